@@ -15,7 +15,7 @@ import evaluate
 import numpy as np
 import pyarrow as pa
 
-from .columns import label_index, prediction_column, reference_column
+from .columns import label_index, numbers_for_bools, prediction_column, reference_column
 from .draws import Credits, Prior, expected, variance
 from .interval import check_confidence, normal_interval
 from .judge import Judge, as_outcomes, judge
@@ -69,6 +69,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             raise ValueError("predictions are missing: give each question's list of samples.")
         column = prediction_column(predictions)
         if references is None:
+            column = numbers_for_bools(column)
             self.check_outcomes(as_outcomes(column))
         answers = reference_column(references, len(column))
         table = pa.table({"predictions": column, "references": answers})

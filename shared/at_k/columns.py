@@ -28,14 +28,14 @@ def prediction_column(predictions) -> pa.ChunkedArray:
             predictions if isinstance(predictions, list) else _to_list(predictions, "predictions")
         )
         column = _nested_column(rows)
+    if len(column) == 0:
+        raise ValueError("predictions holds no question.")
     if not is_list(column.type):
         raise ValueError(
             f"predictions holds {column.type} entries: each question has a list of samples."
         )
     if column.null_count:
         raise ValueError(f"predictions[{_first(pc.is_null(column))}] is None: give its samples.")
-    if len(column) == 0:
-        raise ValueError("predictions holds no question.")
     empty = pc.equal(pc.list_value_length(column), 0)
     if pc.any(empty).as_py():
         raise ValueError(f"predictions[{_first(empty)}] is empty: a question needs a sample.")
@@ -65,6 +65,13 @@ def reference_column(references, questions: int) -> pa.ChunkedArray:
             f"give one reference for each question."
         )
     return column
+
+
+def numbers_for_bools(predictions: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Outcomes with 1 for True and 0 for False, which go with outcomes that are numbers."""
+    if not pa.types.is_boolean(predictions.type.value_type):
+        return predictions
+    return predictions.cast(pa.large_list(pa.int8()))
 
 
 def samples_per_question(predictions: pa.ChunkedArray) -> np.ndarray:
@@ -108,6 +115,28 @@ def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
     return values.to_pylist()
 
 
+def to_numpy(values: pa.ChunkedArray) -> np.ndarray:
+    """The entries as one NumPy array."""
+    return values.combine_chunks().to_numpy(zero_copy_only=False)
+
+
+def distinct_entries(values: pa.ChunkedArray) -> tuple[list[Any], np.ndarray]:
+    """The distinct entries as Python objects, and for each entry which of them it is."""
+    flat = values.combine_chunks()
+    if isinstance(flat.type, pa.JsonType):
+        objects, index = distinct_entries(pa.chunked_array([flat.storage]))
+        return to_python(
+            pa.ExtensionArray.from_storage(flat.type, pa.array(objects, flat.storage.type))
+        ), index
+    if pa.types.is_nested(flat.type):
+        objects = flat.to_pylist()
+        codes: dict[str, int] = {}
+        index = np.array([codes.setdefault(repr(entry), len(codes)) for entry in objects])
+        return [objects[sample] for sample in np.unique(index, return_index=True)[1]], index
+    encoded = flat.dictionary_encode(null_encoding="encode")
+    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy()
+
+
 def _arrow_column(values) -> pa.ChunkedArray | None:
     """The column without a Python object per entry, where that is possible."""
     if isinstance(values, pa.ChunkedArray):
@@ -144,7 +173,8 @@ def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
     else:
         guess = None
     try:
-        if _holds_dict(leaf):
+        # Arrow would take a text for the list of its letters.
+        if _holds_dict(leaf) or any(isinstance(row, (str, bytes)) for row in rows):
             raise pa.ArrowInvalid
         return pa.chunked_array([pa.array(rows, type=guess)])
     except (pa.ArrowException, TypeError, ValueError, OverflowError):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .command import aligned
 from .loading import load
 from .reading import read_questions
+from .tables import aligned
 
 SAMPLES = Path(__file__).resolve().parent / "samples"
 _DRAWS = [1, 2, 4, 8, 16, 32]

@@ -161,7 +161,7 @@ def _is_list(value) -> bool:
 def _read_row(row, name: str) -> np.ndarray:
     if not _is_list(row):
         raise ValueError(f"{name} is {row!r}: each question has a list of outcomes.")
-    entries = row if hasattr(row, "__array__") else list(row)
+    entries = row if getattr(row, "dtype", object) != object else list(row)
     for sample, entry in enumerate(entries):
         if _is_list(entry):
             raise ValueError(f"{name}[{sample}] is {entry!r}: an outcome is a number or a bool.")
@@ -219,7 +219,9 @@ def choose_k(k: int | Sequence[int] | None, default: Sequence[int], sizes: np.nd
                 f"default k ({', '.join(map(str, default))}): give a k of at most n."
             )
         return ks
-    return list(dict.fromkeys(check_k(each, sizes) for each in as_list(k)))
+    if not (asked := as_list(k)):
+        raise ValueError("k is empty: give at least one number of draws.")
+    return list(dict.fromkeys(check_k(each, sizes) for each in asked))
 
 
 def check_names(

@@ -1,0 +1,20 @@
+"""The tests read and write a Hugging Face home of their own, and reach no network."""
+
+import os
+import tempfile
+from pathlib import Path
+
+# Before anything imports evaluate or datasets, which read these once.
+os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="at-k-tests-")
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["HF_EVALUATE_OFFLINE"] = "1"
+
+import evaluate
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def gpassk() -> evaluate.Metric:
+    return evaluate.load(str(ROOT / "metrics" / "gpassk"))

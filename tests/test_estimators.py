@@ -1,0 +1,170 @@
+"""The public functions: a published peer, ragged banks, every form of input, every error."""
+
+import doctest
+import importlib
+import math
+
+import at_k
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scorio import eval as scorio
+
+POINT = ("pass_at_k", "pass_hat_k", "unanimous_at_k", "g_pass_at_k", "mg_pass_at_k")
+BANK = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+
+
+@pytest.mark.parametrize("module", ["estimators", "answers"])
+def test_the_examples_in_the_docstrings_print_what_they_say(module):
+    results = doctest.testmod(importlib.import_module(f"at_k.{module}"))
+    assert results.attempted > 0
+    assert results.failed == 0
+
+
+def random_bank(seed: int, questions: int = 20, samples: int = 12) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return (rng.random((questions, samples)) < rng.random((questions, 1))).astype(int)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("name", [*POINT, *(f"{name}_ci" for name in POINT)])
+def test_the_published_peer_agrees(name, seed):
+    bank = random_bank(seed)
+    for k in (1, 2, 5, 12):
+        np.testing.assert_allclose(
+            getattr(at_k, name)(bank, k), getattr(scorio, name)(bank, k), rtol=1e-9, atol=1e-14
+        )
+
+
+@pytest.mark.parametrize("tau", [0.0, 0.3, 0.5, 0.75, 1.0])
+def test_the_published_peer_agrees_at_thresholds(tau):
+    bank = random_bank(1)
+    for k in (1, 4, 12):
+        ours, theirs = at_k.g_pass_at_k_tau(bank, k, tau), scorio.g_pass_at_k_tau(bank, k, tau)
+        assert ours == pytest.approx(theirs, rel=1e-12)
+        ours_ci = at_k.g_pass_at_k_tau_ci(bank, k, tau, 0.9, (0.2, 0.8), 0.5, 2.0)
+        theirs_ci = scorio.g_pass_at_k_tau_ci(bank, k, tau, 0.9, (0.2, 0.8), 0.5, 2.0)
+        assert ours_ci[:2] == pytest.approx(theirs_ci[:2], rel=1e-9)
+
+
+ragged_banks = st.lists(
+    st.lists(st.integers(0, 1), min_size=2, max_size=9), min_size=1, max_size=12
+)
+
+
+@given(ragged_banks)
+@settings(deadline=None)
+def test_a_ragged_bank_scores_the_mean_of_its_questions(bank):
+    for name in POINT:
+        score = getattr(at_k, name)
+        assert score(bank, 2) == pytest.approx(np.mean([score([row], 2) for row in bank]))
+        mu, sigma, lo, hi = getattr(at_k, f"{name}_ci")(bank, 2)
+        alone = [getattr(at_k, f"{name}_ci")([row], 2) for row in bank]
+        assert mu == pytest.approx(np.mean([each[0] for each in alone]))
+        assert sigma == pytest.approx(math.hypot(*(each[1] for each in alone)) / len(bank))
+        assert 0 <= lo <= mu <= hi <= 1
+
+
+@given(ragged_banks, st.integers(1, 40))
+@settings(deadline=None)
+def test_more_draws_reach_further_and_agree_less(bank, k):
+    reach = [at_k.pass_at_k_ci(bank, each)[0] for each in (k, k + 1)]
+    agree = [at_k.pass_hat_k_ci(bank, each)[0] for each in (k, k + 1)]
+    assert reach[0] < reach[1]
+    assert agree[0] > agree[1]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        np.array(BANK),
+        np.array(BANK, dtype=bool),
+        np.array(BANK, dtype=np.uint8),
+        np.array(BANK, dtype=np.int8),
+        np.array(BANK, dtype=float),
+        np.array(BANK)[:, ::-1],
+        np.asfortranarray(BANK),
+        np.array(BANK, dtype=object),
+        [[bool(x) for x in row] for row in BANK],
+        tuple(tuple(row) for row in BANK),
+        [np.array(row) for row in BANK],
+        (row for row in BANK),
+    ],
+    ids=lambda form: type(form).__name__,
+)
+def test_every_form_of_a_bank_scores_alike(form):
+    assert at_k.pass_at_k(form, 2) == 0.95
+
+
+def test_a_flat_list_is_one_question():
+    assert at_k.pass_at_k([0, 1, 1, 0], 2) == at_k.pass_at_k([[0, 1, 1, 0]], 2)
+
+
+@pytest.mark.parametrize(
+    ("bank", "message"),
+    [
+        ([], "R holds no question"),
+        ([[1, 0], []], r"R\[1\] is empty"),
+        (np.zeros((2, 0)), r"R\[0\] is empty"),
+        ([[1, 0], [0, 2]], r"R\[1\]\[1\] is 2: an outcome is 0 or False, 1 or True"),
+        ([[1, 0], [-1]], r"R\[1\]\[0\] is -1"),
+        ([[1], [0, 0, 0.5]], r"R\[1\]\[2\] is 0.5"),
+        ([[1, math.nan]], r"R\[0\]\[1\] is nan: an outcome is a finite number"),
+        ([[1, math.inf]], r"R\[0\]\[1\] is inf"),
+        ([[1], ["a"]], r"R\[1\] holds entries such as 'a'"),
+        ([[1, None]], r"R\[0\] holds entries such as None"),
+        ([[1], 0], r"R\[1\] is 0: each question has a list"),
+        ([[1], "ab"], r"R\[1\] is 'ab': each question has a list"),
+        ([[[1]], [[0]]], r"R\[0\]\[0\] is \[1\]"),
+        (np.zeros((2, 2, 2)), "R has 3 dimensions"),
+        (7, "R is 7"),
+        ("01", "R is '01'"),
+        (np.array([["a"]]), "R holds entries such as 'a'"),
+    ],
+)
+def test_a_bad_bank_is_refused_with_its_place(bank, message):
+    for score in (at_k.pass_at_k, at_k.pass_at_k_ci):
+        with pytest.raises(ValueError, match=message):
+            score(bank, 1)
+
+
+@pytest.mark.parametrize("k", [0, -1, True, 1.0, "1", None, math.nan])
+def test_a_k_that_is_no_number_of_draws_is_refused(k):
+    for score in (at_k.pass_at_k, at_k.pass_at_k_ci):
+        with pytest.raises(ValueError, match="positive integer"):
+            score(BANK, k)
+
+
+def test_a_k_above_n_is_refused_with_the_question_and_allowed_for_new_samples():
+    bank = [[1, 0, 1], [1, 0]]
+    with pytest.raises(ValueError, match="k is 3, but question 1 has n = 2"):
+        at_k.pass_at_k(bank, 3)
+    assert at_k.pass_at_k_ci(bank, 3)[0] > at_k.pass_at_k_ci(bank, 2)[0]
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"alpha0": 0.0}, "alpha0 is 0.0"),
+        ({"beta0": -1.0}, "beta0 is -1.0"),
+        ({"beta0": math.nan}, "beta0 is nan"),
+        ({"alpha0": math.inf}, "alpha0 is inf"),
+        ({"confidence": 0.0}, "confidence is 0.0"),
+        ({"confidence": 1.0}, "confidence is 1.0"),
+        ({"confidence": 95}, "confidence is 95"),
+        ({"bounds": (1.0, 0.0)}, "bounds are"),
+    ],
+)
+def test_a_bad_parameter_of_an_interval_is_refused(option, message):
+    with pytest.raises(ValueError, match=message):
+        at_k.pass_at_k_ci(BANK, 2, **option)
+
+
+@pytest.mark.parametrize("bounds", [(0.9, 1.0), (0.0, 0.1), (0.5, 0.5), None])
+def test_an_interval_is_never_upside_down(bounds):
+    _, _, lo, hi = at_k.pass_at_k_ci(BANK, 1, bounds=bounds)
+    assert lo <= hi
+    if bounds:
+        assert bounds[0] <= lo
+        assert hi <= bounds[1]
