@@ -31,9 +31,9 @@ def at_k_refuses(capsys, *arguments) -> str:
     return said.err
 
 
-def rows(**names) -> list[dict]:
+def rows(**names: str) -> list[dict]:
     """The two questions as rows, with the columns named."""
-    columns = {"predictions": TEXTS, "references": KEYS}
+    columns: dict[str, list] = {"predictions": TEXTS, "references": KEYS}
     return [
         {name: columns[role][i] for role, name in names.items()} | {"other": 1} for i in range(2)
     ]

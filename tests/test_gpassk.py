@@ -74,7 +74,7 @@ def test_k_not_given_is_what_every_question_has_samples_for(gpassk):
     assert ks(40) == ["pass@4", "pass@8", "pass@16"]
     assert ks(15) == ["pass@4", "pass@8"]
     assert ks(4) == ["pass@4"]
-    with pytest.raises(ValueError, match="Question 0 has n = 3 .* default k"):
+    with pytest.raises(ValueError, match=r"Question 0 has n = 3 .* default k"):
         ks(3)
 
 
@@ -281,7 +281,7 @@ def test_what_can_be_known_before_judging_is_checked_before(gpassk):
         {"beta0": -1},
         {"num_proc": 0},
     ):
-        with pytest.raises(ValueError, match="is|has"):
+        with pytest.raises(ValueError, match=r"is|has"):
             gpassk.compute(
                 predictions=TEXTS, references=KEYS, check_correct_fn=check, **({"k": 1} | wrong)
             )
@@ -318,7 +318,7 @@ def test_batches_that_do_not_go_together_are_refused(gpassk):
     gpassk.add_batch(predictions=TEXTS, references=KEYS)
     with pytest.raises(ValueError, match="all questions have references or none"):
         gpassk.add_batch(predictions=OUTCOMES)
-    with pytest.raises(ValueError, match="of type .*int64.* those added before had"):
+    with pytest.raises(ValueError, match=r"of type .*int64.* those added before had"):
         gpassk.add_batch(predictions=OUTCOMES, references=KEYS[:1] * 3)
     assert gpassk.compute(k=2, include="pass@k") == {"pass@2": 1.0}
 

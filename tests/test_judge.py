@@ -147,7 +147,7 @@ def test_a_judge_of_no_known_name_is_refused_with_the_names():
 
 
 def test_each_distinct_pair_of_a_question_is_judged_once():
-    asked = Counter()
+    asked: Counter[tuple[str, str]] = Counter()
 
     def check(prediction, reference):
         asked[prediction, reference] += 1
@@ -230,14 +230,14 @@ def test_a_judge_sees_what_was_handed_in(predictions, references):
 # --- In parallel ------------------------------------------------------------------------
 
 
-class Unpicklable(Exception):
+class UnpicklableError(Exception):
     def __init__(self, first, second):
         super().__init__(f"{first} {second}")
 
 
 def fails(prediction, reference):
     if prediction == "b":
-        raise Unpicklable("cannot", "travel")
+        raise UnpicklableError("cannot", "travel")
     return prediction == reference
 
 

@@ -11,6 +11,7 @@ import sys
 import threading
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 from unittest.mock import patch
 
 import at_k
@@ -88,7 +89,7 @@ def test_registering_again_wins_over_what_was_registered_before(tmp_path, monkey
 class Hub(http.server.SimpleHTTPRequestHandler):
     """Serves metrics/ as a Hub serves the Spaces of an organisation."""
 
-    asked: list[str]
+    asked: ClassVar[list[str]] = []
 
     def translate_path(self, path):
         self.asked.append(f"{self.command} {path}")
@@ -102,15 +103,14 @@ class Hub(http.server.SimpleHTTPRequestHandler):
 
 
 def test_by_bare_name_from_a_hub(tmp_path):
-    handler = type("Asked", (Hub,), {"asked": []})
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         endpoint = f"http://127.0.0.1:{server.server_port}"
         code = USE.format(load='evaluate.load("gpassk")')
         online = {"HF_ENDPOINT": endpoint, "HF_EVALUATE_OFFLINE": "0", "HF_HUB_OFFLINE": "0"}
         assert run(code, tmp_path, tmp_path, isolated=True, **online) == EXPECTED
         server.shutdown()
-    fetched = {line.rpartition("/")[2] for line in handler.asked if line.startswith("GET")}
+    fetched = {line.rpartition("/")[2] for line in Hub.asked if line.startswith("GET")}
     assert fetched >= {path.name for path in (ROOT / "metrics" / "gpassk").glob("*.py")}
 
 

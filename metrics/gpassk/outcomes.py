@@ -161,7 +161,7 @@ def _is_list(value) -> bool:
 def _read_row(row, name: str) -> np.ndarray:
     if not _is_list(row):
         raise ValueError(f"{name} is {row!r}: each question has a list of outcomes.")
-    entries = row if getattr(row, "dtype", object) != object else list(row)
+    entries = row if hasattr(row, "__array__") and np.asarray(row).dtype.kind != "O" else list(row)
     for sample, entry in enumerate(entries):
         if _is_list(entry):
             raise ValueError(f"{name}[{sample}] is {entry!r}: an outcome is a number or a bool.")
