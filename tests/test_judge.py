@@ -272,8 +272,9 @@ def test_an_error_in_a_worker_has_its_place_and_cause():
 
 
 def test_a_worker_that_dies_is_an_error_and_no_waiting():
-    with pytest.raises(BrokenProcessPool):
+    with pytest.raises(ValueError, match="worker died") as caught:
         verdicts([["a"]], ["a"], lambda p, r: os._exit(1), num_proc=2)
+    assert isinstance(caught.value.__cause__, BrokenProcessPool)
 
 
 def test_a_judge_that_cannot_travel_is_refused():

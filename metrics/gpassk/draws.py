@@ -31,6 +31,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from .parameters import check_number
 from .wide import Wide, rising_factorials
 
 Credits = tuple[float, ...]
@@ -39,7 +40,7 @@ Credits = tuple[float, ...]
 Prior = tuple[float, float]
 """(alpha0, beta0) of the Beta prior on a question's success rate, both positive."""
 
-_TABLED = 128  # up to this many samples, tables hold every c and are kept
+_TABLED = 128  # up to this many samples and draws, tables hold every c and are kept
 _BLOCK = 1 << 18  # cells of a law worked on at once, which bounds the memory
 
 
@@ -70,9 +71,8 @@ def threshold(k: int, tau: float) -> Credits:
     Raises:
         ValueError: unless 0 <= tau <= 1.
     """
-    if isinstance(tau, bool) or not 0 <= tau <= 1:
-        raise ValueError(f"The threshold is {tau!r}: it is a share of the k draws, from 0 to 1.")
-    return at_least(k, max(1, math.ceil(tau * k - 1e-9)))
+    share = check_number("A threshold", tau, "it is a share of the k draws, from 0 to 1", 0, 1)
+    return at_least(k, max(1, math.ceil(share * k - 1e-9)))
 
 
 def above_half(k: int) -> Credits:
@@ -84,15 +84,15 @@ def above_half(k: int) -> Credits:
 # --- Laws ---------------------------------------------------------------------
 
 
-def law(n: int, c: np.ndarray, k: int, prior: Prior | None = None) -> Wide:
-    """P(j of k draws are right) for j = 0 .. k, a row for each entry of c.
+def law(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None = None) -> Wide:
+    """P(j of k draws are right) for j = 0 .. k, a row for each question (n, c).
 
     Without a prior the draws are taken from the n observed samples, and k <= n.
     """
-    factorial, inverse = rising_factorials(Fraction(1), max(n, k))
     right = np.arange(k + 1)
     wrong = k - right
-    c = c[:, None]
+    n, c = n[:, None], c[:, None]
+    factorial, inverse = rising_factorials(Fraction(1), max(k, n.max(initial=0)))
     choose = inverse[right] * inverse[wrong] * factorial[k]
     if prior is None:
         c_left, wrong_left = c - right, (n - c) - wrong
@@ -101,53 +101,92 @@ def law(n: int, c: np.ndarray, k: int, prior: Prior | None = None) -> Wide:
         rows = factorial[c] * factorial[n - c] * (factorial[n - k] * inverse[n])
         return (cells.where(possible) * choose * rows).to_wide()
     alpha0, beta0 = Fraction(prior[0]), Fraction(prior[1])
-    alpha, inverse_alpha = rising_factorials(alpha0, n + k)
-    beta, inverse_beta = rising_factorials(beta0, n + k)
-    both, inverse_both = rising_factorials(alpha0 + beta0, n + k)
+    most = n.max(initial=0) + k
+    alpha, inverse_alpha = rising_factorials(alpha0, most)
+    beta, inverse_beta = rising_factorials(beta0, most)
+    both, inverse_both = rising_factorials(alpha0 + beta0, most)
     cells = alpha[c + right] * beta[n - c + wrong]
     rows = inverse_alpha[c] * inverse_beta[n - c] * (both[n] * inverse_both[n + k])
     return (cells * choose * rows).to_wide()
 
 
 def check_prior(alpha0: float, beta0: float) -> Prior:
-    """Raise a ValueError unless both are positive and finite."""
-    for name, value in (("alpha0", alpha0), ("beta0", beta0)):
-        if isinstance(value, bool) or not 0 < value < math.inf:
-            raise ValueError(f"{name} is {value!r}: a Beta prior needs a positive number.")
-    return float(alpha0), float(beta0)
+    """Both parameters of a Beta prior, positive and small enough to leave sigma its digits."""
+    wanted = "a parameter of the Beta prior is a positive number, 1e15 at most"
+    return (
+        check_number("alpha0", alpha0, wanted, math.ulp(0.0), 1e15),
+        check_number("beta0", beta0, wanted, math.ulp(0.0), 1e15),
+    )
 
 
 # --- Moments ------------------------------------------------------------------
 
 
 def expected(
-    n: int, c: np.ndarray, credits: Sequence[Credits], prior: Prior | None = None
+    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior | None = None
 ) -> np.ndarray:
-    """Expected credit of k draws, a row for each entry of c, a column for each of `credits`.
+    """Expected credit of k draws, a row for each question (n, c), a column for each credit.
 
-    Each has the k that its length says. Without a prior no k may be above n.
+    Each credit has the k that its length says. Without a prior no k may be above any n.
     """
-    if n <= _TABLED:
-        return np.stack([_expected_table(n, credit, prior)[c] for credit in credits], axis=1)
     result = np.empty((len(c), len(credits)))
     for k in {len(credit) - 1 for credit in credits}:
-        for rows in _blocks(len(c), k):
-            tails = law(n, c[rows], k, prior).suffix_sums().hi
-            for column, credit in enumerate(credits):
-                if len(credit) - 1 == k:
-                    result[rows, column] = _climb(tails, credit)
+        columns = [column for column, credit in enumerate(credits) if len(credit) == k + 1]
+        tabled = _tabled(n, k)
+        for size in np.unique(n[tabled]).tolist():
+            rows = np.flatnonzero(n == size)
+            for column in columns:
+                result[rows, column] = _expected_table(size, credits[column], prior)[c[rows]]
+        for rows in _blocks(np.flatnonzero(~tabled), k):
+            tails = law(n[rows], c[rows], k, prior).suffix_sums().hi
+            for column in columns:
+                result[rows, column] = _climb(tails, credits[column])
     return result
 
 
-def variance(n: int, c: np.ndarray, credit: Credits, prior: Prior) -> np.ndarray:
-    """Posterior variance of the expected credit g(p) of k new samples, for each entry of c.
+def variance(n: np.ndarray, c: np.ndarray, credit: Credits, prior: Prior) -> np.ndarray:
+    """Posterior variance of the expected credit g(p) of k new samples, for each question.
 
     g(p)^2 is what 2k new samples are worth when the credits of their halves are multiplied,
-    so E[g^2] is the same law at 2k. A variance is the same whether right or wrong samples
-    are counted; it is computed on the side where the mean is the smaller, so that near
-    certainty is as exact as near failure.
+    so E[g^2] is the same law at 2k. The variance is that of the credit that is lost, too:
+    it is taken of whichever has the smaller mean, so that near certainty is as exact as
+    near failure.
     """
-    return _variance_table(n, credit, prior)[c] if n <= _TABLED else _variance(n, c, credit, prior)
+    k = len(credit) - 1
+    result = np.empty(len(c))
+    tabled = _tabled(n, k)
+    for size in np.unique(n[tabled]).tolist():
+        rows = np.flatnonzero(n == size)
+        result[rows] = _variance_table(size, credit, prior)[c[rows]]
+    for rows in _blocks(np.flatnonzero(~tabled), 2 * k):
+        result[rows] = _variance(n[rows], c[rows], credit, prior)
+    return result
+
+
+def _variance(n: np.ndarray, c: np.ndarray, credit: Credits, prior: Prior) -> np.ndarray:
+    k = len(credit) - 1
+    one, two = law(n, c, k, prior), law(n, c, 2 * k, prior)
+    lost = tuple(credit[-1] - worth for worth in credit)
+    gain, loss = ((one * Wide.of(worth)).sum() for worth in (credit, lost))
+    result = np.empty(len(c))
+    for worth, mean, rows in ((credit, gain, gain.hi <= loss.hi), (lost, loss, gain.hi > loss.hi)):
+        if rows.any():
+            square = (two[rows] * _product_credit(worth)).sum()
+            result[rows] = np.maximum((square - mean[rows] * mean[rows]).hi, 0.0)
+    return result
+
+
+@lru_cache(maxsize=64)
+def _product_credit(credit: Credits) -> Wide:
+    """Mean of credit[i] credit[m - i] when m of 2k draws are right, for m = 0 .. 2k."""
+    k = len(credit) - 1
+    worth, first = np.array(credit), np.arange(k + 1)
+    parts = []
+    for m in _blocks(np.arange(2 * k + 1), k):
+        second = np.clip(m[:, None] - first, 0, k)  # where clipped, the law is 0
+        halves = law(np.full(len(m), 2 * k), m, k) * Wide.product(worth, worth[second])
+        parts.append(halves.sum())
+    return Wide.concatenate(parts)
 
 
 def _climb(tails: np.ndarray, credit: Credits) -> np.ndarray:
@@ -162,9 +201,18 @@ def _climb(tails: np.ndarray, credit: Credits) -> np.ndarray:
     return terms[:, 0] if len(taken) == 1 else np.array([math.fsum(row) for row in terms.tolist()])
 
 
+# --- Tables -------------------------------------------------------------------
+
+
+def _tabled(n: np.ndarray, k: int) -> np.ndarray:
+    """Which questions are small enough that a table for every c is made once and kept."""
+    return (n <= _TABLED) & (k <= _TABLED)
+
+
 @lru_cache(maxsize=64)
 def _tails_table(n: int, k: int, prior: Prior | None) -> np.ndarray:
-    return law(n, np.arange(n + 1), k, prior).suffix_sums().hi
+    c = np.arange(n + 1)
+    return law(np.full(n + 1, n), c, k, prior).suffix_sums().hi
 
 
 @lru_cache(maxsize=1024)
@@ -174,44 +222,9 @@ def _expected_table(n: int, credit: Credits, prior: Prior | None) -> np.ndarray:
 
 @lru_cache(maxsize=1024)
 def _variance_table(n: int, credit: Credits, prior: Prior) -> np.ndarray:
-    return _variance(n, np.arange(n + 1), credit, prior)
+    return _variance(np.full(n + 1, n), np.arange(n + 1), credit, prior)
 
 
-def _variance(n: int, c: np.ndarray, credit: Credits, prior: Prior) -> np.ndarray:
-    mirror = expected(n, c, [credit], prior)[:, 0] > credit[-1] / 2
-    mirrored = tuple(credit[-1] - worth for worth in reversed(credit))
-    result = np.empty(len(c))
-    result[~mirror] = _spread(n, c[~mirror], credit, prior)
-    result[mirror] = _spread(n, n - c[mirror], mirrored, prior[::-1])
-    return result
-
-
-def _spread(n: int, c: np.ndarray, credit: Credits, prior: Prior) -> np.ndarray:
-    """E[g^2] - E[g]^2."""
-    k = len(credit) - 1
-    single = Wide(np.array(credit), np.zeros(k + 1))
-    product = _product_credit(credit)
-    result = np.empty(len(c))
-    for rows in _blocks(len(c), 2 * k):
-        mean = (law(n, c[rows], k, prior) * single).sum()
-        square = (law(n, c[rows], 2 * k, prior) * product).sum()
-        result[rows] = np.maximum((square - mean * mean).hi, 0.0)
-    return result
-
-
-@lru_cache(maxsize=64)
-def _product_credit(credit: Credits) -> Wide:
-    """Mean of credit[i] credit[m - i] when m of 2k draws are right, for m = 0 .. 2k."""
-    k = len(credit) - 1
-    worth, first, right = np.array(credit), np.arange(k + 1), np.arange(2 * k + 1)
-    result = []
-    for rows in _blocks(2 * k + 1, k):
-        second = np.clip(right[rows, None] - first, 0, k)  # where clipped, the law is 0
-        halves = law(2 * k, right[rows], k) * Wide.product(worth, worth[second])
-        result.append(halves.sum())
-    return Wide.concatenate(result)
-
-
-def _blocks(rows: int, k: int) -> Iterator[slice]:
+def _blocks(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
     step = max(1, _BLOCK // (k + 1))
-    return (slice(start, start + step) for start in range(0, rows, step))
+    return (rows[start : start + step] for start in range(0, len(rows), step))

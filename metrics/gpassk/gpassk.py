@@ -20,11 +20,12 @@ import evaluate
 
 # evaluate copies only the modules that this script names: `x as x` is for another's sake.
 from .answers import NAMES as NAMES
-from .columns import samples_per_question
+from .columns import given_per_question
 from .draws import above_half, all_right, any_right, check_prior, threshold
 from .interval import normal_interval as normal_interval
 from .judge import Judge
-from .outcomes import as_list, check_names, choose_k, require_binary
+from .outcomes import require_binary
+from .parameters import as_list, check_names, choose_k
 from .sampled_metric import Report, SampledMetric, draw_scores
 from .wide import Wide as Wide
 
@@ -114,7 +115,7 @@ _SCORES = {
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class GPassK(SampledMetric):
+class Gpassk(SampledMetric):
     check_outcomes = staticmethod(require_binary)
 
     def _info(self):
@@ -150,19 +151,21 @@ class GPassK(SampledMetric):
         groups: list[str] | None = None,
         return_per_question: bool = False,
     ):
-        def credits(sizes):
-            return {
-                key: credit
-                for score in check_names("include", include, _SCORES, default=_DEFAULT_INCLUDE)
-                for draws in choose_k(k, _DEFAULT_K, sizes)
-                for key, credit in _SCORES[score](draws, as_list(thresholds)).items()
-            }
+        include = check_names("include", _DEFAULT_INCLUDE if include is None else include, _SCORES)
+        thresholds = as_list("thresholds", thresholds)
+        k = k if k is None else as_list("k", k)
+
+        def credits(n):
+            draws = choose_k(k, _DEFAULT_K, n)
+            scores = [_SCORES[score](each, thresholds) for score in include for each in draws]
+            return {key: credit for score in scores for key, credit in score.items()}
 
         # What can be wrong before the judge is asked is found before.
-        credits(samples_per_question(predictions))
+        credits(given_per_question(predictions))
         report = Report(len(predictions), groups, confidence, return_per_question)
         prior = check_prior(alpha0, beta0)
 
         outcomes = self.outcomes(predictions, references, check_correct_fn, num_proc, executor)
         counts = outcomes.binary_counts()
-        return report.of(draw_scores(counts, credits(counts.n), prior if confidence else None))
+        scores = draw_scores(counts, credits(counts.n), None if confidence is None else prior)
+        return report.of(scores)

@@ -15,11 +15,20 @@ import evaluate
 import numpy as np
 import pyarrow as pa
 
-from .columns import label_index, numbers_for_bools, prediction_column, reference_column
+from .columns import (
+    as_json,
+    is_number,
+    is_text,
+    label_index,
+    outcome_numbers,
+    prediction_column,
+    reference_column,
+)
 from .draws import Credits, Prior, expected, variance
-from .interval import check_confidence, normal_interval
+from .interval import normal_interval
 from .judge import Judge, as_outcomes, judge
 from .outcomes import Counts, Outcomes
+from .parameters import check_confidence
 
 
 class SampledMetric(evaluate.Metric, abc.ABC):
@@ -30,20 +39,20 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     what was added before as it was.
     """
 
+    data: Any  # the rows of all questions, as evaluate's own compute takes them
+    file_paths: list[str]
+    filelocks: list[Any]
+
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         # Only here, because the constructor of MetricInfo refuses it for lists of samples.
         self.info.format = "arrow"
         self._forget()
 
-    data: datasets.Dataset
-    file_paths: list[str]
-    filelocks: list[Any]
-
     def _forget(self) -> None:
+        self.data = None
         self._tables: list[pa.Table] = []
-        self._schema: pa.Schema | None = None  # that all of the tables fit in
-        self._others: pa.Table | None = None  # the rows of the other processes
+        self._others: list[pa.Table] | None = None  # of the other processes, once gathered
 
     def __len__(self) -> int:
         return sum(len(table) for table in self._tables)
@@ -69,11 +78,11 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             raise ValueError("predictions are missing: give each question's list of samples.")
         column = prediction_column(predictions)
         if references is None:
-            column = numbers_for_bools(column)
+            column = outcome_numbers(column)
             self.check_outcomes(as_outcomes(column))
         answers = reference_column(references, len(column))
         table = pa.table({"predictions": column, "references": answers})
-        self._schema = table.schema if self._schema is None else _unite(self._schema, table.schema)
+        _unite([*self._tables[:1], table])
         self._tables.append(table)
 
     def compute(self, *, predictions=None, references=None, **options) -> dict[str, Any] | None:
@@ -83,34 +92,47 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             ValueError: that says what is wrong and where. What was added before is kept.
         """
         inspect.signature(self._compute).bind(predictions, references, **options)
-        before = list(self._tables), self._schema
+        before = list(self._tables)
         try:
             result = super().compute(predictions=predictions, references=references, **options)
         except BaseException:
-            self._tables, self._schema = before
+            self._tables = before
             raise
         self._forget()
         return result
 
     def _finalize(self) -> None:
         """Gather the rows in `self.data`, those of all processes in process 0."""
-        if self._schema is None:
-            raise ValueError("There is nothing to compute: give predictions, or add them first.")
-        rows = pa.concat_tables(self._tables, promote_options="permissive")
         if self.num_process == 1:
             self.file_paths, self.filelocks = [], []  # that are to be removed in the end
-        else:
-            if self._others is None:
-                self.selected_feature_format = datasets.Features.from_arrow_schema(rows.schema)
-                self._init_writer()
-                self.writer.write_table(rows)
-                super()._finalize()
-                if self.process_id > 0:
-                    return
-                self._others = self.data.data.table.slice(len(rows)).replace_schema_metadata()
-            rows = pa.concat_tables([rows, self._others], promote_options="permissive")
-        # A fingerprint is given because to make one would be to read all of the data.
-        self.data = datasets.Dataset(datasets.table.InMemoryTable(rows), fingerprint="rows")
+        elif self._others is None:
+            self._others = self._exchange()
+        tables = [*self._tables, *(self._others or [])]
+        if not tables:
+            raise ValueError("There is nothing to compute: give predictions, or add them first.")
+        if self.process_id == 0:
+            rows = datasets.table.InMemoryTable(_unite(tables))
+            # A fingerprint is given because to make one would be to read all of the data.
+            self.data = datasets.Dataset(rows, fingerprint="rows")
+
+    def _exchange(self) -> list[pa.Table]:
+        """Hand this process's rows to process 0, which is given those of the others.
+
+        What `evaluate` writes and reads is one row, of bytes: so the types that processes
+        have in common are found as those of batches are.
+        """
+        sink = pa.BufferOutputStream()
+        for table in [_unite(self._tables)] if self._tables else []:
+            with pa.ipc.new_stream(sink, table.schema) as stream:
+                stream.write_table(table)
+        self.selected_feature_format = datasets.Features({"rows": datasets.Value("large_binary")})
+        self._init_writer()
+        self.writer.write({"rows": sink.getvalue().to_pybytes()})
+        super()._finalize()
+        if self.process_id > 0:
+            return []
+        others = self.data.with_format("arrow")["rows"][:][1:]
+        return [pa.ipc.open_stream(rows.as_buffer()).read_all() for rows in others if rows.as_py()]
 
     def outcomes(
         self,
@@ -143,24 +165,33 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """The scores of all questions, as a flat dict."""
 
 
-def _unite(before: pa.Schema, new: pa.Schema) -> pa.Schema:
-    """The types that hold both what was added before and what is new."""
-    had, have = (not pa.types.is_null(each.field("references").type) for each in (before, new))
-    if had != have:
+def _unite(tables: list[pa.Table]) -> pa.Table:
+    """The rows of all tables, in types that hold them all."""
+    left_out = {pa.types.is_null(table.schema.field("references").type) for table in tables}
+    if len(left_out) > 1:
+        raise ValueError("Some questions have references and some have none: give all or none.")
+    kinds = {table.schema.field("predictions").type.value_type for table in tables}
+    texts = {is_text(kind) for kind in kinds if not pa.types.is_null(kind)}
+    numbers = {is_number(kind) for kind in kinds if not pa.types.is_null(kind)}
+    if len(texts) > 1 or len(numbers) > 1:
         raise ValueError(
-            "Either all questions have references or none: "
-            + ("these have none, those added before had." if had else "only these have.")
+            "Some questions have texts as predictions and some have something else: "
+            "samples are all of one type."
         )
     try:
-        return pa.unify_schemas([before, new], promote_options="permissive")
+        return pa.concat_tables(tables, promote_options="permissive")
     except (pa.ArrowTypeError, pa.ArrowInvalid):
-        raise ValueError(
-            f"These questions have {_types(new)}, those added before had {_types(before)}."
-        ) from None
+        return pa.concat_tables([_as_any(table) for table in tables], promote_options="permissive")
 
 
-def _types(schema: pa.Schema) -> str:
-    return " and ".join(f"{field.name} of type {field.type}" for field in schema)
+def _as_any(table: pa.Table) -> pa.Table:
+    """The same rows in the types that hold most: doubles, or JSON."""
+    predictions, references = table["predictions"], table["references"]
+    if is_number(predictions.type.value_type):
+        predictions = predictions.cast(pa.large_list(pa.float64()))
+    if not pa.types.is_null(references.type):
+        references = as_json(references, "references")
+    return pa.table({"predictions": predictions, "references": references})
 
 
 @dataclass(frozen=True)
@@ -184,15 +215,13 @@ class Scores:
 
 def draw_scores(counts: Counts, credits: Mapping[str, Credits], prior: Prior | None) -> Scores:
     """The expected credit of each key; with a prior, its posterior moments too."""
+    n, c = counts.kinds.T
     wanted = list(credits.values())
-    point = counts.each_kind(lambda n, c: expected(n, c, wanted))
+    point = expected(n, c, wanted)
     if prior is None:
         return Scores(list(credits), counts.kind, point)
-    mean = counts.each_kind(lambda n, c: expected(n, c, wanted, prior))
-    spread = counts.each_kind(
-        lambda n, c: np.stack([variance(n, c, credit, prior) for credit in wanted], axis=1)
-    )
-    return Scores(list(credits), counts.kind, point, mean, spread)
+    spread = np.stack([variance(n, c, credit, prior) for credit in wanted], axis=1)
+    return Scores(list(credits), counts.kind, point, expected(n, c, wanted, prior), spread)
 
 
 class Report:
@@ -209,18 +238,20 @@ class Report:
     """
 
     def __init__(self, questions: int, groups, confidence: float | None, return_per_question: bool):
-        self._parts = [("", np.ones(questions, dtype=bool))]
+        self._parts = [("", np.arange(questions))]
         if groups is not None:
             labels, index = label_index(groups, questions, "groups")
-            self._parts += [(f"{label}/", index == code) for code, label in enumerate(labels)]
+            ends = np.cumsum(np.bincount(index))
+            rows = np.split(np.argsort(index, kind="stable"), ends[:-1])
+            self._parts += zip([f"{label}/" for label in labels], rows, strict=True)
         self._confidence = None if confidence is None else check_confidence(confidence)
         self._return_per_question = return_per_question
 
     def of(self, scores: Scores) -> dict[str, Any]:
         """Every key over all questions, then over each group's."""
         result: dict[str, Any] = {}
-        for prefix, questions in self._parts:
-            histogram = np.bincount(scores.kind[questions], minlength=len(scores.point))
+        for prefix, rows in self._parts:
+            histogram = np.bincount(scores.kind[rows], minlength=len(scores.point))
             for column, key in enumerate(scores.keys):
                 result |= self._summary(prefix + key, histogram, scores, column)
         if self._return_per_question:
@@ -234,10 +265,13 @@ class Report:
         self, key: str, histogram: np.ndarray, scores: Scores, column: int
     ) -> dict[str, float]:
         questions = int(histogram.sum())
-        point = {key: float(histogram @ scores.point[:, column]) / questions}
+
+        def mean(values: np.ndarray) -> float:
+            return float(histogram @ values[:, column]) / questions
+
+        point = {key: mean(scores.point)}
         if self._confidence is None or scores.mean is None or scores.variance is None:
             return point
-        mu = float(histogram @ scores.mean[:, column]) / questions
-        sigma = math.sqrt(histogram @ scores.variance[:, column]) / questions
+        mu, sigma = mean(scores.mean), math.sqrt(mean(scores.variance) / questions)
         lo, hi = normal_interval(mu, sigma, self._confidence, (0.0, 1.0))
         return point | {f"{key}_mu": mu, f"{key}_sigma": sigma, f"{key}_lo": lo, f"{key}_hi": hi}

@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import distinct_entries, is_number, is_text, to_numpy, to_python
+from .columns import distinct_entries, is_number, is_text, to_python
+from .parameters import short
 
 NAMES = ("exact_match", "numeric", "math_verify")
 
@@ -23,39 +24,55 @@ NAMES = ("exact_match", "numeric", "math_verify")
 def match(
     values: pa.ChunkedArray, references: pa.ChunkedArray, sizes: np.ndarray, check: str
 ) -> np.ndarray:
-    """Whether each sample's answer is one of its question's acceptable answers."""
-    text = is_text(values.type)
-    if not (text or is_number(values.type)):
+    """Whether each sample's answer is one of its question's acceptable answers.
+
+    Distinct answers are compared once, and the samples by their numbers: no text is copied
+    or enters a loop of Python.
+    """
+    text, number = is_text(values.type), is_number(values.type)
+    if pa.types.is_null(values.type):
+        return np.zeros(len(values), dtype=bool)
+    if not (text or number) or (check == "numeric" and pa.types.is_boolean(values.type)):
         raise ValueError(
-            f"{check} compares texts or numbers, but predictions are of type {values.type}: give "
+            f"predictions are of type {values.type}, and {check} compares texts or numbers: give "
             f"a function as check_correct_fn."
         )
     read = last_number if check == "numeric" else _as_text if text else _as_number
-    if read is _as_text and is_text(references.type) and not references.null_count:
-        accepted, counts = references, np.ones(len(references), dtype=np.int64)
-    else:
-        rows = [_acceptable(each, i, read) for i, each in enumerate(to_python(references))]
-        counts = np.array([len(row) for row in rows])
-        accepted = pa.array(itertools.chain.from_iterable(rows))
-    if read is last_number:
+    accepted, counts = _acceptable_answers(references, read)
+    if check == "numeric":
         values = _read_each(values, last_number)
-    question, first = np.repeat(np.arange(len(sizes)), sizes), np.cumsum(counts) - counts
+    elif number:
+        floating = pa.types.is_floating(values.type) or pa.types.is_floating(accepted.type)
+        kind = pa.float64() if floating else pa.int64()
+        values, accepted = (each.cast(kind, safe=not floating) for each in (values, accepted))
+    distinct, code = distinct_entries(values)
+    known = pc.index_in(accepted, value_set=distinct).fill_null(-2).to_numpy()
+    first = np.cumsum(counts) - counts
     right = np.zeros(len(values), dtype=bool)
     for choice in range(counts.max()):
-        index = pa.array(first + choice, mask=counts <= choice).take(pa.array(question))
-        right |= to_numpy(pc.equal(values, accepted.take(index)).fill_null(False))
+        wanted = np.where(counts > choice, known[np.minimum(first + choice, len(known) - 1)], -2)
+        right |= code == np.repeat(wanted, sizes)
     return right
 
 
-def _acceptable(reference, question: int, read: Callable[[Any], Any]) -> list[Any]:
-    """The answers that a reference accepts, as `read` reads them."""
-    answers = [read(each) for each in (reference if isinstance(reference, list) else [reference])]
-    if not answers or None in answers:
-        raise ValueError(
-            f"references[{question}] is {reference!r}, but {_COMPARES[read]}. Give that, a list "
-            f"of acceptable ones, or a function as check_correct_fn."
-        )
-    return answers
+def _acceptable_answers(
+    references: pa.ChunkedArray, read: Callable[[Any], Any]
+) -> tuple[pa.Array, np.ndarray]:
+    """All acceptable answers, question after question, and how many each question has."""
+    if read is _as_text and is_text(references.type) and not references.null_count:
+        return references.combine_chunks(), np.ones(len(references), dtype=np.int64)
+    rows = []
+    for question, reference in enumerate(to_python(references)):
+        row = [read(each) for each in (reference if isinstance(reference, list) else [reference])]
+        if not row or None in row:
+            raise ValueError(
+                f"references[{question}] is {short(reference)}, but {_COMPARES[read]}. Give that, "
+                f"a list of acceptable ones, or a function as check_correct_fn."
+            )
+        rows.append(row)
+    flat = list(itertools.chain.from_iterable(rows))
+    kind = None if read is _as_number else pa.large_string()
+    return pa.array(flat, kind), np.array([len(row) for row in rows])
 
 
 def _as_text(answer) -> str | None:
@@ -65,14 +82,18 @@ def _as_text(answer) -> str | None:
 
 
 def _as_number(answer) -> int | float | None:
+    answer = int(answer) if isinstance(answer, bool) else answer
     return answer if isinstance(answer, (int, float)) else None
 
 
 _NUMBER = re.compile(
-    r"(?:(?<![\w.)\]])[-+\u2212])?"  # a sign, unless it stands between two terms
+    r"(?:(?<![\w.)\]}])[-+\u2212\u2013])?"  # a sign, unless it stands between two terms
+    r"(?:\\?[$\u20ac\u00a3])?"  # a currency
     r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?<!\d)(?=\.\d))"  # 1,000 or 1000, or nothing before .5
     r"(?:\.\d+)?(?:[eE][-+]?\d+)?"
 )
+_LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}|\\[,!])(?=\d{3})")  # 12{,}345 and 12\,345
+_NOT_IN_NUMBERS = str.maketrans({"\u2212": "-", "\u2013": "-"} | dict.fromkeys(",\\$\u20ac\u00a3"))
 _ALL_DIGITS = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
@@ -82,10 +103,12 @@ def last_number(text) -> str | None:
     >>> last_number("9 + 3 = 12."), last_number("so $1,200.50"), last_number(0.5), last_number("?")
     ('12', '1200.5', '0.5', None)
     """
-    found = _NUMBER.findall(text if isinstance(text, str) else repr(_as_number(text)))
+    if isinstance(text, bool) or not isinstance(text, (str, int, float)):
+        return None
+    found = _NUMBER.findall(_LATEX_COMMA.sub(",", text) if isinstance(text, str) else repr(text))
     if not found:
         return None
-    number = Decimal(found[-1].replace(",", "").replace("\u2212", "-"))
+    number = Decimal(found[-1].translate(_NOT_IN_NUMBERS))
     return str(number.normalize(_ALL_DIGITS) if number else Decimal(0))
 
 
@@ -98,9 +121,12 @@ _COMPARES: dict[Callable[[Any], Any], str] = {
 
 def _read_each(values: pa.ChunkedArray, read: Callable[[Any], str | None]) -> pa.ChunkedArray:
     """`read` of each entry, called once for each distinct one."""
-    distinct, index = distinct_entries(values)
-    answers = [None if entry is None else read(entry) for entry in distinct]
-    return pa.chunked_array([pa.array(answers, pa.large_string()).take(pa.array(index))])
+    distinct, code = distinct_entries(values)
+    answers = pa.array([read(entry) for entry in distinct.to_pylist()], pa.large_string())
+    return pa.chunked_array([answers.take(pa.array(code, mask=code < 0))])
+
+
+# --- math-verify ------------------------------------------------------------------------
 
 
 def math_verify_library():
@@ -115,30 +141,42 @@ def math_verify_library():
     return math_verify
 
 
-def math_verify(prediction: str, reference: str | int | float | list[Any]) -> bool:
-    """Whether math-verify finds the prediction equal to (one of) the references."""
-    library = math_verify_library()
-    limit = _math_verify_timeout()
-    answer = library.parse(str(prediction), parsing_timeout=limit)
-    references = reference if isinstance(reference, list) else [reference]
+def check_references(references: list[Any]) -> None:
+    """Raise a ValueError for a reference in which math-verify can read no answer."""
+    for question, reference in enumerate(references):
+        for each in reference if isinstance(reference, list) else [reference]:
+            if not _parse_reference(str(each) if isinstance(each, (str, int, float)) else ""):
+                raise ValueError(
+                    f"references[{question}] is {short(reference)}, in which math-verify can "
+                    f"read no answer."
+                )
+
+
+def math_verify(prediction: Any, reference: Any) -> bool:
+    """Whether math-verify finds the prediction equal to the reference, or to one of a list."""
+    library, limit = math_verify_library(), _time_limit()
+    said = str(prediction).strip()
+    answer = library.parse(_as_math(said), parsing_timeout=limit)
     return any(
-        library.verify(_parse_reference(str(each)), answer, timeout_seconds=limit)
-        for each in references
+        said == str(each).strip()
+        or library.verify(_parse_reference(str(each)), answer, timeout_seconds=limit)
+        for each in (reference if isinstance(reference, list) else [reference])
     )
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def _parse_reference(reference: str) -> list[Any]:
-    # math-verify reads all of an expression only between dollars: of a bare 3\sqrt{2}
-    # it would take the 3.
-    bare = not any(sign in reference for sign in ("$", "\\boxed", "\\(", "\\["))
-    text = f"${reference}$" if bare else reference
-    parsed = math_verify_library().parse(text, parsing_timeout=_math_verify_timeout())
-    if not parsed:
-        raise ValueError(f"math-verify can read no answer in the reference {reference!r}")
-    return parsed
+    library = math_verify_library()
+    return library.parse(_as_math(reference.strip()), parsing_timeout=_time_limit())
 
 
-def _math_verify_timeout() -> int | None:
+def _as_math(text: str) -> str:
+    """A bare expression between dollars: of 3\\sqrt{2} without them math-verify reads the 3."""
+    marked = re.search(r"(?<!\\)\$|\\boxed|\\\(|\\\[", text)
+    words = re.search(r"(?<![\\a-zA-Z{])[a-zA-Z]{2,}", text)
+    return text if marked or words or not text else f"${text}$"
+
+
+def _time_limit() -> int | None:
     """math-verify's own 5 s, which it can only keep in a main thread."""
     return 5 if threading.current_thread() is threading.main_thread() else None

@@ -34,17 +34,17 @@ from .draws import (
     variance,
 )
 from .interval import normal_interval
-from .outcomes import check_k, read_outcomes
+from .outcomes import read_outcomes
+from .parameters import check_bounds, check_confidence, check_k
 
-Bounds = tuple[float, float]
+Bounds = tuple[float, float] | None
 Summary = tuple[float, float, float, float]
 
 
 def _point(R, k: int, credit: Callable[[int], Credits]) -> float:
     counts = read_outcomes(R).binary_counts()
-    wanted = [credit(check_k(k, counts.n))]
-    scores = counts.each_kind(lambda n, c: expected(n, c, wanted)[:, 0])
-    return float(counts.histogram() @ scores) / len(counts.n)
+    n, c = counts.kinds.T
+    return counts.mean(expected(n, c, [credit(check_k(k, counts.n))])[:, 0])
 
 
 def _summary(
@@ -56,13 +56,13 @@ def _summary(
     alpha0: float,
     beta0: float,
 ) -> Summary:
-    counts = read_outcomes(R).binary_counts()
     wanted, prior = credit(check_k(k)), check_prior(alpha0, beta0)
-    means = counts.each_kind(lambda n, c: expected(n, c, [wanted], prior)[:, 0])
-    variances = counts.each_kind(lambda n, c: variance(n, c, wanted, prior))
-    mu = float(counts.histogram() @ means) / len(counts.n)
-    sigma = math.sqrt(counts.histogram() @ variances) / len(counts.n)
-    return mu, sigma, *normal_interval(mu, sigma, confidence, bounds)
+    confidence, limits = check_confidence(confidence), check_bounds(bounds)
+    counts = read_outcomes(R).binary_counts()
+    n, c = counts.kinds.T
+    mu = counts.mean(expected(n, c, [wanted], prior)[:, 0])
+    sigma = math.sqrt(counts.mean(variance(n, c, wanted, prior)) / len(counts.n))
+    return mu, sigma, *normal_interval(mu, sigma, confidence, limits)
 
 
 # --- Pass@k -------------------------------------------------------------------

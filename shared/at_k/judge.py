@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from contextlib import closing
 from functools import cached_property
 from typing import Any
@@ -14,9 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from datasets.utils import tqdm
 
-from .answers import NAMES, match, math_verify, math_verify_library
+from .answers import NAMES, check_references, match, math_verify, math_verify_library
 from .columns import distinct_entries, is_number, samples_per_question, to_numpy, to_python
 from .outcomes import Outcomes
+from .parameters import check_names, short
 
 Verdict = bool | int | float | None
 """Right or wrong, a category, a share of correctness in [0, 1], or None: not scored."""
@@ -28,19 +30,21 @@ Judge = str | Callable[[Any, Any], Verdict]
 def check_judge(check: Judge, num_proc: int | None = None, executor: Executor | None = None):
     """Raise unless the judge can be called, and in one way."""
     if isinstance(check, str):
-        if check not in NAMES:
-            raise ValueError(
-                f"check_correct_fn is {check!r}: give a function of a prediction and a "
-                f"reference, or one of the names {', '.join(NAMES)}."
-            )
+        check_names("check_correct_fn", [check], NAMES)
         if check == "math_verify":
             math_verify_library()
     elif not callable(check):
-        raise TypeError(f"check_correct_fn is {check!r}, which cannot be called.")
-    if num_proc is not None and (isinstance(num_proc, bool) or num_proc < 1):
-        raise ValueError(f"num_proc is {num_proc!r}: give a number of processes from 1 on.")
-    if num_proc is not None and executor is not None:
-        raise ValueError("num_proc and executor both say where to judge: give one of them.")
+        raise TypeError(
+            f"check_correct_fn is {short(check)}, which cannot be called: give a function of a "
+            f"prediction and a reference, or one of the names {', '.join(NAMES)}."
+        )
+    if num_proc is not None:
+        if executor is not None:
+            raise ValueError("num_proc and executor both say where to judge: give one of them.")
+        if isinstance(num_proc, bool) or not isinstance(num_proc, int) or num_proc < 1:
+            raise ValueError(f"num_proc is {short(num_proc)}: give a number of processes.")
+    if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
+        raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
 
 
 def as_outcomes(predictions: pa.ChunkedArray) -> Outcomes:
@@ -48,8 +52,8 @@ def as_outcomes(predictions: pa.ChunkedArray) -> Outcomes:
     values, sizes = pc.list_flatten(predictions), samples_per_question(predictions)
     if not (is_number(values.type) or pa.types.is_null(values.type)):
         raise ValueError(
-            f"predictions are of type {values.type}, and there are no references to judge them "
-            f"by: give references, or outcomes that are bools or numbers."
+            "There are no references to judge the predictions by, and they are no outcomes: give "
+            "references, or bools or numbers as predictions."
         )
     scored = to_numpy(values.is_valid()) if values.null_count else None
     kind = pa.int8() if pa.types.is_null(values.type) else values.type
@@ -78,90 +82,52 @@ def judge(
     """
     check_judge(check, num_proc, executor)
     values, sizes = pc.list_flatten(predictions), samples_per_question(predictions)
+    name = "the verdict on predictions"
     if check == "exact_match" or check == "numeric":
         right = match(values, references, sizes, check)
-        return Outcomes(right, sizes, _NAME, to_numpy(values.is_valid()))
-    function = math_verify if isinstance(check, str) else check
-    return _judge_pairs(values, references, sizes, function, num_proc, executor)
+        return Outcomes(right, sizes, name, to_numpy(values.is_valid()))
+    answers = to_python(references)
+    if isinstance(check, str):
+        check_references(answers)
+        check = math_verify
 
-
-_NAME = "the verdict on predictions"
-
-
-# --- Functions: each distinct pair is judged once -----------------------------------
-
-
-def _judge_pairs(
-    values: pa.ChunkedArray,
-    references: pa.ChunkedArray,
-    sizes: np.ndarray,
-    function: Callable[[Any, Any], Verdict],
-    num_proc: int | None,
-    executor: Executor | None,
-) -> Outcomes:
-    distinct, index = distinct_entries(values)
-    asked_for = to_python(references)
+    distinct, code = distinct_entries(values)
     question = np.repeat(np.arange(len(sizes)), sizes)
-    given = np.array([entry is not None for entry in distinct], dtype=bool)[index]
-    samples = np.flatnonzero(given)
-    keys = question[samples] * len(distinct) + index[samples]
+    given = np.flatnonzero(code >= 0)
+    keys = question[given] * len(distinct) + code[given]
     _, first, pair = np.unique(keys, return_index=True, return_inverse=True)
-    first = samples[first]
-    pairs = [(distinct[index[sample]], asked_for[question[sample]]) for sample in first]
+    first = given[first]
+    entries = to_python(distinct)
+    pairs = [(entries[code[sample]], answers[question[sample]]) for sample in first]
 
-    verdicts = np.zeros(len(pairs))
-    scored = np.ones(len(pairs), dtype=bool)
-    whole = True
-    with closing(_run(function, pairs, num_proc, executor)) as answers:
-        for position, (answer, error) in enumerate(answers):
-            verdict = _plain(answer)
-            if error is None and verdict is None:
-                scored[position] = False
-            elif error is None and _is_verdict(verdict):
-                verdicts[position] = verdict
-                whole = whole and isinstance(verdict, int)
-            else:
-                place = Outcomes(index, sizes, "predictions").place(int(first[position]))
-                raise ValueError(_complaint(place, pairs[position][0], answer, error)) from error
+    verdicts: list[Verdict] = []
+    with closing(_run(check, pairs, num_proc, executor)) as said:
+        for verdict, problem in said:
+            if problem is not None:
+                place = Outcomes(code, sizes, "predictions").place(int(first[len(verdicts)]))
+                asked = f"check_correct_fn({short(pairs[len(verdicts)][0])}, ..) on {place}"
+                if isinstance(problem, str):
+                    raise ValueError(f"{asked} {problem}.")
+                what = f"raised {type(problem).__name__}: {problem}"
+                raise ValueError(f"{asked} {what}.") from problem
+            verdicts.append(verdict)
+    if len(verdicts) != len(pairs):
+        raise ValueError(f"The executor gave {len(verdicts)} verdicts for {len(pairs)} pairs.")
 
-    outcome = np.zeros(len(index), dtype=np.int64 if whole else np.float64)
-    outcome[samples] = verdicts[pair]
-    kept = given.copy()
-    kept[samples] = scored[pair]
-    return Outcomes(outcome, sizes, _NAME, None if kept.all() else kept)
-
-
-def _plain(answer):
-    """Verdicts of NumPy or torch as Python's own."""
-    return answer.item() if getattr(answer, "ndim", None) == 0 else answer
-
-
-def _is_verdict(verdict) -> bool:
-    if isinstance(verdict, float):
-        return 0 <= verdict <= 1
-    return isinstance(verdict, int) and verdict >= 0
-
-
-def _complaint(place: str, prediction, answer, error: Exception | None) -> str:
-    if error is not None:
-        problem = f"raised {type(error).__name__}: {error}"
-    else:
-        problem = (
-            f"returned {answer!r}: a verdict is a bool, a category 0, 1, 2, .., a share of "
-            f"correctness from 0.0 to 1.0, or None for a sample that is not to be scored"
-        )
-    return f"check_correct_fn({_short(prediction)}, ..) on {place} {problem}."
-
-
-def _short(text, most: int = 60) -> str:
-    shown = repr(text)
-    return shown if len(shown) <= most else f"{shown[:most]}.."
+    known = np.array([verdict is not None for verdict in verdicts], dtype=bool)
+    whole = not any(isinstance(verdict, float) for verdict in verdicts)
+    outcome = np.zeros(len(code), dtype=np.int64 if whole else np.float64)
+    outcome[given] = np.array([verdict or 0 for verdict in verdicts], dtype=outcome.dtype)[pair]
+    scored = np.zeros(len(code), dtype=bool)
+    scored[given] = known[pair]
+    return Outcomes(outcome, sizes, name, None if scored.all() else scored)
 
 
 # --- Running a judge, here or elsewhere ---------------------------------------------
 
 Pair = tuple[Any, Any]
-Answer = tuple[Any, Exception | None]
+Said = tuple[Verdict, str | BaseException | None]
+"""A verdict; or None and what is wrong: an exception, or a text that says it."""
 
 _BATCHES = 256  # that the pairs are sent out in: enough to keep many workers busy
 
@@ -171,12 +137,12 @@ def _run(
     pairs: list[Pair],
     num_proc: int | None,
     executor: Executor | None,
-) -> Generator[Answer, None, None]:
-    """What the function answers to each pair, in order, or the exception it raises."""
+) -> Generator[Said, None, None]:
+    """What the function says to each pair, in order."""
     with tqdm(total=len(pairs), desc="Judging", unit=" pairs", delay=1) as bar:
-        for answers in _batches(function, pairs, num_proc, executor):
-            bar.update(len(answers))
-            yield from answers
+        for batch in _batches(function, pairs, num_proc, executor):
+            bar.update(len(batch))
+            yield from batch
 
 
 def _batches(
@@ -184,60 +150,93 @@ def _batches(
     pairs: list[Pair],
     num_proc: int | None,
     executor: Executor | None,
-) -> Iterator[list[Answer]]:
+) -> Iterator[list[Said]]:
     if executor is not None:
-        size = -(-len(pairs) // _BATCHES)
-        batches = [pairs[start : start + size] for start in range(0, len(pairs), size or 1)]
-        yield from executor.map(_ByValue(_asker(function, remote=True)), batches)
+        size = max(1, -(-len(pairs) // _BATCHES))
+        batches = [pairs[start : start + size] for start in range(0, len(pairs), size)]
+        try:
+            yield from executor.map(_ByValue(function), batches)
+        except BrokenExecutor as error:
+            raise ValueError(
+                "A worker died while judging: check_correct_fn ended its process, or took more "
+                "memory than there is."
+            ) from error
     elif num_proc is not None and num_proc > 1:
         with ProcessPoolExecutor(num_proc) as processes:
             yield from _batches(function, pairs, None, processes)
     else:
-        ask = _asker(function, remote=False)
+        ask = _asker(function, None)
         yield from (ask([pair]) for pair in pairs)
 
 
 def _asker(
-    function: Callable[[Any, Any], Verdict], remote: bool
-) -> Callable[[list[Pair]], list[Answer]]:
+    function: Callable[[Any, Any], Verdict] | None, pickled: bytes | None
+) -> Callable[[list[Pair]], list[Said]]:
+    """What asks the function, which is at hand or pickled, for its verdicts on pairs."""
+    home = os.getpid()
+
     # Nested, and free of names from this module, so that it travels by value: a worker
     # on another machine need not have the metric's code.
-    def ask(batch: list[Pair]) -> list[Answer]:
+    def ask(batch: list[Pair]) -> list[Said]:
+        import os
         import pickle
         import traceback
 
-        answers: list[Answer] = []
+        import dill
+
+        call: Any = function if pickled is None else dill.loads(pickled)
+        said: list[Said] = []
         for prediction, reference in batch:
             try:
-                answers.append((function(prediction, reference), None))
-            except Exception as error:
-                if remote:
-                    error.add_note("In the worker:\n" + traceback.format_exc())
+                answer = call(prediction, reference)
+            except (Exception, SystemExit) as error:  # model code in a judge may well exit
+                problem: str | BaseException = error
+                if os.getpid() != home:
+                    error.add_note(f"In the worker:\n{traceback.format_exc()}")
                     try:
                         pickle.loads(pickle.dumps(error))
                     except Exception:  # not every exception survives the way back
-                        error = RuntimeError(f"{type(error).__name__}: {error}")
-                answers.append((None, error))
-        return answers
+                        problem = RuntimeError(f"{type(error).__name__}: {error}")
+                said.append((None, problem))
+                continue
+            if getattr(answer, "ndim", None) == 0:
+                answer = answer.item()  # of NumPy or torch
+            whole = isinstance(answer, int) and 0 <= answer < 2**31
+            if answer is None or whole or (isinstance(answer, float) and 0 <= answer <= 1):
+                said.append((answer, None))
+            else:
+                said.append(
+                    (
+                        None,
+                        f"returned {repr(answer)[:60]}: a verdict is a bool, a category 0, 1, 2, "
+                        f".., a share of correctness from 0.0 to 1.0, or None for a sample that "
+                        f"is not to be scored",
+                    )
+                )
+        return said
 
     return ask
 
 
 class _ByValue:
-    """A function that any pickle can carry to any executor: a lambda too."""
+    """The asker of a function that any pickle can carry to any executor: of a lambda too."""
 
-    def __init__(self, function: Callable[[list[Pair]], list[Answer]]):
-        self.function = function
+    def __init__(self, function: Callable[[Any, Any], Verdict]):
+        self._function = function
 
-    def __call__(self, batch: list[Pair]) -> list[Answer]:
-        return self.function(batch)
+    def __call__(self, batch: list[Pair]) -> list[Said]:
+        return _asker(self._function, None)(batch)
 
     @cached_property
-    def _pickle(self) -> bytes:
+    def _pickled(self) -> bytes:
         try:
-            return dill.dumps(self.function, recurse=True)
+            try:
+                function = dill.dumps(self._function, recurse=True)
+            except Exception:  # such as two functions that call each other
+                function = dill.dumps(self._function)
         except Exception as error:
-            raise ValueError(f"check_correct_fn cannot be sent to a worker: {error}") from error
+            raise ValueError(f"check_correct_fn cannot be sent to a worker: {error}.") from error
+        return dill.dumps(_asker(None, function), recurse=True)
 
     def __reduce__(self):
-        return dill.loads, (self._pickle,)
+        return dill.loads, (self._pickled,)

@@ -3,65 +3,56 @@
 from __future__ import annotations
 
 import ast
+import csv
+import glob
+import io
+import itertools
 import json
-from collections.abc import Iterable
+import sys
+import tempfile
+import tokenize
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import datasets
 
-_FORMATS = {
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".json": "json",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".parquet": "parquet",
-}
+# The usual names of a column, the first that is there is taken.
+PREDICTIONS = (
+    *("predictions", "prediction", "samples", "sample", "responses", "response"),
+    *("completions", "completion", "generations", "generation", "outputs", "output"),
+)
+OUTCOMES = ("outcomes", "outcome", "correct", "is_correct", "passed", "rewards", "verdicts")
+REFERENCES = (
+    *("references", "reference", "answers", "answer", "targets", "target", "ground_truth"),
+    *("gold", "solution", "expected", "label"),
+)
+GROUPS = ("groups", "group")
+QUESTIONS = (
+    *("question_id", "task_id", "problem_id", "prompt_id", "id"),
+    *("question", "problem", "prompt"),
+)
 
-_OUTCOMES = ("outcomes", "outcome", "correct", "passed", "results", "rewards", "verdicts")
-_PREDICTIONS = (
-    "predictions",
-    "prediction",
-    "samples",
-    "responses",
-    "response",
-    "completions",
-    "completion",
-    "generations",
-    "outputs",
-    "output",
-)
-_REFERENCES = (
-    "references",
-    "reference",
-    "answers",
-    "answer",
-    "targets",
-    "target",
-    "ground_truth",
-    "gold",
-    "solution",
-    "expected",
-    "label",
-)
-_GROUPS = ("groups", "group")
-_QUESTIONS = ("question_id", "task_id", "problem_id", "id", "question", "problem", "prompt")
+Columns = dict[str, Sequence[Any]]
+_TEXT_FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 
 
 @dataclass(frozen=True)
 class Questions:
-    """Columns, an entry per question, that go into `compute`."""
+    """What goes into `compute`, an entry per question, and the columns it is from."""
 
-    predictions: Any
-    references: Any = None
-    groups: Any = None
+    predictions: Sequence[Any]
+    references: Sequence[Any] | None
+    groups: Sequence[Any] | None
+    judged_by: str | None
+    """The column of the references, or None where the predictions are outcomes."""
 
 
 def read_questions(
     source: str,
     predictions: str | None = None,
+    outcomes: str | None = None,
     references: str | None = None,
     groups: str | None = None,
     questions: str | None = None,
@@ -75,56 +66,82 @@ def read_questions(
     of one question share an entry in the column `questions`.
 
     Raises:
-        ValueError: that names the columns there are, if one is missing.
+        ValueError: that names the columns there are, if one is missing, or the line of a
+            file that cannot be read.
         FileNotFoundError: if there is no such file.
     """
-    rows = _load(source, config, split)
-    samples = _column(rows, "predictions", predictions, (*_PREDICTIONS, *_OUTCOMES))
+    columns = _load(source, config, split)
+    if predictions and outcomes:
+        raise ValueError("--predictions are judged, --outcomes are not: name one of them.")
+    samples = _find(columns, outcomes or predictions, OUTCOMES if outcomes else PREDICTIONS)
+    samples = samples or _find(columns, None, OUTCOMES)
     if samples is None:
         raise ValueError(
-            f"{source} has no column with a usual name for samples, but {_names(rows)}: "
-            f"name one with --predictions."
+            f"{source} has no column with a usual name for samples: name one with --predictions "
+            f"or --outcomes. {_there_are(columns)}"
         )
     # Beside outcomes, an answer is no reference to judge them by.
-    usual = () if predictions is None and samples in _OUTCOMES else _REFERENCES
-    answers = _column(rows, "references", references, usual)
-    labels = _column(rows, "groups", groups, _GROUPS)
-    columns = {
-        name: rows[column]
-        for name, column in (("predictions", samples), ("references", answers), ("groups", labels))
-        if column is not None
-    }
-    if not _has_lists(rows.features[samples]):
-        cells = [_as_list(cell) for cell in columns["predictions"]]
-        if all(cell is not None for cell in cells):
-            columns["predictions"] = cells
-        else:
-            columns = _gather(rows, source, questions, columns)
-    return Questions(**columns)
+    judged = not (outcomes or samples in OUTCOMES)
+    answers = _find(columns, references, REFERENCES if judged else ())
+    labels = _find(columns, groups, GROUPS)
+    roles = {"samples": samples, "answers": answers, "labels": labels}
+    chosen: Columns = {role: columns[name] for role, name in roles.items() if name is not None}
+    chosen = _read_lists(chosen, source, questions)
+    if not any(isinstance(cell, list) for cell in chosen["samples"][:1]):
+        chosen = _gather(columns, chosen, source, questions)
+    return Questions(chosen["samples"], chosen.get("answers"), chosen.get("labels"), answers)
 
 
-def _load(source: str, config: str | None, split: str | None) -> datasets.Dataset:
+# --- Files and datasets -----------------------------------------------------------------
+
+
+def _load(source: str, config: str | None, split: str | None) -> Columns:
     path = Path(source)
+    ending = next((end.lower() for end in reversed(path.suffixes) if end.lower() != ".gz"), "")
     bars = datasets.are_progress_bars_disabled()
     datasets.disable_progress_bars()
     try:
-        if (path.is_dir() and any(path.glob("*/state.json"))) or (path / "state.json").is_file():
-            loaded = datasets.load_from_disk(source)
-        elif path.is_file():
-            kind = next((_FORMATS[end] for end in reversed(path.suffixes) if end in _FORMATS), None)
-            if kind is None:
-                raise ValueError(f"{source} ends in none of {', '.join(_FORMATS)}.")
-            options = {"sep": "\t"} if ".tsv" in path.suffixes else {}
-            loaded = datasets.load_dataset(kind, data_files=source, split="train", **options)
-        elif path.suffix in _FORMATS:
-            raise FileNotFoundError(f"There is no file {source}.")
-        else:
-            loaded = datasets.load_dataset(source, config)
+        if path.is_file():
+            if config or split:
+                raise ValueError("--config and --split are for datasets: a file has neither.")
+            if ending not in (*_TEXT_FORMATS, ".parquet"):
+                raise ValueError(f"{source} is none of {', '.join(_TEXT_FORMATS)}, .parquet.")
+            loaded = _load_file(path, "parquet" if ending == ".parquet" else "text")
+            return _columns(loaded) if ending == ".parquet" else _parse(loaded, source, ending)
+        if any((path / name).is_file() for name in ("state.json", "dataset_dict.json")):
+            return _columns(_one_split(datasets.load_from_disk(source), source, split))
+        if path.is_dir() or ending in (*_TEXT_FORMATS, ".parquet") or source[0] in "./~":
+            raise FileNotFoundError(f"There is no such file, and no saved dataset: {source}.")
+        return _columns(_one_split(datasets.load_dataset(source, config), source, split))
     finally:
         if not bars:
             datasets.enable_progress_bars()
+
+
+def _load_file(path: Path, builder: str) -> datasets.Dataset:
+    options = {"keep_linebreaks": True} if builder == "text" else {}
+    # The cache knows a file by its path and time, and would keep a copy of it for good.
+    with tempfile.TemporaryDirectory() as cache:
+        try:
+            return datasets.load_dataset(
+                builder,
+                data_files=glob.escape(str(path)),
+                split="train",
+                cache_dir=cache,
+                keep_in_memory=True,
+                **options,
+            )
+        except datasets.exceptions.DatasetGenerationError as error:
+            if path.stat().st_size == 0:
+                raise ValueError(f"{path} is empty.") from error
+            raise ValueError(f"{path} cannot be read: {error.__cause__}.") from error
+
+
+def _one_split(
+    loaded: datasets.Dataset | datasets.DatasetDict, source: str, split: str | None
+) -> datasets.Dataset:
     if isinstance(loaded, datasets.Dataset):
-        return loaded
+        loaded = {str(loaded.split or "train"): loaded}
     if split is None and len(loaded) == 1:
         return next(iter(loaded.values()))
     if split not in loaded:
@@ -132,58 +149,158 @@ def _load(source: str, config: str | None, split: str | None) -> datasets.Datase
     return loaded[split]
 
 
-def _names(rows: datasets.Dataset) -> str:
-    return ", ".join(rows.column_names)
+def _columns(rows: datasets.Dataset) -> Columns:
+    return {name: rows[name] for name in rows.column_names}
 
 
-def _column(
-    rows: datasets.Dataset, role: str, named: str | None, usual: Iterable[str]
-) -> str | None:
-    if named is not None and named not in rows.column_names:
-        raise ValueError(f"There is no column {named!r} for {role}, but {_names(rows)}.")
-    return named or next((name for name in usual if name in rows.column_names), None)
+def _parse(rows: datasets.Dataset, source: str, ending: str) -> Columns:
+    """The columns of a text file. The builders of `datasets` for them guess at types, and
+    take "2024-01-01" for a time, 012 for 12, and the answer "None" for no answer."""
+    lines = rows["text"][:]
+    lines[0] = lines[0].removeprefix("\ufeff")
+    if ending in (".csv", ".tsv"):
+        return _parse_csv(lines, source, "\t" if ending == ".tsv" else ",")
+    if ending == ".json":
+        parsed = _parse_json("".join(lines), source)
+        if isinstance(parsed, dict) and all(isinstance(value, list) for value in parsed.values()):
+            return parsed
+        records = parsed if isinstance(parsed, list) else [parsed]
+    else:
+        records = [
+            _parse_json(line, f"{source}, line {number}")
+            for number, line in enumerate(lines, start=1)
+            if line.strip()
+        ]
+    if not all(isinstance(record, dict) for record in records):
+        raise ValueError(f"{source} holds something other than objects with a key per column.")
+    names = dict.fromkeys(name for record in records for name in record)
+    return {name: [record.get(name) for record in records] for name in names}
 
 
-def _has_lists(feature) -> bool:
-    return isinstance(feature, (list, datasets.List, datasets.LargeList))
+def _parse_json(text: str, place: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{place}: this is no JSON: {error}.") from error
+
+
+def _parse_csv(lines: list[str], source: str, delimiter: str) -> Columns:
+    csv.field_size_limit(sys.maxsize)
+    reader = csv.reader(lines, delimiter=delimiter)
+    names = [name.strip() for name in next(reader)]
+    records = []
+    for record in reader:
+        if record and len(record) != len(names):
+            raise ValueError(
+                f"{source}, line {reader.line_num}: {len(record)} cells under {len(names)} names."
+            )
+        records += [record] if record else []
+    return {name: [record[i] for record in records] for i, name in enumerate(names)}
+
+
+# --- Columns ----------------------------------------------------------------------------
+
+
+def _find(columns: Columns, named: str | None, usual: Iterable[str]) -> str | None:
+    if named is not None and named not in columns:
+        raise ValueError(f"There is no column {named!r}. {_there_are(columns)}")
+    lower = {name.lower(): name for name in reversed(columns)}
+    return named or next((lower[name] for name in usual if name in lower), None)
+
+
+def _there_are(columns: Columns) -> str:
+    return f"The columns are {', '.join(columns)}."
+
+
+def _read_lists(chosen: Columns, source: str, questions: str | None) -> Columns:
+    """Lists for the cells of text, as CSV has them, that stand for lists."""
+    if questions is not None:
+        return chosen
+    cells = chosen["samples"]
+    if not all(isinstance(cell, str) for cell in cells):
+        return chosen
+    lists = [_as_list(cell) for cell in cells]
+    if not any(lists):
+        return chosen
+    if None in lists:
+        row = lists.index(None)
+        raise ValueError(
+            f"{source}, row {row} (from 0): {_short(cells[row])} is no list of samples as other "
+            f"rows have. If each row is one sample, name a column with --questions."
+        )
+    chosen = chosen | {"samples": lists}
+    answers = [_as_list(cell) for cell in chosen.get("answers", ())]
+    return chosen | {"answers": answers} if answers and None not in answers else chosen
 
 
 def _as_list(cell) -> list[Any] | None:
-    """The list that a cell of a CSV file holds as text, or None if it holds none."""
+    """The list that a text stands for, in JSON or in Python, or None if it is none."""
     if not (isinstance(cell, str) and cell.strip().startswith("[")):
         return None
-    for read in (json.loads, ast.literal_eval):
-        try:
-            value = read(cell)
-        except (ValueError, SyntaxError):
-            continue
-        return value if isinstance(value, list) else None
-    return None
+    try:
+        return json.loads(cell)
+    except ValueError:
+        if _joins_texts(cell):
+            return None
+    try:
+        return ast.literal_eval(cell.strip())
+    except (ValueError, SyntaxError):
+        return None
 
 
-def _gather(
-    rows: datasets.Dataset, source: str, questions: str | None, columns: dict[str, Any]
-) -> dict[str, list[Any]]:
+def _joins_texts(cell: str) -> bool:
+    """Whether texts follow each other without a comma, as NumPy prints them: ['a' 'b']."""
+    try:
+        tokens = [token.type for token in tokenize.generate_tokens(io.StringIO(cell).readline)]
+    except (tokenize.TokenError, SyntaxError):
+        return False
+    return (tokenize.STRING, tokenize.STRING) in itertools.pairwise(tokens)
+
+
+def _gather(columns: Columns, chosen: Columns, source: str, questions: str | None) -> Columns:
     """Rows of one sample each, as questions."""
-    key = _column(rows, "questions", questions, _QUESTIONS)
+    usual = [name for name in QUESTIONS if name in columns]
+    # A number for each row is not a number for each question.
+    fewer = [name for name in usual if len(set(map(repr, columns[name]))) < len(columns[name])]
+    key = _find(columns, questions, fewer or usual)
     if key is None:
         raise ValueError(
-            f"{source} has one sample in each row, and no column that says of which question, but "
-            f"{_names(rows)}: name one with --questions."
+            f"{source} has one sample in each row, and no column with a usual name for what "
+            f"question it is of: name one with --questions. {_there_are(columns)}"
         )
-    gathered: dict[Any, dict[str, Any]] = {}
-    entries = zip(rows[key], *columns.values(), strict=True)
-    for row, (question, *cells) in enumerate(entries):
-        sample, *others = cells
-        first = gathered.setdefault(question, {"samples": [], "others": others, "row": row})
-        first["samples"].append(sample)
-        if first["others"] != others:
-            raise ValueError(
-                f"Rows {first['row']} and {row} of {source} are both of {key} {question!r}, but "
-                f"differ in {' or '.join(list(columns)[1:])}: {first['others']} and {others}."
-            )
-    names = list(columns)[1:]
-    return {"predictions": [each["samples"] for each in gathered.values()]} | {
-        name: [each["others"][place] for each in gathered.values()]
-        for place, name in enumerate(names)
+    if "answers" not in chosen:
+        chosen = chosen | {"samples": [_as_outcome(cell) for cell in chosen["samples"]]}
+    others = [role for role in chosen if role != "samples"]
+    first: dict[str, int] = {}
+    gathered: dict[str, list[Any]] = {}
+    for row, question in enumerate(columns[key]):
+        if question is None or question == "":
+            raise ValueError(f"{source}, row {row} (from 0) has no {key}: which question is it of?")
+        start = first.setdefault(repr(question), row)
+        gathered.setdefault(repr(question), []).append(chosen["samples"][row])
+        for role in others:
+            if chosen[role][start] != chosen[role][row]:
+                raise ValueError(
+                    f"Rows {start} and {row} of {source} have the same {key}, {_short(question)}, "
+                    f"but unlike entries {_short(chosen[role][start])} and "
+                    f"{_short(chosen[role][row])}."
+                )
+    return {"samples": list(gathered.values())} | {
+        role: [chosen[role][row] for row in first.values()] for role in others
     }
+
+
+def _as_outcome(cell) -> Any:
+    """The number or bool that a text of CSV stands for; nothing for nothing."""
+    words = {"": None, "true": True, "false": False}
+    if not isinstance(cell, str) or cell.strip().lower() in words:
+        return words[cell.strip().lower()] if isinstance(cell, str) else cell
+    try:
+        return float(cell)
+    except ValueError:
+        return cell
+
+
+def _short(value, most: int = 40) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= most else f"{shown[:most]}.."

@@ -45,6 +45,12 @@ class Wide:
         return Wide(*_fast_two_sum(hi, lo + (self.hi * other.lo + self.lo * other.hi)))
 
     @staticmethod
+    def of(values) -> Wide:
+        """Doubles as they are."""
+        hi = np.array(values, dtype=float)
+        return Wide(hi, np.zeros_like(hi))
+
+    @staticmethod
     def product(a: np.ndarray, b: np.ndarray) -> Wide:
         """The product of doubles, exactly."""
         return Wide(*_two_product(a, b))
@@ -95,9 +101,11 @@ class Scaled:
         return Scaled(Wide(self.mantissa.hi * mask, self.mantissa.lo * mask), self.exponent)
 
     def to_wide(self) -> Wide:
-        return Wide(
-            np.ldexp(self.mantissa.hi, self.exponent), np.ldexp(self.mantissa.lo, self.exponent)
-        )
+        """As doubles; 0 for what is below them."""
+        # Beyond +-4000 there is no double, and ldexp wants a C int.
+        exponent = np.clip(self.exponent, -4000, 4000).astype(np.intc)
+        with np.errstate(under="ignore"):
+            return Wide(np.ldexp(self.mantissa.hi, exponent), np.ldexp(self.mantissa.lo, exponent))
 
 
 def rising_factorials(base: Fraction, size: int) -> tuple[Scaled, Scaled]:
@@ -109,7 +117,7 @@ def rising_factorials(base: Fraction, size: int) -> tuple[Scaled, Scaled]:
     return _rising_factorials(base, 1 << max(6, int(size).bit_length()))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=8)
 def _rising_factorials(base: Fraction, size: int) -> tuple[Scaled, Scaled]:
     # A double is a fraction over a power of two, so integers carry the product and
     # the power goes to the exponent. Cut back to _BITS at each step, it is off by
