@@ -1,6 +1,7 @@
 """The command: files of every kind, flags read off the metric, tables, JSON, errors."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -111,7 +112,7 @@ def test_samples_of_one_question_with_unlike_references_are_refused(capsys, tmp_
     file.write_text("id,sample,reference\n1,a,a\n1,b,b\n")
     error = at_k_refuses(capsys, "gpassk", file, "--predictions", "sample", "--k", 1)
     assert "Rows 0 and 1" in error
-    assert "id 1" in error
+    assert "the same id, '1'" in error
 
 
 def test_columns_can_be_named(capsys, tmp_path):
@@ -193,37 +194,52 @@ def test_a_judge_of_ones_own_is_named_by_module_and_function(capsys, tmp_path, m
     assert "mine:chek" in capsys.readouterr().err
 
 
+READ = "2 questions, 3 to 4 samples each, judged against answer by exact_match.\n\n"
+
+
 def test_the_table(capsys, tmp_path):
     file = write(tmp_path / "s.jsonl", rows(predictions="samples", references="answer"))
-    assert at_k_prints(capsys, "gpassk", file, *FLAGS) == (
-        "         score\n──────  ──────\npass@2  1.0000\npass^2  0.4167\n"
+    assert at_k_prints(capsys, "gpassk", file, *FLAGS) == READ + (
+        "         score\n------  ------\npass@2  1.0000\npass^2  0.4167\n"
     )
     grouped = at_k_prints(capsys, "gpassk", file, *FLAGS, "--groups", "answer")
-    assert grouped == (
-        "           all       a       b\n"
-        "──────  ──────  ──────  ──────\n"
-        "pass@2  1.0000  1.0000  1.0000\n"
-        "pass^2  0.4167  0.3333  0.5000\n"
+    assert grouped == READ + (
+        "        all questions       a       b\n"
+        "------  -------------  ------  ------\n"
+        "pass@2         1.0000  1.0000  1.0000\n"
+        "pass^2         0.4167  0.3333  0.5000\n"
     )
-    sure = at_k_prints(capsys, "gpassk", file, *FLAGS, "--confidence", 0.95)
-    _, _, lo, hi = at_k.pass_hat_k_ci([[1, 0, 1], [1, 0, 1, 1]], 2)
-    assert f"pass^2  0.4167 [{lo:.4f}, {hi:.4f}]" in sure
     each = at_k_prints(capsys, "gpassk", file, *FLAGS, "--return-per-question")
     assert each.splitlines()[-1].split() == ["1", "1.0000", "0.5000"]
 
 
+def test_the_table_of_intervals(capsys, tmp_path):
+    file = write(tmp_path / "s.jsonl", rows(predictions="samples", references="answer"))
+    numbers = at_k.pass_hat_k_ci([[1, 0, 1], [1, 0, 1, 1]], 2)
+    sure = at_k_prints(capsys, "gpassk", file, *FLAGS, "--confidence", 0.95)
+    assert "  ".join(["pass^2  0.4167", *(f"{x:.4f}" for x in numbers)]) in sure
+    grouped = at_k_prints(
+        capsys, "gpassk", file, *FLAGS, "--confidence", 0.95, "--groups", "answer"
+    )
+    numbers = at_k.pass_hat_k_ci([[1, 0, 1, 1]], 2)
+    assert "\n\nb        score    mean      sd      lo      hi\n" in grouped
+    assert "  ".join(["pass^2  0.5000", *(f"{x:.4f}" for x in numbers)]) in grouped
+
+
 def test_a_column_is_as_wide_as_its_widest_cell():
     assert aligned([["", "long head"], ["long row", "1"]]) == (
-        "          long head\n────────  ─────────\nlong row          1"
+        "          long head\n--------  ---------\nlong row          1"
     )
     assert "1.0000" in score_table({"odd_lo": 1.0})
+    table = score_table({"x": 1.0, "a very\nlong label of many words/x": 1.0, "/x": 0.5})
+    assert table.splitlines()[0].split("  ")[-2:] == ["a very long label of m..", "(no label)"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nowhere.jsonl"], "no file nowhere.jsonl"),
-        (["setup.cfg"], "ends in none of .jsonl"),
+        (["nowhere.jsonl"], "no such file, and no saved dataset: nowhere.jsonl"),
+        (["setup.cfg"], "setup.cfg is none of .jsonl"),
         (["shared/at_k/samples/smollm2_cool.jsonl", "--k", "33"], "question 0 has n = 32"),
         (["shared/at_k/samples/smollm2_cool.jsonl", "--groups", "subject"], "'subject'"),
         (["shared/at_k/samples/smollm2_cool.jsonl", "--include", "best"], "include has 'best'"),
@@ -236,6 +252,155 @@ def test_an_error_is_one_line_on_stderr(capsys, monkeypatch, arguments, message)
     assert error.startswith("at-k: ")
     assert message in error
     assert error.count("\n") == 1
+
+
+def scores_of(capsys, file, *flags, k=1):
+    flags = ("--k", k, "--include", "pass@k", *flags, "--json")
+    return json.loads(at_k_prints(capsys, "gpassk", file, *flags))
+
+
+def test_a_file_is_the_one_named_whatever_else_its_name_could_match(capsys, tmp_path):
+    (tmp_path / "run1.jsonl").write_text('{"outcomes": [1, 1]}')
+    (tmp_path / "run[1].jsonl").write_text('{"outcomes": [0, 0]}')
+    assert scores_of(capsys, tmp_path / "run[1].jsonl") == {"pass@1": 0.0}
+
+
+def test_a_file_of_the_same_time_is_read_again_and_leaves_no_copy(capsys, tmp_path):
+    file = tmp_path / "c.jsonl"
+    for outcome in (1, 0):
+        file.write_text(json.dumps({"outcomes": [outcome]}))
+        os.utime(file, (0, 0))
+        assert scores_of(capsys, file) == {"pass@1": float(outcome)}
+    assert not list(Path(datasets.config.HF_DATASETS_CACHE).glob("text/**/*.arrow"))
+
+
+def test_the_texts_of_a_csv_are_taken_as_they_stand(capsys, tmp_path):
+    file = tmp_path / "s.csv"
+    file.write_text(
+        "id,response,reference,group\n"
+        "1,012,012,1.10\n1,12,012,1.10\n"
+        "2,None,None,1.1\n2,,None,1.1\n2,NA,None,1.1\n2,NaN,None,1.1\n"
+        '3,"a, ""b""\nc","a, ""b""\nc",x\n3,2024-01-01,"a, ""b""\nc",x\n'
+    )
+    assert scores_of(capsys, file) == {
+        "pass@1": pytest.approx((1 / 2 + 1 / 4 + 1 / 2) / 3),
+        "1.10/pass@1": 0.5,
+        "1.1/pass@1": 0.25,
+        "x/pass@1": 0.5,
+    }
+
+
+def test_the_texts_of_json_are_taken_as_they_stand(capsys, tmp_path):
+    file = tmp_path / "s.jsonl"
+    late = [{"samples": ["2024-01-01", "idk"], "answer": "2024-01-01", "error": None}] * 9999
+    file.write_text("".join(json.dumps(row) + "\n" for row in [*late, late[0] | {"error": "x"}]))
+    assert scores_of(capsys, file) == {"pass@1": 0.5}
+
+
+def test_a_csv_of_outcomes_has_numbers_or_words(capsys, tmp_path):
+    file = tmp_path / "s.csv"
+    file.write_text("task_id,passed\n1,1\n1,0\n2,True\n2,\n3,1.0\n3,false\n")
+    assert scores_of(capsys, file) == {"pass@1": pytest.approx(2 / 3)}
+
+
+def test_a_csv_may_have_lists_of_acceptable_answers(capsys, tmp_path):
+    file = tmp_path / "s.csv"
+    file.write_text('samples,answers\n"[""a"",""b""]","[""a"",""b""]"\n"[""c"",""d""]","[""c""]"\n')
+    assert scores_of(capsys, file) == {"pass@1": 0.75}
+
+
+def test_outcomes_are_not_judged_even_if_named(capsys, tmp_path):
+    file = tmp_path / "s.jsonl"
+    file.write_text('{"correct": [1, 0, 1, 1], "mine": [0, 0, 1, 0], "answer": 1}')
+    for flags in ((), ("--predictions", "correct"), ("--outcomes", "correct")):
+        assert scores_of(capsys, file, *flags) == {"pass@1": 0.75}
+    assert scores_of(capsys, file, "--outcomes", "mine") == {"pass@1": 0.25}
+
+
+def test_questions_can_be_told_apart_by_any_column(capsys, tmp_path):
+    file = tmp_path / "s.jsonl"
+    rows = [
+        {"id": i, "prompt": [{"role": "user", "content": q}], "response": r, "answer": "[1, 2]"}
+        for i, (q, r) in enumerate([("x", "[1, 2]"), ("x", "[2]"), ("y", "[3]"), ("y", "?")])
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    # A number for each row is no question; texts that look like lists are told to be none.
+    assert scores_of(capsys, file, "--questions", "prompt", k=2) == {"pass@2": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "flags", "message"),
+    [
+        ("a.jsonl", "", (), "a.jsonl is empty"),
+        ("a.csv", "", (), "a.csv is empty"),
+        ("a.csv", "samples,answer\n", (), "holds no question"),
+        ("a.jsonl", '{"samples": ["a"]}\n{"samp', (), "a.jsonl, line 2: this is no JSON"),
+        ("a.json", "[1, 2]", (), "something other than objects"),
+        ("a.jsonl", "[1]\n", (), "something other than objects"),
+        ("a.csv", "id,sample\n1,a,b\n", (), "a.csv, line 2: 3 cells under 2 names"),
+        ("a.csv", "sample\na\n", (), "name one with --questions"),
+        ("a.csv", "id,sample\n,a\n", (), "row 0 (from 0) has no id"),
+        ("a.csv", "x,y\n1,2\n", (), "The columns are x, y."),
+        ("a.csv", 'samples\n"[1, 0]"\n"[1, "\n', (), "row 1 (from 0): '[1, ' is no list"),
+        ("a.csv", "samples\n\"['a' 'b']\"\n\"['a', 'b']\"\n", (), "row 0 (from 0): \"['a' 'b']\""),
+        ("a.csv", "id,sample\n1,a\n", ("--questions", "no"), "There is no column 'no'"),
+        ("a.jsonl", '{"samples": ["a"]}', ("--split", "test"), "are for datasets"),
+        ("a.jsonl", '{"samples": ["a"]}', (), "no references to judge"),
+        ("a.jsonl", '{"samples": ["a"], "answer": null}', (), "references[0] is None"),
+        ("a.parquet", "no parquet", (), "a.parquet cannot be read"),
+        (
+            "a.jsonl",
+            '{"outcomes": [1], "samples": ["a"]}',
+            ("--outcomes", "outcomes", "--predictions", "samples"),
+            "name one of them",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_one_line(capsys, tmp_path, name, text, flags, message):
+    (tmp_path / name).write_text(text)
+    error = at_k_refuses(capsys, "gpassk", tmp_path / name, "--k", 1, *flags)
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_what_a_judge_prints_does_not_mix_with_the_scores(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "chatty.py").write_text("def check(p, r):\n    print('hm')\n    return p == r")
+    file = write(tmp_path / "s.jsonl", rows(predictions="samples", references="answer"))
+    assert scores_of(capsys, file, "--check-correct-fn", "chatty:check", k=2) == {"pass@2": 1.0}
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8", "latin-1"])
+def test_any_terminal_shows_any_label(tmp_path, encoding):
+    file = tmp_path / "s.jsonl"
+    file.write_text(json.dumps({"outcomes": [1], "group": "\u4e2d\u6587"}))
+    at_k_command = [sys.executable, "-c", "from at_k.command import main; raise SystemExit(main())"]
+    result = subprocess.run(
+        [*at_k_command, "gpassk", file, "--k", "1"],
+        env=os.environ | {"PYTHONIOENCODING": encoding},
+        capture_output=True,
+    )
+    assert result.returncode == 0, result.stderr
+    label = "\u4e2d\u6587" if encoding == "utf-8" else "\\u4e2d\\u6587"
+    assert label in result.stdout.decode(encoding)
+
+
+def test_a_reader_that_leaves_early_is_no_error(tmp_path):
+    file = tmp_path / "s.jsonl"
+    file.write_text('{"outcomes": [1, 0]}\n' * 20_000)
+    main_of = "from at_k.command import main; raise SystemExit(main())"
+    flags = "--k 1 --return-per-question | head -n 1; echo ${PIPESTATUS[0]}"
+    result = subprocess.run(
+        ["bash", "-c", f'{sys.executable} -c "{main_of}" gpassk {file} {flags}'],
+        capture_output=True,
+        text=True,
+    )
+    assert result.stdout == "20000 questions, 2 samples each, taken as outcomes.\n0\n"
+    assert result.stderr == ""
+
+
+def test_no_command_prints_the_help(capsys):
+    assert "demo" in at_k_prints(capsys)
 
 
 def test_help_says_what_the_metric_says_of_its_parameters(capsys):

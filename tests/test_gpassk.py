@@ -234,6 +234,19 @@ def test_every_form_of_outcomes_scores_alike(gpassk, outcomes):
         ({"predictions": OUTCOMES, "k": True}, "k is True"),
         ({"predictions": OUTCOMES, "k": [2, 0]}, "k is 0"),
         ({"predictions": OUTCOMES, "k": []}, "k is empty"),
+        ({"predictions": OUTCOMES, "k": 10**10}, "k is 10000000000"),
+        ({"predictions": OUTCOMES, "thresholds": []}, "thresholds is empty"),
+        ({"predictions": OUTCOMES, "thresholds": "a"}, "threshold is 'a'"),
+        ({"predictions": OUTCOMES, "thresholds": None}, "threshold is None"),
+        ({"predictions": OUTCOMES, "include": []}, "include is empty"),
+        ({"predictions": OUTCOMES, "confidence": "0.9"}, "confidence is '0.9'"),
+        ({"predictions": OUTCOMES, "alpha0": None}, "alpha0 is None"),
+        ({"predictions": OUTCOMES, "groups": ["a", None, "b"]}, r"groups\[1\] is None"),
+        ({"predictions": [["a", "b"], "bcd"], "references": KEYS}, r"predictions\[1\] is 'bcd'"),
+        ({"predictions": [["a"], ["b"]], "references": ["a", None]}, r"references\[3\] is None"),
+        ({"predictions": [["a"], ["b"]], "references": [{1: 2}, {}]}, r"key 1 is no text"),
+        ({"predictions": np.zeros((2, 0))}, r"predictions\[0\] is empty"),
+        ({"predictions": [[1], ["a"]]}, r"predictions\[1\]\[0\] is 'a', but predictions"),
         ({"predictions": OUTCOMES, "thresholds": [1.5]}, "threshold is 1.5"),
         ({"predictions": OUTCOMES, "include": ["pass@4"]}, "include has 'pass@4'"),
         ({"predictions": OUTCOMES, "confidence": 95}, "confidence is 95"),
@@ -259,6 +272,61 @@ def test_bad_input_is_refused_and_leaves_what_was_added(gpassk, call, message):
     if before:
         fresh = evaluate.load(str(ROOT / "metrics" / "gpassk"))
         assert gpassk.compute(k=2) == fresh.compute(k=2, **before)
+
+
+def test_parameters_may_be_iterators(gpassk):
+    wanted = gpassk.compute(
+        predictions=OUTCOMES, k=[2, 3], thresholds=[0.5], include=["pass@k", "G-Pass@k"]
+    )
+    assert wanted == gpassk.compute(
+        predictions=(iter(row) for row in OUTCOMES),
+        k=iter([2, 3]),
+        thresholds=map(float, ["0.5"]),
+        include=(name for name in ["pass@k", "G-Pass@k"]),
+    )
+
+
+def test_what_an_array_masks_is_not_scored(gpassk):
+    bank = np.ma.masked_array(
+        [[1, 0, 1], [0, 0, 1]], mask=[[False, True, False], [True, False, False]]
+    )
+    scores = gpassk.compute(predictions=bank, k=1, include="pass@k")
+    assert scores == {"pass@1": 0.75} == {"pass@1": at_k.pass_at_k(bank, 1)}
+
+
+def test_a_sample_that_is_none_does_not_count_before_judging_either(gpassk):
+    def check(prediction, reference):
+        raise AssertionError("was asked")
+
+    with pytest.raises(ValueError, match="question 0 has n = 1 scored"):
+        gpassk.compute(
+            predictions=[[None, None, "b"]], references=["a"], check_correct_fn=check, k=2
+        )
+
+
+def test_no_question_of_unlike_references_is_refused_when_added(gpassk):
+    references = ["1", ["2", "3"], 4, {"x": 10**25}, None]
+    for reference in references:
+        gpassk.add(prediction=["1"], reference=reference if reference else {"y": 1})
+    seen = []
+    with pytest.raises(ValueError, match="no scored sample"):
+        gpassk.compute(k=1, check_correct_fn=lambda p, r: seen.append(r))
+    assert seen == [*references[:4], {"y": 1}]
+
+
+def test_outcomes_of_every_type_go_together(gpassk):
+    for kind in (bool, np.uint8, np.int8, np.float16, np.uint64, np.int64, np.float32, ">i4"):
+        gpassk.add_batch(predictions=np.array([[1, 0]], dtype=kind))
+    gpassk.add_batch(predictions=[[None, 1]])
+    gpassk.add_batch(predictions=[[True, 0.0]])
+    scores = gpassk.compute(k=1, include="pass@k", return_per_question=True)
+    assert scores["per_question"]["pass@1"] == [0.5] * 8 + [1.0, 0.5]
+
+
+def test_nothing_is_kept_after_a_success(gpassk):
+    before = len(pickle.dumps(gpassk))
+    gpassk.compute(predictions=[["x" * 1000] * 100], references=["x"], k=1)
+    assert len(pickle.dumps(gpassk)) < before + 1000
 
 
 def test_an_unknown_parameter_is_refused_before_anything_is_done(gpassk):
@@ -369,15 +437,21 @@ metric = evaluate.load(
 )
 def broken(prediction, reference):
     raise RuntimeError
+import pyarrow as pa
 rows = [[["a", "b", "a"], ["b", "a", "b"]], [["a", "a", "a"], ["c", None, "b", "b"]]][process]
-metric.add_batch(predictions=rows, references=["a", "b"])
+# Types that differ between the processes, as they may between batches.
+rows, keys = (rows, [{"x": "a"}, "b"]) if process == 0 else (pa.array(rows), ["a", ["b"]])
+metric.add_batch(predictions=rows, references=keys)
 if process == 0:
     try:
         metric.compute(k=2, check_correct_fn=broken)
     except ValueError as error:
         assert "predictions[0][0]" in str(error), error
     assert len(metric) == 2, len(metric)
-print(metric.compute(k=2, groups=["p", "p", "q", "q"] if process == 0 else None))
+def check(prediction, reference):
+    return prediction in (reference["x"] if isinstance(reference, dict) else reference)
+groups = ["p", "p", "q", "q"] if process == 0 else None
+print(metric.compute(k=2, groups=groups, check_correct_fn=check))
 print(len(metric))
 """
 

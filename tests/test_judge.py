@@ -3,6 +3,7 @@
 import itertools
 import multiprocessing
 import os
+import sys
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -53,6 +54,9 @@ def same(prediction, reference):
         ([[1, 2]], [1.0], [[1, 0]]),
         ([[0.5, 1.5]], [[0.5, 1.5]], [[1, 1]]),
         ([[True, False]], [True], [[1, 0]]),
+        ([[True, False]], [1], [[1, 0]]),
+        ([[1, 2]], [[10**25, 2]], [[0, 1]]),
+        ([["a", "b"], ["b"]], [["a", "b", "c"], "b"], [[1, 1], [1]]),
     ],
 )
 def test_exact_match(predictions, references, right):
@@ -90,6 +94,12 @@ def test_exact_match(predictions, references, right):
         ("no number", None),
         ("", None),
         ("1,2", "2"),
+        ("-$5", "-5"),
+        (r"-\$3.50", "-3.5"),
+        ("\u20135", "-5"),
+        ("12{,}345", "12345"),
+        (r"12\,345", "12345"),
+        ("(1)-2", "2"),
         (12, "12"),
         (12.0, "12"),
         (0.1, "0.1"),
@@ -120,6 +130,29 @@ def test_math_verify_reads_expressions():
 
 
 @pytest.mark.parametrize(
+    ("prediction", "reference", "right"),
+    [
+        ("A", "A", 1),
+        ("x+1", "x+1", 1),
+        ("1+x", "x+1", 1),
+        (r"3\sqrt{2}", r"3\sqrt{2}", 1),
+        ("3", r"3\sqrt{2}", 0),
+        (r"so \boxed{12}", "12", 1),
+        ("The answer is 12", 12, 1),
+        ("$18.90", r"\$18.90", 1),
+        ("no idea", "12", 0),
+    ],
+)
+def test_math_verify_reads_bare_expressions_too(prediction, reference, right):
+    assert verdicts([[prediction]], [reference], "math_verify") == [[right]]
+
+
+def test_math_verify_judges_in_a_thread():
+    with ThreadPoolExecutor(1) as executor:
+        assert verdicts([["1/2"]], ["0.5"], "math_verify", executor=executor) == [[1]]
+
+
+@pytest.mark.parametrize(
     ("references", "check", "message"),
     [
         (["a", None], "exact_match", r"references\[1\] is None"),
@@ -129,6 +162,9 @@ def test_math_verify_reads_expressions():
         (["1", "none"], "numeric", r"references\[1\] is 'none', but numeric"),
         (["1", ["2", "?"]], "numeric", r"references\[1\] is \['2', '\?'\]"),
         ([{"a": 1}, "x"], "numeric", r"references\[0\]"),
+        (["5", None], "math_verify", r"references\[1\] is None, in which math-verify"),
+        (["5", []], "numeric", r"references\[1\] is \[\]"),
+        (["5", {"a": 1}], "math_verify", r"references\[1\]"),
     ],
 )
 def test_a_reference_that_a_named_judge_cannot_use_is_named(references, check, message):
@@ -213,6 +249,13 @@ def test_a_sample_that_is_none_is_not_shown_to_the_judge():
         ([[1.5, 2.5], [3.5]], [1.5, "x"]),
         ([[b"1", b"2"], [b"3"]], [b"1", b"3"]),
         ([[[{"role": "user"}], [{"role": "bot"}]], [[]]], [[{"role": "bot"}], []]),
+        ([["a"], ["b"]], [{"x": 10**25}, {"x": 1}]),
+        ([["a"], ["b"]], [10**25, "q"]),
+        ([["a"], ["b"]], [1, 2.5]),
+        ([["a"], ["b"]], [None, None]),
+        ([[{"y": 1}, {"x": 2}]], ["a"]),
+        ([[[], [{"a": 1}], [{"b": 2}]]], [[[{"a": 1}]]]),
+        ([[(), ("a", 1)]], [[[[{"a": 1}]], [[{"b": 1}]]]]),
     ],
 )
 def test_a_judge_sees_what_was_handed_in(predictions, references):
@@ -223,8 +266,13 @@ def test_a_judge_sees_what_was_handed_in(predictions, references):
         return True
 
     verdicts(predictions, references, check)
-    rows = zip(predictions, references, strict=True)
-    assert seen == [(sample, answer) for samples, answer in rows for sample in samples]
+    asked = [
+        (list(sample) if isinstance(sample, tuple) else sample, answer)
+        for samples, answer in zip(predictions, references, strict=True)
+        for sample in samples
+    ]
+    assert seen == asked
+    assert [type(answer) for _, answer in seen] == [type(answer) for _, answer in asked]
 
 
 # --- In parallel ------------------------------------------------------------------------
@@ -275,6 +323,62 @@ def test_a_worker_that_dies_is_an_error_and_no_waiting():
     with pytest.raises(ValueError, match="worker died") as caught:
         verdicts([["a"]], ["a"], lambda p, r: os._exit(1), num_proc=2)
     assert isinstance(caught.value.__cause__, BrokenProcessPool)
+
+
+def even(prediction, reference):
+    return prediction == "" or odd(prediction[1:], reference)
+
+
+def odd(prediction, reference):
+    return prediction != "" and even(prediction[1:], reference)
+
+
+def judge_of_ones_own(prediction, reference):
+    return prediction == reference
+
+
+@pytest.mark.parametrize("pool", [lambda: ProcessPoolExecutor(2), spawned])
+def test_judges_that_call_others_travel_whatever_these_are_named(pool):
+    judge, tqdm = judge_of_ones_own, judge_of_ones_own  # names that the library has too
+    with pool() as executor:
+        assert verdicts([["aa", "a"]], [""], even, executor=executor) == [[1, 0]]
+        for check in (lambda p, r: judge(p, r), lambda p, r: tqdm(p, r), judge_of_ones_own):
+            assert verdicts(SAMPLES, ANSWERS, check, executor=executor) == RIGHT
+
+
+def test_what_is_no_verdict_is_refused_in_a_worker_too():
+    with pytest.raises(ValueError, match=r"predictions\[0\]\[0\] returned <function"):
+        verdicts([["a"]], ["a"], lambda p, r: lambda: 1, num_proc=2)
+
+
+def test_a_thread_keeps_the_judges_own_exception():
+    with (
+        ThreadPoolExecutor(1) as executor,
+        pytest.raises(ValueError, match="raised UnpicklableError") as caught,
+    ):
+        verdicts(SAMPLES, ANSWERS, fails, executor=executor)
+    assert isinstance(caught.value.__cause__, UnpicklableError)
+
+
+def test_a_judge_that_exits_is_an_error_and_not_the_end():
+    for how in ({}, {"num_proc": 2}):
+        with pytest.raises(ValueError, match=r"predictions\[0\]\[0\] raised SystemExit"):
+            verdicts([["a"]], ["a"], lambda p, r: sys.exit(3), **how)
+
+
+@pytest.mark.parametrize("executor", [ThreadPoolExecutor, 3])
+def test_what_is_no_executor_is_refused(executor):
+    with pytest.raises(TypeError, match="executor is"):
+        verdicts([["a"]], ["a"], same, executor=executor)
+
+
+def test_an_executor_that_loses_verdicts_is_refused():
+    class Lossy(ThreadPoolExecutor):
+        def map(self, *arguments, **options):
+            return iter(list(super().map(*arguments, **options))[:-1])
+
+    with Lossy(1) as executor, pytest.raises(ValueError, match="5 verdicts for 6 pairs"):
+        verdicts(SAMPLES, ANSWERS, same, executor=executor)
 
 
 def test_a_judge_that_cannot_travel_is_refused():

@@ -71,8 +71,12 @@ def threshold(k: int, tau: float) -> Credits:
     Raises:
         ValueError: unless 0 <= tau <= 1.
     """
-    share = check_number("A threshold", tau, "it is a share of the k draws, from 0 to 1", 0, 1)
-    return at_least(k, max(1, math.ceil(share * k - 1e-9)))
+    return at_least(k, max(1, math.ceil(check_tau(tau) * k - 1e-9)))
+
+
+def check_tau(tau) -> float:
+    """The share of the draws that a threshold asks for, from 0 to 1."""
+    return check_number("A threshold", tau, "it is a share of the k draws, from 0 to 1", 0, 1)
 
 
 def above_half(k: int) -> Credits:

@@ -21,7 +21,7 @@ import evaluate
 # evaluate copies only the modules that this script names: `x as x` is for another's sake.
 from .answers import NAMES as NAMES
 from .columns import given_per_question
-from .draws import above_half, all_right, any_right, check_prior, threshold
+from .draws import above_half, all_right, any_right, check_prior, check_tau, threshold
 from .interval import normal_interval as normal_interval
 from .judge import Judge
 from .outcomes import require_binary
@@ -107,7 +107,7 @@ _DEFAULT_K = (4, 8, 16)
 _DEFAULT_INCLUDE = ("G-Pass@k", "mG-Pass@k")
 
 _SCORES = {
-    "G-Pass@k": lambda k, taus: {f"G-Pass@{k}_{float(tau)}": threshold(k, tau) for tau in taus},
+    "G-Pass@k": lambda k, taus: {f"G-Pass@{k}_{tau}": threshold(k, tau) for tau in taus},
     "mG-Pass@k": lambda k, taus: {f"mG-Pass@{k}": above_half(k)},
     "pass@k": lambda k, taus: {f"pass@{k}": any_right(k)},
     "pass^k": lambda k, taus: {f"pass^{k}": all_right(k)},
@@ -152,7 +152,7 @@ class Gpassk(SampledMetric):
         return_per_question: bool = False,
     ):
         include = check_names("include", _DEFAULT_INCLUDE if include is None else include, _SCORES)
-        thresholds = as_list("thresholds", thresholds)
+        thresholds = [check_tau(tau) for tau in as_list("thresholds", thresholds)]
         k = k if k is None else as_list("k", k)
 
         def credits(n):

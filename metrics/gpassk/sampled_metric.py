@@ -89,7 +89,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """Compute the scores of these questions and all that were added before.
 
         Raises:
-            ValueError: that says what is wrong and where. What was added before is kept.
+            ValueError: that says what is wrong and where, questions being counted from the
+                first that was added. What was added before is kept.
         """
         inspect.signature(self._compute).bind(predictions, references, **options)
         before = list(self._tables)

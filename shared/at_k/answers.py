@@ -82,8 +82,9 @@ def _as_text(answer) -> str | None:
 
 
 def _as_number(answer) -> int | float | None:
-    answer = int(answer) if isinstance(answer, bool) else answer
-    return answer if isinstance(answer, (int, float)) else None
+    if isinstance(answer, int):  # beyond 64 bits as a double, which no integer there equals
+        return int(answer) if -(2**63) <= answer < 2**63 else float(answer)
+    return answer if isinstance(answer, float) else None
 
 
 _NUMBER = re.compile(

@@ -263,7 +263,7 @@ def _one_type(values: list[Any], place: Callable[[int], str]) -> pa.Array:
             array = pa.array(values, pa.large_string() if kinds == {str} else None)
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             array = None
-        if array is not None and not pa.types.is_struct(array.type):
+        if array is not None and "struct" not in str(array.type):
             return array
     return _to_json(values, place)
 

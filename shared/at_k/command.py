@@ -8,18 +8,24 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import importlib
 import inspect
 import json
+import os
 import re
 import sys
 import textwrap
 import types
 import typing
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .loading import load, metric_folders, metric_script, register
+from .tables import score_table
+
+if TYPE_CHECKING:
+    from .reading import Questions
 
 # Parameters of `compute` that do not become flags: columns are named instead, and an
 # executor is an object.
@@ -29,11 +35,17 @@ _NO_FLAGS = ("predictions", "references", "groups", "executor")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command, and return its exit status."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    parser = _parser(arguments)
-    options = vars(parser.parse_args(arguments))
-    run: Callable[..., str] = options.pop("run")
+    if hasattr(sys.stdout, "reconfigure"):  # so that a label never stops a table
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        print(run(**options))
+        options = vars(_parser(arguments).parse_args(arguments))
+        run: Callable[..., str] = options.pop("run")
+        print(run(**options), flush=True)
+    except KeyboardInterrupt:
+        print("at-k: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # whoever reads has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, TypeError, ImportError, OSError) as error:
         print(f"at-k: {error}", file=sys.stderr)
         return 2
@@ -41,15 +53,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    from importlib.metadata import version
+
     parser = argparse.ArgumentParser(
         prog="at-k",
         description="Numbers to publish from questions that were sampled many times.",
         epilog="at-k METRIC --help tells what a metric can be asked for.",
     )
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    parser.add_argument("--version", action="version", version=version("evaluate-at-k"))
+    parser.set_defaults(run=parser.format_help)
+    commands = parser.add_subparsers(metavar="COMMAND")
     for name in metric_folders():
         summary = _summary(name)
-        command = commands.add_parser(name, help=summary, description=summary)
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=summary,
+            usage=f"at-k {name} FILE [flags]",
+            epilog=_EXAMPLES.format(name=name),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         if arguments[:1] == [name]:
             _add_metric_flags(command, name)
     command = commands.add_parser(
@@ -63,6 +86,14 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     return parser
 
 
+_EXAMPLES = """\
+examples:
+  at-k {name} samples.jsonl --check-correct-fn numeric --groups topic
+  at-k {name} samples.csv --check-correct-fn my_module:my_function --num-proc 4
+  at-k {name} results.parquet --outcomes passed --json
+"""
+
+
 def _summary(name: str) -> str:
     """The first line of the docstring of a metric's script, which is not imported for it."""
     module = ast.parse(metric_script(name).read_text(encoding="utf-8"))
@@ -73,18 +104,24 @@ def _summary(name: str) -> str:
 
 
 def _add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
+    from .reading import GROUPS, OUTCOMES, PREDICTIONS, QUESTIONS, REFERENCES, read_questions
+
     command.add_argument(
-        "file", help="JSON Lines, CSV or Parquet, a saved dataset, or a dataset's name"
+        "file",
+        metavar="FILE",
+        help="JSON Lines, JSON, CSV, TSV or Parquet, a saved dataset, or a dataset's name",
     )
-    columns = command.add_argument_group("columns", "found by their usual names if not given")
-    columns.add_argument("--predictions", metavar="COLUMN", help="lists of samples, or outcomes")
-    columns.add_argument("--references", metavar="COLUMN", help="what to judge the samples by")
-    columns.add_argument("--groups", metavar="COLUMN", help="labels to give scores by")
-    columns.add_argument(
-        "--questions", metavar="COLUMN", help="which question a row's one sample is of"
-    )
-    columns.add_argument("--config", metavar="NAME", help="configuration of the dataset")
-    columns.add_argument("--split", metavar="NAME", help="split of the dataset")
+    columns = command.add_argument_group("columns of the file, found by these names if not given")
+    for flag, text, usual in (
+        ("predictions", "the samples that are to be judged", PREDICTIONS),
+        ("outcomes", "or outcomes: samples that were judged", OUTCOMES),
+        ("references", "what to judge the samples by", REFERENCES),
+        ("groups", "labels to give scores by", GROUPS),
+        ("questions", "where a row is one sample, which question it is of", QUESTIONS),
+    ):
+        columns.add_argument(f"--{flag}", metavar="COLUMN", help=f"{text}: {', '.join(usual)}")
+    columns.add_argument("--config", metavar="NAME", help="configuration of a dataset")
+    columns.add_argument("--split", metavar="NAME", help="split of a dataset")
     metric = load(name)
     helps = _argument_helps(metric.inputs_description)
     flags = command.add_argument_group("parameters of the metric")
@@ -95,28 +132,36 @@ def _add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
             flags.add_argument(flag, help=text, **_flag(parameter))
     command.add_argument("--json", action="store_true", help="print the metric's dict as JSON")
 
-    def run(
-        file: str,
-        predictions: str | None,
-        references: str | None,
-        groups: str | None,
-        questions: str | None,
-        config: str | None,
-        split: str | None,
-        json: bool,
-        **parameters: Any,
-    ) -> str:
-        from .reading import read_questions
-        from .tables import score_table
-
-        rows = read_questions(file, predictions, references, groups, questions, config, split)
-        given = {key: value for key, value in parameters.items() if value is not None}
-        if rows.groups is not None:
-            given["groups"] = rows.groups
-        scores = metric.compute(predictions=rows.predictions, references=rows.references, **given)
-        return _to_json(scores) if json else score_table(scores)
+    def run(json: bool, **given: Any) -> str:
+        asked = {key: value for key, value in given.items() if value is not None}
+        names = ("file", *inspect.signature(read_questions).parameters)
+        questions = read_questions(
+            asked.pop("file"), **{key: asked.pop(key) for key in names if key in asked}
+        )
+        if questions.groups is not None:
+            asked["groups"] = questions.groups
+        with contextlib.redirect_stdout(sys.stderr):  # what a judge prints is no score
+            scores = metric.compute(
+                predictions=questions.predictions, references=questions.references, **asked
+            )
+        if json:
+            return json_text(scores)
+        judge = asked.get("check_correct_fn", "exact_match")
+        return f"{_what_was_read(questions, judge)}\n\n{score_table(scores)}"
 
     command.set_defaults(run=run)
+
+
+def _what_was_read(questions: Questions, judge: str | Callable[..., Any]) -> str:
+    sizes = [len(samples) for samples in questions.predictions]
+    least, most = min(sizes), max(sizes)
+    bank = (
+        f"{len(sizes)} questions, {least if least == most else f'{least} to {most}'} samples each"
+    )
+    if questions.judged_by is None:
+        return f"{bank}, taken as outcomes."
+    name = judge if isinstance(judge, str) else judge.__name__
+    return f"{bank}, judged against {questions.judged_by} by {name}."
 
 
 def _argument_helps(description: str) -> dict[str, str]:
@@ -140,7 +185,7 @@ def _flag(parameter: inspect.Parameter) -> dict[str, Any]:
         else (parameter.annotation,)
     )
     if any(typing.get_origin(kind) is Callable for kind in kinds):
-        return {"type": _judge, "metavar": "NAME"}
+        return {"type": _judge, "metavar": "NAME|MODULE:FUNCTION"}
     plain = next((kind for kind in kinds if kind in (int, float, str)), None)
     listed = next(
         (typing.get_args(kind) for kind in kinds if typing.get_origin(kind) is list), None
@@ -160,12 +205,15 @@ def _judge(text: str) -> str | Callable[..., Any]:
     sys.path.insert(0, "")  # where a script of one's own is
     try:
         return getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError) as error:
-        raise argparse.ArgumentTypeError(f"{text}: {error}") from error
+    except Exception as error:  # whatever a script of one's own may raise
+        raise argparse.ArgumentTypeError(
+            f"{text} cannot be imported as MODULE:FUNCTION: {type(error).__name__}: {error}"
+        ) from error
 
 
-def _to_json(scores: dict[str, Any]) -> str:
-    return json.dumps(scores, indent=2, ensure_ascii=False)
+def json_text(scores: dict[str, Any]) -> str:
+    """A dict of scores as JSON, of which any terminal can show every letter."""
+    return json.dumps(scores, indent=2)
 
 
 # --- Demo and register ------------------------------------------------------------------

@@ -41,9 +41,10 @@ The cool samples are the more stable: all of 4 are right for {stable[0]} of the 
 against {stable[1]} when warm. The warm samples reach further: some of 32 are right for
 {reach[1]}, against {reach[0]} when cool, and they are ahead from k = {ahead} on.
 
-The same for samples of your own, a line {{"predictions": [..], "reference": ..}} a question:
+The same for one of these files, or for samples of your own with a line such as
+{{"predictions": ["12", "13"], "reference": "12"}} for each question:
 
-  at-k gpassk FILE.jsonl --check-correct-fn numeric --k 4 8 16
+  at-k gpassk {SAMPLES / "smollm2_warm.jsonl"} --check-correct-fn numeric
 """
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+import pyarrow as pa
 
 # The usual names of a column, the first that is there is taken.
 PREDICTIONS = (
@@ -84,6 +85,8 @@ def read_questions(
     judged = not (outcomes or samples in OUTCOMES)
     answers = _find(columns, references, REFERENCES if judged else ())
     labels = _find(columns, groups, GROUPS)
+    if len(columns[samples]) == 0:
+        raise ValueError(f"{source} holds no question.")
     roles = {"samples": samples, "answers": answers, "labels": labels}
     chosen: Columns = {role: columns[name] for role, name in roles.items() if name is not None}
     chosen = _read_lists(chosen, source, questions)
@@ -131,10 +134,10 @@ def _load_file(path: Path, builder: str) -> datasets.Dataset:
                 keep_in_memory=True,
                 **options,
             )
-        except datasets.exceptions.DatasetGenerationError as error:
-            if path.stat().st_size == 0:
-                raise ValueError(f"{path} is empty.") from error
-            raise ValueError(f"{path} cannot be read: {error.__cause__}.") from error
+        except (datasets.exceptions.DatasetGenerationError, pa.ArrowInvalid) as error:
+            problem = error.__cause__ or error
+            reason = f"cannot be read: {problem}" if path.stat().st_size else "is empty"
+            raise ValueError(f"{path} {reason}.") from error
 
 
 def _one_split(

@@ -4,37 +4,46 @@ from __future__ import annotations
 
 from typing import Any
 
+_DETAILS = ("_mu", "_sigma", "_lo", "_hi")
+
 
 def score_table(scores: dict[str, Any]) -> str:
-    """A flat dict of scores: a row for each key, a column for all questions and each group."""
-    each = scores.get("per_question")
+    """A flat dict of scores: a row for each key, a column for all questions and each group.
+
+    With intervals, a table for all questions and one for each group.
+    """
     values = {key: value for key, value in scores.items() if key != "per_question"}
-    details = ("_mu", "_sigma", "_lo", "_hi")
-    keys = [
-        key
-        for key in values
-        if not any(key.endswith(end) and key.removesuffix(end) in values for end in details)
-    ]
+    keys = [key for key in values if not any(_is_detail(key, end, values) for end in _DETAILS)]
     rows = [key for key in keys if "/" not in key]
     labels = list(dict.fromkeys(key.rpartition("/")[0] for key in keys if "/" in key))
     prefixes = ["", *(f"{label}/" for label in labels)]
-    table = [["", "all" if labels else "score", *labels]]
-    table += [[row, *(_cell(values, prefix + row) for prefix in prefixes)] for row in rows]
-    text = aligned(table)
-    if any(f"{row}_lo" in values for row in rows):
-        text += "\n\nIn brackets the interval around the posterior mean; --json has more digits."
-    if each:
-        lines = zip(*each.values(), strict=True)
-        numbered = [[str(i), *(f"{x:.4f}" for x in line)] for i, line in enumerate(lines)]
-        text += "\n\n" + aligned([["question", *each], *numbered])
-    return text
+    if f"{rows[0]}_lo" in values:
+        ends = ("", *_DETAILS)
+        tables = [
+            [[_head(prefix) if labels else "", "score", "mean", "sd", "lo", "hi"]]
+            + [[row, *(f"{values[prefix + row + end]:.4f}" for end in ends)] for row in rows]
+            for prefix in prefixes
+        ]
+    else:
+        heads = [_head(prefix) if labels else "score" for prefix in prefixes]
+        lines = [[row, *(f"{values[prefix + row]:.4f}" for prefix in prefixes)] for row in rows]
+        tables = [[["", *heads], *lines]]
+    if each := scores.get("per_question"):
+        numbers = enumerate(zip(*each.values(), strict=True))
+        lines = [[str(question), *(f"{x:.4f}" for x in line)] for question, line in numbers]
+        tables.append([["question", *each], *lines])
+    return "\n\n".join(map(aligned, tables))
 
 
-def _cell(values: dict[str, float], key: str) -> str:
-    score = f"{values[key]:.4f}"
-    if f"{key}_lo" in values:
-        score += f" [{values[f'{key}_lo']:.4f}, {values[f'{key}_hi']:.4f}]"
-    return score
+def _is_detail(key: str, end: str, values: dict[str, Any]) -> bool:
+    return key.endswith(end) and key.removesuffix(end) in values
+
+
+def _head(prefix: str, most: int = 24) -> str:
+    label = " ".join(prefix.removesuffix("/").split()) or (
+        "(no label)" if prefix else "all questions"
+    )
+    return label if len(label) <= most else f"{label[: most - 2]}.."
 
 
 def aligned(table: list[list[str]]) -> str:
@@ -47,5 +56,5 @@ def aligned(table: list[list[str]]) -> str:
         ).rstrip()
         for row in table
     ]
-    rule = "  ".join("\u2500" * width for width in widths)
+    rule = "  ".join("-" * width for width in widths)
     return "\n".join([lines[0], rule, *lines[1:]])
