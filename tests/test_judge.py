@@ -12,7 +12,7 @@ import datasets
 import numpy as np
 import pytest
 from at_k.answers import last_number
-from at_k.columns import prediction_column, reference_column
+from at_k.intake import prediction_column, reference_column
 from at_k.judge import judge
 
 SAMPLES = [["a", "b", "a"], ["b"], ["c", "c", "a", "b"]]

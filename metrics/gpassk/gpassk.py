@@ -22,6 +22,7 @@ import evaluate
 from .answers import NAMES as NAMES
 from .columns import given_per_question
 from .draws import above_half, all_right, any_right, check_prior, check_tau, threshold
+from .intake import prediction_column as prediction_column
 from .interval import normal_interval as normal_interval
 from .judge import Judge
 from .outcomes import require_binary

@@ -15,16 +15,15 @@ import evaluate
 import numpy as np
 import pyarrow as pa
 
-from .columns import (
+from .columns import is_number, is_text
+from .draws import Credits, Prior, expected, variance
+from .intake import (
     as_json,
-    is_number,
-    is_text,
     label_index,
     outcome_numbers,
     prediction_column,
     reference_column,
 )
-from .draws import Credits, Prior, expected, variance
 from .interval import normal_interval
 from .judge import Judge, as_outcomes, judge
 from .outcomes import Counts, Outcomes

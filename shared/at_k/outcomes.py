@@ -49,20 +49,21 @@ class Outcomes:
         """How many samples of each question were wrong and how many right."""
         require_binary(self)
         if self.scored is None:
-            n, c = self.sizes, self._total(self.values)
+            n, c = self.sizes, per_question(self.values, self.sizes)
         else:
-            n, c = self._total(self.scored), self._total(self.values * self.scored)
+            n = per_question(self.scored, self.sizes)
+            c = per_question(self.values * self.scored, self.sizes)
         if not n.all():
             question = int(np.argmin(n))
             raise ValueError(f"Question {question} has no scored sample: leave it out.")
         return Counts(np.stack([n - c, c], axis=1))
 
-    def _total(self, values: np.ndarray) -> np.ndarray:
-        """(M,) sums over each question's samples."""
-        if (self.sizes == self.sizes[0]).all():
-            return values.reshape(len(self.sizes), -1).sum(axis=1, dtype=np.int64)
-        starts = np.cumsum(self.sizes) - self.sizes
-        return np.add.reduceat(values, starts, dtype=np.int64)
+
+def per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """(M,) integer sums of each question's values."""
+    if (sizes == sizes[0]).all():
+        return values.reshape(len(sizes), -1).sum(axis=1, dtype=np.int64)
+    return np.diff(np.cumsum(values, dtype=np.int64)[np.cumsum(sizes) - 1], prepend=0)
 
 
 def require_binary(outcomes: Outcomes) -> None:

@@ -1,0 +1,239 @@
+"""What users hand in, as Arrow columns: a list of samples, and a reference, per question."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import datasets
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .columns import JSON, is_list, is_text, to_python
+from .parameters import is_listed, short
+
+
+def prediction_column(predictions) -> pa.ChunkedArray:
+    """M lists of samples: nested lists, an array, an Arrow or a `datasets` column.
+
+    Raises:
+        ValueError: that names the question or the sample, unless there is a question and
+            each has a list of at least one sample, all samples of one type.
+    """
+    column = _arrow_column(predictions, "predictions")
+    if column is None:
+        column = _nested_column(_to_list(predictions, "predictions"))
+    if len(column) == 0:
+        raise ValueError("predictions holds no question.")
+    if not is_list(column.type):
+        raise ValueError(
+            f"predictions[0] is {short(column[0].as_py())}: each question has a list of samples."
+        )
+    if column.null_count:
+        raise ValueError(f"predictions[{_first(pc.is_null(column))}] is None: give its samples.")
+    empty = pc.equal(pc.list_value_length(column), 0)
+    if pc.any(empty).as_py():
+        raise ValueError(f"predictions[{_first(empty)}] is empty: a question needs a sample.")
+    return column
+
+
+def reference_column(references, questions: int) -> pa.ChunkedArray:
+    """One reference per question; of type null where they are left out.
+
+    Raises:
+        ValueError: if there are not as many of them as questions, or none can hold one.
+    """
+    if references is None:
+        return pa.chunked_array([pa.nulls(questions)])
+    column = _arrow_column(references, "references")
+    if column is None:
+        entries = _to_list(references, "references")
+        column = pa.chunked_array([_one_type(entries, lambda i: f"references[{i}]")])
+    if len(column) != questions:
+        raise ValueError(
+            f"There are {questions} lists of predictions but {len(column)} references: "
+            f"give one reference for each question."
+        )
+    # All None is not the same as left out: a judge may need no reference.
+    return column.cast(pa.string()) if pa.types.is_null(column.type) else column
+
+
+def as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """The same entries in the type that holds all types."""
+    return pa.chunked_array([_to_json(to_python(column), lambda i: f"{name}[{i}]")])
+
+
+def outcome_numbers(predictions: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Outcomes with 1 for True and 0 for False, which go with outcomes that are numbers."""
+    kind = predictions.type.value_type
+    if pa.types.is_boolean(kind):
+        return predictions.cast(pa.large_list(pa.int8()))
+    return predictions.cast(pa.large_list(pa.float32())) if kind == pa.float16() else predictions
+
+
+def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
+    """The distinct labels as text, in order of appearance, and (M,) the one of each question."""
+    column = _arrow_column(labels, name)
+    entries = _to_list(labels, name) if column is None else column.to_pylist()
+    if len(entries) != questions:
+        raise ValueError(f"{name} has {len(entries)} labels for {questions} questions: give M.")
+    if None in entries:
+        raise ValueError(f"{name}[{entries.index(None)}] is None: give every question a label.")
+    codes: dict[str, int] = {}
+    index = np.array([codes.setdefault(str(label), len(codes)) for label in entries])
+    return list(codes), index
+
+
+def _arrow_column(values, name: str) -> pa.ChunkedArray | None:
+    """The column without a Python object per entry, where that is possible."""
+    column = None
+    source = getattr(values, "source", None)  # of a column of a dataset
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        column = values
+    elif isinstance(source, datasets.Dataset) and source.format["type"] != "custom":
+        column = source.with_format("arrow")[values.column_name][:]
+    elif hasattr(values, "__array__") and not isinstance(values, np.ma.MaskedArray):
+        column = _from_numpy(np.asarray(values), name)
+    if isinstance(column, pa.Array):
+        column = pa.chunked_array([column])
+    return None if column is None else _with_plain_texts(column)
+
+
+def _from_numpy(array: np.ndarray, name: str) -> pa.Array | None:
+    if array.dtype.kind not in "biufSU" or (array.dtype.kind == "f" and array.itemsize > 8):
+        return None
+    if array.ndim > 2 or array.ndim == 0:
+        raise ValueError(f"{name} has {array.ndim} dimensions: M questions, with N samples each.")
+    if array.ndim == 2 and array.shape[1] == 0:
+        raise ValueError(f"{name}[0] is empty: a question needs a sample.")
+    array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    flat = pa.array(array.ravel())
+    return flat if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, array.shape[1])
+
+
+def _with_plain_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Texts of whatever layout in the one without a limit of 2 GB, and JSON in our type."""
+    nested = is_list(column.type)
+    kind = column.type.value_type if nested else column.type
+    if isinstance(kind, pa.JsonType):  # which `datasets` would decode and encode once more
+        rows = column.to_pylist() if nested else [column.to_pylist()]
+        rows = [[None if x is None else json.loads(x) for x in row] for row in rows]
+        return _nested_column(rows) if nested else pa.chunked_array([_one_type(rows[0], str)])
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if not is_text(plain):
+        return column
+    return column.cast(pa.large_list(pa.large_string()) if nested else pa.large_string())
+
+
+def _to_list(values, name: str) -> list[Any]:
+    if isinstance(values, np.ndarray):
+        return values.tolist()  # None where a masked array masks
+    if not is_listed(values):
+        raise ValueError(f"{name} is {short(values)}: give a list with an entry per question.")
+    return list(values)
+
+
+def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
+    rows = [row if type(row) in _PLAIN_ROWS else _samples(row, i) for i, row in enumerate(rows)]
+    leaf = next((sample for row in rows for sample in row if sample is not None), None)
+    # With the type given, Arrow need not look at every text twice.
+    guess = pa.large_list(pa.large_string()) if isinstance(leaf, str) else None
+    try:
+        column = pa.array(rows, type=guess)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        column = None
+    if column is None or not is_list(column.type) or pa.types.is_nested(column.type.value_type):
+        offsets = np.cumsum([0, *map(len, rows)])
+        values = _samples_of_one_type([sample for row in rows for sample in row], offsets)
+        column = pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), values)
+    return pa.chunked_array([column])
+
+
+_PLAIN_ROWS = (list, tuple, np.ndarray)
+
+
+def _samples(row, question: int) -> list[Any]:
+    if hasattr(row, "tolist"):
+        row = row.tolist()
+    if not is_listed(row):
+        raise ValueError(
+            f"predictions[{question}] is {short(row)}: each question has a list of samples."
+        )
+    return list(row)
+
+
+def _samples_of_one_type(flat: list[Any], offsets: np.ndarray) -> pa.Array:
+    """Samples that Arrow refused: numbers of several types, JSON, or an error with its place."""
+
+    def place(sample: int) -> str:
+        question = int(np.searchsorted(offsets, sample, side="right")) - 1
+        return f"predictions[{question}][{sample - offsets[question]}]"
+
+    flat = [_plain(sample) for sample in flat]
+    kinds = ["number" if isinstance(x, (bool, int, float)) else type(x).__name__ for x in flat]
+    given = [sample for sample, value in enumerate(flat) if value is not None]
+    if given and kinds[given[0]] not in ("dict", "list", "tuple"):
+        for sample in given:
+            if kinds[sample] != kinds[given[0]]:
+                raise ValueError(
+                    f"{place(sample)} is {short(flat[sample])}, but {place(given[0])} is "
+                    f"{short(flat[given[0]])}: samples are all of one type."
+                )
+        if kinds[given[0]] == "number":
+            flat = [int(value) if isinstance(value, bool) else value for value in flat]
+            given_floats = any(isinstance(value, float) for value in flat)
+            flat = [float(x) if given_floats and x is not None else x for x in flat]
+    return _one_type(flat, place)
+
+
+def _one_type(values: list[Any], place: Callable[[int], str]) -> pa.Array:
+    """Entries of one type as that type, those of several as JSON."""
+    values = [_plain(value) for value in values]
+    entries = [entry for value in values for entry in (value if type(value) is list else [value])]
+    kinds = {type(value) for value in (*values, *entries)} - {type(None)}
+    if len(kinds) <= 1 or (list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}):
+        try:
+            array = pa.array(values, pa.large_string() if kinds == {str} else None)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            array = None
+        if array is not None and "struct" not in str(array.type):
+            return array
+    return _to_json(values, place)
+
+
+def _plain(value) -> Any:
+    """A number of NumPy as Python's own."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _to_json(values: list[Any], place: Callable[[int], str]) -> pa.Array:
+    texts = []
+    for position, value in enumerate(values):
+        try:
+            texts.append(None if value is None else json.dumps(_with_text_keys(value)))
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{place(position)} is {short(value)}, which neither Arrow nor JSON can hold: "
+                f"{error}."
+            ) from error
+    mask = pa.array([text is None for text in texts])
+    return pa.StructArray.from_arrays(
+        [pa.array(texts, pa.large_string())], fields=list(JSON), mask=mask
+    )
+
+
+def _with_text_keys(value) -> Any:
+    """The value; a TypeError if JSON would make texts of the keys of a dict."""
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise TypeError(f"the key {short(key)} is no text")
+    for entry in value.values() if isinstance(value, dict) else value if is_listed(value) else ():
+        _with_text_keys(entry)
+    return value
+
+
+def _first(mask: pa.ChunkedArray) -> int:
+    return pc.index(mask, True).as_py()
