@@ -56,7 +56,7 @@ class Outcomes:
         if not n.all():
             question = int(np.argmin(n))
             raise ValueError(f"Question {question} has no scored sample: leave it out.")
-        return Counts(np.stack([n - c, c], axis=1))
+        return Counts(np.array([n - c, c]).T)
 
 
 def per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -69,6 +69,8 @@ def per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 def require_binary(outcomes: Outcomes) -> None:
     """Raise a ValueError unless every scored outcome is 0 or 1."""
     values = outcomes.values
+    if values.dtype.kind in "iu" and values.min() >= 0 and values.max() <= 1:
+        return  # which costs half of looking at each
     if values.dtype != bool:
         wanted = "an outcome is 0 or False for wrong, 1 or True for right"
         outcomes.require((values == 0) | (values == 1), wanted)
@@ -91,8 +93,15 @@ class Counts:
 
     @cached_property
     def _distinct(self) -> tuple[np.ndarray, np.ndarray]:
-        base = int(self.n.max()) + 1  # n and c make one number, which sorts faster than a row
-        codes, kind = np.unique(self.n * base + self.table[:, 1], return_inverse=True)
+        base = int(self.n.max()) + 1  # n and c make one number
+        code = self.n * base + self.table[:, 1]
+        if base**2 > 8 * len(code):
+            codes, kind = np.unique(code, return_inverse=True)
+        else:  # to count is faster than to sort
+            codes = np.flatnonzero(np.bincount(code))
+            place = np.empty(codes[-1] + 1, dtype=np.int64)
+            place[codes] = np.arange(len(codes))
+            kind = place[code]
         return np.stack([codes // base, codes % base], axis=1), kind
 
     @property

@@ -117,7 +117,7 @@ def _with_plain_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Texts of whatever layout in the one without a limit of 2 GB, and JSON in our type."""
     nested = is_list(column.type)
     kind = column.type.value_type if nested else column.type
-    if getattr(kind, "extension_name", "") == "arrow.json":  # which `datasets` would decode and encode once more
+    if getattr(kind, "extension_name", "") == "arrow.json":  # `datasets` would encode it again
         rows = column.to_pylist() if nested else [column.to_pylist()]
         rows = [[None if x is None else json.loads(x) for x in row] for row in rows]
         return _nested_column(rows) if nested else pa.chunked_array([_one_type(rows[0], str)])
