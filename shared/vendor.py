@@ -32,9 +32,9 @@ def vendored_modules(script: Path) -> set[str]:
     return named
 
 
-def drift(folder: Path) -> dict[Path, bytes | None]:
+def drift(script: Path) -> dict[Path, bytes | None]:
     """The files of a metric's folder that are not as they should be: what they should hold."""
-    script = folder / f"{folder.name}.py"
+    folder = script.parent
     wanted = {
         folder / f"{name}.py": (SHARED / f"{name}.py").read_bytes()
         for name in vendored_modules(script)
@@ -53,9 +53,9 @@ def main() -> None:
         raise SystemExit(__doc__)
     changes = {
         path: text
-        for folder in sorted(METRICS.iterdir())
-        if folder.is_dir()
-        for path, text in drift(folder).items()
+        for script in sorted(METRICS.glob("*/*.py"))
+        if script.stem == script.parent.name
+        for path, text in drift(script).items()
     }
     for path, text in changes.items():
         print(path.relative_to(METRICS.parent))

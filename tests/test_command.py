@@ -135,14 +135,6 @@ def test_outcomes_need_no_references_even_beside_an_answer(capsys, tmp_path):
     assert scores == {"pass@1": pytest.approx(1 / 3)}
 
 
-def test_a_changed_file_is_read_again(capsys, tmp_path):
-    file = tmp_path / "outcomes.jsonl"
-    for outcome, score in ((0, 0.0), (1, 1.0)):
-        file.write_text(json.dumps({"outcomes": [outcome]}))
-        printed = at_k_prints(capsys, "gpassk", file, "--k", 1, "--include", "pass@k", "--json")
-        assert json.loads(printed) == {"pass@1": score}
-
-
 def test_a_saved_dataset_and_its_splits(capsys, tmp_path):
     table = datasets.Dataset.from_list(rows(predictions="predictions", references="answer"))
     table.save_to_disk(tmp_path / "one")
@@ -315,6 +307,16 @@ def test_outcomes_are_not_judged_even_if_named(capsys, tmp_path):
     for flags in ((), ("--predictions", "correct"), ("--outcomes", "correct")):
         assert scores_of(capsys, file, *flags) == {"pass@1": 0.75}
     assert scores_of(capsys, file, "--outcomes", "mine") == {"pass@1": 0.25}
+
+
+def test_the_usual_names_are_found_in_any_case(capsys, tmp_path):
+    file = tmp_path / "s.jsonl"
+    file.write_text('{"Correct": [1, 0], "answer": "7"}')
+    assert scores_of(capsys, file) == {"pass@1": 0.5}
+    file.write_text('{"Question_ID": 1, "Passed": 1, "x": 1}\n' * 2)
+    assert scores_of(capsys, file, k=2) == {"pass@2": 1.0}
+    file.write_text('{"samples": null, "answer": "a"}\n{"samples": ["a"], "answer": "a"}')
+    assert "predictions[0] is None" in at_k_refuses(capsys, "gpassk", file, "--k", 1)
 
 
 def test_questions_can_be_told_apart_by_any_column(capsys, tmp_path):

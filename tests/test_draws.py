@@ -175,18 +175,27 @@ def test_questions_of_unlike_n_score_as_each_alone(prior):
             assert spread[row] == variance(n[[row]], c[[row]], above_half(3), prior)[0]
 
 
-def test_tables_and_blocks_agree_where_they_meet():
-    """n = 128 is tabled, n = 129 is not: one more wrong sample changes little."""
-    for k in (5, 128):
-        credit = [any_right(k), above_half(k)]
-        for c in (3, 64, 120):
-            by_table, by_block = scores(128, [c], credit), scores(129, [c], credit)
-            exact = [
-                [
-                    hypergeometric_mean(n, c, credits_of_the_field(k, Fraction(1))[name])
-                    for name in ("pass@k", "mG-Pass@k")
-                ]
-                for n in (128, 129)
-            ]
-            assert by_table[0] == pytest.approx([float(x) for x in exact[0]], rel=1e-15)
-            assert by_block[0] == pytest.approx([float(x) for x in exact[1]], rel=1e-15)
+@pytest.mark.parametrize("block", [1, 1 << 7])
+def test_tables_and_blocks_of_any_size_agree(monkeypatch, block):
+    n, c = np.full(65, 64), np.arange(65)
+    credits = [any_right(5), above_half(12), all_right(64)]
+    points, means = expected(n, c, credits), expected(n, c, credits, (0.3, 2.0))
+    spread = variance(n, c, above_half(12), (0.3, 2.0))
+    monkeypatch.setattr("at_k.draws._TABLED", 0)
+    monkeypatch.setattr("at_k.draws._BLOCK", block)
+    np.testing.assert_array_equal(expected(n, c, credits), points)
+    np.testing.assert_array_equal(expected(n, c, credits, (0.3, 2.0)), means)
+    np.testing.assert_array_equal(variance(n, c, above_half(12), (0.3, 2.0)), spread)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 8, 9])
+def test_mg_pass_is_the_area_for_even_k_and_below_it_for_odd(k):
+    """Twice the integral of the step function of tau, piece by piece, if all are right."""
+    for right in range(k + 1):
+        area = 2 * sum(
+            max(Fraction(0), Fraction(i, k) - max(Fraction(1, 2), Fraction(i - 1, k)))
+            for i in range(1, right + 1)
+        )
+        ramp = above_half(k)[right]
+        assert ramp == pytest.approx(float(area), rel=1e-15) if k % 2 == 0 else ramp <= area
+    assert above_half(k)[k] == pytest.approx((k - k % 2) / k, rel=1e-15)

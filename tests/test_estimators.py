@@ -7,6 +7,7 @@ import math
 import at_k
 import numpy as np
 import pytest
+from at_k.interval import normal_summary
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scorio import eval as scorio
@@ -45,7 +46,26 @@ def test_the_published_peer_agrees_at_thresholds(tau):
         assert ours == pytest.approx(theirs, rel=1e-12)
         ours_ci = at_k.g_pass_at_k_tau_ci(bank, k, tau, 0.9, (0.2, 0.8), 0.5, 2.0)
         theirs_ci = scorio.g_pass_at_k_tau_ci(bank, k, tau, 0.9, (0.2, 0.8), 0.5, 2.0)
-        assert ours_ci[:2] == pytest.approx(theirs_ci[:2], rel=1e-9)
+        assert ours_ci == pytest.approx(theirs_ci, rel=1e-9)
+
+
+def test_an_interval_reaches_as_far_as_the_normal_law_says():
+    half = np.array([0.0]), np.array([1.0]), np.array([1])
+    everywhere = (-math.inf, math.inf)
+    for confidence, reach in [(0.9, 1.6448536269514722), (0.99, 2.5758293035489004)]:
+        _, _, lo, hi = normal_summary(*half, confidence, everywhere)
+        assert (lo, hi) == pytest.approx((-reach, reach), rel=1e-14)
+    _, _, lo, hi = normal_summary(*half, 1 - 1e-12, everywhere)
+    assert hi == pytest.approx(7.130508, rel=1e-6)
+
+
+def test_what_is_none_or_masked_is_not_scored():
+    kept = at_k.pass_at_k([[1, 0], [1, 1, 0]], 1)
+    assert at_k.pass_at_k([[1, None, 0], [1, 1, 0]], 1) == kept
+    nan = math.nan
+    assert at_k.pass_at_k(np.ma.masked_invalid([[1.0, nan, 0.0], [1, 1, 0]]), 1) == kept
+    with pytest.raises(ValueError, match="Question 0 has no scored sample"):
+        at_k.pass_at_k([[None]], 1)
 
 
 ragged_banks = st.lists(
@@ -112,15 +132,15 @@ def test_a_flat_list_is_one_question():
         ([[1], [0, 0, 0.5]], r"R\[1\]\[2\] is 0.5"),
         ([[1, math.nan]], r"R\[0\]\[1\] is nan: an outcome is a finite number"),
         ([[1, math.inf]], r"R\[0\]\[1\] is inf"),
-        ([[1], ["a"]], r"R\[1\] holds 'a'"),
-        ([[1, None]], r"R\[0\] holds None"),
+        ([[1], ["a"]], r"R\[1\]\[0\] is 'a'"),
+        ([[1, 1], [True, "a"]], r"R\[1\]\[1\] is 'a'"),
         ([[1], 0], r"R\[1\] is 0: each question has a list"),
         ([[1], "ab"], r"R\[1\] is 'ab': each question has a list"),
         ([[[1]], [[0]]], r"R\[0\]\[0\] is \[1\]"),
         (np.zeros((2, 2, 2)), "R has 3 dimensions"),
         (7, "R is 7"),
         ("01", "R is '01'"),
-        (np.array([["a"]]), "R holds 'a'"),
+        (np.array([["a"]]), r"R\[0\]\[0\] is 'a'"),
     ],
 )
 def test_a_bad_bank_is_refused_with_its_place(bank, message):

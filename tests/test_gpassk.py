@@ -208,7 +208,6 @@ def test_every_form_of_outcomes_scores_alike(gpassk, outcomes):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        ({"predictions": None}, "nothing to compute"),
         ({"references": ["a"]}, "predictions are missing"),
         ({"predictions": []}, "predictions holds no question"),
         ({"predictions": ["ab", "a"], "references": KEYS}, r"predictions\[0\] is 'ab'"),
@@ -223,55 +222,52 @@ def test_every_form_of_outcomes_scores_alike(gpassk, outcomes):
         ({"predictions": TEXTS}, "no references to judge the predictions by"),
         ({"predictions": TEXTS, "references": ["a"]}, "2 lists of predictions but 1 references"),
         ({"predictions": TEXTS, "references": "ab"}, "references is 'ab'"),
-        ({"predictions": [[object()]], "references": ["a"]}, "predictions"),
+        ({"predictions": [[object()]], "references": ["a"]}, r"predictions\[0\]\[0\] is <object"),
         ({"predictions": [["a"]], "references": [object()]}, r"references\[0\] is <object"),
         ({"predictions": [[0, 1], [1, 2]]}, r"predictions\[1\]\[1\] is 2"),
         ({"predictions": [[0, 1], [1, 0.5]]}, r"predictions\[1\]\[1\] is 0.5"),
         ({"predictions": [[0, math.nan]]}, r"predictions\[0\]\[1\] is nan"),
         ({"predictions": [[0, 1]], "check_correct_fn": "numeric"}, "no references to judge by"),
-        ({"predictions": OUTCOMES, "groups": ["x"]}, "groups has 1 labels for 3 questions"),
-        ({"predictions": OUTCOMES, "k": 6}, "k is 6, but question 0 has n = 5"),
-        ({"predictions": OUTCOMES, "k": True}, "k is True"),
-        ({"predictions": OUTCOMES, "k": [2, 0]}, "k is 0"),
-        ({"predictions": OUTCOMES, "k": []}, "k is empty"),
-        ({"predictions": OUTCOMES, "k": 10**10}, "k is 10000000000"),
-        ({"predictions": OUTCOMES, "thresholds": []}, "thresholds is empty"),
-        ({"predictions": OUTCOMES, "thresholds": "a"}, "threshold is 'a'"),
-        ({"predictions": OUTCOMES, "thresholds": None}, "threshold is None"),
-        ({"predictions": OUTCOMES, "include": []}, "include is empty"),
-        ({"predictions": OUTCOMES, "confidence": "0.9"}, "confidence is '0.9'"),
-        ({"predictions": OUTCOMES, "alpha0": None}, "alpha0 is None"),
-        ({"predictions": OUTCOMES, "groups": ["a", None, "b"]}, r"groups\[1\] is None"),
+        ({"groups": ["x"]}, "groups has 1 labels for 3 questions"),
+        ({"k": 6}, "k is 6, but question 0 has n = 5"),
+        ({"k": True}, "k is True"),
+        ({"k": [2, 0]}, "k is 0"),
+        ({"k": []}, "k is empty"),
+        ({"k": 10**10}, "k is 10000000000"),
+        ({"thresholds": []}, "thresholds is empty"),
+        ({"thresholds": "a"}, "threshold is 'a'"),
+        ({"thresholds": None}, "threshold is None"),
+        ({"include": []}, "include is empty"),
+        ({"confidence": "0.9"}, "confidence is '0.9'"),
+        ({"alpha0": None}, "alpha0 is None"),
+        ({"groups": ["a", None, "b"]}, r"groups\[1\] is None"),
         ({"predictions": [["a", "b"], "bcd"], "references": KEYS}, r"predictions\[1\] is 'bcd'"),
         ({"predictions": [["a"], ["b"]], "references": ["a", None]}, r"references\[3\] is None"),
         ({"predictions": [["a"], ["b"]], "references": [{1: 2}, {}]}, r"key 1 is no text"),
         ({"predictions": np.zeros((2, 0))}, r"predictions\[0\] is empty"),
         ({"predictions": [[1], ["a"]]}, r"predictions\[1\]\[0\] is 'a', but predictions"),
-        ({"predictions": OUTCOMES, "thresholds": [1.5]}, "threshold is 1.5"),
-        ({"predictions": OUTCOMES, "include": ["pass@4"]}, "include has 'pass@4'"),
-        ({"predictions": OUTCOMES, "confidence": 95}, "confidence is 95"),
-        ({"predictions": OUTCOMES, "confidence": 0}, "confidence is 0"),
-        ({"predictions": OUTCOMES, "alpha0": 0}, "alpha0 is 0"),
+        ({"thresholds": [1.5]}, "threshold is 1.5"),
+        ({"include": ["pass@4"]}, "include has 'pass@4'"),
+        ({"confidence": 95}, "confidence is 95"),
+        ({"confidence": 0}, "confidence is 0"),
+        ({"alpha0": 0}, "alpha0 is 0"),
     ],
 )
 def test_bad_input_is_refused_and_leaves_what_was_added(gpassk, call, message):
-    if call.get("references") or call["predictions"] is TEXTS:
-        gpassk.add_batch(predictions=TEXTS, references=KEYS)
-        before = {"predictions": TEXTS, "references": KEYS}
-    elif call["predictions"] is None:
-        before = None
-    else:
-        gpassk.add_batch(predictions=OUTCOMES)
-        before = {"predictions": OUTCOMES}
-        if "groups" in call or call["predictions"] is OUTCOMES:
-            call = call | {"predictions": None}
-    kept = len(gpassk)
+    texts = bool(call.get("references")) or call.get("predictions") is TEXTS
+    added: dict[str, list] = {"predictions": TEXTS if texts else OUTCOMES}
+    added |= {"references": KEYS} if texts else {}
+    gpassk.add_batch(**added)
     with pytest.raises(ValueError, match=message):
         gpassk.compute(**({"k": 1} | call))
-    assert len(gpassk) == kept
-    if before:
-        fresh = evaluate.load(str(ROOT / "metrics" / "gpassk"))
-        assert gpassk.compute(k=2) == fresh.compute(k=2, **before)
+    assert len(gpassk) == len(added["predictions"])
+    fresh = evaluate.load(str(ROOT / "metrics" / "gpassk"))
+    assert gpassk.compute(k=2) == fresh.compute(k=2, **added)
+
+
+def test_nothing_added_is_nothing_to_compute(gpassk):
+    with pytest.raises(ValueError, match="nothing to compute"):
+        gpassk.compute(k=1)
 
 
 def test_parameters_may_be_iterators(gpassk):
@@ -319,8 +315,9 @@ def test_outcomes_of_every_type_go_together(gpassk):
         gpassk.add_batch(predictions=np.array([[1, 0]], dtype=kind))
     gpassk.add_batch(predictions=[[None, 1]])
     gpassk.add_batch(predictions=[[True, 0.0]])
+    gpassk.add(prediction=[None, 1, 0, None])
     scores = gpassk.compute(k=1, include="pass@k", return_per_question=True)
-    assert scores["per_question"]["pass@1"] == [0.5] * 8 + [1.0, 0.5]
+    assert scores["per_question"]["pass@1"] == [0.5] * 8 + [1.0, 0.5, 0.5]
 
 
 def test_nothing_is_kept_after_a_success(gpassk):
@@ -335,24 +332,25 @@ def test_an_unknown_parameter_is_refused_before_anything_is_done(gpassk):
     assert len(gpassk) == 0
 
 
-def test_what_can_be_known_before_judging_is_checked_before(gpassk):
-    def check(prediction, reference):
-        raise AssertionError("was asked")
-
-    for wrong in (
-        {"k": 4},
-        {"k": 0},
-        {"thresholds": [2]},
-        {"include": "all"},
-        {"groups": ["x"]},
-        {"confidence": 2},
-        {"beta0": -1},
-        {"num_proc": 0},
-    ):
-        with pytest.raises(ValueError, match=r"is|has"):
-            gpassk.compute(
-                predictions=TEXTS, references=KEYS, check_correct_fn=check, **({"k": 1} | wrong)
-            )
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"k": 4}, "k is 4, but question 0 has n = 3"),
+        ({"k": 0}, "k is 0"),
+        ({"thresholds": [2]}, "threshold is 2"),
+        ({"include": "all"}, "include has 'all'"),
+        ({"groups": ["x"]}, "groups has 1 labels"),
+        ({"confidence": 2}, "confidence is 2"),
+        ({"beta0": -1}, "beta0 is -1"),
+        ({"num_proc": 0}, "num_proc is 0"),
+    ],
+)
+def test_what_can_be_known_before_judging_is_checked_before(gpassk, wrong, message):
+    asked = []
+    options = {"k": 1, "check_correct_fn": lambda p, r: asked.append(p)} | wrong
+    with pytest.raises(ValueError, match=message):
+        gpassk.compute(predictions=TEXTS, references=KEYS, **options)
+    assert not asked
 
 
 # --- evaluate's protocol ----------------------------------------------------------------
@@ -371,24 +369,28 @@ def test_adding_one_by_one_in_batches_and_at_once_is_the_same(gpassk):
         gpassk.compute()
 
 
-def test_batches_of_unlike_but_compatible_types_go_together(gpassk):
-    gpassk.add_batch(predictions=np.array([[True, False]]))
-    gpassk.add_batch(predictions=[[1, 0, 1]])
-    gpassk.add_batch(predictions=[[1.0, 0.0]])
-    gpassk.add_batch(predictions=[[None, 1, 1]])
-    gpassk.add(prediction=[None, None, 0, 0])
-    assert gpassk.compute(k=2, include="pass@k") == {
-        "pass@2": at_k.pass_at_k([[1, 0], [1, 0, 1], [1, 0], [1, 1], [0, 0]], 2)
-    }
-
-
 def test_batches_that_do_not_go_together_are_refused(gpassk):
     gpassk.add_batch(predictions=TEXTS, references=KEYS)
     with pytest.raises(ValueError, match="some have none: give all or none"):
         gpassk.add_batch(predictions=OUTCOMES)
     with pytest.raises(ValueError, match="samples are all of one type"):
         gpassk.add_batch(predictions=OUTCOMES, references=KEYS[:1] * 3)
+    with pytest.raises(ValueError, match="Give one prediction"):
+        gpassk.add(prediction=TEXTS[0], predictions=TEXTS[0], reference="a")
     assert gpassk.compute(k=2, include="pass@k") == {"pass@2": 1.0}
+
+
+def test_a_batch_is_compared_with_all_before_it(gpassk):
+    gpassk.add(prediction=[None], reference="a")
+    gpassk.add(prediction=["a"], reference="a")
+    with pytest.raises(ValueError, match="samples are all of one type"):
+        gpassk.add(prediction=[1], reference="a")
+    assert len(gpassk) == 2
+
+
+def test_a_category_is_no_verdict_of_right_or_wrong(gpassk):
+    with pytest.raises(ValueError, match=r"verdict on predictions\[0\]\[0\] is 2: an outcome"):
+        gpassk.compute(predictions=TEXTS, references=KEYS, check_correct_fn=lambda p, r: 2, k=1)
 
 
 def test_a_judge_that_fails_leaves_everything_as_it_was(gpassk):

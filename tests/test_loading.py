@@ -17,6 +17,7 @@ from unittest.mock import patch
 import at_k
 import evaluate
 import pytest
+from at_k.command import _argument_helps
 from at_k.loading import metric_folders
 from conftest import ROOT
 from evaluate.loading import evaluation_module_factory, import_main_class
@@ -75,7 +76,7 @@ def test_by_bare_name_after_at_k_register_without_a_network(tmp_path):
     assert run(by_name, tmp_path, tmp_path, isolated=True, **unreachable) == EXPECTED
 
 
-def test_registering_again_wins_over_what_was_registered_before(tmp_path, monkeypatch):
+def test_registering_again_wins_over_what_was_registered_before(tmp_path):
     old = tmp_path / "modules/evaluate_modules/metrics/evaluate-metric--gpassk" / ("0" * 64)
     register = "import at_k.loading; at_k.loading.register()"
     run(register, tmp_path, tmp_path)
@@ -142,6 +143,16 @@ def test_the_module_test_of_evaluate(folder, monkeypatch):
         results = doctest.testmod(module)
     assert results.failed == 0
     assert results.attempted > 1
+
+
+@pytest.mark.parametrize("folder", METRICS, ids=lambda folder: folder.name)
+def test_every_parameter_is_told_of_in_the_docstring_and_on_the_card(folder):
+    metric = at_k.load(folder.name)
+    parameters = list(inspect.signature(metric._compute).parameters)
+    assert list(_argument_helps(metric.inputs_description)) == parameters
+    inputs = (folder / "README.md").read_text().partition("### Inputs")[2]
+    for parameter in parameters:
+        assert f"**{parameter}**" in inputs
 
 
 @pytest.mark.parametrize("folder", METRICS, ids=lambda folder: folder.name)

@@ -21,13 +21,14 @@ import evaluate
 # evaluate copies only the modules that this script names: `x as x` is for another's sake.
 from .answers import NAMES as NAMES
 from .columns import given_per_question
-from .draws import above_half, all_right, any_right, check_prior, check_tau, threshold
+from .draws import above_half, all_right, any_right, check_prior, check_tau, draw_scores, threshold
 from .intake import prediction_column as prediction_column
-from .interval import normal_interval as normal_interval
-from .judge import Judge
+from .interval import normal_summary as normal_summary
+from .judge import Judge, as_outcomes
 from .outcomes import require_binary
 from .parameters import as_list, check_names, choose_k
-from .sampled_metric import Report, SampledMetric, draw_scores
+from .report import Report
+from .sampled_metric import SampledMetric
 from .wide import Wide as Wide
 
 _CITATION = """\
@@ -46,7 +47,7 @@ _CITATION = """\
 _DESCRIPTION = """\
 G-Pass@k is the probability that at least a share tau of k samples of a question is right. With one
 formula it measures the potential of a language model (small tau: one right answer will do) and its
-stability (tau = 1: all must be right). mG-Pass@k is its mean over tau from 0.5 to 1.
+stability (tau = 1: all must be right). mG-Pass@k sums it up over the tau above 0.5.
 """
 
 _KWARGS_DESCRIPTION = """
@@ -117,8 +118,6 @@ _SCORES = {
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class Gpassk(SampledMetric):
-    check_outcomes = staticmethod(require_binary)
-
     def _info(self):
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
@@ -136,12 +135,15 @@ class Gpassk(SampledMetric):
             ],
         )
 
+    def outcomes_of(self, predictions):
+        return require_binary(as_outcomes(predictions))
+
     def _compute(
         self,
         predictions,
         references,
         k: int | list[int] | None = None,
-        thresholds: float | list[float] = (0.25, 0.5, 0.75, 1.0),
+        thresholds: float | list[float] | tuple[float, ...] = (0.25, 0.5, 0.75, 1.0),
         include: str | list[str] | None = None,
         check_correct_fn: Judge = "exact_match",
         num_proc: int | None = None,
@@ -152,21 +154,17 @@ class Gpassk(SampledMetric):
         groups: list[str] | None = None,
         return_per_question: bool = False,
     ):
-        include = check_names("include", _DEFAULT_INCLUDE if include is None else include, _SCORES)
-        thresholds = [check_tau(tau) for tau in as_list("thresholds", thresholds)]
-        k = k if k is None else as_list("k", k)
-
-        def credits(n):
-            draws = choose_k(k, _DEFAULT_K, n)
-            scores = [_SCORES[score](each, thresholds) for score in include for each in draws]
-            return {key: credit for score in scores for key, credit in score.items()}
-
         # What can be wrong before the judge is asked is found before.
-        credits(given_per_question(predictions))
-        report = Report(len(predictions), groups, confidence, return_per_question)
+        include = check_names("include", _DEFAULT_INCLUDE if include is None else include, _SCORES)
+        taus = [check_tau(tau) for tau in as_list("thresholds", thresholds)]
         prior = check_prior(alpha0, beta0)
+        report = Report(len(predictions), groups, confidence, return_per_question, (0.0, 1.0))
+        k = k if k is None else as_list("k", k)
+        choose_k(k, _DEFAULT_K, given_per_question(predictions))
 
         outcomes = self.outcomes(predictions, references, check_correct_fn, num_proc, executor)
         counts = outcomes.binary_counts()
-        scores = draw_scores(counts, credits(counts.n), None if confidence is None else prior)
-        return report.of(scores)
+        draws = choose_k(k, _DEFAULT_K, counts.n)
+        worths = [_SCORES[score](each, taus) for score in include for each in draws]
+        credits = {key: credit for worth in worths for key, credit in worth.items()}
+        return report.of(draw_scores(counts, credits, None if confidence is None else prior))

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import JSON, is_list, is_text, to_python
+from .columns import JSON, is_list, is_number, is_text, to_python
 from .parameters import is_listed, short
 
 
@@ -60,17 +60,46 @@ def reference_column(references, questions: int) -> pa.ChunkedArray:
     return column.cast(pa.string()) if pa.types.is_null(column.type) else column
 
 
-def as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """The same entries in the type that holds all types."""
-    return pa.chunked_array([_to_json(to_python(column), lambda i: f"{name}[{i}]")])
-
-
 def outcome_numbers(predictions: pa.ChunkedArray) -> pa.ChunkedArray:
     """Outcomes with 1 for True and 0 for False, which go with outcomes that are numbers."""
     kind = predictions.type.value_type
     if pa.types.is_boolean(kind):
         return predictions.cast(pa.large_list(pa.int8()))
     return predictions.cast(pa.large_list(pa.float32())) if kind == pa.float16() else predictions
+
+
+def unite(tables: list[pa.Table]) -> pa.Table:
+    """The rows of all tables of predictions and references, in types that hold them all.
+
+    Raises:
+        ValueError: if some have references and some not, or their samples are unlike.
+    """
+    left_out = {pa.types.is_null(table.schema.field("references").type) for table in tables}
+    if len(left_out) > 1:
+        raise ValueError("Some questions have references and some have none: give all or none.")
+    kinds = {table.schema.field("predictions").type.value_type for table in tables}
+    texts = {is_text(kind) for kind in kinds if not pa.types.is_null(kind)}
+    numbers = {is_number(kind) for kind in kinds if not pa.types.is_null(kind)}
+    if len(texts) > 1 or len(numbers) > 1:
+        raise ValueError(
+            "Some questions have texts as predictions and some have something else: "
+            "samples are all of one type."
+        )
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except (pa.ArrowTypeError, pa.ArrowInvalid):
+        return pa.concat_tables([_as_any(table) for table in tables], promote_options="permissive")
+
+
+def _as_any(table: pa.Table) -> pa.Table:
+    """The same rows in the types that hold most: doubles, or JSON."""
+    predictions, references = table["predictions"], table["references"]
+    if is_number(predictions.type.value_type):
+        predictions = predictions.cast(pa.large_list(pa.float64()))
+    if not pa.types.is_null(references.type):
+        entries = to_python(references)
+        references = pa.chunked_array([_to_json(entries, lambda i: f"references[{i}]")])
+    return pa.table({"predictions": predictions, "references": references})
 
 
 def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
@@ -218,7 +247,7 @@ def _to_json(values: list[Any], place: Callable[[int], str]) -> pa.Array:
                 f"{place(position)} is {short(value)}, which neither Arrow nor JSON can hold: "
                 f"{error}."
             ) from error
-    mask = pa.array([text is None for text in texts])
+    mask = pa.array([text is None for text in texts], pa.bool_())
     return pa.StructArray.from_arrays(
         [pa.array(texts, pa.large_string())], fields=list(JSON), mask=mask
     )

@@ -85,7 +85,8 @@ def judge(
     name = "the verdict on predictions"
     if check == "exact_match" or check == "numeric":
         right = match(values, references, sizes, check)
-        return Outcomes(right, sizes, name, to_numpy(values.is_valid()))
+        scored = to_numpy(values.is_valid()) if values.null_count else None
+        return Outcomes(right, sizes, name, scored)
     answers = to_python(references)
     if isinstance(check, str):
         check_references(answers)

@@ -1,9 +1,9 @@
 """Arithmetic with twice the digits of a double, and factorials that never overflow.
 
-The laws of `draws` are quotients of products of factorials. Kept this way, every
-probability is right to the last bit of a double, from 1 down to 1e-300 and for a
-thousand or a million samples alike, and a variance survives the subtraction of two
-numbers that agree in their first fifteen digits.
+The laws of `draws` are quotients of products of factorials. Kept this way, a probability
+keeps all the digits of a double, from 1 down to 1e-300 and for a thousand or a million
+samples alike, and a variance survives the subtraction of two numbers that agree in their
+first fifteen digits.
 
 Source of the arithmetic: T. J. Dekker, A floating-point technique for extending the
 available precision, Numerische Mathematik 18 (1971).

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import math
 import re
 import threading
 from collections.abc import Callable
@@ -37,16 +38,17 @@ def match(
             f"predictions are of type {values.type}, and {check} compares texts or numbers: give "
             f"a function as check_correct_fn."
         )
-    read = last_number if check == "numeric" else _as_text if text else _as_number
-    accepted, counts = _acceptable_answers(references, read)
     if check == "numeric":
+        accepted, counts = _acceptable_answers(references, last_number, pa.large_string())
         values = _read_each(values, last_number)
-    elif number:
-        floating = pa.types.is_floating(values.type) or pa.types.is_floating(accepted.type)
-        kind = pa.float64() if floating else pa.int64()
-        values, accepted = (each.cast(kind, safe=not floating) for each in (values, accepted))
+    elif text:
+        accepted, counts = _acceptable_answers(references, _as_text, pa.large_string())
+    else:
+        kind = pa.float64() if pa.types.is_floating(values.type) else pa.int64()
+        accepted, counts = _acceptable_answers(references, _as_number, kind)
+        values = values.cast(kind)
     distinct, code = distinct_entries(values)
-    known = pc.index_in(accepted, value_set=distinct).fill_null(-2).to_numpy()
+    known = pc.index_in(accepted.cast(distinct.type), value_set=distinct).fill_null(-2).to_numpy()
     first = np.cumsum(counts) - counts
     right = np.zeros(len(values), dtype=bool)
     for choice in range(counts.max()):
@@ -56,11 +58,11 @@ def match(
 
 
 def _acceptable_answers(
-    references: pa.ChunkedArray, read: Callable[[Any], Any]
+    references: pa.ChunkedArray, read: Callable[[Any], Any], kind: pa.DataType
 ) -> tuple[pa.Array, np.ndarray]:
     """All acceptable answers, question after question, and how many each question has."""
     if read is _as_text and is_text(references.type) and not references.null_count:
-        return references.combine_chunks(), np.ones(len(references), dtype=np.int64)
+        return references.combine_chunks().cast(kind), np.ones(len(references), dtype=np.int64)
     rows = []
     for question, reference in enumerate(to_python(references)):
         row = [read(each) for each in (reference if isinstance(reference, list) else [reference])]
@@ -71,7 +73,8 @@ def _acceptable_answers(
             )
         rows.append(row)
     flat = list(itertools.chain.from_iterable(rows))
-    kind = None if read is _as_number else pa.large_string()
+    if kind == pa.int64():  # which a number with a fraction, or beyond 64 bits, is none of
+        flat = [each if isinstance(each, int) else None for each in flat]
     return pa.array(flat, kind), np.array([len(row) for row in rows])
 
 
@@ -82,9 +85,12 @@ def _as_text(answer) -> str | None:
 
 
 def _as_number(answer) -> int | float | None:
-    if isinstance(answer, int):  # beyond 64 bits as a double, which no integer there equals
-        return int(answer) if -(2**63) <= answer < 2**63 else float(answer)
-    return answer if isinstance(answer, float) else None
+    """Numbers, as integers where they are integers of 64 bits."""
+    if not isinstance(answer, (int, float)):
+        return None
+    if -(2.0**63) <= answer < 2**63 and answer == int(answer):
+        return int(answer)
+    return answer if isinstance(answer, float) else math.inf if answer > 0 else -math.inf
 
 
 _NUMBER = re.compile(

@@ -132,9 +132,10 @@ def _add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
             flags.add_argument(flag, help=text, **_flag(parameter))
     command.add_argument("--json", action="store_true", help="print the metric's dict as JSON")
 
-    def run(json: bool, **given: Any) -> str:
+    def run(**given: Any) -> str:
+        as_json = given.pop("json")
         asked = {key: value for key, value in given.items() if value is not None}
-        names = ("file", *inspect.signature(read_questions).parameters)
+        names = list(inspect.signature(read_questions).parameters)
         questions = read_questions(
             asked.pop("file"), **{key: asked.pop(key) for key in names if key in asked}
         )
@@ -144,8 +145,8 @@ def _add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
             scores = metric.compute(
                 predictions=questions.predictions, references=questions.references, **asked
             )
-        if json:
-            return json_text(scores)
+        if as_json:
+            return json.dumps(scores, indent=2)  # in ASCII, which any terminal can show
         judge = asked.get("check_correct_fn", "exact_match")
         return f"{_what_was_read(questions, judge)}\n\n{score_table(scores)}"
 
@@ -209,11 +210,6 @@ def _judge(text: str) -> str | Callable[..., Any]:
         raise argparse.ArgumentTypeError(
             f"{text} cannot be imported as MODULE:FUNCTION: {type(error).__name__}: {error}"
         ) from error
-
-
-def json_text(scores: dict[str, Any]) -> str:
-    """A dict of scores as JSON, of which any terminal can show every letter."""
-    return json.dumps(scores, indent=2)
 
 
 # --- Demo and register ------------------------------------------------------------------

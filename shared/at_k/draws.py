@@ -6,15 +6,17 @@ them right. Every metric of the pass family is then an expected credit,
     score(n, c) = sum over j of  P(j of k draws are right | n, c) x credit[j],
 
 averaged over the questions. The credits say what the metric rewards; the law says what
-is drawn. There are two laws, and they are one urn. Put C(k, j) for the binomial
-coefficient, and for k draws without replacement from the n observed samples
+is drawn. There are two laws, and they are one urn: of n balls c are right, and each ball
+that is drawn stays out, or goes back with one more like it. Write C(k, j) for the
+binomial coefficient, fall(x, j) = x (x-1) .. (x-j+1) and rise(x, j) = x (x+1) .. (x+j-1).
+Drawn without replacement from the observed samples,
 
-    P(j) = C(k, j) [c]_j [n-c]_(k-j) / [n]_k          falling factorials,
+    P(j) = C(k, j) fall(c, j) fall(n-c, k-j) / fall(n, k),
 
-the hypergeometric law, which gives the unbiased estimates of a finite bank. For k new
-samples, when the question's success rate has a Beta(alpha0, beta0) prior, it is
+the hypergeometric law, which gives unbiased estimates. Drawn anew, from a question whose
+success rate had a Beta(a, b) prior before the n samples were seen,
 
-    P(j) = C(k, j) (c+alpha0)^j (n-c+beta0)^(k-j) / (n+alpha0+beta0)^k   rising ones,
+    P(j) = C(k, j) rise(c+a, j) rise(n-c+b, k-j) / rise(n+a+b, k),
 
 the Beta-binomial law, which gives posterior means. Sources: Chen et al. 2021
 (arXiv:2107.03374) for pass@k, Yao et al. 2024 (arXiv:2406.12045) for pass^k, Liu et al.
@@ -25,13 +27,15 @@ posterior.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
-from .parameters import check_number
+from .interval import Scores
+from .outcomes import Counts
+from .parameters import check_number, check_positive
 from .wide import Wide, rising_factorials
 
 Credits = tuple[float, ...]
@@ -80,7 +84,12 @@ def check_tau(tau) -> float:
 
 
 def above_half(k: int) -> Credits:
-    """mG-Pass@k: twice the area under G-Pass@k_tau from tau = 1/2 to 1 is a ramp in j."""
+    """mG-Pass@k: 2/k for each of the j right draws beyond a half, rounded up.
+
+    So (2/k) times the sum of G-Pass@k_(i/k) over i = ceil(k/2) + 1 .. k: the Riemann sum of
+    the paper for twice the area under G-Pass@k_tau from tau = 1/2 to 1. It equals the area
+    for even k; for odd k it stays below, at (k-1)/k where all draws are right.
+    """
     half = -(-k // 2)
     return tuple(2 * max(0, j - half) / k for j in range(k + 1))
 
@@ -89,9 +98,11 @@ def above_half(k: int) -> Credits:
 
 
 def law(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None = None) -> Wide:
-    """P(j of k draws are right) for j = 0 .. k, a row for each question (n, c).
+    """P(j of k draws are right): (U, k + 1) for j = 0 .. k and U questions (n, c).
 
-    Without a prior the draws are taken from the n observed samples, and k <= n.
+    Args:
+        n: (U,) samples. Without a prior the draws are taken from them, and k <= n.
+        c: (U,) how many of them are right, 0 <= c <= n.
     """
     right = np.arange(k + 1)
     wrong = k - right
@@ -118,8 +129,8 @@ def check_prior(alpha0: float, beta0: float) -> Prior:
     """Both parameters of a Beta prior, positive and small enough to leave sigma its digits."""
     wanted = "a parameter of the Beta prior is a positive number, 1e15 at most"
     return (
-        check_number("alpha0", alpha0, wanted, math.ulp(0.0), 1e15),
-        check_number("beta0", beta0, wanted, math.ulp(0.0), 1e15),
+        check_positive("alpha0", alpha0, wanted, 1e15),
+        check_positive("beta0", beta0, wanted, 1e15),
     )
 
 
@@ -129,9 +140,10 @@ def check_prior(alpha0: float, beta0: float) -> Prior:
 def expected(
     n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior | None = None
 ) -> np.ndarray:
-    """Expected credit of k draws, a row for each question (n, c), a column for each credit.
+    """Expected credits: (U, m) of m credits for U questions (n, c), both (U,).
 
-    Each credit has the k that its length says. Without a prior no k may be above any n.
+    Each credit has the k that its length says. Without a prior no k is above any n: that is
+    for the caller to see to.
     """
     result = np.empty((len(c), len(credits)))
     for k in {len(credit) - 1 for credit in credits}:
@@ -149,12 +161,12 @@ def expected(
 
 
 def variance(n: np.ndarray, c: np.ndarray, credit: Credits, prior: Prior) -> np.ndarray:
-    """Posterior variance of the expected credit g(p) of k new samples, for each question.
+    """Posterior variance of the expected credit g(p) of k new samples: (U,), as `expected`.
 
     g(p)^2 is what 2k new samples are worth when the credits of their halves are multiplied,
-    so E[g^2] is the same law at 2k. The variance is that of the credit that is lost, too:
-    it is taken of whichever has the smaller mean, so that near certainty is as exact as
-    near failure.
+    so E[g^2] is the same law at 2k. The credit that is lost (never negative, as no credit
+    decreases) has the same variance: it is taken of whichever has the smaller mean, so that
+    its digits stay near certainty as they do near failure.
     """
     k = len(credit) - 1
     result = np.empty(len(c))
@@ -203,6 +215,17 @@ def _climb(tails: np.ndarray, credit: Credits) -> np.ndarray:
     taken = np.flatnonzero(steps)
     terms = tails[:, taken] * steps[taken]
     return terms[:, 0] if len(taken) == 1 else np.array([math.fsum(row) for row in terms.tolist()])
+
+
+def draw_scores(counts: Counts, credits: Mapping[str, Credits], prior: Prior | None) -> Scores:
+    """The expected credit of each key; with a prior, its posterior moments too."""
+    n, c = counts.kinds.sum(axis=1), counts.kinds[:, 1]
+    wanted = list(credits.values())
+    point = expected(n, c, wanted)
+    if prior is None:
+        return Scores(list(credits), counts.kind, point)
+    spread = np.stack([variance(n, c, credit, prior) for credit in wanted], axis=1)
+    return Scores(list(credits), counts.kind, point, expected(n, c, wanted, prior), spread)
 
 
 # --- Tables -------------------------------------------------------------------

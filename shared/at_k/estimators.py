@@ -3,24 +3,25 @@
 Conventions of all of them:
 
     R: outcomes of M questions: an array (M, N), a nested list, or a ragged one with n_i
-        samples of question i. Entries are 0 (wrong) or 1 (right): integers, bools, or
-        floats of those values.
+        samples of question i; a flat list is one question. Entries are 0 (wrong) or 1
+        (right): integers, bools, or floats of those values. None, and what a masked array
+        masks, is not scored.
     k: number of draws, 1 <= k <= n_i for every question.
 
 A point estimate is a float in [0, 1], the mean over questions of an unbiased estimate
-from the finite bank. Its `_ci` companion treats each question's success rate as latent,
+from the finite bank. Its `_ci` companion treats each question's success rate p as latent,
 with a Beta(alpha0, beta0) prior, and returns (mu, sigma, lo, hi): posterior mean and
-standard deviation of the mean over questions, and the normal interval mu -+ z sigma that
-holds it with probability `confidence`, clipped to `bounds`. There k is a number of new
-samples and may be larger than n_i.
+standard deviation of the mean over questions of E[credit of k new samples | p], and the
+interval mu -+ z sigma that holds it with probability `confidence` if it is normal, its
+ends moved to `bounds` where they are beyond (Hariri et al. 2026, arXiv:2510.04265). There
+k may be larger than n_i.
 
-A ValueError names the entry, the question or the parameter that is wrong, and says what
-would be right.
+All raise a ValueError that names the entry, the question or the parameter that is wrong,
+and says what would be right.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 from .draws import (
@@ -33,18 +34,18 @@ from .draws import (
     threshold,
     variance,
 )
-from .interval import normal_interval
+from .interval import Summary, normal_summary
 from .outcomes import read_outcomes
 from .parameters import check_bounds, check_confidence, check_k
 
 Bounds = tuple[float, float] | None
-Summary = tuple[float, float, float, float]
 
 
 def _point(R, k: int, credit: Callable[[int], Credits]) -> float:
     counts = read_outcomes(R).binary_counts()
-    n, c = counts.kinds.T
-    return counts.mean(expected(n, c, [credit(check_k(k, counts.n))])[:, 0])
+    wanted = [credit(check_k(k, counts.n))]
+    n, c = counts.kinds.sum(axis=1), counts.kinds[:, 1]
+    return float(counts.questions @ expected(n, c, wanted)[:, 0]) / len(counts.n)
 
 
 def _summary(
@@ -59,10 +60,9 @@ def _summary(
     wanted, prior = credit(check_k(k)), check_prior(alpha0, beta0)
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
     counts = read_outcomes(R).binary_counts()
-    n, c = counts.kinds.T
-    mu = counts.mean(expected(n, c, [wanted], prior)[:, 0])
-    sigma = math.sqrt(counts.mean(variance(n, c, wanted, prior)) / len(counts.n))
-    return mu, sigma, *normal_interval(mu, sigma, confidence, limits)
+    n, c = counts.kinds.sum(axis=1), counts.kinds[:, 1]
+    mean, spread = expected(n, c, [wanted], prior)[:, 0], variance(n, c, wanted, prior)
+    return normal_summary(mean, spread, counts.questions, confidence, limits)
 
 
 # --- Pass@k -------------------------------------------------------------------
@@ -155,7 +155,12 @@ def g_pass_at_k_ci(
     alpha0: float = 1.0,
     beta0: float = 1.0,
 ) -> Summary:
-    """Posterior summary of G-Pass@k at the threshold 1: that of Pass^k."""
+    """Posterior summary of G-Pass@k at the threshold 1: that of Pass^k.
+
+    >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+    >>> g_pass_at_k_ci(R, 2) == pass_hat_k_ci(R, 2)
+    True
+    """
     return _summary(R, k, all_right, confidence, bounds, alpha0, beta0)
 
 
@@ -181,15 +186,20 @@ def g_pass_at_k_tau_ci(
     alpha0: float = 1.0,
     beta0: float = 1.0,
 ) -> Summary:
-    """Posterior summary of G-Pass@k_tau: of P(Binomial(k, p) >= max(1, ceil(tau k)))."""
+    """Posterior summary of G-Pass@k_tau: of P(Binomial(k, p) >= max(1, ceil(tau k))).
+
+    >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+    >>> g_pass_at_k_tau_ci(R, 2, 0.5) == pass_at_k_ci(R, 2)
+    True
+    """
     return _summary(R, k, lambda k: threshold(k, tau), confidence, bounds, alpha0, beta0)
 
 
 def mg_pass_at_k(R, k: int) -> float:
-    """mG-Pass@k: the mean of G-Pass@k_tau over the thresholds from 1/2 to 1.
+    """mG-Pass@k: (2/k) times the sum of G-Pass@k_(i/k) over i = ceil(k/2) + 1 .. k.
 
-    With m = ceil(k / 2), j of k right counts 2 max(0, j - m) / k
-    (Liu et al. 2024, arXiv:2412.13147).
+    For even k that is twice the area under G-Pass@k_tau from tau = 1/2 to 1; for odd k it
+    is less, and (k-1)/k at most (Liu et al. 2024, arXiv:2412.13147).
 
     >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
     >>> round(mg_pass_at_k(R, 2), 6), round(mg_pass_at_k(R, 3), 6)
@@ -206,5 +216,10 @@ def mg_pass_at_k_ci(
     alpha0: float = 1.0,
     beta0: float = 1.0,
 ) -> Summary:
-    """Posterior summary of mG-Pass@k."""
+    """Posterior summary of mG-Pass@k.
+
+    >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+    >>> mg_pass_at_k_ci(R, 2) == pass_hat_k_ci(R, 2)
+    True
+    """
     return _summary(R, k, above_half, confidence, bounds, alpha0, beta0)

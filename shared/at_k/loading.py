@@ -14,7 +14,11 @@ def metric_folders() -> dict[str, Path]:
     here = Path(__file__).resolve().parent
     installed, checkout = here / "metrics", here.parents[1] / "metrics"
     folders = installed if installed.is_dir() else checkout
-    return {folder.name: folder for folder in sorted(folders.iterdir()) if folder.is_dir()}
+    return {path.stem: path.parent for path in sorted(folders.glob("*/*.py")) if _is_script(path)}
+
+
+def _is_script(path: Path) -> bool:
+    return path.stem == path.parent.name
 
 
 def metric_script(name: str) -> Path:

@@ -7,8 +7,10 @@ scored, and shards of one run are all just counts.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +54,7 @@ class Outcomes:
             n, c = self.sizes, per_question(self.values, self.sizes)
         else:
             n = per_question(self.scored, self.sizes)
-            c = per_question(self.values * self.scored, self.sizes)
+            c = per_question((self.values == 1) & self.scored, self.sizes)
         if not n.all():
             question = int(np.argmin(n))
             raise ValueError(f"Question {question} has no scored sample: leave it out.")
@@ -66,14 +68,14 @@ def per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return np.diff(np.cumsum(values, dtype=np.int64)[np.cumsum(sizes) - 1], prepend=0)
 
 
-def require_binary(outcomes: Outcomes) -> None:
-    """Raise a ValueError unless every scored outcome is 0 or 1."""
+def require_binary(outcomes: Outcomes) -> Outcomes:
+    """The outcomes; a ValueError unless every scored one is 0 or 1."""
     values = outcomes.values
-    if values.dtype.kind in "iu" and values.min() >= 0 and values.max() <= 1:
-        return  # which costs half of looking at each
-    if values.dtype != bool:
+    # To look for the least and the greatest costs half of looking at each.
+    if values.dtype.kind not in "iu" or values.min() < 0 or values.max() > 1:
         wanted = "an outcome is 0 or False for wrong, 1 or True for right"
         outcomes.require((values == 0) | (values == 1), wanted)
+    return outcomes
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,10 @@ class Counts:
 
     @cached_property
     def _distinct(self) -> tuple[np.ndarray, np.ndarray]:
-        base = int(self.n.max()) + 1  # n and c make one number
-        code = self.n * base + self.table[:, 1]
+        if self.table.shape[1] > 2:
+            return np.unique(self.table, axis=0, return_inverse=True)
+        base = int(self.table.max()) + 1  # two counts make one number
+        code = self.table @ [base, 1]
         if base**2 > 8 * len(code):
             codes, kind = np.unique(code, return_inverse=True)
         else:  # to count is faster than to sort
@@ -102,11 +106,11 @@ class Counts:
             place = np.empty(codes[-1] + 1, dtype=np.int64)
             place[codes] = np.arange(len(codes))
             kind = place[code]
-        return np.stack([codes // base, codes % base], axis=1), kind
+        return np.array([codes // base, codes % base]).T, kind
 
     @property
     def kinds(self) -> np.ndarray:
-        """(U, 2) the distinct (n, c): questions of equal counts have equal scores."""
+        """(U, C + 1) the distinct rows: questions of equal counts have equal scores."""
         return self._distinct[0]
 
     @property
@@ -114,64 +118,63 @@ class Counts:
         """(M,) which of the kinds each question is."""
         return self._distinct[1]
 
-    def mean(self, scores: np.ndarray) -> float:
-        """Mean over the questions of (U,) scores of the kinds."""
-        return float(np.bincount(self.kind) @ scores) / len(self.kind)
+    @cached_property
+    def questions(self) -> np.ndarray:
+        """(U,) how many questions there are of each kind."""
+        return np.bincount(self.kind)
 
 
 def read_outcomes(bank, name: str = "R") -> Outcomes:
     """Outcomes of an array (M, N), a nested list or a ragged nested list.
 
-    A flat array or list is the bank of one question. What a masked array masks is not
-    scored.
+    A flat array or list is the bank of one question. None, and what a masked array masks,
+    is not scored.
 
     Raises:
         ValueError: that names the question or the sample, unless there is a question and
-            each has a list of at least one finite number.
+            each has a list of at least one entry, each a finite number.
     """
     if not is_listed(bank):
         raise ValueError(f"{name} is {short(bank)}: each question has a list of outcomes.")
-    array = np.asarray(bank) if hasattr(bank, "__array__") else None
-    if array is not None and array.dtype != object:
+    array = np.asarray(bank) if hasattr(bank, "__array__") else np.empty(0, dtype=object)
+    if array.dtype.kind in "biuf" and not isinstance(bank, np.ma.MaskedArray):
         if array.ndim > 2:
             raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
         array = np.atleast_2d(array)
-        values, sizes = _numbers(array.ravel(), name), np.full(array.shape[0], array.shape[1])
+        outcomes = Outcomes(array.ravel(), np.full(array.shape[0], array.shape[1]), name)
     else:
-        rows = list(bank)
-        if rows and not any(is_listed(row) for row in rows):
-            rows = [rows]
-        arrays = [_read_row(row, f"{name}[{question}]") for question, row in enumerate(rows)]
-        values = np.concatenate(arrays) if arrays else np.empty(0)
-        sizes = np.array([len(array) for array in arrays], dtype=np.int64)
-    if len(sizes) == 0:
+        outcomes = _read_lists(bank.tolist() if hasattr(bank, "tolist") else list(bank), name)
+    if len(outcomes.sizes) == 0:
         raise ValueError(f"{name} holds no question.")
-    if not sizes.all():
-        raise ValueError(f"{name}[{int(np.argmin(sizes))}] is empty: a question needs a sample.")
-    scored = ~np.ma.getmaskarray(bank).ravel() if isinstance(bank, np.ma.MaskedArray) else None
-    outcomes = Outcomes(values, sizes, name, scored)
-    if values.dtype.kind == "f":
-        outcomes.require(np.isfinite(values), "an outcome is a finite number")
+    if not outcomes.sizes.all():
+        empty = int(np.argmin(outcomes.sizes))
+        raise ValueError(f"{name}[{empty}] is empty: a question needs a sample.")
+    if outcomes.values.dtype.kind == "f":
+        outcomes.require(np.isfinite(outcomes.values), "an outcome is a finite number")
     return outcomes
 
 
-def _read_row(row, name: str) -> np.ndarray:
-    if not is_listed(row):
-        raise ValueError(f"{name} is {short(row)}: each question has a list of outcomes.")
-    entries = row if isinstance(row, np.ndarray) else list(row)
+def _read_lists(rows: list[Any], name: str) -> Outcomes:
+    if rows and not any(is_listed(row) for row in rows):
+        rows = [rows]
+    for question, row in enumerate(rows):
+        if not is_listed(row):
+            raise ValueError(
+                f"{name}[{question}] is {short(row)}: each question has a list of outcomes."
+            )
+    rows = [row.tolist() if hasattr(row, "tolist") else list(row) for row in rows]
+    sizes = np.array([len(row) for row in rows], dtype=np.int64)
+    flat = list(itertools.chain.from_iterable(rows))
+    scored = None
+    if None in flat:
+        scored = np.array([entry is not None for entry in flat], dtype=bool)
+        flat = [0 if entry is None else entry for entry in flat]
     try:
-        array = np.asarray(entries)
-    except ValueError:  # unlike lengths, one dimension further down
-        array = np.empty((0, 0))
-    if array.ndim != 1:
-        sample = next(sample for sample, entry in enumerate(entries) if is_listed(entry))
-        raise ValueError(f"{name}[{sample}] is {short(entries[sample])}: an outcome is a number.")
-    return _numbers(np.asarray(array.tolist()) if array.dtype == object else array, name)
-
-
-def _numbers(values: np.ndarray, name: str) -> np.ndarray:
-    if values.dtype.kind not in "biuf" and len(values):
-        odd = [value for value in values.tolist() if not isinstance(value, (int, float))]
-        example = short(odd[0] if odd else values.tolist()[0])
-        raise ValueError(f"{name} holds {example}: an outcome is a number or a bool.")
-    return values
+        values = np.asarray(flat)
+    except ValueError:  # lists of unlike lengths among the entries
+        values = np.empty(0, dtype=object)
+    if flat and (values.ndim != 1 or values.dtype.kind not in "biuf"):
+        odd = next(i for i, entry in enumerate(flat) if not isinstance(entry, (int, float)))
+        place = Outcomes(values, sizes, name).place(odd)
+        raise ValueError(f"{place} is {short(flat[odd])}: an outcome is a number or a bool.")
+    return Outcomes(values, sizes, name, scored)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterable, Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-MOST_DRAWS = 1_000_000
+_MOST_DRAWS = 1_000_000
+_ABOVE_0 = math.ulp(0.0)
+_BELOW_1 = math.nextafter(1.0, 0.0)
 
 
 def short(value, most: int = 60) -> str:
@@ -36,7 +37,7 @@ def as_list(name: str, value) -> list[Any]:
 
 def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> list[str]:
     """The names asked for, each of them known."""
-    asked = as_list(name, names)
+    asked, known = as_list(name, names), list(known)
     for each in asked:
         if each not in known:
             raise ValueError(f"{name} has {short(each)}, which is none of {', '.join(known)}.")
@@ -44,17 +45,22 @@ def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> 
 
 
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
-    """A number from least to most, each of which may be infinite and is then not reached."""
-    is_real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    if not (is_real and least <= value <= most and math.isfinite(value)):
+    """A number from least to most."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not least <= float(value) <= most:
         raise ValueError(f"{name} is {short(value)}: {wanted}.")
     return float(value)
+
+
+def check_positive(name: str, value, wanted: str, most: float) -> float:
+    """A number above 0, and at most `most`."""
+    return check_number(name, value, wanted, _ABOVE_0, most)
 
 
 def check_confidence(confidence) -> float:
     """A probability between 0 and 1, both excluded."""
     wanted = "give a probability between 0 and 1, such as 0.95"
-    return check_number("confidence", confidence, wanted, math.ulp(0.0), 1 - math.ulp(0.5))
+    return check_number("confidence", confidence, wanted, _ABOVE_0, _BELOW_1)
 
 
 def check_bounds(bounds) -> tuple[float, float]:
@@ -72,16 +78,12 @@ def check_bounds(bounds) -> tuple[float, float]:
 
 def check_k(k, n: np.ndarray | None = None) -> int:
     """A number of draws: at least 1, and at most the n of every question where n is given."""
-    try:
-        if isinstance(k, (bool, np.bool_)):
-            raise TypeError
-        draws = operator.index(k)
-    except TypeError:
-        draws = 0
-    if not 1 <= draws <= MOST_DRAWS:
+    whole = isinstance(k, Integral) and not isinstance(k, bool)
+    if not whole or not 1 <= k <= _MOST_DRAWS:
         raise ValueError(
             f"k is {short(k)}: the number of draws is a positive integer, a million at most."
         )
+    draws = int(k)
     if n is not None and draws > n.min():
         question = int(np.argmax(n < draws))
         raise ValueError(

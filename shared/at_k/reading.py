@@ -19,6 +19,8 @@ from typing import Any
 import datasets
 import pyarrow as pa
 
+from .parameters import short
+
 # The usual names of a column, the first that is there is taken.
 PREDICTIONS = (
     *("predictions", "prediction", "samples", "sample", "responses", "response"),
@@ -82,7 +84,7 @@ def read_questions(
             f"or --outcomes. {_there_are(columns)}"
         )
     # Beside outcomes, an answer is no reference to judge them by.
-    judged = not (outcomes or samples in OUTCOMES)
+    judged = not (outcomes or samples.lower() in OUTCOMES)
     answers = _find(columns, references, REFERENCES if judged else ())
     labels = _find(columns, groups, GROUPS)
     if len(columns[samples]) == 0:
@@ -90,7 +92,8 @@ def read_questions(
     roles = {"samples": samples, "answers": answers, "labels": labels}
     chosen: Columns = {role: columns[name] for role, name in roles.items() if name is not None}
     chosen = _read_lists(chosen, source, questions)
-    if not any(isinstance(cell, list) for cell in chosen["samples"][:1]):
+    first = next((cell for cell in chosen["samples"] if cell is not None), None)
+    if not isinstance(first, list):
         chosen = _gather(columns, chosen, source, questions)
     return Questions(chosen["samples"], chosen.get("answers"), chosen.get("labels"), answers)
 
@@ -222,21 +225,21 @@ def _read_lists(chosen: Columns, source: str, questions: str | None) -> Columns:
     cells = chosen["samples"]
     if not all(isinstance(cell, str) for cell in cells):
         return chosen
-    lists = [_as_list(cell) for cell in cells]
+    lists = [_list_in(cell) for cell in cells]
     if not any(lists):
         return chosen
     if None in lists:
         row = lists.index(None)
         raise ValueError(
-            f"{source}, row {row} (from 0): {_short(cells[row])} is no list of samples as other "
+            f"{source}, row {row} (from 0): {short(cells[row])} is no list of samples as other "
             f"rows have. If each row is one sample, name a column with --questions."
         )
     chosen = chosen | {"samples": lists}
-    answers = [_as_list(cell) for cell in chosen.get("answers", ())]
+    answers = [_list_in(cell) for cell in chosen.get("answers", ())]
     return chosen | {"answers": answers} if answers and None not in answers else chosen
 
 
-def _as_list(cell) -> list[Any] | None:
+def _list_in(cell) -> list[Any] | None:
     """The list that a text stands for, in JSON or in Python, or None if it is none."""
     if not (isinstance(cell, str) and cell.strip().startswith("[")):
         return None
@@ -262,10 +265,11 @@ def _joins_texts(cell: str) -> bool:
 
 def _gather(columns: Columns, chosen: Columns, source: str, questions: str | None) -> Columns:
     """Rows of one sample each, as questions."""
-    usual = [name for name in QUESTIONS if name in columns]
+    lower = {name.lower(): name for name in columns}
+    usual = [lower[name] for name in QUESTIONS if name in lower]
     # A number for each row is not a number for each question.
     fewer = [name for name in usual if len(set(map(repr, columns[name]))) < len(columns[name])]
-    key = _find(columns, questions, fewer or usual)
+    key = _find(columns, questions, ()) or next(iter(fewer or usual), None)
     if key is None:
         raise ValueError(
             f"{source} has one sample in each row, and no column with a usual name for what "
@@ -284,9 +288,9 @@ def _gather(columns: Columns, chosen: Columns, source: str, questions: str | Non
         for role in others:
             if chosen[role][start] != chosen[role][row]:
                 raise ValueError(
-                    f"Rows {start} and {row} of {source} have the same {key}, {_short(question)}, "
-                    f"but unlike entries {_short(chosen[role][start])} and "
-                    f"{_short(chosen[role][row])}."
+                    f"Rows {start} and {row} of {source} have the same {key}, {short(question)}, "
+                    f"but unlike entries {short(chosen[role][start])} and "
+                    f"{short(chosen[role][row])}."
                 )
     return {"samples": list(gathered.values())} | {
         role: [chosen[role][row] for row in first.values()] for role in others
@@ -302,8 +306,3 @@ def _as_outcome(cell) -> Any:
         return float(cell)
     except ValueError:
         return cell
-
-
-def _short(value, most: int = 40) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= most else f"{shown[:most]}.."

@@ -4,30 +4,16 @@ from __future__ import annotations
 
 import abc
 import inspect
-import math
-from collections.abc import Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from typing import Any
 
 import datasets
 import evaluate
-import numpy as np
 import pyarrow as pa
 
-from .columns import is_number, is_text
-from .draws import Credits, Prior, expected, variance
-from .intake import (
-    as_json,
-    label_index,
-    outcome_numbers,
-    prediction_column,
-    reference_column,
-)
-from .interval import normal_interval
-from .judge import Judge, as_outcomes, judge
-from .outcomes import Counts, Outcomes
-from .parameters import check_confidence
+from .intake import outcome_numbers, prediction_column, reference_column, unite
+from .judge import Judge, judge
+from .outcomes import Outcomes
 
 
 class SampledMetric(evaluate.Metric, abc.ABC):
@@ -51,6 +37,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def _forget(self) -> None:
         self.data = None
         self._tables: list[pa.Table] = []
+        self._types: pa.Table = pa.table({})  # no rows, of the types that hold all tables'
         self._others: list[pa.Table] | None = None  # of the other processes, once gathered
 
     def __len__(self) -> int:
@@ -61,11 +48,11 @@ class SampledMetric(evaluate.Metric, abc.ABC):
 
         Both names of each are taken, as they are by `evaluate`.
         """
-        samples = predictions if prediction is None else prediction
-        answer = references if reference is None else reference
-        if samples is None:
-            raise ValueError("prediction is missing: give the list of one question's samples.")
-        self.add_batch(predictions=[samples], references=None if answer is None else [answer])
+        samples = [each for each in (prediction, predictions) if each is not None]
+        answers = [each for each in (reference, references) if each is not None]
+        if len(samples) != 1 or len(answers) > 1:
+            raise ValueError("Give one prediction, the list of one question's samples.")
+        self.add_batch(predictions=samples, references=answers or None)
 
     def add_batch(self, *, predictions=None, references=None):
         """Add questions: a list of predictions and a reference for each of them.
@@ -78,10 +65,11 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         column = prediction_column(predictions)
         if references is None:
             column = outcome_numbers(column)
-            self.check_outcomes(as_outcomes(column))
+            self.outcomes_of(column)
         answers = reference_column(references, len(column))
         table = pa.table({"predictions": column, "references": answers})
-        _unite([*self._tables[:1], table])
+        # Of what was added before only the types matter here.
+        self._types = unite([self._types, table] if self._tables else [table]).slice(0, 0)
         self._tables.append(table)
 
     def compute(self, *, predictions=None, references=None, **options) -> dict[str, Any] | None:
@@ -92,11 +80,11 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 first that was added. What was added before is kept.
         """
         inspect.signature(self._compute).bind(predictions, references, **options)
-        before = list(self._tables)
+        before = list(self._tables), self._types
         try:
             result = super().compute(predictions=predictions, references=references, **options)
         except BaseException:
-            self._tables = before
+            self._tables, self._types = before
             raise
         self._forget()
         return result
@@ -111,7 +99,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         if not tables:
             raise ValueError("There is nothing to compute: give predictions, or add them first.")
         if self.process_id == 0:
-            rows = datasets.table.InMemoryTable(_unite(tables))
+            rows = datasets.table.InMemoryTable(unite(tables))
             # A fingerprint is given because to make one would be to read all of the data.
             self.data = datasets.Dataset(rows, fingerprint="rows")
 
@@ -122,7 +110,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         have in common are found as those of batches are.
         """
         sink = pa.BufferOutputStream()
-        for table in [_unite(self._tables)] if self._tables else []:
+        for table in [unite(self._tables)] if self._tables else []:
             with pa.ipc.new_stream(sink, table.schema) as stream:
                 stream.write_table(table)
         self.selected_feature_format = datasets.Features({"rows": datasets.Value("large_binary")})
@@ -149,129 +137,17 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                     "check_correct_fn is given, but no references to judge by: without them "
                     "predictions are outcomes."
                 )
-            outcomes = as_outcomes(predictions)
-        else:
-            outcomes = judge(predictions, references, check_correct_fn, num_proc, executor)
-        self.check_outcomes(outcomes)
-        return outcomes
+            return self.outcomes_of(predictions)
+        return judge(predictions, references, check_correct_fn, num_proc, executor)
 
-    @staticmethod
     @abc.abstractmethod
-    def check_outcomes(outcomes: Outcomes) -> None:
-        """Raise a ValueError unless the metric can take the outcomes."""
+    def outcomes_of(self, predictions: pa.ChunkedArray) -> Outcomes:
+        """Predictions that are outcomes already.
+
+        Raises:
+            ValueError: unless the metric can take them.
+        """
 
     @abc.abstractmethod
     def _compute(self, predictions: pa.ChunkedArray, references: pa.ChunkedArray):
         """The scores of all questions, as a flat dict."""
-
-
-def _unite(tables: list[pa.Table]) -> pa.Table:
-    """The rows of all tables, in types that hold them all."""
-    left_out = {pa.types.is_null(table.schema.field("references").type) for table in tables}
-    if len(left_out) > 1:
-        raise ValueError("Some questions have references and some have none: give all or none.")
-    kinds = {table.schema.field("predictions").type.value_type for table in tables}
-    texts = {is_text(kind) for kind in kinds if not pa.types.is_null(kind)}
-    numbers = {is_number(kind) for kind in kinds if not pa.types.is_null(kind)}
-    if len(texts) > 1 or len(numbers) > 1:
-        raise ValueError(
-            "Some questions have texts as predictions and some have something else: "
-            "samples are all of one type."
-        )
-    try:
-        return pa.concat_tables(tables, promote_options="permissive")
-    except (pa.ArrowTypeError, pa.ArrowInvalid):
-        return pa.concat_tables([_as_any(table) for table in tables], promote_options="permissive")
-
-
-def _as_any(table: pa.Table) -> pa.Table:
-    """The same rows in the types that hold most: doubles, or JSON."""
-    predictions, references = table["predictions"], table["references"]
-    if is_number(predictions.type.value_type):
-        predictions = predictions.cast(pa.large_list(pa.float64()))
-    if not pa.types.is_null(references.type):
-        references = as_json(references, "references")
-    return pa.table({"predictions": predictions, "references": references})
-
-
-@dataclass(frozen=True)
-class Scores:
-    """Scores of each kind of question: those of equal counts score alike.
-
-    Args:
-        keys: names of the m scores.
-        kind: (M,) which of the U kinds each question is.
-        point: (U, m) point estimates.
-        mean: (U, m) posterior means, or None where no interval is wanted.
-        variance: (U, m) posterior variances, or None.
-    """
-
-    keys: list[str]
-    kind: np.ndarray
-    point: np.ndarray
-    mean: np.ndarray | None = None
-    variance: np.ndarray | None = None
-
-
-def draw_scores(counts: Counts, credits: Mapping[str, Credits], prior: Prior | None) -> Scores:
-    """The expected credit of each key; with a prior, its posterior moments too."""
-    n, c = counts.kinds.T
-    wanted = list(credits.values())
-    point = expected(n, c, wanted)
-    if prior is None:
-        return Scores(list(credits), counts.kind, point)
-    spread = np.stack([variance(n, c, credit, prior) for credit in wanted], axis=1)
-    return Scores(list(credits), counts.kind, point, expected(n, c, wanted, prior), spread)
-
-
-class Report:
-    """What `compute` returns: a flat dict of the mean scores of all questions and of groups.
-
-    Args:
-        questions: M, how many there are.
-        groups: a label for each question, or None.
-        confidence: of the intervals, or None where none are wanted.
-        return_per_question: whether to add the scores of each question.
-
-    Raises:
-        ValueError: if there are not M labels, or confidence is no probability.
-    """
-
-    def __init__(self, questions: int, groups, confidence: float | None, return_per_question: bool):
-        self._parts = [("", np.arange(questions))]
-        if groups is not None:
-            labels, index = label_index(groups, questions, "groups")
-            ends = np.cumsum(np.bincount(index))
-            rows = np.split(np.argsort(index, kind="stable"), ends[:-1])
-            self._parts += zip([f"{label}/" for label in labels], rows, strict=True)
-        self._confidence = None if confidence is None else check_confidence(confidence)
-        self._return_per_question = return_per_question
-
-    def of(self, scores: Scores) -> dict[str, Any]:
-        """Every key over all questions, then over each group's."""
-        result: dict[str, Any] = {}
-        for prefix, rows in self._parts:
-            histogram = np.bincount(scores.kind[rows], minlength=len(scores.point))
-            for column, key in enumerate(scores.keys):
-                result |= self._summary(prefix + key, histogram, scores, column)
-        if self._return_per_question:
-            result["per_question"] = {
-                key: scores.point[scores.kind, column].tolist()
-                for column, key in enumerate(scores.keys)
-            }
-        return result
-
-    def _summary(
-        self, key: str, histogram: np.ndarray, scores: Scores, column: int
-    ) -> dict[str, float]:
-        questions = int(histogram.sum())
-
-        def mean(values: np.ndarray) -> float:
-            return float(histogram @ values[:, column]) / questions
-
-        point = {key: mean(scores.point)}
-        if self._confidence is None or scores.mean is None or scores.variance is None:
-            return point
-        mu, sigma = mean(scores.mean), math.sqrt(mean(scores.variance) / questions)
-        lo, hi = normal_interval(mu, sigma, self._confidence, (0.0, 1.0))
-        return point | {f"{key}_mu": mu, f"{key}_sigma": sigma, f"{key}_lo": lo, f"{key}_hi": hi}

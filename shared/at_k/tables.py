@@ -17,11 +17,11 @@ def score_table(scores: dict[str, Any]) -> str:
     rows = [key for key in keys if "/" not in key]
     labels = list(dict.fromkeys(key.rpartition("/")[0] for key in keys if "/" in key))
     prefixes = ["", *(f"{label}/" for label in labels)]
-    if f"{rows[0]}_lo" in values:
+    if any(f"{row}_lo" in values for row in rows):
         ends = ("", *_DETAILS)
         tables = [
             [[_head(prefix) if labels else "", "score", "mean", "sd", "lo", "hi"]]
-            + [[row, *(f"{values[prefix + row + end]:.4f}" for end in ends)] for row in rows]
+            + [[row, *(_cell(values.get(prefix + row + end)) for end in ends)] for row in rows]
             for prefix in prefixes
         ]
     else:
@@ -33,6 +33,10 @@ def score_table(scores: dict[str, Any]) -> str:
         lines = [[str(question), *(f"{x:.4f}" for x in line)] for question, line in numbers]
         tables.append([["question", *each], *lines])
     return "\n\n".join(map(aligned, tables))
+
+
+def _cell(value: float | str | None) -> str:
+    return "" if value is None else value if isinstance(value, str) else f"{value:.4f}"
 
 
 def _is_detail(key: str, end: str, values: dict[str, Any]) -> bool:
