@@ -476,6 +476,38 @@ def test_two_processes_score_as_one(gpassk, tmp_path):
     assert second == "None\n0\n"
 
 
+ROUNDS = """
+import pathlib, sys, time, evaluate
+folder, process, cache = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+metric = evaluate.load(
+    folder, num_process=2, process_id=process, experiment_id="rounds", cache_dir=cache
+)
+for score in range(3):
+    if process == 0 or score == 1:  # in the other rounds the second process has no question
+        metric.add(prediction=[1, 0] if process == 0 else [score, 1.0])
+    print(metric.compute(k=1, include="pass@k"))
+    # As a cluster's barrier does, which the protocol of evaluate needs between rounds.
+    done = pathlib.Path(cache, f"done {score}")
+    done.touch() if process == 0 else None
+    while not done.exists():
+        time.sleep(0.01)
+"""
+
+
+def test_processes_go_on_in_rounds_and_may_have_no_question(tmp_path):
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", ROUNDS, str(ROOT / "metrics/gpassk"), str(process), tmp_path],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for process in range(2)
+    ]
+    (first, *_), (second, *_) = (each.communicate(timeout=100) for each in running)
+    assert first == "{'pass@1': 0.5}\n{'pass@1': 0.75}\n{'pass@1': 0.5}\n"
+    assert second == "None\n" * 3
+
+
 def test_what_it_says_of_itself(gpassk):
     assert gpassk.name == "gpassk"
     assert "arXiv" in gpassk.citation

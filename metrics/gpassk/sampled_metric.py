@@ -95,13 +95,14 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             self.file_paths, self.filelocks = [], []  # that are to be removed in the end
         elif self._others is None:
             self._others = self._exchange()
+        if self.process_id > 0:
+            return
         tables = [*self._tables, *(self._others or [])]
         if not tables:
             raise ValueError("There is nothing to compute: give predictions, or add them first.")
-        if self.process_id == 0:
-            rows = datasets.table.InMemoryTable(unite(tables))
-            # A fingerprint is given because to make one would be to read all of the data.
-            self.data = datasets.Dataset(rows, fingerprint="rows")
+        rows = datasets.table.InMemoryTable(unite(tables))
+        # A fingerprint is given because to make one would be to read all of the data.
+        self.data = datasets.Dataset(rows, fingerprint="rows")
 
     def _exchange(self) -> list[pa.Table]:
         """Hand this process's rows to process 0, which is given those of the others.
@@ -120,7 +121,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         if self.process_id > 0:
             return []
         others = self.data.with_format("arrow")["rows"][:][1:]
-        return [pa.ipc.open_stream(rows.as_buffer()).read_all() for rows in others if rows.as_py()]
+        return [pa.ipc.open_stream(rows).read_all() for rows in others.to_pylist() if rows]
 
     def outcomes(
         self,
