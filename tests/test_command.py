@@ -176,11 +176,15 @@ def test_json_is_exactly_the_dict_of_the_metric(capsys):
 
 def test_a_judge_of_ones_own_is_named_by_module_and_function(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text("def check(p, r): return p != r")
+    (tmp_path / "mine.py").write_text(
+        "import functools\ndef check(p, r): return p != r\nagain = functools.partial(check)"
+    )
     file = write(tmp_path / "s.jsonl", rows(predictions="samples", references="answer"))
     judged = ("--check-correct-fn", "mine:check", "--json")
     scores = json.loads(at_k_prints(capsys, "gpassk", file, *FLAGS, *judged))
     assert scores["pass^2"] == 0.0
+    again = at_k_prints(capsys, "gpassk", file, *FLAGS, "--check-correct-fn", "mine:again")
+    assert "judged against answer by partial" in again
     with pytest.raises(SystemExit):
         main(["gpassk", str(file), "--check-correct-fn", "mine:chek"])
     assert "mine:chek" in capsys.readouterr().err
@@ -230,7 +234,7 @@ def test_a_column_is_as_wide_as_its_widest_cell():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nowhere.jsonl"], "no such file, and no saved dataset: nowhere.jsonl"),
+        (["nowhere.jsonl"], "no such file, and no saved dataset: 'nowhere.jsonl'"),
         (["setup.cfg"], "setup.cfg is none of .jsonl"),
         (["shared/at_k/samples/smollm2_cool.jsonl", "--k", "33"], "question 0 has n = 32"),
         (["shared/at_k/samples/smollm2_cool.jsonl", "--groups", "subject"], "'subject'"),
@@ -343,6 +347,11 @@ def test_questions_can_be_told_apart_by_any_column(capsys, tmp_path):
         ("a.csv", "sample\na\n", (), "name one with --questions"),
         ("a.csv", "id,sample\n,a\n", (), "row 0 (from 0) has no id"),
         ("a.csv", "x,y\n1,2\n", (), "The columns are x, y."),
+        ("a.csv", "samples,samples\n[1],[0]\n", (), "two columns have the same name"),
+        ("a.csv", "samples\n[1 0 1]\n", (), "'[1 0 1]' is no list of samples"),
+        ("a.json", "[]", (), "holds no question"),
+        ("a.jsonl", "\n\n", (), "holds no question"),
+        ("a.jsonl", '{"id": 1, "samples": "a"}\n{"id": 2, "samples": ["a"]}', (), "in some rows"),
         ("a.csv", 'samples\n"[1, 0]"\n"[1, "\n', (), "row 1 (from 0): '[1, ' is no list"),
         ("a.csv", "samples\n\"['a' 'b']\"\n\"['a', 'b']\"\n", (), "row 0 (from 0): \"['a' 'b']\""),
         ("a.csv", "id,sample\n1,a\n", ("--questions", "no"), "There is no column 'no'"),

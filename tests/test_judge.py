@@ -59,6 +59,9 @@ def same(prediction, reference):
         ([[2**53 + 1, 2**53]], [[10**25, 2**53]], [[0, 1]]),
         ([[1, 2]], [[1.5, 2.0]], [[0, 1]]),
         ([[0.5, 2.0]], [[2, 10**400]], [[0, 1]]),
+        ([[0.0, -0.0, 1.0]], [0], [[1, 1, 0]]),
+        (np.array([[0.1, 0.2]], dtype="f4"), [0.1], [[1, 0]]),
+        ([[2**53 + 1, 2**53], [1, 2]], [2**53, 1.5], [[0, 1], [0, 0]]),
         ([["a", "b"], ["b"]], [["a", "b", "c"], "b"], [[1, 1], [1]]),
     ],
 )
@@ -124,6 +127,12 @@ def test_numeric_compares_last_numbers_as_they_are_written():
     big = "12345678901234567890"
     assert verdicts([[big, f"{big[:-1]}1"]], [int(big)], "numeric") == [[1, 0]]
     assert verdicts([["1", "2", "3"]], [["1", "2.0"]], "numeric") == [[1, 1, 0]]
+    assert verdicts([["1e99999999999999999999", "1"]], ["1"], "numeric") == [[0, 1]]
+
+
+def test_nan_is_no_answer():
+    with pytest.raises(ValueError, match=r"predictions\[1\]\[0\] is nan"):
+        verdicts([[1.0], [float("nan")]], [1.0, 2.0])
 
 
 def test_math_verify_reads_expressions():
@@ -386,8 +395,26 @@ def test_an_executor_that_loses_verdicts_is_refused():
 
 def test_a_judge_that_cannot_travel_is_refused():
     lock = multiprocessing.Lock()
-    with pytest.raises(ValueError, match="cannot be sent to a worker"):
-        verdicts([["a"]], ["a"], lambda p, r: lock is None, num_proc=2)
+    with (
+        ProcessPoolExecutor(1) as executor,
+        pytest.raises(ValueError, match="cannot be sent to a worker"),
+    ):
+        verdicts([["a"]], ["a"], lambda p, r: lock is None, executor=executor)
+
+
+def test_a_process_is_given_the_judge_once():
+    class Heavy:
+        copies = 0
+
+        def __getstate__(self):
+            Heavy.copies += 1
+            return {}
+
+        def __call__(self, prediction, reference):
+            return prediction == reference
+
+    assert verdicts([list("abc") * 9] * 99, ["a"] * 99, Heavy(), num_proc=2)[0][:3] == [1, 0, 0]
+    assert Heavy.copies <= 2
 
 
 @pytest.mark.parametrize("num_proc", [0, -1, True])

@@ -8,7 +8,7 @@ import math
 import re
 import threading
 from collections.abc import Callable
-from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .columns import distinct_entries, is_number, is_text, to_python
+from .outcomes import Outcomes
 from .parameters import short
 
 NAMES = ("exact_match", "numeric", "math_verify")
@@ -35,8 +36,8 @@ def match(
         return np.zeros(len(values), dtype=bool)
     if not (text or number) or (check == "numeric" and pa.types.is_boolean(values.type)):
         raise ValueError(
-            f"predictions are of type {values.type}, and {check} compares texts or numbers: give "
-            f"a function as check_correct_fn."
+            f"{check} compares texts or numbers, and some predictions are neither: give a function "
+            f"as check_correct_fn."
         )
     if check == "numeric":
         accepted, counts = _acceptable_answers(references, last_number, pa.large_string())
@@ -44,9 +45,8 @@ def match(
     elif text:
         accepted, counts = _acceptable_answers(references, _as_text, pa.large_string())
     else:
-        kind = pa.float64() if pa.types.is_floating(values.type) else pa.int64()
-        accepted, counts = _acceptable_answers(references, _as_number, kind)
-        values = values.cast(kind)
+        values = _comparable_numbers(values, sizes)
+        accepted, counts = _acceptable_answers(references, _as_number, values.type)
     distinct, code = distinct_entries(values)
     known = pc.index_in(accepted.cast(distinct.type), value_set=distinct).fill_null(-2).to_numpy()
     first = np.cumsum(counts) - counts
@@ -55,6 +55,20 @@ def match(
         wanted = np.where(counts > choice, known[np.minimum(first + choice, len(known) - 1)], -2)
         right |= code == np.repeat(wanted, sizes)
     return right
+
+
+def _comparable_numbers(values: pa.ChunkedArray, sizes: np.ndarray) -> pa.ChunkedArray:
+    """Integers of 64 bits, or floats of which those that are equal have equal bits."""
+    if not pa.types.is_floating(values.type):
+        return values.cast(pa.int64())
+    if values.type == pa.float16():
+        values = values.cast(pa.float32())
+    if pc.any(pc.is_nan(values)).as_py():
+        place = Outcomes(np.empty(0), sizes, "predictions").place(
+            pc.index(pc.is_nan(values), True).as_py()
+        )
+        raise ValueError(f"{place} is nan, which is equal to nothing: give None if unscored.")
+    return pc.add(values, pa.scalar(0.0, values.type))  # so that -0.0 is 0.0
 
 
 def _acceptable_answers(
@@ -75,6 +89,8 @@ def _acceptable_answers(
     flat = list(itertools.chain.from_iterable(rows))
     if kind == pa.int64():  # which a number with a fraction, or beyond 64 bits, is none of
         flat = [each if isinstance(each, int) else None for each in flat]
+    elif read is _as_number:
+        flat = [float(each) for each in flat]
     return pa.array(flat, kind), np.array([len(row) for row in rows])
 
 
@@ -115,7 +131,10 @@ def last_number(text) -> str | None:
     found = _NUMBER.findall(_LATEX_COMMA.sub(",", text) if isinstance(text, str) else repr(text))
     if not found:
         return None
-    number = Decimal(found[-1].translate(_NOT_IN_NUMBERS))
+    try:
+        number = Decimal(found[-1].translate(_NOT_IN_NUMBERS))
+    except InvalidOperation:  # an exponent beyond all reason
+        return None
     return str(number.normalize(_ALL_DIGITS) if number else Decimal(0))
 
 

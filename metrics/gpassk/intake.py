@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import JSON, is_list, is_number, is_text, to_python
+from .columns import JSON, is_list, is_number, is_text, samples_per_question, to_python
 from .parameters import is_listed, short
 
 
@@ -49,8 +49,7 @@ def reference_column(references, questions: int) -> pa.ChunkedArray:
         return pa.chunked_array([pa.nulls(questions)])
     column = _arrow_column(references, "references")
     if column is None:
-        entries = _to_list(references, "references")
-        column = pa.chunked_array([_one_type(entries, lambda i: f"references[{i}]")])
+        column = _one_column(_to_list(references, "references"), "references")
     if len(column) != questions:
         raise ValueError(
             f"There are {questions} lists of predictions but {len(column)} references: "
@@ -85,21 +84,45 @@ def unite(tables: list[pa.Table]) -> pa.Table:
             "Some questions have texts as predictions and some have something else: "
             "samples are all of one type."
         )
+    for name, as_any in (("predictions", _samples_as_any), ("references", _as_json)):
+        if len({_family(table.schema.field(name).type) for table in tables}) > 1:
+            tables = [
+                table.set_column(table.schema.get_field_index(name), name, as_any(table[name]))
+                for table in tables
+            ]
+    return pa.concat_tables(tables, promote_options="permissive")
+
+
+def check_types(table: pa.Table) -> None:
+    """Raise a ValueError unless `datasets` can hold the columns."""
     try:
-        return pa.concat_tables(tables, promote_options="permissive")
-    except (pa.ArrowTypeError, pa.ArrowInvalid):
-        return pa.concat_tables([_as_any(table) for table in tables], promote_options="permissive")
+        datasets.Features.from_arrow_schema(table.schema)
+    except (ValueError, TypeError, NotImplementedError) as error:
+        raise ValueError(f"predictions or references are of an unusual type: {error}") from error
 
 
-def _as_any(table: pa.Table) -> pa.Table:
-    """The same rows in the types that hold most: doubles, or JSON."""
-    predictions, references = table["predictions"], table["references"]
-    if is_number(predictions.type.value_type):
-        predictions = predictions.cast(pa.large_list(pa.float64()))
-    if not pa.types.is_null(references.type):
-        entries = to_python(references)
-        references = pa.chunked_array([_to_json(entries, lambda i: f"references[{i}]")])
-    return pa.table({"predictions": predictions, "references": references})
+def _family(kind: pa.DataType) -> str:
+    """Types of one family go together as they are."""
+    if is_list(kind):
+        return f"lists of {_family(kind.value_type)}"
+    return "text" if is_text(kind) else str(kind)
+
+
+def _samples_as_any(predictions: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Samples in the type that holds most: doubles, or JSON."""
+    kind = predictions.type.value_type
+    if is_text(kind) or pa.types.is_null(kind):
+        return predictions
+    samples = pc.list_flatten(predictions)
+    samples = samples.cast(pa.float64(), safe=False) if is_number(kind) else _as_json(samples)
+    offsets = pa.array(np.cumsum([0, *samples_per_question(predictions)]))
+    return pa.chunked_array([pa.LargeListArray.from_arrays(offsets, samples.combine_chunks())])
+
+
+def _as_json(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if column.type == JSON or pa.types.is_null(column.type):
+        return column
+    return pa.chunked_array([_to_json(to_python(column), lambda i: f"references[{i}]")])
 
 
 def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
@@ -127,7 +150,7 @@ def _arrow_column(values, name: str) -> pa.ChunkedArray | None:
         column = _from_numpy(np.asarray(values), name)
     if isinstance(column, pa.Array):
         column = pa.chunked_array([column])
-    return None if column is None else _with_plain_texts(column)
+    return None if column is None else _with_plain_texts(column, name)
 
 
 def _from_numpy(array: np.ndarray, name: str) -> pa.Array | None:
@@ -142,14 +165,17 @@ def _from_numpy(array: np.ndarray, name: str) -> pa.Array | None:
     return flat if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, array.shape[1])
 
 
-def _with_plain_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _with_plain_texts(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """Texts of whatever layout in the one without a limit of 2 GB, and JSON in our type."""
     nested = is_list(column.type)
     kind = column.type.value_type if nested else column.type
     if getattr(kind, "extension_name", "") == "arrow.json":  # `datasets` would encode it again
         rows = column.to_pylist() if nested else [column.to_pylist()]
         rows = [[None if x is None else json.loads(x) for x in row] for row in rows]
-        return _nested_column(rows) if nested else pa.chunked_array([_one_type(rows[0], str)])
+        return _nested_column(rows) if nested else _one_column(rows[0], name)
+    if "list_view" in str(column.type):
+        rows = column.to_pylist()  # which Arrow's own cast gets wrong
+        return _nested_column(rows) if name == "predictions" else _one_column(rows, name)
     plain = kind.value_type if pa.types.is_dictionary(kind) else kind
     if not is_text(plain):
         return column
@@ -157,11 +183,15 @@ def _with_plain_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _to_list(values, name: str) -> list[Any]:
-    if isinstance(values, np.ndarray):
-        return values.tolist()  # None where a masked array masks
+    if hasattr(values, "__array__"):  # None where a masked array masks
+        return (values if isinstance(values, np.ndarray) else np.asarray(values)).tolist()
     if not is_listed(values):
         raise ValueError(f"{name} is {short(values)}: give a list with an entry per question.")
     return list(values)
+
+
+def _one_column(values: list[Any], name: str) -> pa.ChunkedArray:
+    return pa.chunked_array([_one_type(values, lambda i: f"{name}[{i}]")])
 
 
 def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
@@ -233,7 +263,9 @@ def _one_type(values: list[Any], place: Callable[[int], str]) -> pa.Array:
 
 
 def _plain(value) -> Any:
-    """A number of NumPy as Python's own."""
+    """What NumPy and pandas have for a number, and for none, as Python's own."""
+    if type(value).__name__ == "NAType":
+        return None
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -241,7 +273,8 @@ def _to_json(values: list[Any], place: Callable[[int], str]) -> pa.Array:
     texts = []
     for position, value in enumerate(values):
         try:
-            texts.append(None if value is None else json.dumps(_with_text_keys(value)))
+            _check_keys(value)
+            texts.append(None if value is None else json.dumps(value, default=_listed))
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"{place(position)} is {short(value)}, which neither Arrow nor JSON can hold: "
@@ -253,15 +286,21 @@ def _to_json(values: list[Any], place: Callable[[int], str]) -> pa.Array:
     )
 
 
-def _with_text_keys(value) -> Any:
-    """The value; a TypeError if JSON would make texts of the keys of a dict."""
+def _listed(value) -> Any:
+    """An array or a number of NumPy for JSON."""
+    if not hasattr(value, "tolist"):
+        raise TypeError(f"it is a {type(value).__name__}")
+    return value.tolist()
+
+
+def _check_keys(value) -> None:
+    """Raise a TypeError if JSON would make texts of the keys of a dict."""
     if isinstance(value, dict):
         for key in value:
             if not isinstance(key, str):
                 raise TypeError(f"the key {short(key)} is no text")
     for entry in value.values() if isinstance(value, dict) else value if is_listed(value) else ():
-        _with_text_keys(entry)
-    return value
+        _check_keys(entry)
 
 
 def _first(mask: pa.ChunkedArray) -> int:

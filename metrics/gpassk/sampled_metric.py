@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import inspect
+import os
 from concurrent.futures import Executor
 from typing import Any
 
@@ -11,7 +12,7 @@ import datasets
 import evaluate
 import pyarrow as pa
 
-from .intake import outcome_numbers, prediction_column, reference_column, unite
+from .intake import check_types, outcome_numbers, prediction_column, reference_column, unite
 from .judge import Judge, judge
 from .outcomes import Outcomes
 
@@ -32,6 +33,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         super().__init__(*args, **kwargs)
         # Only here, because the constructor of MetricInfo refuses it for lists of samples.
         self.info.format = "arrow"
+        self._experiment, self._rounds = self.experiment_id, 0
         self._forget()
 
     def _forget(self) -> None:
@@ -69,6 +71,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         answers = reference_column(references, len(column))
         table = pa.table({"predictions": column, "references": answers})
         # Of what was added before only the types matter here.
+        check_types(table)
         self._types = unite([self._types, table] if self._tables else [table]).slice(0, 0)
         self._tables.append(table)
 
@@ -98,9 +101,13 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         if self.process_id > 0:
             return
         tables = [*self._tables, *(self._others or [])]
-        if not tables:
-            raise ValueError("There is nothing to compute: give predictions, or add them first.")
-        rows = datasets.table.InMemoryTable(unite(tables))
+        try:
+            if not tables:
+                raise ValueError("There is nothing to compute: give or add predictions first.")
+            rows = datasets.table.InMemoryTable(unite(tables))
+        except ValueError:
+            self._discard_exchanged()
+            raise
         # A fingerprint is given because to make one would be to read all of the data.
         self.data = datasets.Dataset(rows, fingerprint="rows")
 
@@ -108,8 +115,11 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """Hand this process's rows to process 0, which is given those of the others.
 
         What `evaluate` writes and reads is one row, of bytes: so the types that processes
-        have in common are found as those of batches are.
+        have in common are found as those of batches are. Each round has files of its own,
+        so that no process overwrites what process 0 has yet to read.
         """
+        self._rounds += 1
+        self.info.experiment_id = f"{self._experiment}-{self._rounds}"
         sink = pa.BufferOutputStream()
         for table in [unite(self._tables)] if self._tables else []:
             with pa.ipc.new_stream(sink, table.schema) as stream:
@@ -122,6 +132,14 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             return []
         others = self.data.with_format("arrow")["rows"][:][1:]
         return [pa.ipc.open_stream(rows).read_all() for rows in others.to_pylist() if rows]
+
+    def _discard_exchanged(self) -> None:
+        """Forget rows of other processes that will never go with these, to ask them again."""
+        for lock, path in zip(self.filelocks, self.file_paths, strict=True):
+            os.remove(path)
+            lock.release()
+        self.file_paths, self.filelocks = [], []
+        self.cache_file_name = self.filelock = self._others = None
 
     def outcomes(
         self,

@@ -161,7 +161,7 @@ def _what_was_read(questions: Questions, judge: str | Callable[..., Any]) -> str
     )
     if questions.judged_by is None:
         return f"{bank}, taken as outcomes."
-    name = judge if isinstance(judge, str) else judge.__name__
+    name = judge if isinstance(judge, str) else getattr(judge, "__name__", type(judge).__name__)
     return f"{bank}, judged against {questions.judged_by} by {name}."
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from contextlib import closing
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import dill
@@ -17,7 +18,7 @@ from datasets.utils import tqdm
 
 from .answers import NAMES, check_references, match, math_verify, math_verify_library
 from .columns import distinct_entries, is_number, samples_per_question, to_numpy, to_python
-from .outcomes import Outcomes
+from .outcomes import Outcomes, per_question
 from .parameters import check_names, short
 
 Verdict = bool | int | float | None
@@ -41,7 +42,7 @@ def check_judge(check: Judge, num_proc: int | None = None, executor: Executor | 
     if num_proc is not None:
         if executor is not None:
             raise ValueError("num_proc and executor both say where to judge: give one of them.")
-        if isinstance(num_proc, bool) or not isinstance(num_proc, int) or num_proc < 1:
+        if isinstance(num_proc, bool) or not isinstance(num_proc, Integral) or num_proc < 1:
             raise ValueError(f"num_proc is {short(num_proc)}: give a number of processes.")
     if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
         raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
@@ -55,7 +56,12 @@ def as_outcomes(predictions: pa.ChunkedArray) -> Outcomes:
             "There are no references to judge the predictions by, and they are no outcomes: give "
             "references, or bools or numbers as predictions."
         )
-    scored = to_numpy(values.is_valid()) if values.null_count else None
+    scored = None
+    if values.null_count:
+        scored = to_numpy(values.is_valid())
+        known = per_question(scored, sizes)
+        if not known.all():
+            raise ValueError(f"predictions[{known.argmin()}] holds nothing but None: leave it out.")
     kind = pa.int8() if pa.types.is_null(values.type) else values.type
     numbers = to_numpy(values.cast(kind).fill_null(pa.scalar(0).cast(kind)))
     outcomes = Outcomes(numbers, sizes, "predictions", scored)
@@ -152,29 +158,46 @@ def _batches(
     num_proc: int | None,
     executor: Executor | None,
 ) -> Iterator[list[Said]]:
-    if executor is not None:
-        size = max(1, -(-len(pairs) // _BATCHES))
-        batches = [pairs[start : start + size] for start in range(0, len(pairs), size)]
-        try:
-            yield from executor.map(_ByValue(function), batches)
-        except BrokenExecutor as error:
-            raise ValueError(
-                "A worker died while judging: check_correct_fn ended its process, or took more "
-                "memory than there is."
-            ) from error
-    elif num_proc is not None and num_proc > 1:
-        with ProcessPoolExecutor(num_proc) as processes:
-            yield from _batches(function, pairs, None, processes)
-    else:
-        ask = _asker(function, None)
-        yield from (ask([pair]) for pair in pairs)
+    size = max(1, -(-len(pairs) // _BATCHES))
+    batches = [pairs[start : start + size] for start in range(0, len(pairs), size)]
+    try:
+        if executor is not None:
+            yield from executor.map(_Asker(function), batches)
+        elif num_proc is not None and num_proc > 1:
+            # Each process is given the function once, which may carry much with it.
+            with ProcessPoolExecutor(
+                num_proc, initializer=_take, initargs=(_Asker(function),)
+            ) as processes:
+                yield from processes.map(_ask_taken, batches)
+        else:
+            ask = _Asker(function)
+            yield from (ask([pair]) for pair in pairs)
+    except BrokenExecutor as error:
+        raise ValueError(
+            "A worker died while judging: check_correct_fn ended its process, or took more memory "
+            "than there is."
+        ) from error
+
+
+_taken: _Asker
+
+
+def _take(asker: _Asker) -> None:
+    global _taken
+    _taken = asker
+
+
+def _ask_taken(batch: list[Pair]) -> list[Said]:
+    return _taken(batch)
 
 
 def _asker(
-    function: Callable[[Any, Any], Verdict] | None, pickled: bytes | None
+    function: Callable[[Any, Any], Verdict] | None, pickled: bytes | None, home: int
 ) -> Callable[[list[Pair]], list[Said]]:
-    """What asks the function, which is at hand or pickled, for its verdicts on pairs."""
-    home = os.getpid()
+    """What asks the function, which is at hand or pickled, for its verdicts on pairs.
+
+    `home` is the process that wants to know, to which an exception may have to travel.
+    """
 
     # Nested, and free of names from this module, so that it travels by value: a worker
     # on another machine need not have the metric's code.
@@ -219,14 +242,14 @@ def _asker(
     return ask
 
 
-class _ByValue:
-    """The asker of a function that any pickle can carry to any executor: of a lambda too."""
+class _Asker:
+    """The asker of a function, which any pickle can carry anywhere: that of a lambda too."""
 
     def __init__(self, function: Callable[[Any, Any], Verdict]):
-        self._function = function
+        self._function, self._home = function, os.getpid()
 
     def __call__(self, batch: list[Pair]) -> list[Said]:
-        return _asker(self._function, None)(batch)
+        return _asker(self._function, None, self._home)(batch)
 
     @cached_property
     def _pickled(self) -> bytes:
@@ -237,7 +260,7 @@ class _ByValue:
                 function = dill.dumps(self._function)
         except Exception as error:
             raise ValueError(f"check_correct_fn cannot be sent to a worker: {error}.") from error
-        return dill.dumps(_asker(None, function), recurse=True)
+        return dill.dumps(_asker(None, function, self._home), recurse=True)
 
     def __reduce__(self):
         return dill.loads, (self._pickled,)

@@ -74,6 +74,8 @@ def read_questions(
         FileNotFoundError: if there is no such file.
     """
     columns = _load(source, config, split)
+    if not any(len(column) for column in columns.values()):
+        raise ValueError(f"{source} holds no question.")
     if predictions and outcomes:
         raise ValueError("--predictions are judged, --outcomes are not: name one of them.")
     samples = _find(columns, outcomes or predictions, OUTCOMES if outcomes else PREDICTIONS)
@@ -87,13 +89,13 @@ def read_questions(
     judged = not (outcomes or samples.lower() in OUTCOMES)
     answers = _find(columns, references, REFERENCES if judged else ())
     labels = _find(columns, groups, GROUPS)
-    if len(columns[samples]) == 0:
-        raise ValueError(f"{source} holds no question.")
     roles = {"samples": samples, "answers": answers, "labels": labels}
     chosen: Columns = {role: columns[name] for role, name in roles.items() if name is not None}
     chosen = _read_lists(chosen, source, questions)
-    first = next((cell for cell in chosen["samples"] if cell is not None), None)
-    if not isinstance(first, list):
+    listed = [isinstance(cell, list) for cell in chosen["samples"] if cell is not None]
+    if any(listed) and not all(listed):
+        raise ValueError(f"{source} has lists of samples in some rows and single ones in others.")
+    if not any(listed):
         chosen = _gather(columns, chosen, source, questions)
     return Questions(chosen["samples"], chosen.get("answers"), chosen.get("labels"), answers)
 
@@ -117,7 +119,7 @@ def _load(source: str, config: str | None, split: str | None) -> Columns:
         if any((path / name).is_file() for name in ("state.json", "dataset_dict.json")):
             return _columns(_one_split(datasets.load_from_disk(source), source, split))
         if path.is_dir() or ending in (*_TEXT_FORMATS, ".parquet") or source[0] in "./~":
-            raise FileNotFoundError(f"There is no such file, and no saved dataset: {source}.")
+            raise FileNotFoundError(f"There is no such file, and no saved dataset: {source!r}")
         return _columns(_one_split(datasets.load_dataset(source, config), source, split))
     finally:
         if not bars:
@@ -194,6 +196,8 @@ def _parse_csv(lines: list[str], source: str, delimiter: str) -> Columns:
     csv.field_size_limit(sys.maxsize)
     reader = csv.reader(lines, delimiter=delimiter)
     names = [name.strip() for name in next(reader)]
+    if len(set(names)) < len(names):
+        raise ValueError(f"{source}, line 1: two columns have the same name.")
     records = []
     for record in reader:
         if record and len(record) != len(names):
@@ -226,13 +230,13 @@ def _read_lists(chosen: Columns, source: str, questions: str | None) -> Columns:
     if not all(isinstance(cell, str) for cell in cells):
         return chosen
     lists = [_list_in(cell) for cell in cells]
-    if not any(lists):
+    if not any(lists) and not all(cell.startswith("[") for cell in cells):
         return chosen
     if None in lists:
         row = lists.index(None)
         raise ValueError(
-            f"{source}, row {row} (from 0): {short(cells[row])} is no list of samples as other "
-            f"rows have. If each row is one sample, name a column with --questions."
+            f"{source}, row {row} (from 0): {short(cells[row])} is no list of samples, as JSON "
+            f"writes it. If each row is one sample, name a column with --questions."
         )
     chosen = chosen | {"samples": lists}
     answers = [_list_in(cell) for cell in chosen.get("answers", ())]
@@ -283,8 +287,9 @@ def _gather(columns: Columns, chosen: Columns, source: str, questions: str | Non
     for row, question in enumerate(columns[key]):
         if question is None or question == "":
             raise ValueError(f"{source}, row {row} (from 0) has no {key}: which question is it of?")
-        start = first.setdefault(repr(question), row)
-        gathered.setdefault(repr(question), []).append(chosen["samples"][row])
+        name = question if isinstance(question, str) else repr(question)
+        start = first.setdefault(name, row)
+        gathered.setdefault(name, []).append(chosen["samples"][row])
         for role in others:
             if chosen[role][start] != chosen[role][row]:
                 raise ValueError(
