@@ -173,8 +173,8 @@ def _with_plain_texts(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         rows = column.to_pylist() if nested else [column.to_pylist()]
         rows = [[None if x is None else json.loads(x) for x in row] for row in rows]
         return _nested_column(rows) if nested else _one_column(rows[0], name)
-    if "list_view" in str(column.type):
-        rows = column.to_pylist()  # which Arrow's own cast gets wrong
+    if "view" in str(column.type):  # which Arrow casts wrongly, or not at all
+        rows = column.to_pylist()
         return _nested_column(rows) if name == "predictions" else _one_column(rows, name)
     plain = kind.value_type if pa.types.is_dictionary(kind) else kind
     if not is_text(plain):
@@ -241,9 +241,8 @@ def _samples_of_one_type(flat: list[Any], offsets: np.ndarray) -> pa.Array:
                     f"{short(flat[given[0]])}: samples are all of one type."
                 )
         if kinds[given[0]] == "number":
-            flat = [int(value) if isinstance(value, bool) else value for value in flat]
-            given_floats = any(isinstance(value, float) for value in flat)
-            flat = [float(x) if given_floats and x is not None else x for x in flat]
+            kind = float if any(isinstance(value, float) for value in flat) else int
+            flat = [None if value is None else kind(value) for value in flat]
     return _one_type(flat, place)
 
 
@@ -252,11 +251,13 @@ def _one_type(values: list[Any], place: Callable[[int], str]) -> pa.Array:
     values = [_plain(value) for value in values]
     entries = [entry for value in values for entry in (value if type(value) is list else [value])]
     kinds = {type(value) for value in (*values, *entries)} - {type(None)}
-    if len(kinds) <= 1 or (list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}):
+    lists_of_one = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
+    if len(kinds) <= 1 or lists_of_one:
         try:
             array = pa.array(values, pa.large_string() if kinds == {str} else None)
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             array = None
+        # A struct would have the keys of all dicts, with None for those that one had not.
         if array is not None and "struct" not in str(array.type):
             return array
     return _to_json(values, place)
