@@ -145,6 +145,15 @@ def test_a_saved_dataset_and_its_splits(capsys, tmp_path):
     assert json.loads(at_k_prints(capsys, "gpassk", tmp_path / "two", *FLAGS, *chosen)) == WANTED
 
 
+def test_a_folder_of_files_is_a_dataset(capsys, tmp_path):
+    table = datasets.Dataset.from_list(rows(predictions="predictions", references="answer"))
+    for split in ("train", "test"):
+        table.to_parquet(tmp_path / f"{split}.parquet")
+    chosen = ("--split", "test", "--json")
+    assert json.loads(at_k_prints(capsys, "gpassk", tmp_path, *FLAGS, *chosen)) == WANTED
+    assert "the splits train, test" in at_k_refuses(capsys, "gpassk", tmp_path, *FLAGS)
+
+
 def test_json_is_exactly_the_dict_of_the_metric(capsys):
     file = ROOT / "shared/at_k/samples/smollm2_warm.jsonl"
     table = datasets.Dataset.from_json(str(file))
@@ -234,7 +243,7 @@ def test_a_column_is_as_wide_as_its_widest_cell():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nowhere.jsonl"], "no such file, and no saved dataset: 'nowhere.jsonl'"),
+        (["nowhere.jsonl"], "no such file or folder: 'nowhere.jsonl'"),
         (["setup.cfg"], "setup.cfg is none of .jsonl"),
         (["shared/at_k/samples/smollm2_cool.jsonl", "--k", "33"], "question 0 has n = 32"),
         (["shared/at_k/samples/smollm2_cool.jsonl", "--groups", "subject"], "'subject'"),

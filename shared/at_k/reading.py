@@ -117,10 +117,14 @@ def _load(source: str, config: str | None, split: str | None) -> Columns:
             loaded = _load_file(path, "parquet" if ending == ".parquet" else "text")
             return _columns(loaded) if ending == ".parquet" else _parse(loaded, source, ending)
         if any((path / name).is_file() for name in ("state.json", "dataset_dict.json")):
-            return _columns(_one_split(datasets.load_from_disk(source), source, split))
-        if path.is_dir() or ending in (*_TEXT_FORMATS, ".parquet") or source[0] in "./~":
-            raise FileNotFoundError(f"There is no such file, and no saved dataset: {source!r}")
-        return _columns(_one_split(datasets.load_dataset(source, config), source, split))
+            loaded = datasets.load_from_disk(source)
+        elif path.is_dir():
+            loaded = _load_uncached(str(path.resolve()), name=config)
+        elif ending in (*_TEXT_FORMATS, ".parquet") or source.startswith((".", "/", "~")):
+            raise FileNotFoundError(f"There is no such file or folder: {source!r}")
+        else:
+            loaded = datasets.load_dataset(source, config)
+        return _columns(_one_split(loaded, source, split))
     finally:
         if not bars:
             datasets.enable_progress_bars()
@@ -128,21 +132,18 @@ def _load(source: str, config: str | None, split: str | None) -> Columns:
 
 def _load_file(path: Path, builder: str) -> datasets.Dataset:
     options = {"keep_linebreaks": True} if builder == "text" else {}
-    # The cache knows a file by its path and time, and would keep a copy of it for good.
+    try:
+        return _load_uncached(builder, data_files=glob.escape(str(path)), split="train", **options)
+    except (datasets.exceptions.DatasetGenerationError, pa.ArrowInvalid) as error:
+        problem = error.__cause__ or error
+        reason = f"cannot be read: {problem}" if path.stat().st_size else "is empty"
+        raise ValueError(f"{path} {reason}.") from error
+
+
+def _load_uncached(source: str, **options):
+    """A local dataset as it is now: the cache knows a file by its path and time only."""
     with tempfile.TemporaryDirectory() as cache:
-        try:
-            return datasets.load_dataset(
-                builder,
-                data_files=glob.escape(str(path)),
-                split="train",
-                cache_dir=cache,
-                keep_in_memory=True,
-                **options,
-            )
-        except (datasets.exceptions.DatasetGenerationError, pa.ArrowInvalid) as error:
-            problem = error.__cause__ or error
-            reason = f"cannot be read: {problem}" if path.stat().st_size else "is empty"
-            raise ValueError(f"{path} {reason}.") from error
+        return datasets.load_dataset(source, cache_dir=cache, keep_in_memory=True, **options)
 
 
 def _one_split(
