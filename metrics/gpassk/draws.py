@@ -219,7 +219,7 @@ def _climb(tails: np.ndarray, credit: Credits) -> np.ndarray:
 
 def draw_scores(counts: Counts, credits: Mapping[str, Credits], prior: Prior | None) -> Scores:
     """The expected credit of each key; with a prior, its posterior moments too."""
-    n, c = counts.kinds.sum(axis=1), counts.kinds[:, 1]
+    n, c = counts.binary_kinds
     wanted = list(credits.values())
     point = expected(n, c, wanted)
     if prior is None:

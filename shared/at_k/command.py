@@ -53,14 +53,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    from importlib.metadata import version
-
     parser = argparse.ArgumentParser(
         prog="at-k",
         description="Numbers to publish from questions that were sampled many times.",
         epilog="at-k METRIC --help tells what a metric can be asked for.",
     )
-    parser.add_argument("--version", action="version", version=version("evaluate-at-k"))
+    release = _version() if arguments[:1] == ["--version"] else ""
+    parser.add_argument("--version", action="version", version=release)
     parser.set_defaults(run=parser.format_help)
     commands = parser.add_subparsers(metavar="COMMAND")
     for name in metric_folders():
@@ -84,6 +83,12 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     )
     command.set_defaults(run=_register)
     return parser
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("evaluate-at-k")
 
 
 _EXAMPLES = """\
@@ -218,7 +223,7 @@ def _judge(text: str) -> str | Callable[..., Any]:
 def _demo() -> str:
     from .demo import demo
 
-    return demo().rstrip()
+    return demo()
 
 
 def _register() -> str:

@@ -44,8 +44,7 @@ against {stable[1]} when warm. The warm samples reach further: some of 32 are ri
 The same for one of these files, or for samples of your own with a line such as
 {{"predictions": ["12", "13"], "reference": "12"}} for each question:
 
-  at-k gpassk {SAMPLES / "smollm2_warm.jsonl"} --check-correct-fn numeric
-"""
+  at-k gpassk {SAMPLES / "smollm2_warm.jsonl"} --check-correct-fn numeric"""
 
 
 def _scores(name: str) -> dict[str, float]:

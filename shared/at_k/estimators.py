@@ -44,7 +44,7 @@ Bounds = tuple[float, float] | None
 def _point(R, k: int, credit: Callable[[int], Credits]) -> float:
     counts = read_outcomes(R).binary_counts()
     wanted = [credit(check_k(k, counts.n))]
-    n, c = counts.kinds.sum(axis=1), counts.kinds[:, 1]
+    n, c = counts.binary_kinds
     return float(counts.questions @ expected(n, c, wanted)[:, 0]) / len(counts.n)
 
 
@@ -60,7 +60,7 @@ def _summary(
     wanted, prior = credit(check_k(k)), check_prior(alpha0, beta0)
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
     counts = read_outcomes(R).binary_counts()
-    n, c = counts.kinds.sum(axis=1), counts.kinds[:, 1]
+    n, c = counts.binary_kinds
     mean, spread = expected(n, c, [wanted], prior)[:, 0], variance(n, c, wanted, prior)
     return normal_summary(mean, spread, counts.questions, confidence, limits)
 

@@ -114,6 +114,11 @@ class Counts:
         return self._distinct[0]
 
     @property
+    def binary_kinds(self) -> tuple[np.ndarray, np.ndarray]:
+        """(U,) samples and (U,) right samples of each kind, of binary outcomes."""
+        return self.kinds.sum(axis=1), self.kinds[:, 1]
+
+    @property
     def kind(self) -> np.ndarray:
         """(M,) which of the kinds each question is."""
         return self._distinct[1]

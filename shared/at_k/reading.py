@@ -215,8 +215,13 @@ def _parse_csv(lines: list[str], source: str, delimiter: str) -> Columns:
 def _find(columns: Columns, named: str | None, usual: Iterable[str]) -> str | None:
     if named is not None and named not in columns:
         raise ValueError(f"There is no column {named!r}. {_there_are(columns)}")
+    return named or next(iter(_usual(columns, usual)), None)
+
+
+def _usual(columns: Columns, usual: Iterable[str]) -> list[str]:
+    """Those of the usual names that are there, in whatever case, as they are written there."""
     lower = {name.lower(): name for name in reversed(columns)}
-    return named or next((lower[name] for name in usual if name in lower), None)
+    return [lower[name] for name in usual if name in lower]
 
 
 def _there_are(columns: Columns) -> str:
@@ -270,8 +275,7 @@ def _joins_texts(cell: str) -> bool:
 
 def _gather(columns: Columns, chosen: Columns, source: str, questions: str | None) -> Columns:
     """Rows of one sample each, as questions."""
-    lower = {name.lower(): name for name in columns}
-    usual = [lower[name] for name in QUESTIONS if name in lower]
+    usual = _usual(columns, QUESTIONS)
     # A number for each row is not a number for each question.
     fewer = [name for name in usual if len(set(map(repr, columns[name]))) < len(columns[name])]
     key = _find(columns, questions, ()) or next(iter(fewer or usual), None)
@@ -306,8 +310,10 @@ def _gather(columns: Columns, chosen: Columns, source: str, questions: str | Non
 def _as_outcome(cell) -> Any:
     """The number or bool that a text of CSV stands for; nothing for nothing."""
     words = {"": None, "true": True, "false": False}
-    if not isinstance(cell, str) or cell.strip().lower() in words:
-        return words[cell.strip().lower()] if isinstance(cell, str) else cell
+    if not isinstance(cell, str):
+        return cell
+    if (word := cell.strip().lower()) in words:
+        return words[word]
     try:
         return float(cell)
     except ValueError:

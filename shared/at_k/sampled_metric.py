@@ -70,8 +70,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             self.outcomes_of(column)
         answers = reference_column(references, len(column))
         table = pa.table({"predictions": column, "references": answers})
-        # Of what was added before only the types matter here.
         check_types(table)
+        # Of what was added before only the types matter here.
         self._types = unite([self._types, table] if self._tables else [table]).slice(0, 0)
         self._tables.append(table)
 
@@ -121,9 +121,10 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._rounds += 1
         self.info.experiment_id = f"{self._experiment}-{self._rounds}"
         sink = pa.BufferOutputStream()
-        for table in [unite(self._tables)] if self._tables else []:
-            with pa.ipc.new_stream(sink, table.schema) as stream:
-                stream.write_table(table)
+        if self._tables:
+            rows = unite(self._tables)
+            with pa.ipc.new_stream(sink, rows.schema) as stream:
+                stream.write_table(rows)
         self.selected_feature_format = datasets.Features({"rows": datasets.Value("large_binary")})
         self._init_writer()
         self.writer.write({"rows": sink.getvalue().to_pybytes()})
@@ -131,7 +132,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         if self.process_id > 0:
             return []
         others = self.data.with_format("arrow")["rows"][:][1:]
-        return [pa.ipc.open_stream(rows).read_all() for rows in others.to_pylist() if rows]
+        return [pa.ipc.open_stream(each).read_all() for each in others.to_pylist() if each]
 
     def _discard_exchanged(self) -> None:
         """Forget rows of other processes that will never go with these, to ask them again."""
