@@ -10,10 +10,11 @@ from concurrent.futures.process import BrokenProcessPool
 
 import datasets
 import numpy as np
+import pyarrow as pa
 import pytest
 from at_k.answers import last_number
 from at_k.intake import prediction_column, reference_column
-from at_k.judge import judge
+from at_k.judge import as_outcomes, judge
 
 SAMPLES = [["a", "b", "a"], ["b"], ["c", "c", "a", "b"]]
 ANSWERS = ["a", "b", "c"]
@@ -234,6 +235,39 @@ def test_what_is_no_verdict_is_refused_with_its_place(returned):
 
     with pytest.raises(ValueError, match=r"predictions\[2\]\[0\] returned .*a verdict is"):
         verdicts(SAMPLES, ANSWERS, check)
+
+
+GRADES = {"wrong": 0, "close": 1, "right": 2}
+
+
+@pytest.mark.parametrize("how", [{}, {"num_proc": 2}])
+def test_a_verdict_may_be_a_label(how):
+    def grade(prediction, reference):
+        return "right" if prediction == reference else "close" if prediction == "c" else None
+
+    assert verdicts([["a", "c"], ["b"]], ["a", "a"], grade, labels=GRADES, **how) == [
+        [2, 1],
+        [None],
+    ]
+
+
+def test_a_verdict_of_no_known_label_is_refused_with_the_labels():
+    with pytest.raises(
+        ValueError, match=r"returned 'good': a verdict is 'wrong', 'close', 'right'"
+    ):
+        verdicts(SAMPLES, ANSWERS, lambda p, r: "good", labels=GRADES)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_predictions_may_be_labels_already(kind):
+    rows = pa.array([["right", None], ["wrong", "close"]], pa.list_(kind))
+    outcomes = as_outcomes(prediction_column(rows), GRADES)
+    assert outcomes.values.tolist() == [2, 0, 0, 1]
+    assert outcomes.scored.tolist() == [True, False, True, True]
+    with pytest.raises(ValueError, match=r"predictions\[1\]\[1\] is 'close', which is none of bad"):
+        as_outcomes(prediction_column(rows), {"bad": 0, "wrong": 1, "right": 2})
+    with pytest.raises(ValueError, match="no references to judge"):
+        as_outcomes(prediction_column(rows))
 
 
 def test_a_judge_that_raises_is_the_cause_of_an_error_with_the_place():

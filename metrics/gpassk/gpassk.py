@@ -135,8 +135,8 @@ class Gpassk(SampledMetric):
             ],
         )
 
-    def outcomes_of(self, predictions):
-        return require_binary(as_outcomes(predictions))
+    def check_outcomes(self, predictions):
+        require_binary(as_outcomes(predictions))
 
     def _compute(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from contextlib import closing
 from functools import cached_property
@@ -17,12 +17,23 @@ import pyarrow.compute as pc
 from datasets.utils import tqdm
 
 from .answers import NAMES, check_references, match, math_verify, math_verify_library
-from .columns import distinct_entries, is_number, samples_per_question, to_numpy, to_python
+from .columns import (
+    distinct_entries,
+    is_number,
+    is_text,
+    samples_per_question,
+    to_numpy,
+    to_python,
+)
 from .outcomes import Outcomes, per_question
 from .parameters import check_names, short
 
-Verdict = bool | int | float | None
-"""Right or wrong, a category, a share of correctness in [0, 1], or None: not scored."""
+Labels = Mapping[str, float]
+"""What verdicts may be called, and the number that each label stands for."""
+
+Verdict = bool | int | float | str | None
+"""Right or wrong, a category, a share of correctness in [0, 1], a label of one of these, or
+None: not scored."""
 
 Judge = str | Callable[[Any, Any], Verdict]
 """check_correct_fn(prediction, reference) -> Verdict, or the name of one of `NAMES`."""
@@ -48,9 +59,15 @@ def check_judge(check: Judge, num_proc: int | None = None, executor: Executor | 
         raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
 
 
-def as_outcomes(predictions: pa.ChunkedArray) -> Outcomes:
-    """Predictions that are outcomes already. A missing one (None) is not scored."""
+def as_outcomes(predictions: pa.ChunkedArray, labels: Labels | None = None) -> Outcomes:
+    """Predictions that are outcomes already. A missing one (None) is not scored.
+
+    Raises:
+        ValueError: that names the sample, unless each is a number or one of the labels.
+    """
     values, sizes = pc.list_flatten(predictions), samples_per_question(predictions)
+    if labels is not None and is_text(values.type):
+        values = _numbers_of_labels(values, sizes, labels)
     if not (is_number(values.type) or pa.types.is_null(values.type)):
         raise ValueError(
             "There are no references to judge the predictions by, and they are no outcomes: give "
@@ -70,12 +87,27 @@ def as_outcomes(predictions: pa.ChunkedArray) -> Outcomes:
     return outcomes
 
 
+def _numbers_of_labels(
+    values: pa.ChunkedArray, sizes: np.ndarray, labels: Labels
+) -> pa.ChunkedArray:
+    place = pc.index_in(values, value_set=pa.array(list(labels), values.type))
+    unknown = pc.and_(pc.is_null(place), pc.is_valid(values))
+    if pc.any(unknown).as_py():
+        sample = pc.index(unknown, True).as_py()
+        where = Outcomes(np.empty(0), sizes, "predictions").place(sample)
+        raise ValueError(
+            f"{where} is {short(values[sample].as_py())}, which is none of {', '.join(labels)}."
+        )
+    return pc.take(pa.chunked_array([pa.array(list(labels.values()))]), place)
+
+
 def judge(
     predictions: pa.ChunkedArray,
     references: pa.ChunkedArray,
     check: Judge = "exact_match",
     num_proc: int | None = None,
     executor: Executor | None = None,
+    labels: Labels | None = None,
 ) -> Outcomes:
     """The verdict on every sample.
 
@@ -107,8 +139,9 @@ def judge(
     entries = to_python(distinct)
     pairs = [(entries[code[sample]], answers[question[sample]]) for sample in first]
 
-    verdicts: list[Verdict] = []
-    with closing(_run(check, pairs, num_proc, executor)) as said:
+    verdicts: list[float | None] = []
+    asker = _Asker(check, dict(labels or {}))
+    with closing(_run(asker, pairs, num_proc, executor)) as said:
         for verdict, problem in said:
             if problem is not None:
                 place = Outcomes(code, sizes, "predictions").place(int(first[len(verdicts)]))
@@ -133,27 +166,27 @@ def judge(
 # --- Running a judge, here or elsewhere ---------------------------------------------
 
 Pair = tuple[Any, Any]
-Said = tuple[Verdict, str | BaseException | None]
-"""A verdict; or None and what is wrong: an exception, or a text that says it."""
+Said = tuple[float | None, str | BaseException | None]
+"""A verdict as a number; or None and what is wrong: an exception, or a text that says it."""
 
 _BATCHES = 256  # that the pairs are sent out in: enough to keep many workers busy
 
 
 def _run(
-    function: Callable[[Any, Any], Verdict],
+    asker: _Asker,
     pairs: list[Pair],
     num_proc: int | None,
     executor: Executor | None,
 ) -> Generator[Said, None, None]:
-    """What the function says to each pair, in order."""
+    """What is said to each pair, in order."""
     with tqdm(total=len(pairs), desc="Judging", unit=" pairs", delay=1) as bar:
-        for batch in _batches(function, pairs, num_proc, executor):
+        for batch in _batches(asker, pairs, num_proc, executor):
             bar.update(len(batch))
             yield from batch
 
 
 def _batches(
-    function: Callable[[Any, Any], Verdict],
+    asker: _Asker,
     pairs: list[Pair],
     num_proc: int | None,
     executor: Executor | None,
@@ -162,16 +195,13 @@ def _batches(
     batches = [pairs[start : start + size] for start in range(0, len(pairs), size)]
     try:
         if executor is not None:
-            yield from executor.map(_Asker(function), batches)
+            yield from executor.map(asker, batches)
         elif num_proc is not None and num_proc > 1:
             # Each process is given the function once, which may carry much with it.
-            with ProcessPoolExecutor(
-                num_proc, initializer=_take, initargs=(_Asker(function),)
-            ) as processes:
+            with ProcessPoolExecutor(num_proc, initializer=_take, initargs=(asker,)) as processes:
                 yield from processes.map(_ask_taken, batches)
         else:
-            ask = _Asker(function)
-            yield from (ask([pair]) for pair in pairs)
+            yield from (asker([pair]) for pair in pairs)
     except BrokenExecutor as error:
         raise ValueError(
             "A worker died while judging: check_correct_fn ended its process, or took more memory "
@@ -192,7 +222,10 @@ def _ask_taken(batch: list[Pair]) -> list[Said]:
 
 
 def _asker(
-    function: Callable[[Any, Any], Verdict] | None, pickled: bytes | None, home: int
+    function: Callable[[Any, Any], Verdict] | None,
+    pickled: bytes | None,
+    home: int,
+    labels: dict[str, float],
 ) -> Callable[[list[Pair]], list[Said]]:
     """What asks the function, which is at hand or pickled, for its verdicts on pairs.
 
@@ -225,6 +258,8 @@ def _asker(
                 continue
             if getattr(answer, "ndim", None) == 0:
                 answer = answer.item()  # of NumPy or torch
+            if isinstance(answer, str):
+                answer = labels.get(answer, answer)
             whole = isinstance(answer, int) and 0 <= answer < 2**31
             if answer is None or whole or (isinstance(answer, float) and 0 <= answer <= 1):
                 said.append((answer, None))
@@ -232,9 +267,10 @@ def _asker(
                 said.append(
                     (
                         None,
-                        f"returned {repr(answer)[:60]}: a verdict is a bool, a category 0, 1, 2, "
-                        f".., a share of correctness from 0.0 to 1.0, or None for a sample that "
-                        f"is not to be scored",
+                        f"returned {repr(answer)[:60]}: a verdict is "
+                        f"{''.join(f'{label!r}, ' for label in labels)}a bool, a category 0, 1, "
+                        f"2, .., a share of correctness from 0.0 to 1.0, or None for a sample "
+                        f"that is not to be scored",
                     )
                 )
         return said
@@ -245,11 +281,11 @@ def _asker(
 class _Asker:
     """The asker of a function, which any pickle can carry anywhere: that of a lambda too."""
 
-    def __init__(self, function: Callable[[Any, Any], Verdict]):
-        self._function, self._home = function, os.getpid()
+    def __init__(self, function: Callable[[Any, Any], Verdict], labels: dict[str, float]):
+        self._function, self._home, self._labels = function, os.getpid(), labels
 
     def __call__(self, batch: list[Pair]) -> list[Said]:
-        return _asker(self._function, None, self._home)(batch)
+        return _asker(self._function, None, self._home, self._labels)(batch)
 
     @cached_property
     def _pickled(self) -> bytes:
@@ -260,7 +296,7 @@ class _Asker:
                 function = dill.dumps(self._function)
         except Exception as error:
             raise ValueError(f"check_correct_fn cannot be sent to a worker: {error}.") from error
-        return dill.dumps(_asker(None, function, self._home), recurse=True)
+        return dill.dumps(_asker(None, function, self._home, self._labels), recurse=True)
 
     def __reduce__(self):
         return dill.loads, (self._pickled,)

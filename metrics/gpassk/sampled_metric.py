@@ -13,7 +13,7 @@ import evaluate
 import pyarrow as pa
 
 from .intake import check_types, outcome_numbers, prediction_column, reference_column, unite
-from .judge import Judge, judge
+from .judge import Judge, Labels, as_outcomes, judge
 from .outcomes import Outcomes
 
 
@@ -67,7 +67,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         column = prediction_column(predictions)
         if references is None:
             column = outcome_numbers(column)
-            self.outcomes_of(column)
+            self.check_outcomes(column)
         answers = reference_column(references, len(column))
         table = pa.table({"predictions": column, "references": answers})
         check_types(table)
@@ -149,24 +149,24 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         check_correct_fn: Judge,
         num_proc: int | None,
         executor: Executor | None,
+        labels: Labels | None = None,
     ) -> Outcomes:
-        """The predictions judged, or taken as outcomes where there are no references."""
+        """The predictions judged, or taken as outcomes where there are no references.
+
+        Where labels are given, a verdict may be one of them, and stands for its number.
+        """
         if pa.types.is_null(references.type):
             if check_correct_fn != "exact_match":
                 raise ValueError(
                     "check_correct_fn is given, but no references to judge by: without them "
                     "predictions are outcomes."
                 )
-            return self.outcomes_of(predictions)
-        return judge(predictions, references, check_correct_fn, num_proc, executor)
+            return as_outcomes(predictions, labels)
+        return judge(predictions, references, check_correct_fn, num_proc, executor, labels)
 
     @abc.abstractmethod
-    def outcomes_of(self, predictions: pa.ChunkedArray) -> Outcomes:
-        """Predictions that are outcomes already.
-
-        Raises:
-            ValueError: unless the metric can take them.
-        """
+    def check_outcomes(self, predictions: pa.ChunkedArray) -> None:
+        """Raise a ValueError unless the metric can take predictions that are outcomes."""
 
     @abc.abstractmethod
     def _compute(self, predictions: pa.ChunkedArray, references: pa.ChunkedArray):
