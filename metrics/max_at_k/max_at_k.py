@@ -33,6 +33,7 @@ from .rewards import (
     check_prior_outcomes,
     check_rewards,
     number_rewards,
+    posterior_best_scores,
 )
 from .sampled_metric import SampledMetric
 from .wide import Wide as Wide
@@ -168,4 +169,7 @@ class MaxAtK(SampledMetric):
         else:
             rewards = category_rewards(outcomes, worth, prior)
         draws = {f"max@{each}": each for each in choose_k(k, _DEFAULT_K, rewards.n)}
-        return report.of(best_scores(rewards, draws, confidence is not None))
+        scores = best_scores(rewards, draws)
+        if confidence is not None:
+            scores = scores.with_spread_of(posterior_best_scores(rewards, draws))
+        return report.of(scores)

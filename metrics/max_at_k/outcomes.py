@@ -47,17 +47,26 @@ class Outcomes:
             first = int(np.argmax(bad))
             raise ValueError(f"{self.place(first)} is {self.values[first]}: {wanted}.")
 
-    def counts(self, categories: int = 2) -> Counts:
-        """How many samples of each question fell in each of the categories 0, 1, ..
+    def counts(self) -> Counts:
+        """How many samples of each question there are, and how many of them are right."""
+        n, right = self.n, require_binary(self).values
+        if self.scored is not None:
+            right = (right == 1) & self.scored
+        return Counts(n, per_question(right, self.sizes))
 
-        Of the two of a binary outcome, 0 is wrong and 1 is right.
-        """
-        n = self.n
-        if categories != 2:
-            return Counts(self._table(categories))
-        right = require_binary(self).values
-        c = per_question(right if self.scored is None else (right == 1) & self.scored, self.sizes)
-        return Counts(np.array([n - c, c]).T)
+    def category_counts(self, categories: int) -> np.ndarray:
+        """(M, C + 1) how many samples of each question fell in each category 0, .., C."""
+        if categories == 2:
+            counts = self.counts()
+            return np.array([counts.n - counts.c, counts.c]).T
+        values = require_categories(self).values
+        self.require(values < categories, f"the categories are 0 to {categories - 1}")
+        cell = np.repeat(np.arange(len(self.n)) * categories, self.sizes)
+        cell += values.astype(np.int64)
+        if self.scored is not None:
+            cell = cell[self.scored]
+        cells = len(self.n) * categories
+        return np.bincount(cell, minlength=cells).reshape(-1, categories)
 
     @cached_property
     def n(self) -> np.ndarray:
@@ -69,31 +78,33 @@ class Outcomes:
             raise ValueError(f"Question {n.argmin()} has no scored sample: leave it out.")
         return n
 
-    def _table(self, categories: int) -> np.ndarray:
-        values = require_categories(self).values
-        self.require(values < categories, f"the categories are 0 to {categories - 1}")
-        cell = np.repeat(np.arange(len(self.sizes)) * categories, self.sizes)
-        cell += values.astype(np.int64)
-        if self.scored is not None:
-            cell = cell[self.scored]
-        cells = len(self.sizes) * categories
-        return np.bincount(cell, minlength=cells).reshape(-1, categories)
-
 
 def per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """(M,) integer sums of each question's values."""
-    if (sizes == sizes[0]).all():
-        return values.reshape(len(sizes), -1).sum(axis=1, dtype=np.int64)
-    return np.diff(np.cumsum(values, dtype=np.int64)[np.cumsum(sizes) - 1], prepend=0)
+    """(M,) sums of each question's values, which are 0 or 1."""
+    if (sizes != sizes[0]).any():
+        return np.diff(np.cumsum(values, dtype=np.int64)[np.cumsum(sizes) - 1], prepend=0)
+    rows = values.reshape(len(sizes), -1)
+    samples = rows.shape[1]
+    if rows.itemsize > 1 or samples > 255 or not rows.flags.c_contiguous:
+        return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
+    # Bytes of 0 and 1 are added in bytes, and eight at a time where they fill words: that is
+    # as fast as the memory is read, five times as fast as sums in 64 bits.
+    if samples % 8:
+        return np.einsum("ij->i", rows.view(np.uint8)).astype(np.int64)
+    words = np.einsum("ij->i", rows.view(np.uint64))
+    return (words * 0x0101010101010101 >> 56).astype(np.int64)  # the sum of its eight bytes
 
 
 def require_binary(outcomes: Outcomes) -> Outcomes:
     """The outcomes; a ValueError unless every scored one is 0 or 1."""
     values = outcomes.values
-    # To look for the least and the greatest costs half of looking at each.
-    if values.dtype.kind not in "iu" or values.min() < 0 or values.max() > 1:
-        wanted = "an outcome is 0 or False for wrong, 1 or True for right"
-        outcomes.require((values == 0) | (values == 1), wanted)
+    if values.dtype.kind == "b" or (
+        # No other bit is set in any of them: to see that is half of the cost of looking at each.
+        values.dtype.kind in "iu" and np.bitwise_or.reduce(values) in (0, 1)
+    ):
+        return outcomes
+    wanted = "an outcome is 0 or False for wrong, 1 or True for right"
+    outcomes.require((values == 0) | (values == 1), wanted)
     return outcomes
 
 
@@ -120,53 +131,57 @@ def number_of_samples(n: np.ndarray) -> str:
 
 @dataclass(frozen=True)
 class Counts:
-    """How many samples of each question fell in each category.
+    """How many samples of each question there are, and how many of them are right.
 
     Args:
-        table: (M, C + 1) integers. Binary outcomes have the categories wrong and right.
+        n: (M,) samples.
+        c: (M,) right samples, 0 <= c <= n.
     """
 
-    table: np.ndarray
+    n: np.ndarray
+    c: np.ndarray
 
     @cached_property
-    def n(self) -> np.ndarray:
-        """(M,) samples of each question."""
-        return self.table.sum(axis=1)
+    def _codes(self) -> tuple[np.ndarray, int]:
+        """(M,) c + base x n, and the base; c alone, and 0, where all n are the same."""
+        if (self.n == self.n[0]).all():
+            return self.c, 0
+        base = int(self.c.max()) + 1
+        return self.c + base * self.n, base
 
     @cached_property
     def _distinct(self) -> tuple[np.ndarray, np.ndarray]:
-        if self.table.shape[1] > 2:
-            return np.unique(self.table, axis=0, return_inverse=True)
-        base = int(self.table.max()) + 1  # two counts make one number
-        code = self.table @ [base, 1]
-        if base**2 > 8 * len(code):
-            codes, kind = np.unique(code, return_inverse=True)
-        else:  # to count is faster than to sort
-            codes = np.flatnonzero(np.bincount(code))
-            place = np.empty(codes[-1] + 1, dtype=np.int64)
-            place[codes] = np.arange(len(codes))
-            kind = place[code]
-        return np.array([codes // base, codes % base]).T, kind
+        """(U,) the distinct codes, ascending, and how often each is there."""
+        code, base = self._codes
+        if (base or 1) * self.n.max() > 8 * len(code):
+            return np.unique(code, return_counts=True)
+        questions = np.bincount(code)  # to count is faster than to sort
+        codes = np.flatnonzero(questions)
+        return codes, questions[codes]
 
     @property
-    def kinds(self) -> np.ndarray:
-        """(U, C + 1) the distinct rows: questions of equal counts have equal scores."""
-        return self._distinct[0]
-
-    @property
-    def binary_kinds(self) -> tuple[np.ndarray, np.ndarray]:
-        """(U,) samples and (U,) right samples of each kind, of binary outcomes."""
-        return self.kinds.sum(axis=1), self.kinds[:, 1]
-
-    @property
-    def kind(self) -> np.ndarray:
-        """(M,) which of the kinds each question is."""
+    def questions(self) -> np.ndarray:
+        """(U,) how many questions there are of each kind: those of equal counts score alike."""
         return self._distinct[1]
 
     @cached_property
-    def questions(self) -> np.ndarray:
-        """(U,) how many questions there are of each kind."""
-        return np.bincount(self.kind)
+    def kinds(self) -> tuple[np.ndarray, np.ndarray]:
+        """(U,) the n and (U,) the c of each kind."""
+        codes, base = self._distinct[0], self._codes[1]
+        if not base:
+            return np.full(len(codes), self.n[0]), codes
+        n, c = np.divmod(codes, base)
+        return n, c
+
+    @cached_property
+    def kind(self) -> np.ndarray:
+        """(M,) which of the kinds each question is."""
+        code, codes = self._codes[0], self._distinct[0]
+        if codes[-1] > 8 * len(code):
+            return np.searchsorted(codes, code)
+        place = np.empty(codes[-1] + 1, dtype=np.int64)
+        place[codes] = np.arange(len(codes))
+        return place[code]
 
 
 def read_outcomes(bank, name: str = "R") -> Outcomes:

@@ -29,7 +29,7 @@ from fractions import Fraction
 import numpy as np
 
 from .interval import Blend, Scores
-from .outcomes import Counts, Outcomes, read_outcomes
+from .outcomes import Outcomes, read_outcomes
 from .parameters import as_list, check_number, is_listed, short
 from .wide import Scaled, Wide, rising_factorials
 
@@ -124,12 +124,22 @@ def category_rewards(outcomes: Outcomes, w: np.ndarray, prior: np.ndarray) -> Re
             outcomes.values < len(w),
             f"w has rewards for the categories 0 to {len(w) - 1}; give one for each category",
         )
-    seen = outcomes.counts(len(w)).table
-    both = Counts(np.hstack([seen, seen + prior]))
+    seen = outcomes.category_counts(len(w))
+    first, kind = _distinct_rows(np.hstack([seen, prior]))
     levels = np.unique(w)
     at_most = (w[:, None] <= levels).astype(np.int64)
-    kinds = both.kinds.reshape(len(both.kinds), 2, -1) @ at_most
-    return Rewards(both.kind, levels, kinds[:, 0], kinds[:, 1])
+    return Rewards(kind, levels, seen[first] @ at_most, (seen + prior)[first] @ at_most)
+
+
+def _distinct_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(U,) the first of each kind of row, and (M,) which of the kinds each row is."""
+    code, size = table[:, 0], int(table[:, 0].max()) + 1
+    for column in table.T[1:]:
+        base = int(column.max()) + 1
+        if size * base > 2**62:  # no number of 62 bits can hold the counts of a row
+            return np.unique(table, axis=0, return_index=True, return_inverse=True)[1:]
+        code, size = code + size * column, size * base
+    return np.unique(code, return_index=True, return_inverse=True)[1:]
 
 
 def number_rewards(outcomes: Outcomes) -> Rewards:
@@ -167,7 +177,7 @@ def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
             f"R0 has {len(outcomes.sizes)} rows, of {short(lengths)} outcomes: give M = "
             f"{questions} rows of one length, without None."
         )
-    return 1 + outcomes.counts(categories).table
+    return 1 + outcomes.category_counts(categories)
 
 
 # --- Scores -------------------------------------------------------------------------
@@ -186,13 +196,17 @@ def bayes_scores(rewards: Rewards, bayes: str, avg: str) -> Scores:
     return Scores({bayes: Blend((0,)), avg: Blend((1,))}, rewards.kind, point, point, spread)
 
 
-def best_scores(rewards: Rewards, draws: Mapping[str, int], posterior: bool) -> Scores:
-    """The expected best of each number of draws; with its posterior moments if asked for."""
+def best_scores(rewards: Rewards, draws: Mapping[str, int]) -> Scores:
+    """The unbiased estimate of the best of each number of draws, at most n."""
     keys = {key: Blend((column,)) for column, key in enumerate(draws)}
     point = np.stack([rewards.best(k) for k in draws.values()], axis=1)
-    if not posterior:
-        return Scores(keys, rewards.kind, point)
+    return Scores(keys, rewards.kind, point)
+
+
+def posterior_best_scores(rewards: Rewards, draws: Mapping[str, int]) -> Scores:
+    """The posterior means of the best of each number of draws, and their variances."""
+    keys = {key: Blend((column,)) for column, key in enumerate(draws)}
     moments = [rewards.posterior_best(k) for k in draws.values()]
-    spread = {(column, column): variance for column, (_, variance) in enumerate(moments)}
     mean = np.stack([mean for mean, _ in moments], axis=1)
-    return Scores(keys, rewards.kind, point, mean, spread)
+    spread = {(column, column): variance for column, (_, variance) in enumerate(moments)}
+    return Scores(keys, rewards.kind, mean, mean, spread)

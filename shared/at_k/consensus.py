@@ -41,7 +41,7 @@ def consensus_scores(
     """
     right = more_than_half(outcomes)
     counts = right.counts()
-    c, n = counts.table[:, 1], number_of_samples(counts.n)
+    c, n = counts.c, number_of_samples(counts.n)
     columns: dict[str, _Column] = {}
     for each, k in draws.items():
         columns[f"cons@{each}"] = _Column((2 * c > k).astype(float))
@@ -78,7 +78,7 @@ def _drawn(
     counts: Counts, draws: np.ndarray, credit: Callable[[int], Credits], prior: Prior | None
 ) -> _Column:
     """A score of which each question has a k of its own."""
-    n, c = counts.n, counts.table[:, 1]
+    n, c = counts.n, counts.c
     point, mean, variance = np.empty((3, len(n)))
     for k in np.unique(draws).tolist():
         rows = np.flatnonzero(draws == k)

@@ -51,6 +51,7 @@ from .rewards import (
     category_rewards,
     check_prior_outcomes,
     check_rewards,
+    posterior_best_scores,
 )
 
 Bounds = tuple[float, float] | None
@@ -222,7 +223,7 @@ def cons_at_k(R, k: int) -> float:
     0.5
     """
     counts = read_outcomes(R).counts()
-    return float(np.mean(2 * counts.table[:, 1] > check_k(k, counts.n)))
+    return float(np.mean(2 * counts.c > check_k(k, counts.n)))
 
 
 # --- Generalized Pass@k -------------------------------------------------------
@@ -578,7 +579,7 @@ def max_at_k(R, k: int, w=None) -> float:
     0.85
     """
     rewards = _rewards(R, w)
-    scores = best_scores(rewards, {"": check_k(k, rewards.n)}, posterior=False)
+    scores = best_scores(rewards, {"": check_k(k, rewards.n)})
     return scores.points(rewards.questions)[""]
 
 
@@ -603,5 +604,5 @@ def max_at_k_ci(
     if bounds is None and draws > 1:
         bounds = float(rewards.levels[0]), float(rewards.levels[-1])
     limits = check_bounds(bounds)
-    scores = best_scores(rewards, {"": draws}, posterior=True)
+    scores = posterior_best_scores(rewards, {"": draws})
     return scores.summaries(rewards.questions, confidence, limits)[""]
