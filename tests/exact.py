@@ -59,3 +59,13 @@ def credits_of_the_field(k: int, tau: Fraction) -> dict[str, list[Fraction]]:
             Fraction(2, k) * sum(j >= i for i in range(majority + 1, k + 1)) for j in range(k + 1)
         ],
     }
+
+
+def power_mean(x: Sequence[float], p: float) -> mpmath.mpf:
+    """M_p of weights above 0, or at least 0 for p > 0, to 60 digits and more."""
+    with mpmath.workdps(400 if abs(p) < 1e-6 else 60):
+        if p == 0:
+            return mpmath.exp(mpmath.fsum(map(mpmath.log, x)) / len(x))
+        return (mpmath.fsum(mpmath.mpf(each) ** mpmath.mpf(p) for each in x) / len(x)) ** (
+            1 / mpmath.mpf(p)
+        )

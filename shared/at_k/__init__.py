@@ -19,6 +19,7 @@ from .estimators import (
     unanimous_at_k_ci,
 )
 from .loading import load
+from .power_mean import score_agg
 
 __all__ = [
     "g_pass_at_k",
@@ -32,6 +33,7 @@ __all__ = [
     "pass_at_k_ci",
     "pass_hat_k",
     "pass_hat_k_ci",
+    "score_agg",
     "unanimous_at_k",
     "unanimous_at_k_ci",
 ]

@@ -8,6 +8,7 @@ scored, and shards of one run are all just counts.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -50,15 +51,28 @@ class Outcomes:
     def binary_counts(self) -> Counts:
         """How many samples of each question were wrong and how many right."""
         require_binary(self)
+        n, right = self.scored_sizes, self.values
+        if self.scored is not None:
+            right = (right == 1) & self.scored
+        c = per_question(right, self.sizes)
+        return Counts(np.array([n - c, c]).T)
+
+    @property
+    def scored_sizes(self) -> np.ndarray:
+        """(M,) how many scored samples each question has; a ValueError if one has none."""
         if self.scored is None:
-            n, c = self.sizes, per_question(self.values, self.sizes)
-        else:
-            n = per_question(self.scored, self.sizes)
-            c = per_question((self.values == 1) & self.scored, self.sizes)
+            return self.sizes
+        n = per_question(self.scored, self.sizes)
         if not n.all():
             question = int(np.argmin(n))
             raise ValueError(f"Question {question} has no scored sample: leave it out.")
-        return Counts(np.array([n - c, c]).T)
+        return n
+
+    def scored_only(self) -> Outcomes:
+        """Without the samples that are not scored; a ValueError if a question has no other."""
+        if self.scored is None:
+            return self
+        return Outcomes(self.values[self.scored], self.scored_sizes, self.name)
 
 
 def per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -129,11 +143,11 @@ class Counts:
         return np.bincount(self.kind)
 
 
-def read_outcomes(bank, name: str = "R") -> Outcomes:
+def read_outcomes(bank, name: str = "R", labels: Mapping[str, float] | None = None) -> Outcomes:
     """Outcomes of an array (M, N), a nested list or a ragged nested list.
 
     A flat array or list is the bank of one question. None, and what a masked array masks,
-    is not scored.
+    is not scored. Where labels are given, an entry may be one of them, for its number.
 
     Raises:
         ValueError: that names the question or the sample, unless there is a question and
@@ -148,7 +162,9 @@ def read_outcomes(bank, name: str = "R") -> Outcomes:
         array = np.atleast_2d(array)
         outcomes = Outcomes(array.ravel(), np.full(array.shape[0], array.shape[1]), name)
     else:
-        outcomes = _read_lists(bank.tolist() if hasattr(bank, "tolist") else list(bank), name)
+        outcomes = _read_lists(
+            bank.tolist() if hasattr(bank, "tolist") else list(bank), name, labels or {}
+        )
     if len(outcomes.sizes) == 0:
         raise ValueError(f"{name} holds no question.")
     if not outcomes.sizes.all():
@@ -159,7 +175,7 @@ def read_outcomes(bank, name: str = "R") -> Outcomes:
     return outcomes
 
 
-def _read_lists(rows: list[Any], name: str) -> Outcomes:
+def _read_lists(rows: list[Any], name: str, labels: Mapping[str, float]) -> Outcomes:
     if rows and not any(is_listed(row) for row in rows):
         rows = [rows]
     for question, row in enumerate(rows):
@@ -174,6 +190,8 @@ def _read_lists(rows: list[Any], name: str) -> Outcomes:
     if None in flat:
         scored = np.array([entry is not None for entry in flat], dtype=bool)
         flat = [0 if entry is None else entry for entry in flat]
+    if labels:
+        flat = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in flat]
     try:
         values = np.asarray(flat)
     except ValueError:  # lists of unlike lengths among the entries
@@ -181,5 +199,6 @@ def _read_lists(rows: list[Any], name: str) -> Outcomes:
     if flat and (values.ndim != 1 or values.dtype.kind not in "biuf"):
         odd = next(i for i, entry in enumerate(flat) if not isinstance(entry, (int, float)))
         place = Outcomes(values, sizes, name).place(odd)
-        raise ValueError(f"{place} is {short(flat[odd])}: an outcome is a number or a bool.")
+        known = f"one of {', '.join(labels)}, or a number" if labels else "a number or a bool"
+        raise ValueError(f"{place} is {short(flat[odd])}: an outcome is {known}.")
     return Outcomes(values, sizes, name, scored)
