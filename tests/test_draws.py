@@ -5,7 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from at_k.draws import above_half, all_right, any_right, expected, law, threshold, variance
+from at_k.credits import Credits, above_half, all_right, any_right, threshold
+from at_k.draws import Prior, covariance, expected, law
 from exact import credits_of_the_field, hypergeometric_mean, posterior_moments, subset_mean
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +15,10 @@ from hypothesis import strategies as st
 def scores(n: int, rights: list[int], *arguments) -> np.ndarray:
     """`expected` for questions that all have n samples."""
     return expected(np.full(len(rights), n), np.array(rights), *arguments)
+
+
+def variance(n: np.ndarray, c: np.ndarray, credit: Credits, prior: Prior) -> np.ndarray:
+    return covariance(n, c, credit, credit, prior)
 
 
 def ours(k: int, tau: float) -> dict[str, tuple[float, ...]]:
@@ -106,13 +111,13 @@ def test_a_score_is_the_mean_over_all_subsets(outcomes, data):
     ],
 )
 def test_a_threshold_needs_the_ceiling_of_tau_k_and_at_least_one(k, tau, needed):
-    assert threshold(k, tau) == (0.0,) * needed + (1.0,) * (k + 1 - needed)
+    assert threshold(k, tau) == tuple(float(r == needed) for r in range(1, k + 1))
 
 
 def test_every_share_of_k_needs_just_that_many():
     for k in range(1, 200):
         for j in range(1, k + 1):
-            assert threshold(k, j / k).index(1.0) == j
+            assert threshold(k, j / k).index(1.0) == j - 1
 
 
 @pytest.mark.parametrize("tau", [-0.1, 1.1, math.nan, True])
@@ -196,6 +201,6 @@ def test_mg_pass_is_the_area_for_even_k_and_below_it_for_odd(k):
             max(Fraction(0), Fraction(i, k) - max(Fraction(1, 2), Fraction(i - 1, k)))
             for i in range(1, right + 1)
         )
-        ramp = above_half(k)[right]
+        ramp = sum(above_half(k)[:right])
         assert ramp == pytest.approx(float(area), rel=1e-15) if k % 2 == 0 else ramp <= area
-    assert above_half(k)[k] == pytest.approx((k - k % 2) / k, rel=1e-15)
+    assert sum(above_half(k)) == pytest.approx((k - k % 2) / k, rel=1e-15)

@@ -50,12 +50,11 @@ def test_the_published_peer_agrees_at_thresholds(tau):
 
 
 def test_an_interval_reaches_as_far_as_the_normal_law_says():
-    half = np.array([0.0]), np.array([1.0]), np.array([1])
     everywhere = (-math.inf, math.inf)
     for confidence, reach in [(0.9, 1.6448536269514722), (0.99, 2.5758293035489004)]:
-        _, _, lo, hi = normal_summary(*half, confidence, everywhere)
+        _, _, lo, hi = normal_summary(0.0, 1.0, confidence, everywhere)
         assert (lo, hi) == pytest.approx((-reach, reach), rel=1e-14)
-    _, _, lo, hi = normal_summary(*half, 1 - 1e-12, everywhere)
+    _, _, lo, hi = normal_summary(0.0, 1.0, 1 - 1e-12, everywhere)
     assert hi == pytest.approx(7.130508, rel=1e-6)
 
 

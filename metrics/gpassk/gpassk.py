@@ -21,9 +21,10 @@ import evaluate
 # evaluate copies only the modules that this script names: `x as x` is for another's sake.
 from .answers import NAMES as NAMES
 from .columns import given_per_question
-from .draws import above_half, all_right, any_right, check_prior, check_tau, draw_scores, threshold
+from .credits import above_half, all_right, any_right, check_tau, threshold
+from .draws import check_prior, draw_scores, posterior_scores
 from .intake import prediction_column as prediction_column
-from .interval import normal_summary as normal_summary
+from .interval import Scores as Scores
 from .judge import Judge, as_outcomes
 from .outcomes import require_binary
 from .parameters import as_list, check_names, choose_k
@@ -163,8 +164,11 @@ class Gpassk(SampledMetric):
         choose_k(k, _DEFAULT_K, given_per_question(predictions))
 
         outcomes = self.outcomes(predictions, references, check_correct_fn, num_proc, executor)
-        counts = outcomes.binary_counts()
+        counts = outcomes.counts()
         draws = choose_k(k, _DEFAULT_K, counts.n)
         worths = [_SCORES[score](each, taus) for score in include for each in draws]
-        credits = {key: credit for worth in worths for key, credit in worth.items()}
-        return report.of(draw_scores(counts, credits, None if confidence is None else prior))
+        wanted = {key: worth for each in worths for key, worth in each.items()}
+        scores = draw_scores(counts, wanted)
+        if confidence is not None:
+            scores = scores.with_spread_of(posterior_scores(counts, wanted, prior))
+        return report.of(scores)

@@ -48,31 +48,49 @@ class Outcomes:
             first = int(np.argmax(bad))
             raise ValueError(f"{self.place(first)} is {self.values[first]}: {wanted}.")
 
-    def binary_counts(self) -> Counts:
-        """How many samples of each question were wrong and how many right."""
-        require_binary(self)
-        n, right = self.scored_sizes, self.values
-        if self.scored is not None:
-            right = (right == 1) & self.scored
-        c = per_question(right, self.sizes)
-        return Counts(np.array([n - c, c]).T)
+    def counts(self, categories: int = 2) -> Counts:
+        """How many samples of each question fell in each of the categories 0, 1, ..
 
-    @property
-    def scored_sizes(self) -> np.ndarray:
-        """(M,) how many scored samples each question has; a ValueError if one has none."""
-        if self.scored is None:
-            return self.sizes
-        n = per_question(self.scored, self.sizes)
-        if not n.all():
-            question = int(np.argmin(n))
-            raise ValueError(f"Question {question} has no scored sample: leave it out.")
-        return n
+        Of the two of a binary outcome, 0 is wrong and 1 is right.
+        """
+        self._require_scored()
+        return Counts(self._binary_table() if categories == 2 else self._table(categories))
 
     def scored_only(self) -> Outcomes:
         """Without the samples that are not scored; a ValueError if a question has no other."""
+        self._require_scored()
         if self.scored is None:
             return self
-        return Outcomes(self.values[self.scored], self.scored_sizes, self.name)
+        kept = per_question(self.scored, self.sizes)
+        return Outcomes(self.values[self.scored], kept, self.name)
+
+    def _require_scored(self) -> None:
+        if self.scored is not None:
+            n = per_question(self.scored, self.sizes)
+            if not n.all():
+                raise ValueError(f"Question {n.argmin()} has no scored sample: leave it out.")
+
+    def _binary_table(self) -> np.ndarray:
+        require_binary(self)
+        if self.scored is None:
+            n, c = self.sizes, per_question(self.values, self.sizes)
+        else:
+            n = per_question(self.scored, self.sizes)
+            c = per_question((self.values == 1) & self.scored, self.sizes)
+        return np.array([n - c, c]).T
+
+    def _table(self, categories: int) -> np.ndarray:
+        values = self.values
+        self.require(
+            (values >= 0) & (values < categories) & (values == np.floor(values)),
+            f"an outcome is a category, an integer from 0 to {categories - 1}",
+        )
+        cell = np.repeat(np.arange(len(self.sizes)) * categories, self.sizes)
+        cell += values.astype(np.int64)
+        if self.scored is not None:
+            cell = cell[self.scored]
+        cells = len(self.sizes) * categories
+        return np.bincount(cell, minlength=cells).reshape(-1, categories)
 
 
 def per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:

@@ -1,15 +1,11 @@
-"""What k draws are worth: credits, and the laws of how many of them are right.
+"""How many of k draws are right: the laws, and the moments of scores under them.
 
 Samples of one question are exchangeable, so a question is its counts: n samples, c of
-them right. Every metric of the pass family is then an expected credit,
-
-    score(n, c) = sum over j of  P(j of k draws are right | n, c) x credit[j],
-
-averaged over the questions. The credits say what the metric rewards; the law says what
-is drawn. There are two laws, and they are one urn: of n balls c are right, and each ball
-that is drawn stays out, or goes back with one more like it. Write C(k, j) for the
-binomial coefficient, fall(x, j) = x (x-1) .. (x-j+1) and rise(x, j) = x (x+1) .. (x+j-1).
-Drawn without replacement from the observed samples,
+them right. A law says how likely it is that j of k draws are right, and there are two laws,
+which are one urn: of n balls c are right, and each ball that is drawn stays out, or goes back
+with one more like it. Write C(k, j) for the binomial coefficient, fall(x, j) =
+x (x-1) .. (x-j+1) and rise(x, j) = x (x+1) .. (x+j-1). Drawn without replacement from the
+observed samples,
 
     P(j) = C(k, j) fall(c, j) fall(n-c, k-j) / fall(n, k),
 
@@ -18,10 +14,8 @@ success rate had a Beta(a, b) prior before the n samples were seen,
 
     P(j) = C(k, j) rise(c+a, j) rise(n-c+b, k-j) / rise(n+a+b, k),
 
-the Beta-binomial law, which gives posterior means. Sources: Chen et al. 2021
-(arXiv:2107.03374) for pass@k, Yao et al. 2024 (arXiv:2406.12045) for pass^k, Liu et al.
-2024 (arXiv:2412.13147) for G-Pass@k, Hariri et al. 2026 (arXiv:2510.04265) for the
-posterior.
+the Beta-binomial law, which gives posterior means (Hariri et al. 2026, arXiv:2510.04265).
+A score is an expected credit (see `credits`) under either.
 """
 
 from __future__ import annotations
@@ -30,68 +24,21 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from .interval import Scores
+from .credits import Credits, Score, as_score
+from .interval import Blend, Scores
 from .outcomes import Counts
-from .parameters import check_number, check_positive
+from .parameters import check_positive
 from .wide import Wide, rising_factorials
-
-Credits = tuple[float, ...]
-"""What k draws are worth when 0, 1, .., k of them are right; never decreasing."""
 
 Prior = tuple[float, float]
 """(alpha0, beta0) of the Beta prior on a question's success rate, both positive."""
 
 _TABLED = 128  # up to this many samples and draws, tables hold every c and are kept
 _BLOCK = 1 << 18  # cells of a law worked on at once, which bounds the memory
-
-
-# --- Credits ------------------------------------------------------------------
-
-
-def at_least(k: int, needed: int) -> Credits:
-    """1 once `needed` of k are right, 0 below."""
-    return (0.0,) * needed + (1.0,) * (k + 1 - needed)
-
-
-def any_right(k: int) -> Credits:
-    """pass@k: one of k suffices."""
-    return at_least(k, 1)
-
-
-def all_right(k: int) -> Credits:
-    """pass^k, or unanimous@k: all k are needed."""
-    return at_least(k, k)
-
-
-def threshold(k: int, tau: float) -> Credits:
-    """G-Pass@k_tau: max(1, ceil(tau k)) of k are needed.
-
-    A product within 1e-9 of an integer is that integer: as doubles, 0.28 x 25 lies above
-    7 and 25/49 x 49 below 25.
-
-    Raises:
-        ValueError: unless 0 <= tau <= 1.
-    """
-    return at_least(k, max(1, math.ceil(check_tau(tau) * k - 1e-9)))
-
-
-def check_tau(tau) -> float:
-    """The share of the draws that a threshold asks for, from 0 to 1."""
-    return check_number("A threshold", tau, "it is a share of the k draws, from 0 to 1", 0, 1)
-
-
-def above_half(k: int) -> Credits:
-    """mG-Pass@k: 2/k for each of the j right draws beyond a half, rounded up.
-
-    So (2/k) times the sum of G-Pass@k_(i/k) over i = ceil(k/2) + 1 .. k: the Riemann sum of
-    the paper for twice the area under G-Pass@k_tau from tau = 1/2 to 1. It equals the area
-    for even k; for odd k it stays below, at (k-1)/k where all draws are right.
-    """
-    half = -(-k // 2)
-    return tuple(2 * max(0, j - half) / k for j in range(k + 1))
 
 
 # --- Laws ---------------------------------------------------------------------
@@ -146,86 +93,138 @@ def expected(
     for the caller to see to.
     """
     result = np.empty((len(c), len(credits)))
-    for k in {len(credit) - 1 for credit in credits}:
-        columns = [column for column, credit in enumerate(credits) if len(credit) == k + 1]
+    for k in {len(credit) for credit in credits}:
+        columns = [column for column, credit in enumerate(credits) if len(credit) == k]
         tabled = _tabled(n, k)
         for size in np.unique(n[tabled]).tolist():
             rows = np.flatnonzero(n == size)
             for column in columns:
                 result[rows, column] = _expected_table(size, credits[column], prior)[c[rows]]
         for rows in _blocks(np.flatnonzero(~tabled), k):
-            tails = law(n[rows], c[rows], k, prior).suffix_sums().hi
+            tails = _tails(n[rows], c[rows], k, prior)
             for column in columns:
                 result[rows, column] = _climb(tails, credits[column])
     return result
 
 
-def variance(n: np.ndarray, c: np.ndarray, credit: Credits, prior: Prior) -> np.ndarray:
-    """Posterior variance of the expected credit g(p) of k new samples: (U,), as `expected`.
+def covariance(n: np.ndarray, c: np.ndarray, a: Credits, b: Credits, prior: Prior) -> np.ndarray:
+    """Posterior covariance of two scores of k new samples, never negative: (U,).
 
-    g(p)^2 is what 2k new samples are worth when the credits of their halves are multiplied,
-    so E[g^2] is the same law at 2k. The credit that is lost (never negative, as no credit
-    decreases) has the same variance: it is taken of whichever has the smaller mean, so that
-    its digits stay near certainty as they do near failure.
+    The product of two scores is what 2k new samples are worth when the credit that a gives to
+    the first half is multiplied by the one that b gives to the second: so its mean is that of
+    a credit too, under the same law at 2k.
     """
-    k = len(credit) - 1
+    k = len(a)
     result = np.empty(len(c))
     tabled = _tabled(n, k)
     for size in np.unique(n[tabled]).tolist():
         rows = np.flatnonzero(n == size)
-        result[rows] = _variance_table(size, credit, prior)[c[rows]]
+        result[rows] = _covariance_table(size, a, b, prior)[c[rows]]
     for rows in _blocks(np.flatnonzero(~tabled), 2 * k):
-        result[rows] = _variance(n[rows], c[rows], credit, prior)
+        result[rows] = _covariance(n[rows], c[rows], a, b, prior)
     return result
 
 
-def _variance(n: np.ndarray, c: np.ndarray, credit: Credits, prior: Prior) -> np.ndarray:
-    k = len(credit) - 1
+class _Side(NamedTuple):
+    """A score, or what is lost of it: whichever has the smaller mean, at the rows where it has.
+
+    Both vary alike, but for the sign. Of the smaller one the digits are left when the product
+    of means is taken from the mean of products: near certainty as they are near failure.
+    """
+
+    worth: Wide
+    mean: Wide
+    rows: np.ndarray
+    sign: float
+
+
+def _sides(credit: Credits, one: Wide) -> tuple[_Side, _Side]:
+    gained, lost = worth(credit), left(credit)
+    gain, loss = (one * gained).sum(), (one * lost).sum()
+    small = gain.hi <= loss.hi
+    return _Side(gained, gain, small, 1.0), _Side(lost, loss, ~small, -1.0)
+
+
+def worth(credit: Credits) -> Wide:
+    """What 0, 1, .., k right draws are worth."""
+    return Wide.of((0.0, *credit)[::-1]).suffix_sums()[::-1]
+
+
+def left(credit: Credits) -> Wide:
+    """What they leave to gain."""
+    return Wide.of((*credit, 0.0)).suffix_sums()
+
+
+def _covariance(n: np.ndarray, c: np.ndarray, a: Credits, b: Credits, prior: Prior) -> np.ndarray:
+    k = len(a)
     one, two = law(n, c, k, prior), law(n, c, 2 * k, prior)
-    lost = tuple(credit[-1] - worth for worth in credit)
-    gain, loss = ((one * Wide.of(worth)).sum() for worth in (credit, lost))
     result = np.empty(len(c))
-    for worth, mean, rows in ((credit, gain, gain.hi <= loss.hi), (lost, loss, gain.hi > loss.hi)):
-        if rows.any():
-            square = (two[rows] * _product_credit(worth)).sum()
-            result[rows] = np.maximum((square - mean[rows] * mean[rows]).hi, 0.0)
+    for first in _sides(a, one):
+        for second in _sides(b, one):
+            rows = np.flatnonzero(first.rows & second.rows)
+            if len(rows):
+                product = (two[rows] * _halves(first.worth, second.worth)).sum()
+                rest = product - first.mean[rows] * second.mean[rows]
+                result[rows] = np.maximum(first.sign * second.sign * rest.hi, 0.0)
     return result
 
 
-@lru_cache(maxsize=64)
-def _product_credit(credit: Credits) -> Wide:
-    """Mean of credit[i] credit[m - i] when m of 2k draws are right, for m = 0 .. 2k."""
-    k = len(credit) - 1
-    worth, first = np.array(credit), np.arange(k + 1)
+def _halves(first: Wide, second: Wide) -> Wide:
+    """Mean of first[i] second[m - i] over the halves of 2k draws, for m = 0 .. 2k right."""
+    k = len(first.hi) - 1
+    taken = np.arange(k + 1)
     parts = []
     for m in _blocks(np.arange(2 * k + 1), k):
-        second = np.clip(m[:, None] - first, 0, k)  # where clipped, the law is 0
-        halves = law(np.full(len(m), 2 * k), m, k) * Wide.product(worth, worth[second])
-        parts.append(halves.sum())
+        other = np.clip(m[:, None] - taken, 0, k)  # where clipped, the law is 0
+        parts.append((law(np.full(len(m), 2 * k), m, k) * (first * second[other])).sum())
     return Wide.concatenate(parts)
 
 
+def _tails(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None) -> np.ndarray:
+    """P(at least r of k draws are right), rounded: (U, k) for r = 1 .. k."""
+    return law(n, c, k, prior).suffix_sums().hi[:, 1:]
+
+
 def _climb(tails: np.ndarray, credit: Credits) -> np.ndarray:
-    """Sum of P(at least j right) x (credit[j] - credit[j-1]) over j.
+    """Sum of credit[r] x P(at least r right).
 
     The tails are rounded to doubles before they are added, as the formula of mG-Pass@k
     has it: so its published digits come out to the last. The sum itself is exact.
     """
-    steps = np.diff(credit, prepend=0.0)
-    taken = np.flatnonzero(steps)
-    terms = tails[:, taken] * steps[taken]
+    taken = np.flatnonzero(credit)
+    terms = tails[:, taken] * np.array(credit)[taken]
     return terms[:, 0] if len(taken) == 1 else np.array([math.fsum(row) for row in terms.tolist()])
 
 
-def draw_scores(counts: Counts, credits: Mapping[str, Credits], prior: Prior | None) -> Scores:
-    """The expected credit of each key; with a prior, its posterior moments too."""
+def draw_scores(counts: Counts, scores: Mapping[str, Score | Credits]) -> Scores:
+    """The unbiased estimates of the scores of each kind of question."""
+    credits, keys = _columns(scores)
+    return Scores(keys, counts.kind, expected(*counts.binary_kinds, credits))
+
+
+def posterior_scores(counts: Counts, scores: Mapping[str, Score | Credits], prior: Prior) -> Scores:
+    """The posterior means of the scores of each kind of question, and their covariances."""
+    credits, keys = _columns(scores)
     n, c = counts.binary_kinds
-    wanted = list(credits.values())
-    point = expected(n, c, wanted)
-    if prior is None:
-        return Scores(list(credits), counts.kind, point)
-    spread = np.stack([variance(n, c, credit, prior) for credit in wanted], axis=1)
-    return Scores(list(credits), counts.kind, point, expected(n, c, wanted, prior), spread)
+    mean = expected(n, c, credits, prior)
+    pairs = {pair for blend in keys.values() for pair in blend.pairs()}
+    spread = {(a, b): covariance(n, c, credits[a], credits[b], prior) for a, b in pairs}
+    return Scores(keys, counts.kind, mean, mean, spread)
+
+
+def _columns(scores: Mapping[str, Score | Credits]) -> tuple[list[Credits], dict[str, Blend]]:
+    """The distinct credits of all scores, and each score as a blend of these columns."""
+    wanted = {key: as_score(score) for key, score in scores.items()}
+    place: dict[Credits, int] = {}
+    keys = {
+        key: Blend(
+            tuple(place.setdefault(credit, len(place)) for credit in score.credits),
+            score.powers,
+            score.pooled,
+        )
+        for key, score in wanted.items()
+    }
+    return list(place), keys
 
 
 # --- Tables -------------------------------------------------------------------
@@ -238,18 +237,17 @@ def _tabled(n: np.ndarray, k: int) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _tails_table(n: int, k: int, prior: Prior | None) -> np.ndarray:
-    c = np.arange(n + 1)
-    return law(np.full(n + 1, n), c, k, prior).suffix_sums().hi
+    return _tails(np.full(n + 1, n), np.arange(n + 1), k, prior)
 
 
 @lru_cache(maxsize=1024)
 def _expected_table(n: int, credit: Credits, prior: Prior | None) -> np.ndarray:
-    return _climb(_tails_table(n, len(credit) - 1, prior), credit)
+    return _climb(_tails_table(n, len(credit), prior), credit)
 
 
 @lru_cache(maxsize=1024)
-def _variance_table(n: int, credit: Credits, prior: Prior) -> np.ndarray:
-    return _variance(np.full(n + 1, n), np.arange(n + 1), credit, prior)
+def _covariance_table(n: int, a: Credits, b: Credits, prior: Prior) -> np.ndarray:
+    return _covariance(np.full(n + 1, n), np.arange(n + 1), a, b, prior)
 
 
 def _blocks(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:

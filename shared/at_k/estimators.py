@@ -24,45 +24,52 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .draws import (
+import numpy as np
+
+from .credits import (
     Credits,
+    Score,
     above_half,
     all_right,
     any_right,
-    check_prior,
-    expected,
+    area,
+    geo_spectrum,
+    geom,
+    geom_ds,
+    majority,
+    spectrum,
     threshold,
-    variance,
 )
-from .interval import Summary, normal_summary
+from .draws import check_prior, draw_scores, posterior_scores
+from .interval import Summary
 from .outcomes import read_outcomes
 from .parameters import check_bounds, check_confidence, check_k
+from .rewards import bayes_scores, best_scores, category_rewards
 
 Bounds = tuple[float, float] | None
 
 
-def _point(R, k: int, credit: Callable[[int], Credits]) -> float:
-    counts = read_outcomes(R).binary_counts()
-    wanted = [credit(check_k(k, counts.n))]
-    n, c = counts.binary_kinds
-    return float(counts.questions @ expected(n, c, wanted)[:, 0]) / len(counts.n)
+def _point(R, k: int, score: Callable[..., Score | Credits], *options) -> float:
+    counts = read_outcomes(R).counts()
+    scores = draw_scores(counts, {"": score(check_k(k, counts.n), *options)})
+    return scores.points(counts.questions)[""]
 
 
 def _summary(
     R,
     k: int,
-    credit: Callable[[int], Credits],
     confidence: float,
     bounds: Bounds,
     alpha0: float,
     beta0: float,
+    score: Callable[..., Score | Credits],
+    *options,
 ) -> Summary:
-    wanted, prior = credit(check_k(k)), check_prior(alpha0, beta0)
+    wanted, prior = score(check_k(k), *options), check_prior(alpha0, beta0)
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
-    counts = read_outcomes(R).binary_counts()
-    n, c = counts.binary_kinds
-    mean, spread = expected(n, c, [wanted], prior)[:, 0], variance(n, c, wanted, prior)
-    return normal_summary(mean, spread, counts.questions, confidence, limits)
+    counts = read_outcomes(R).counts()
+    scores = posterior_scores(counts, {"": wanted}, prior)
+    return scores.summaries(counts.questions, confidence, limits)[""]
 
 
 # --- Pass@k -------------------------------------------------------------------
@@ -96,7 +103,7 @@ def pass_at_k_ci(
     >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
     (0.839286, 0.097263, 0.6487, 1.0)
     """
-    return _summary(R, k, any_right, confidence, bounds, alpha0, beta0)
+    return _summary(R, k, confidence, bounds, alpha0, beta0, any_right)
 
 
 def pass_hat_k(R, k: int) -> float:
@@ -127,11 +134,88 @@ def pass_hat_k_ci(
     >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
     (0.446429, 0.146167, 0.1599, 0.7329)
     """
-    return _summary(R, k, all_right, confidence, bounds, alpha0, beta0)
+    return _summary(R, k, confidence, bounds, alpha0, beta0, all_right)
 
 
 unanimous_at_k = pass_hat_k
 unanimous_at_k_ci = pass_hat_k_ci
+
+
+# --- AUC@k --------------------------------------------------------------------
+
+
+def auc_at_k(R, k: int) -> float:
+    """AUC@k: the area under Pass@j from j = 1 to k, by trapezoids, divided by k - 1.
+
+    AUC@1 is Pass@1 (Hu et al. 2026, arXiv:2601.08763).
+
+    >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+    >>> round(auc_at_k(R, 1), 6), round(auc_at_k(R, 2), 6), round(auc_at_k(R, 3), 6)
+    (0.7, 0.825, 0.9)
+    """
+    return _point(R, k, area)
+
+
+def auc_at_k_ci(
+    R,
+    k: int,
+    confidence: float = 0.95,
+    bounds: Bounds = (0.0, 1.0),
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+) -> Summary:
+    """Posterior summary of AUC@k.
+
+    >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+    >>> auc_at_k_ci(R, 1) == pass_at_k_ci(R, 1)
+    True
+    """
+    return _summary(R, k, confidence, bounds, alpha0, beta0, area)
+
+
+# --- Maj@k --------------------------------------------------------------------
+
+
+def maj_at_k(R, k: int) -> float:
+    """Maj@k: the probability that more than half of k drawn samples are right.
+
+    That is G-Pass@k_tau at tau = (floor(k/2) + 1) / k.
+
+    >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+    >>> round(maj_at_k(R, 1), 6), round(maj_at_k(R, 2), 6), round(maj_at_k(R, 3), 6)
+    (0.7, 0.45, 0.85)
+    """
+    return _point(R, k, majority)
+
+
+def maj_at_k_ci(
+    R,
+    k: int,
+    confidence: float = 0.95,
+    bounds: Bounds = (0.0, 1.0),
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+) -> Summary:
+    """Posterior summary of Maj@k: of P(Binomial(k, p) > k/2).
+
+    >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+    >>> mu, sigma, lo, hi = maj_at_k_ci(R, 3)
+    >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
+    (0.684524, 0.151958, 0.3867, 0.9824)
+    """
+    return _summary(R, k, confidence, bounds, alpha0, beta0, majority)
+
+
+def cons_at_k(R, k: int) -> float:
+    """cons@k: the share of questions of which more than k/2 of all n samples are right.
+
+    As AISBench has it. Where k < n it is biased, upwards: Maj@k is the unbiased estimate.
+
+    >>> cons_at_k([[1, 1, 0], [1, 0, 1], [0, 0, 1], [0, 0, 0]], 3)
+    0.5
+    """
+    counts = read_outcomes(R).counts()
+    return float(np.mean(2 * counts.table[:, 1] > check_k(k, counts.n)))
 
 
 # --- Generalized Pass@k -------------------------------------------------------
@@ -161,7 +245,7 @@ def g_pass_at_k_ci(
     >>> g_pass_at_k_ci(R, 2) == pass_hat_k_ci(R, 2)
     True
     """
-    return _summary(R, k, all_right, confidence, bounds, alpha0, beta0)
+    return _summary(R, k, confidence, bounds, alpha0, beta0, all_right)
 
 
 def g_pass_at_k_tau(R, k: int, tau: float) -> float:
@@ -174,7 +258,7 @@ def g_pass_at_k_tau(R, k: int, tau: float) -> float:
     >>> round(g_pass_at_k_tau(R, 2, 0.5), 6), round(g_pass_at_k_tau(R, 2, 1.0), 6)
     (0.95, 0.45)
     """
-    return _point(R, k, lambda k: threshold(k, tau))
+    return _point(R, k, threshold, tau)
 
 
 def g_pass_at_k_tau_ci(
@@ -192,7 +276,7 @@ def g_pass_at_k_tau_ci(
     >>> g_pass_at_k_tau_ci(R, 2, 0.5) == pass_at_k_ci(R, 2)
     True
     """
-    return _summary(R, k, lambda k: threshold(k, tau), confidence, bounds, alpha0, beta0)
+    return _summary(R, k, confidence, bounds, alpha0, beta0, threshold, tau)
 
 
 def mg_pass_at_k(R, k: int) -> float:
@@ -222,4 +306,289 @@ def mg_pass_at_k_ci(
     >>> mg_pass_at_k_ci(R, 2) == pass_hat_k_ci(R, 2)
     True
     """
-    return _summary(R, k, above_half, confidence, bounds, alpha0, beta0)
+    return _summary(R, k, confidence, bounds, alpha0, beta0, above_half)
+
+
+# --- Threshold spectra and geometric blends -----------------------------------
+
+
+def threshold_spectrum_at_k(R, k: int, weights) -> float:
+    """S_w: the sum of w_r times the probability that at least r of k drawn samples are right.
+
+    weights w_1, .., w_k are not negative and add up to 1 at most.
+
+    >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+    >>> round(threshold_spectrum_at_k(R, 2, [0.5, 0.5]), 6)
+    0.7
+    """
+    return _point(R, k, spectrum, _given(weights))
+
+
+def threshold_spectrum_at_k_ci(
+    R,
+    k: int,
+    weights,
+    confidence: float = 0.95,
+    bounds: Bounds = (0.0, 1.0),
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+) -> Summary:
+    """Posterior summary of the spectrum: of the sum of w_r P(Binomial(k, p) >= r).
+
+    >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+    >>> threshold_spectrum_at_k_ci(R, 2, [0, 1]) == pass_hat_k_ci(R, 2)
+    True
+    """
+    return _summary(R, k, confidence, bounds, alpha0, beta0, spectrum, _given(weights))
+
+
+def _given(weights):
+    if weights is None:
+        raise ValueError("weights is None: give k weights.")
+    return weights
+
+
+def geom_at_k(R, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> float:
+    """Geom@k: the mean over questions of Pass@k^a x Pass^k^b, by default their geometric mean.
+
+    a is pass_power and b unanimous_power, neither negative.
+
+    >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+    >>> round(geom_at_k(R, 2), 6)
+    0.647106
+    """
+    return _point(R, k, geom, pass_power, unanimous_power)
+
+
+def geom_at_k_ci(
+    R,
+    k: int,
+    pass_power: float = 0.5,
+    unanimous_power: float = 0.5,
+    confidence: float = 0.95,
+    bounds: Bounds = (0.0, 1.0),
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+) -> Summary:
+    """Posterior summary of Geom@k: each question's blend of posterior means, to first order.
+
+    >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+    >>> mu, sigma, lo, hi = geom_at_k_ci(R, 2)
+    >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
+    (0.610666, 0.133107, 0.3498, 0.8716)
+    """
+    return _summary(R, k, confidence, bounds, alpha0, beta0, geom, pass_power, unanimous_power)
+
+
+def geom_ds_at_k(R, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> float:
+    """Geom@k of the dataset: the same blend, of Pass@k and Pass^k averaged over questions.
+
+    >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+    >>> round(geom_ds_at_k(R, 2), 6)
+    0.653835
+    """
+    return _point(R, k, geom_ds, pass_power, unanimous_power)
+
+
+def geom_ds_at_k_ci(
+    R,
+    k: int,
+    pass_power: float = 0.5,
+    unanimous_power: float = 0.5,
+    confidence: float = 0.95,
+    bounds: Bounds = (0.0, 1.0),
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+) -> Summary:
+    """Posterior summary of Geom@k of the dataset, to first order.
+
+    >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+    >>> mu, sigma, lo, hi = geom_ds_at_k_ci(R, 2)
+    >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
+    (0.612112, 0.132755, 0.3519, 0.8723)
+    """
+    return _summary(R, k, confidence, bounds, alpha0, beta0, geom_ds, pass_power, unanimous_power)
+
+
+def geo_spectrum_at_k(
+    R, k: int, lam: float = 0.5, weights=None, lambda_: float | None = None
+) -> float:
+    """GeoSpectrum@k: Pass@k^lam x S_w^(1 - lam), both averaged over questions first.
+
+    weights are those of the threshold spectrum S_w, by default of mG-Pass@k. lambda_ is
+    another name for lam.
+
+    >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+    >>> round(geo_spectrum_at_k(R, 3), 6), round(geo_spectrum_at_k(R, 3, lam=1.0), 6)
+    (0.408248, 1.0)
+    """
+    coupling = _coupling(lam, lambda_)
+    return _point(R, k, geo_spectrum, coupling, weights)
+
+
+def geo_spectrum_at_k_ci(
+    R,
+    k: int,
+    lam: float = 0.5,
+    weights=None,
+    lambda_: float | None = None,
+    confidence: float = 0.95,
+    bounds: Bounds = (0.0, 1.0),
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+) -> Summary:
+    """Posterior summary of GeoSpectrum@k, to first order.
+
+    >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+    >>> geo_spectrum_at_k_ci(R, 2, weights=[0, 1]) == geom_ds_at_k_ci(R, 2)
+    True
+    """
+    coupling = _coupling(lam, lambda_)
+    return _summary(R, k, confidence, bounds, alpha0, beta0, geo_spectrum, coupling, weights)
+
+
+def _coupling(lam: float, lambda_: float | None) -> float:
+    if lambda_ is not None and lam != 0.5:
+        raise TypeError("lam and lambda_ are two names of one parameter: give one of them.")
+    return lam if lambda_ is None else lambda_
+
+
+def geo_spectrum_star_at_k(R, k: int) -> float:
+    """GeoSpectrum*@k: the geometric mean of Pass@k and mG-Pass@k over all questions.
+
+    >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+    >>> geo_spectrum_star_at_k(R, 3) == geo_spectrum_at_k(R, 3)
+    True
+    """
+    return _point(R, k, geo_spectrum)
+
+
+def geo_spectrum_star_at_k_ci(
+    R,
+    k: int,
+    confidence: float = 0.95,
+    bounds: Bounds = (0.0, 1.0),
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+) -> Summary:
+    """Posterior summary of GeoSpectrum*@k, to first order.
+
+    >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+    >>> geo_spectrum_star_at_k_ci(R, 3) == geo_spectrum_at_k_ci(R, 3)
+    True
+    """
+    return _summary(R, k, confidence, bounds, alpha0, beta0, geo_spectrum)
+
+
+# --- Categories and rewards ---------------------------------------------------
+
+
+def bayes(R, w=None, R0=None) -> tuple[float, float]:
+    """Bayes@N: posterior mean and standard deviation of the mean reward, (mu, sigma).
+
+    Each question has a uniform Dirichlet prior over the categories 0 .. C, after which come
+    R0 and R (Hariri et al. 2026, arXiv:2510.04265).
+
+    Args:
+        R: outcomes of M questions, integers from 0 to C.
+        w: C + 1 rewards, one for each category. Without it R is binary and w is (0, 1).
+        R0: (M, D) prior outcomes.
+
+    >>> R = [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]]
+    >>> mu, sigma = bayes(R, [0.0, 0.5, 1.0], [[0, 2], [1, 2]])
+    >>> round(mu, 6), round(sigma, 6)
+    (0.575, 0.084275)
+    >>> mu, sigma = bayes(R, [0.0, 0.5, 1.0])
+    >>> round(mu, 6), round(sigma, 6)
+    (0.5625, 0.091998)
+    """
+    return bayes_ci(R, w, R0)[:2]
+
+
+def bayes_ci(R, w=None, R0=None, confidence: float = 0.95, bounds: Bounds = None) -> Summary:
+    """Bayes@N with its interval, (mu, sigma, lo, hi).
+
+    >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+    >>> mu, sigma, lo, hi = bayes_ci(R, bounds=(0.0, 1.0))
+    >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
+    (0.642857, 0.118451, 0.4107, 0.875)
+    """
+    return _bayes(R, w, R0, "bayes", confidence, bounds)
+
+
+def avg(R, w=None) -> tuple[float, float]:
+    """avg@N: the average reward of all samples, and its standard deviation, (a, sigma).
+
+    The average is an affine function of Bayes@N, which gives its error bar
+    (Hariri et al. 2026, arXiv:2510.04265, eq. 20). w is as for `bayes`.
+
+    >>> a, sigma = avg([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]])
+    >>> round(a, 6), round(sigma, 6)
+    (0.7, 0.165831)
+    >>> a, sigma = avg([[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]], [0.0, 0.5, 1.0])
+    >>> round(a, 6), round(sigma, 6)
+    (0.6, 0.147196)
+    """
+    return avg_ci(R, w)[:2]
+
+
+def avg_ci(R, w=None, confidence: float = 0.95, bounds: Bounds = None) -> Summary:
+    """avg@N with its interval, (a, sigma, lo, hi).
+
+    >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+    >>> a, sigma, lo, hi = avg_ci(R, bounds=(0.0, 1.0))
+    >>> round(a, 4), round(sigma, 4), round(lo, 4), round(hi, 4)
+    (0.7, 0.1658, 0.375, 1.0)
+    >>> a, sigma, lo, hi = avg_ci([[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]], [0.0, 0.5, 1.0])
+    >>> round(a, 4), round(sigma, 4), round(lo, 4), round(hi, 4)
+    (0.6, 0.1472, 0.3115, 0.8885)
+    """
+    return _bayes(R, w, None, "avg", confidence, bounds)
+
+
+def _bayes(R, w, R0, key: str, confidence: float, bounds: Bounds) -> Summary:
+    confidence, limits = check_confidence(confidence), check_bounds(bounds)
+    rewards = category_rewards(read_outcomes(R), w, R0)
+    scores = bayes_scores(rewards, "bayes", "avg")
+    return scores.summaries(rewards.questions, confidence, limits)[key]
+
+
+def max_at_k(R, k: int, w=None) -> float:
+    """Max@k: the expected best reward of k drawn samples.
+
+    With the rewards of a question in ascending order, the i-th counts
+    C(i-1, k-1) / C(n, k) (Bagirov et al. 2025, arXiv:2510.23393). w is as for `bayes`.
+
+    >>> round(max_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
+    0.95
+    >>> round(max_at_k([[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]], 2, w=[0.0, 0.5, 1.0]), 6)
+    0.85
+    """
+    rewards = category_rewards(read_outcomes(R), w)
+    scores = best_scores(rewards, {"": check_k(k, rewards.n)}, posterior=False)
+    return scores.points(rewards.questions)[""]
+
+
+def max_at_k_ci(
+    R, k: int, w=None, R0=None, confidence: float = 0.95, bounds: Bounds = None
+) -> Summary:
+    """Posterior summary of Max@k; w and R0 are as for `bayes`, which it is for k = 1.
+
+    Without bounds no end is beyond the least or the greatest reward; but for k = 1, where
+    it is left where it is, as by `bayes_ci`.
+
+    >>> mu, sigma, lo, hi = max_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)
+    >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
+    (0.839286, 0.097263, 0.6487, 1.0)
+    >>> R = [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]]
+    >>> mu, sigma, lo, hi = max_at_k_ci(R, 2, w=[0.0, 0.5, 1.0])
+    >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
+    (0.75, 0.08812, 0.5773, 0.9227)
+    """
+    draws, confidence = check_k(k), check_confidence(confidence)
+    rewards = category_rewards(read_outcomes(R), w, R0)
+    if bounds is None and draws > 1:
+        bounds = float(rewards.levels[0]), float(rewards.levels[-1])
+    limits = check_bounds(bounds)
+    scores = best_scores(rewards, {"": draws}, posterior=True)
+    return scores.summaries(rewards.questions, confidence, limits)[""]

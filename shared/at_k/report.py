@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .intake import label_index
-from .interval import Scores, normal_summary
+from .interval import Scores
 from .parameters import check_confidence
 
 
@@ -48,22 +48,14 @@ class Report:
         result: dict[str, Any] = {}
         for prefix, rows in self._parts:
             questions = np.bincount(scores.kind[rows], minlength=len(scores.point))
-            for column, key in enumerate(scores.keys):
-                result |= self._summary(prefix + key, questions, scores, column)
+            points, summaries = scores.points(questions), {}
+            if self._confidence is not None:
+                summaries = scores.summaries(questions, self._confidence, self._bounds)
+            for key, point in points.items():
+                result[prefix + key] = point
+                if key in summaries:
+                    ends = zip(("_mu", "_sigma", "_lo", "_hi"), summaries[key], strict=True)
+                    result |= {prefix + key + end: value for end, value in ends}
         if self._return_per_question:
-            result["per_question"] = {
-                key: scores.point[scores.kind, column].tolist()
-                for column, key in enumerate(scores.keys)
-            }
+            result["per_question"] = scores.per_question()
         return result
-
-    def _summary(
-        self, key: str, questions: np.ndarray, scores: Scores, column: int
-    ) -> dict[str, float]:
-        point = {key: float(questions @ scores.point[:, column]) / int(questions.sum())}
-        if self._confidence is None or scores.mean is None or scores.variance is None:
-            return point
-        moments = scores.mean[:, column], scores.variance[:, column]
-        summary = normal_summary(*moments, questions, self._confidence, self._bounds)
-        ends = ("_mu", "_sigma", "_lo", "_hi")
-        return point | {key + end: value for end, value in zip(ends, summary, strict=True)}
