@@ -32,7 +32,7 @@ def geometric(x):
 
 def alone(x, p):
     """The power mean of one list."""
-    return float(power_means(np.array(x, dtype=float), np.array([len(x)]), p)[0])
+    return float(power_means(np.array(x, dtype=float)[:, None], p)[0])
 
 
 def penalty_factor(x, penalty=0.1):

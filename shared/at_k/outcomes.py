@@ -201,22 +201,31 @@ def _read_lists(rows: list[Any], name: str, labels: Mapping[str, float]) -> Outc
             raise ValueError(
                 f"{name}[{question}] is {short(row)}: each question has a list of outcomes."
             )
-    rows = [row.tolist() if hasattr(row, "tolist") else list(row) for row in rows]
+    rows = [row if isinstance(row, list) else _entries(row) for row in rows]
     sizes = np.array([len(row) for row in rows], dtype=np.int64)
     flat = list(itertools.chain.from_iterable(rows))
     scored = None
     if None in flat:
         scored = np.array([entry is not None for entry in flat], dtype=bool)
         flat = [0 if entry is None else entry for entry in flat]
-    if labels:
+    values = _as_array(flat)
+    if labels and values.dtype.kind not in "biuf":
         flat = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in flat]
-    try:
-        values = np.asarray(flat)
-    except ValueError:  # lists of unlike lengths among the entries
-        values = np.empty(0, dtype=object)
+        values = _as_array(flat)
     if flat and (values.ndim != 1 or values.dtype.kind not in "biuf"):
         odd = next(i for i, entry in enumerate(flat) if not isinstance(entry, (int, float)))
         place = Outcomes(values, sizes, name).place(odd)
         known = f"one of {', '.join(labels)}, or a number" if labels else "a number or a bool"
         raise ValueError(f"{place} is {short(flat[odd])}: an outcome is {known}.")
     return Outcomes(values, sizes, name, scored)
+
+
+def _entries(row) -> list[Any]:
+    return row.tolist() if hasattr(row, "tolist") else list(row)
+
+
+def _as_array(flat: list[Any]) -> np.ndarray:
+    try:
+        return np.asarray(flat)
+    except ValueError:  # lists of unlike lengths among the entries
+        return np.empty(0, dtype=object)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -53,7 +54,7 @@ def check_eps(eps) -> float:
 
 def check_weights(weights) -> dict[str, float]:
     """A table of verdicts: labels, and the weight of each from 0 to 1."""
-    if not isinstance(weights, dict) or not weights:
+    if not isinstance(weights, Mapping) or not weights:
         raise ValueError(
             f"weights is {short(weights)}: give a dict from labels to numbers, such as "
             f"{{'good': 1.0, 'bad': 0.0}}."
@@ -76,63 +77,67 @@ def require_weights(outcomes: Outcomes) -> Outcomes:
 # --- Power means ------------------------------------------------------------------------
 
 
-def power_means(x: np.ndarray, sizes: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
-    """(M,) power mean of each item's weights, for any p.
+def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
+    """(M,) power means of items with n weights each, for any p.
 
     Each weight is divided by the greatest of its item, or for p < 0 divides the least: no
     ratio exceeds 1, so that no power of it overflows. Near p = 0, where x^p is 1 and a little,
     it is the little that is averaged: exp(log1p(mean of expm1(p log x)) / p).
 
     Args:
-        x: (sum of sizes,) weights, item after item, at least 0.
-        sizes: (M,) how many weights each item has, at least one.
+        x: (n, M) weights of at least 0, a column for each item.
         eps: stands for what is below it. Above 0 for p < 0, and at most 1.
     """
-    starts = np.cumsum(sizes) - sizes
-    least, greatest = np.minimum.reduceat(x, starts), np.maximum.reduceat(x, starts)
-
-    def mean(values: np.ndarray) -> np.ndarray:
-        return np.add.reduceat(values, starts) / sizes
-
-    weight = np.maximum(x, eps) if eps else x
+    least, greatest = x.min(axis=0), x.max(axis=0)
+    weight = np.maximum(x, eps)
     if p == 1:
-        means = mean(weight)
+        means = weight.mean(axis=0)
     else:
         scale = np.maximum(greatest if p >= 0 else least, eps)
-        divisor = np.repeat(np.where(scale > 0, scale, 1.0), sizes)
+        divisor = np.where(scale > 0, scale, 1.0)
         ratio = weight / divisor if p >= 0 else divisor / weight
         if abs(p) >= 0.5:
-            means = scale * mean(ratio ** abs(p)) ** (1 / p)
+            means = scale * (ratio ** abs(p)).mean(axis=0) ** (1 / p)
         else:
             with np.errstate(divide="ignore"):  # the logarithm of 0 is to be -infinity
-                logs = np.log(ratio)
-                logs = np.log1p(mean(np.expm1(abs(p) * logs))) / p if p else mean(logs)
-            means = scale * np.exp(logs)
+                log = np.log(ratio)
+                log = np.log1p(np.expm1(abs(p) * log).mean(axis=0)) / p if p else log.mean(axis=0)
+            means = scale * np.exp(log)
     # Only rounding leaves these bounds, and a list of which all is below eps.
     return np.clip(means, least, greatest)
 
 
-def item_scores(verdicts: Outcomes, p: float, penalty: float, eps: float) -> np.ndarray:
-    """(M,) score of each item: the power mean of its verdicts, less a share for each 0.
+def scores_of_equal_length(x: np.ndarray, p: float, penalty: float, eps: float) -> np.ndarray:
+    """(M,) scores of items with n verdicts each: (n, M) weights, a column for each item.
 
     The power mean of a list with a 0 is 0 for every p <= 0. There eps stands for the 0, which
     leaves a trace of the other verdicts: at p = 0, their geometric mean with eps. Just above
     p = 0, where 0 is 0 again, the formula falls back to nothing and catches up only later.
     Until it does the score is held, so that it never falls when the temperature rises.
+    """
+    if p >= 1:
+        means = power_means(x, p)
+    else:
+        means = power_means(x, min(p, 0.0), eps)
+        if p > 0:
+            means = np.maximum(means, power_means(x, p))
+    return means * np.maximum(0.0, 1 - penalty * (x == 0).sum(axis=0))
+
+
+def item_scores(verdicts: Outcomes, p: float, penalty: float, eps: float) -> np.ndarray:
+    """(M,) score of each item: the power mean of its verdicts, less a share for each 0.
 
     Raises:
         ValueError: unless every item has a verdict that is scored.
     """
     kept = verdicts.scored_only()
-    x, sizes = kept.values.astype(float), kept.sizes
-    if p >= 1:
-        means = power_means(x, sizes, p)
-    else:
-        means = power_means(x, sizes, min(p, 0.0), eps)
-        if p > 0:
-            means = np.maximum(means, power_means(x, sizes, p))
-    zeros = np.add.reduceat(x == 0, np.cumsum(sizes) - sizes, dtype=np.int64)
-    return means * np.maximum(0.0, 1 - penalty * zeros)
+    values, starts = kept.values.astype(float), np.cumsum(kept.sizes) - kept.sizes
+    scores = np.empty(len(starts))
+    for n in np.unique(kept.sizes):
+        items = np.flatnonzero(kept.sizes == n)
+        x = values[starts[items] + np.arange(n)[:, None]]
+        scores[items] = scores_of_equal_length(x, p, penalty, eps)
+    return scores
 
 
 def score_agg(

@@ -1,0 +1,231 @@
+"""Outcomes and their counts: all that the estimates ever see of a bank of samples.
+
+A bank holds n_i samples of each of M questions. Samples of one question are
+exchangeable, so counting them loses nothing: ragged banks, samples that could not be
+scored, and shards of one run are all just counts.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .parameters import is_listed, short
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """The outcome of every sample, question after question.
+
+    Args:
+        values: (sum of sizes,) bool, int or float.
+        sizes: (M,) how many samples each question has, at least one.
+        name: what the caller calls the bank, for messages.
+        scored: (sum of sizes,) False where a sample could not be judged, or None where
+            all of them were.
+    """
+
+    values: np.ndarray
+    sizes: np.ndarray
+    name: str = "R"
+    scored: np.ndarray | None = None
+
+    def place(self, sample: int) -> str:
+        """Which question and which of its samples: `R[3][7]`."""
+        ends = np.cumsum(self.sizes)
+        question = int(np.searchsorted(ends, sample, side="right"))
+        return f"{self.name}[{question}][{sample - (ends[question] - self.sizes[question])}]"
+
+    def require(self, good: np.ndarray, wanted: str) -> None:
+        """Raise a ValueError that names the first scored sample that is not `good`."""
+        bad = ~good if self.scored is None else ~good & self.scored
+        if bad.any():
+            first = int(np.argmax(bad))
+            raise ValueError(f"{self.place(first)} is {self.values[first]}: {wanted}.")
+
+    def counts(self, categories: int = 2) -> Counts:
+        """How many samples of each question fell in each of the categories 0, 1, ..
+
+        Of the two of a binary outcome, 0 is wrong and 1 is right.
+        """
+        self._require_scored()
+        return Counts(self._binary_table() if categories == 2 else self._table(categories))
+
+    def scored_only(self) -> Outcomes:
+        """Without the samples that are not scored; a ValueError if a question has no other."""
+        self._require_scored()
+        if self.scored is None:
+            return self
+        kept = per_question(self.scored, self.sizes)
+        return Outcomes(self.values[self.scored], kept, self.name)
+
+    def _require_scored(self) -> None:
+        if self.scored is not None:
+            n = per_question(self.scored, self.sizes)
+            if not n.all():
+                raise ValueError(f"Question {n.argmin()} has no scored sample: leave it out.")
+
+    def _binary_table(self) -> np.ndarray:
+        require_binary(self)
+        if self.scored is None:
+            n, c = self.sizes, per_question(self.values, self.sizes)
+        else:
+            n = per_question(self.scored, self.sizes)
+            c = per_question((self.values == 1) & self.scored, self.sizes)
+        return np.array([n - c, c]).T
+
+    def _table(self, categories: int) -> np.ndarray:
+        values = self.values
+        self.require(
+            (values >= 0) & (values < categories) & (values == np.floor(values)),
+            f"an outcome is a category, an integer from 0 to {categories - 1}",
+        )
+        cell = np.repeat(np.arange(len(self.sizes)) * categories, self.sizes)
+        cell += values.astype(np.int64)
+        if self.scored is not None:
+            cell = cell[self.scored]
+        cells = len(self.sizes) * categories
+        return np.bincount(cell, minlength=cells).reshape(-1, categories)
+
+
+def per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """(M,) integer sums of each question's values."""
+    if (sizes == sizes[0]).all():
+        return values.reshape(len(sizes), -1).sum(axis=1, dtype=np.int64)
+    return np.diff(np.cumsum(values, dtype=np.int64)[np.cumsum(sizes) - 1], prepend=0)
+
+
+def require_binary(outcomes: Outcomes) -> Outcomes:
+    """The outcomes; a ValueError unless every scored one is 0 or 1."""
+    values = outcomes.values
+    # To look for the least and the greatest costs half of looking at each.
+    if values.dtype.kind not in "iu" or values.min() < 0 or values.max() > 1:
+        wanted = "an outcome is 0 or False for wrong, 1 or True for right"
+        outcomes.require((values == 0) | (values == 1), wanted)
+    return outcomes
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many samples of each question fell in each category.
+
+    Args:
+        table: (M, C + 1) integers. Binary outcomes have the categories wrong and right.
+    """
+
+    table: np.ndarray
+
+    @cached_property
+    def n(self) -> np.ndarray:
+        """(M,) samples of each question."""
+        return self.table.sum(axis=1)
+
+    @cached_property
+    def _distinct(self) -> tuple[np.ndarray, np.ndarray]:
+        if self.table.shape[1] > 2:
+            return np.unique(self.table, axis=0, return_inverse=True)
+        base = int(self.table.max()) + 1  # two counts make one number
+        code = self.table @ [base, 1]
+        if base**2 > 8 * len(code):
+            codes, kind = np.unique(code, return_inverse=True)
+        else:  # to count is faster than to sort
+            codes = np.flatnonzero(np.bincount(code))
+            place = np.empty(codes[-1] + 1, dtype=np.int64)
+            place[codes] = np.arange(len(codes))
+            kind = place[code]
+        return np.array([codes // base, codes % base]).T, kind
+
+    @property
+    def kinds(self) -> np.ndarray:
+        """(U, C + 1) the distinct rows: questions of equal counts have equal scores."""
+        return self._distinct[0]
+
+    @property
+    def binary_kinds(self) -> tuple[np.ndarray, np.ndarray]:
+        """(U,) samples and (U,) right samples of each kind, of binary outcomes."""
+        return self.kinds.sum(axis=1), self.kinds[:, 1]
+
+    @property
+    def kind(self) -> np.ndarray:
+        """(M,) which of the kinds each question is."""
+        return self._distinct[1]
+
+    @cached_property
+    def questions(self) -> np.ndarray:
+        """(U,) how many questions there are of each kind."""
+        return np.bincount(self.kind)
+
+
+def read_outcomes(bank, name: str = "R", labels: Mapping[str, float] | None = None) -> Outcomes:
+    """Outcomes of an array (M, N), a nested list or a ragged nested list.
+
+    A flat array or list is the bank of one question. None, and what a masked array masks,
+    is not scored. Where labels are given, an entry may be one of them, for its number.
+
+    Raises:
+        ValueError: that names the question or the sample, unless there is a question and
+            each has a list of at least one entry, each a finite number.
+    """
+    if not is_listed(bank):
+        raise ValueError(f"{name} is {short(bank)}: each question has a list of outcomes.")
+    array = np.asarray(bank) if hasattr(bank, "__array__") else np.empty(0, dtype=object)
+    if array.dtype.kind in "biuf" and not isinstance(bank, np.ma.MaskedArray):
+        if array.ndim > 2:
+            raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
+        array = np.atleast_2d(array)
+        outcomes = Outcomes(array.ravel(), np.full(array.shape[0], array.shape[1]), name)
+    else:
+        outcomes = _read_lists(
+            bank.tolist() if hasattr(bank, "tolist") else list(bank), name, labels or {}
+        )
+    if len(outcomes.sizes) == 0:
+        raise ValueError(f"{name} holds no question.")
+    if not outcomes.sizes.all():
+        empty = int(np.argmin(outcomes.sizes))
+        raise ValueError(f"{name}[{empty}] is empty: a question needs a sample.")
+    if outcomes.values.dtype.kind == "f":
+        outcomes.require(np.isfinite(outcomes.values), "an outcome is a finite number")
+    return outcomes
+
+
+def _read_lists(rows: list[Any], name: str, labels: Mapping[str, float]) -> Outcomes:
+    if rows and not any(is_listed(row) for row in rows):
+        rows = [rows]
+    for question, row in enumerate(rows):
+        if not is_listed(row):
+            raise ValueError(
+                f"{name}[{question}] is {short(row)}: each question has a list of outcomes."
+            )
+    rows = [row if isinstance(row, list) else _entries(row) for row in rows]
+    sizes = np.array([len(row) for row in rows], dtype=np.int64)
+    flat = list(itertools.chain.from_iterable(rows))
+    scored = None
+    if None in flat:
+        scored = np.array([entry is not None for entry in flat], dtype=bool)
+        flat = [0 if entry is None else entry for entry in flat]
+    values = _as_array(flat)
+    if labels and values.dtype.kind not in "biuf":
+        flat = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in flat]
+        values = _as_array(flat)
+    if flat and (values.ndim != 1 or values.dtype.kind not in "biuf"):
+        odd = next(i for i, entry in enumerate(flat) if not isinstance(entry, (int, float)))
+        place = Outcomes(values, sizes, name).place(odd)
+        known = f"one of {', '.join(labels)}, or a number" if labels else "a number or a bool"
+        raise ValueError(f"{place} is {short(flat[odd])}: an outcome is {known}.")
+    return Outcomes(values, sizes, name, scored)
+
+
+def _entries(row) -> list[Any]:
+    return row.tolist() if hasattr(row, "tolist") else list(row)
+
+
+def _as_array(flat: list[Any]) -> np.ndarray:
+    try:
+        return np.asarray(flat)
+    except ValueError:  # lists of unlike lengths among the entries
+        return np.empty(0, dtype=object)
