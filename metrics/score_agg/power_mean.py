@@ -130,11 +130,10 @@ def item_scores(verdicts: Outcomes, p: float, penalty: float, eps: float) -> np.
     Raises:
         ValueError: unless every item has a verdict that is scored.
     """
-    kept = verdicts.scored_only()
-    values, starts = kept.values.astype(float), np.cumsum(kept.sizes) - kept.sizes
-    scores = np.empty(len(starts))
-    for n in np.unique(kept.sizes):
-        items = np.flatnonzero(kept.sizes == n)
+    values, sizes = verdicts.scored_values.astype(float), verdicts.n
+    starts, scores = np.cumsum(sizes) - sizes, np.empty(len(sizes))
+    for n in np.unique(sizes):
+        items = np.flatnonzero(sizes == n)
         x = values[starts[items] + np.arange(n)[:, None]]
         scores[items] = scores_of_equal_length(x, p, penalty, eps)
     return scores
@@ -180,8 +179,7 @@ def score_agg(
     (release,) = check_names("compat", [compat], ("0.3", "0.7", "0.8"))
     most = sys.float_info.max
     temperature = check_number("temperature", temperature, "give a finite number", -most, most)
-    kept = bank.scored_only()
-    items = np.split(kept.values.astype(float), np.cumsum(kept.sizes)[:-1])
+    items = np.split(bank.scored_values.astype(float), np.cumsum(bank.n)[:-1])
     rounded = [_published(x.tolist(), temperature, penalty, eps, release) for x in items]
     return sum(rounded) / len(rounded)
 
