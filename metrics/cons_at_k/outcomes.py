@@ -8,6 +8,7 @@ scored, and shards of one run are all just counts.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -77,6 +78,11 @@ class Outcomes:
         if not n.all():
             raise ValueError(f"Question {n.argmin()} has no scored sample: leave it out.")
         return n
+
+    @property
+    def scored_values(self) -> np.ndarray:
+        """(sum of n,) the values of the samples that are scored."""
+        return self.values if self.scored is None else self.values[self.scored]
 
 
 def per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -184,11 +190,11 @@ class Counts:
         return place[code]
 
 
-def read_outcomes(bank, name: str = "R") -> Outcomes:
+def read_outcomes(bank, name: str = "R", labels: Mapping[str, float] | None = None) -> Outcomes:
     """Outcomes of an array (M, N), a nested list or a ragged nested list.
 
     A flat array or list is the bank of one question. None, and what a masked array masks,
-    is not scored.
+    is not scored. Where labels are given, an entry may be one of them, for its number.
 
     Raises:
         ValueError: that names the question or the sample, unless there is a question and
@@ -203,7 +209,9 @@ def read_outcomes(bank, name: str = "R") -> Outcomes:
         array = np.atleast_2d(array)
         outcomes = Outcomes(array.ravel(), np.full(array.shape[0], array.shape[1]), name)
     else:
-        outcomes = _read_lists(bank.tolist() if hasattr(bank, "tolist") else list(bank), name)
+        outcomes = _read_lists(
+            bank.tolist() if hasattr(bank, "tolist") else list(bank), name, labels or {}
+        )
     if len(outcomes.sizes) == 0:
         raise ValueError(f"{name} holds no question.")
     if not outcomes.sizes.all():
@@ -214,7 +222,7 @@ def read_outcomes(bank, name: str = "R") -> Outcomes:
     return outcomes
 
 
-def _read_lists(rows: list[Any], name: str) -> Outcomes:
+def _read_lists(rows: list[Any], name: str, labels: Mapping[str, float]) -> Outcomes:
     if rows and not any(is_listed(row) for row in rows):
         rows = [rows]
     for question, row in enumerate(rows):
@@ -222,19 +230,31 @@ def _read_lists(rows: list[Any], name: str) -> Outcomes:
             raise ValueError(
                 f"{name}[{question}] is {short(row)}: each question has a list of outcomes."
             )
-    rows = [row.tolist() if hasattr(row, "tolist") else list(row) for row in rows]
+    rows = [row if isinstance(row, list) else _entries(row) for row in rows]
     sizes = np.array([len(row) for row in rows], dtype=np.int64)
     flat = list(itertools.chain.from_iterable(rows))
     scored = None
     if None in flat:
         scored = np.array([entry is not None for entry in flat], dtype=bool)
         flat = [0 if entry is None else entry for entry in flat]
-    try:
-        values = np.asarray(flat)
-    except ValueError:  # lists of unlike lengths among the entries
-        values = np.empty(0, dtype=object)
+    values = _as_array(flat)
+    if labels and values.dtype.kind not in "biuf":
+        flat = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in flat]
+        values = _as_array(flat)
     if flat and (values.ndim != 1 or values.dtype.kind not in "biuf"):
         odd = next(i for i, entry in enumerate(flat) if not isinstance(entry, (int, float)))
         place = Outcomes(values, sizes, name).place(odd)
-        raise ValueError(f"{place} is {short(flat[odd])}: an outcome is a number or a bool.")
+        known = f"one of {', '.join(labels)}, or a number" if labels else "a number or a bool"
+        raise ValueError(f"{place} is {short(flat[odd])}: an outcome is {known}.")
     return Outcomes(values, sizes, name, scored)
+
+
+def _entries(row) -> list[Any]:
+    return row.tolist() if hasattr(row, "tolist") else list(row)
+
+
+def _as_array(flat: list[Any]) -> np.ndarray:
+    try:
+        return np.asarray(flat)
+    except ValueError:  # lists of unlike lengths among the entries
+        return np.empty(0, dtype=object)
