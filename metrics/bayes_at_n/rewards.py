@@ -28,7 +28,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from .interval import Blend, Scores
+from .interval import Blend, Posterior, Scores
 from .outcomes import Outcomes, read_outcomes
 from .parameters import as_list, check_number, is_listed, short
 from .wide import Scaled, Wide, rising_factorials
@@ -79,6 +79,11 @@ class Rewards:
         below = np.cumsum(rises, axis=1) - rises
         falls = gaps * np.maximum((after - within).hi, 0.0)
         return self._best(within).hi, (falls * (rises + 2 * below)).sum(axis=1)
+
+    @property
+    def prior_weight(self) -> np.ndarray:
+        """(U,) t / n: how many outcomes are believed in for each that was seen."""
+        return self._believed[:, -1] / self.seen[:, -1]
 
     @property
     def _believed(self) -> np.ndarray:
@@ -184,29 +189,39 @@ def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
 
 
 def bayes_scores(rewards: Rewards, bayes: str, avg: str) -> Scores:
-    """The posterior mean reward, and the average of the samples, with its error bar.
+    """The posterior mean reward, and the average of the samples."""
+    columns = np.stack([rewards.posterior_best(1)[0], rewards.best(1)], axis=1)
+    return Scores({bayes: Blend((0,)), avg: Blend((1,))}, rewards.kind, columns)
+
+
+def bayes_posterior(
+    rewards: Rewards, bayes: str, avg: str, bounds: tuple[float, float]
+) -> Posterior:
+    """How sure both are.
 
     The average is an affine function of the posterior mean: its standard deviation is t/n
     that of the posterior (eq. 20 of the Bayes@N paper).
     """
-    mean, variance = rewards.posterior_best(1)
-    stretch = rewards._believed[:, -1] / rewards.seen[:, -1]
-    point = np.stack([mean, rewards.best(1)], axis=1)
+    scores = bayes_scores(rewards, bayes, avg)
+    variance = rewards.posterior_best(1)[1]
+    stretch = rewards.prior_weight
     spread = {(0, 0): variance, (1, 1): stretch**2 * variance}
-    return Scores({bayes: Blend((0,)), avg: Blend((1,))}, rewards.kind, point, point, spread)
+    return Posterior(scores.keys, rewards.kind, scores.columns, spread, bounds)
 
 
 def best_scores(rewards: Rewards, draws: Mapping[str, int]) -> Scores:
     """The unbiased estimate of the best of each number of draws, at most n."""
     keys = {key: Blend((column,)) for column, key in enumerate(draws)}
-    point = np.stack([rewards.best(k) for k in draws.values()], axis=1)
-    return Scores(keys, rewards.kind, point)
+    columns = np.stack([rewards.best(k) for k in draws.values()], axis=1)
+    return Scores(keys, rewards.kind, columns)
 
 
-def posterior_best_scores(rewards: Rewards, draws: Mapping[str, int]) -> Scores:
+def best_posterior(
+    rewards: Rewards, draws: Mapping[str, int], bounds: tuple[float, float]
+) -> Posterior:
     """The posterior means of the best of each number of draws, and their variances."""
     keys = {key: Blend((column,)) for column, key in enumerate(draws)}
     moments = [rewards.posterior_best(k) for k in draws.values()]
     mean = np.stack([mean for mean, _ in moments], axis=1)
     spread = {(column, column): variance for column, (_, variance) in enumerate(moments)}
-    return Scores(keys, rewards.kind, mean, mean, spread)
+    return Posterior(keys, rewards.kind, mean, spread, bounds)

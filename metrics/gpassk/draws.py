@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .credits import Credits, Score, as_score
-from .interval import Blend, Scores
+from .interval import Blend, Posterior, Scores
 from .outcomes import Counts
 from .parameters import check_positive
 from .wide import Wide, rising_factorials
@@ -201,14 +201,18 @@ def draw_scores(counts: Counts, scores: Mapping[str, Score | Credits]) -> Scores
     return Scores(keys, counts.kind, expected(*counts.kinds, credits))
 
 
-def posterior_scores(counts: Counts, scores: Mapping[str, Score | Credits], prior: Prior) -> Scores:
+def posterior(
+    counts: Counts,
+    scores: Mapping[str, Score | Credits],
+    prior: Prior,
+    bounds: tuple[float, float] = (0.0, 1.0),
+) -> Posterior:
     """The posterior means of the scores of each kind of question, and their covariances."""
     credits, keys = _columns(scores)
     n, c = counts.kinds
-    mean = expected(n, c, credits, prior)
     pairs = {pair for blend in keys.values() for pair in blend.pairs()}
     spread = {(a, b): covariance(n, c, credits[a], credits[b], prior) for a, b in pairs}
-    return Scores(keys, counts.kind, mean, mean, spread)
+    return Posterior(keys, counts.kind, expected(n, c, credits, prior), spread, bounds)
 
 
 def _columns(scores: Mapping[str, Score | Credits]) -> tuple[list[Credits], dict[str, Blend]]:

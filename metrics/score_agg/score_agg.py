@@ -150,7 +150,7 @@ class ScoreAgg(SampledMetric):
         # What can be wrong before the judge is asked is found before.
         p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
         weights = check_weights(weights)
-        report = Report(len(predictions), groups, None, return_per_question, (0.0, 1.0))
+        report = Report(len(predictions), groups, None, return_per_question)
 
         outcomes = self.outcomes(
             predictions, references, check_correct_fn, num_proc, executor, weights
