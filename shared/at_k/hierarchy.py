@@ -24,6 +24,7 @@ from .interval import Interval, normal_reach
 from .outcomes import Counts
 from .sampling import PRIOR, binomial, learn
 
+_RATES = PRIOR.stop - PRIOR.start  # on the grid
 _HALVINGS = 14  # of the gap between a score that fits and one that does not
 
 
@@ -34,7 +35,7 @@ def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
         k = len(credit)
         law = binomial(np.full(k + 1, k), np.arange(k + 1))[:, PRIOR]
         columns.append(worth(credit).hi @ (law / law.sum(axis=0)))
-    return np.stack(columns, axis=1)
+    return np.array(columns).reshape(len(credits), -1).T if columns else np.empty((_RATES, 0))
 
 
 def learned(counts: Counts, credits: Sequence[Credits]) -> np.ndarray:
@@ -54,8 +55,8 @@ class Hierarchical:
 
     def __init__(self, counts: Counts, credits: Mapping[str, Credits]):
         self._counts, self._keys = counts, list(credits)
-        self._scores = scores_of_rates(list(credits.values())) if credits else np.empty((161, 0))
-        self._means = learned(counts, list(credits.values())) if credits else np.empty((0, 0))
+        self._scores = scores_of_rates(list(credits.values()))
+        self._means = learned(counts, list(credits.values()))
 
     def intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
         """Of the scores over the questions `rows`.
