@@ -3,7 +3,7 @@
 Let r_1 < r_2 < .. < r_L be the rewards. The best of k draws has at most the reward r_l if
 all k have. With Q_l the probability of that,
 
-    E[best] = r_1 + sum over l of (r_(l+1) - r_l) (1 - Q_l).
+    E[best] = sum over l of r_l (Q_l - Q_(l-1)).
 
 Q_l is a quotient of the urn of `draws`: with N_l of n samples at or below r_l, drawn without
 replacement, it is fall(N_l, k) / fall(n, k), which gives the unbiased estimate (Bagirov et
@@ -15,9 +15,9 @@ before, a_l of t outcomes are at or below r_l, and
     Cov[A_l^k, A_m^k] = Q_l (Q'_m - Q_m)  for l <= m,  Q'_m = rise(a_m + k, k) / rise(t + k, k),
 
 Q' being Q once k more were seen, all at or below: A_l is A_m times a share that is
-independent of it, so E[A_l^k A_m^k] = E[A_m^2k] E[A_l^k] / E[A_m^k]. Every term of the variance
-of the best is therefore positive. For k = 1 these are the moments of Bayes@N (Hariri et al.
-2026, arXiv:2510.04265).
+independent of it, so E[A_l^k A_m^k] = E[A_m^2k] E[A_l^k] / E[A_m^k]. The best being r_L less
+the sum of (r_(l+1) - r_l) A_l^k, its variance is a sum of positive terms. For k = 1 these are
+the moments of Bayes@N (Hariri et al. 2026, arXiv:2510.04265).
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Rewards:
         believed = self._believed(prior_outcomes)
         within = _rising_quotient(believed, k).to_wide()
         after = _rising_quotient(believed + k, k).to_wide()
-        gaps = self._gaps(slice(None)).hi
+        gaps = np.diff(self.levels, append=self.levels[-1:])
         rises = gaps * within.hi
         below = np.cumsum(rises, axis=1) - rises
         falls = gaps * np.maximum((after - within).hi, 0.0)
@@ -112,16 +112,11 @@ class Rewards:
             )
         return self.seen + self.categories + (self.before if prior_outcomes else 0)
 
-    def _gaps(self, rows: slice) -> Wide:
-        """From each level to the next; 0 at the last."""
-        levels = self.levels if self.levels.ndim == 1 else self.levels[rows]
-        following = np.concatenate([levels[..., 1:], levels[..., -1:]], axis=-1)
-        return Wide.of(following) - Wide.of(levels)
-
     def _best(self, within: Wide, rows: slice) -> np.ndarray:
+        """The mean of the levels, each with the chance that the best is at it."""
         levels = self.levels if self.levels.ndim == 1 else self.levels[rows]
-        climbed = self._gaps(rows) * (Wide.of(1.0) - within)
-        return (climbed.sum() + Wide.of(levels[..., 0])).hi
+        below = Wide.concatenate([Wide.of(np.zeros_like(within.hi[:, :1])), within[:, :-1]])
+        return (Wide.of(levels) * (within - below)).sum().hi
 
 
 def _rising_quotient(a: np.ndarray, k: int) -> Scaled:
