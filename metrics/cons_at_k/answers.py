@@ -16,11 +16,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import distinct_entries, is_number, is_text, to_python
+from .columns import distinct_entries, is_number, is_text, one_chunk, to_numpy, to_python
 from .outcomes import Outcomes
 from .parameters import short
 
 NAMES = ("exact_match", "numeric", "math_verify")
+
+_BLOCK = 1 << 14  # samples compared at once, which bounds the memory
 
 
 def match(
@@ -28,8 +30,7 @@ def match(
 ) -> np.ndarray:
     """Whether each sample's answer is one of its question's acceptable answers.
 
-    Distinct answers are compared once, and the samples by their numbers: no text is copied
-    or enters a loop of Python.
+    Compared in Arrow: no text enters a loop of Python.
     """
     text, number = is_text(values.type), is_number(values.type)
     if pa.types.is_null(values.type):
@@ -47,13 +48,20 @@ def match(
     else:
         values = _comparable_numbers(values, sizes)
         accepted, counts = _acceptable_answers(references, _as_number, values.type)
-    distinct, code = distinct_entries(values)
-    known = pc.index_in(accepted.cast(distinct.type), value_set=distinct).fill_null(-2).to_numpy()
+    values, accepted = one_chunk(values), accepted.cast(values.type)
     first = np.cumsum(counts) - counts
+    starts = np.cumsum(sizes) - sizes
     right = np.zeros(len(values), dtype=bool)
-    for choice in range(counts.max()):
-        wanted = np.where(counts > choice, known[np.minimum(first + choice, len(known) - 1)], -2)
-        right |= code == np.repeat(wanted, sizes)
+    # A block at a time, for which the acceptable answers are repeated beside the samples.
+    step = max(1, _BLOCK * len(sizes) // len(values))
+    for start in range(0, len(sizes), step):
+        block = slice(start, start + step)
+        samples = slice(starts[start], starts[block][-1] + sizes[block][-1])
+        for choice in range(counts[block].max()):
+            # Where there are no more, the last one does no harm again.
+            place = first[block] + np.minimum(choice, counts[block] - 1)
+            wanted = accepted.take(pa.array(np.repeat(place, sizes[block])))
+            right[samples] |= to_numpy(pc.equal(values[samples], wanted).fill_null(False))
     return right
 
 
@@ -72,7 +80,7 @@ def read_answers(values: pa.ChunkedArray, check) -> np.ndarray:
 
 
 def _comparable_numbers(values: pa.ChunkedArray, sizes: np.ndarray) -> pa.ChunkedArray:
-    """Integers of 64 bits, or floats of which those that are equal have equal bits."""
+    """Integers of 64 bits, or floats."""
     if not pa.types.is_floating(values.type):
         return values.cast(pa.int64())
     if values.type == pa.float16():
@@ -82,7 +90,7 @@ def _comparable_numbers(values: pa.ChunkedArray, sizes: np.ndarray) -> pa.Chunke
             pc.index(pc.is_nan(values), True).as_py()
         )
         raise ValueError(f"{place} is nan, which is equal to nothing: give None if unscored.")
-    return pc.add(values, pa.scalar(0.0, values.type))  # so that -0.0 is 0.0
+    return values
 
 
 def _acceptable_answers(

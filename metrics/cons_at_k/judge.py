@@ -79,8 +79,9 @@ def as_outcomes(predictions: pa.ChunkedArray, labels: Labels | None = None) -> O
         known = per_question(scored, sizes)
         if not known.all():
             raise ValueError(f"predictions[{known.argmin()}] holds nothing but None: leave it out.")
-    kind = pa.int8() if pa.types.is_null(values.type) else values.type
-    numbers = to_numpy(values.cast(kind).fill_null(pa.scalar(0).cast(kind)))
+        kind = pa.int8() if pa.types.is_null(values.type) else values.type
+        values = values.cast(kind).fill_null(pa.scalar(0).cast(kind))
+    numbers = to_numpy(values)
     outcomes = Outcomes(numbers, sizes, "predictions", scored)
     if numbers.dtype.kind == "f":
         outcomes.require(np.isfinite(numbers), "an outcome is a finite number")

@@ -17,6 +17,8 @@ JSON = pa.struct([("at_k.json", pa.large_string())])
 
 def samples_per_question(predictions: pa.ChunkedArray) -> np.ndarray:
     """(M,) how many samples each question has."""
+    if pa.types.is_fixed_size_list(predictions.type):
+        return np.broadcast_to(np.int64(predictions.type.list_size), len(predictions))
     return pc.list_value_length(predictions).to_numpy().astype(np.int64)
 
 
@@ -53,9 +55,15 @@ def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
     return values.to_pylist()
 
 
-def to_numpy(values: pa.ChunkedArray) -> np.ndarray:
+def one_chunk(values: pa.ChunkedArray) -> pa.Array:
+    """The entries as one array, without a copy where they are one."""
+    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
+
+
+def to_numpy(values: pa.Array | pa.ChunkedArray) -> np.ndarray:
     """The entries as one NumPy array."""
-    return values.combine_chunks().to_numpy(zero_copy_only=False)
+    values = one_chunk(values) if isinstance(values, pa.ChunkedArray) else values
+    return values.to_numpy(zero_copy_only=False)
 
 
 def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
@@ -71,5 +79,5 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
         )
         samples = np.unique(index, return_index=True)[1]
         return values.combine_chunks().take(samples[index[samples] >= 0]), index
-    encoded = values.combine_chunks().dictionary_encode()
+    encoded = one_chunk(values).dictionary_encode()
     return encoded.dictionary, encoded.indices.fill_null(-1).to_numpy()
