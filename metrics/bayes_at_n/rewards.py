@@ -177,13 +177,13 @@ def number_rewards(outcomes: Outcomes) -> Rewards:
     """The rewards of outcomes that are rewards: each question has levels of its own."""
     n, values = outcomes.n, outcomes.values.astype(float)
     outcomes.require(np.abs(values) <= 1e100, "a reward is a number from -1e100 to 1e100")
-    question = np.repeat(np.arange(len(n)), outcomes.sizes)
-    if outcomes.scored is not None:
-        question, values = question[outcomes.scored], values[outcomes.scored]
     # Each question's rewards in order, those of shorter ones filled up with the greatest.
-    values = values[np.lexsort((values, question))]
-    rank = np.minimum(np.arange(n.max()), n[:, None] - 1)
-    levels = values[(np.cumsum(n) - n)[:, None] + rank]
+    place = np.arange(n.max())
+    levels = np.full((len(n), len(place)), np.inf)
+    levels[place < n[:, None]] = outcomes.scored_values
+    levels.sort(axis=1)
+    rank = np.minimum(place, n[:, None] - 1)
+    levels = np.take_along_axis(levels, rank, axis=1)
     return Rewards(np.arange(len(n)), levels, rank + 1)
 
 

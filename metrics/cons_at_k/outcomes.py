@@ -8,14 +8,16 @@ scored, and shards of one run are all just counts.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from .parameters import is_listed, short
+from .parameters import is_listed, is_masked, short
+
+_BLOCK = 1 << 20  # outcomes that are counted at once, which stay in the cache of a machine
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,16 @@ class Outcomes:
 
     def counts(self) -> Counts:
         """How many samples of each question there are, and how many of them are right."""
-        n, right = self.n, require_binary(self).values
-        if self.scored is not None:
-            right = (right == 1) & self.scored
-        return Counts(n, per_question(right, self.sizes))
+        if self.scored is None:
+            return Counts(self.n, per_question(self.values, self.sizes, self._check_binary))
+        right = (require_binary(self).values == 1) & self.scored
+        return Counts(self.n, per_question(right, self.sizes))
+
+    def _check_binary(self, values: np.ndarray) -> None:
+        """Raise a ValueError that names the first of all outcomes that is not binary, if in
+        some of them there is one."""
+        if not _are_binary(values):
+            require_binary(self)
 
     def category_counts(self, categories: int) -> np.ndarray:
         """(M, C + 1) how many samples of each question fell in each category 0, .., C."""
@@ -85,33 +93,62 @@ class Outcomes:
         return self.values if self.scored is None else self.values[self.scored]
 
 
-def per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """(M,) sums of each question's values, which are 0 or 1."""
-    if (sizes != sizes[0]).any():
-        return np.diff(np.cumsum(values, dtype=np.int64)[np.cumsum(sizes) - 1], prepend=0)
-    rows = values.reshape(len(sizes), -1)
-    samples = rows.shape[1]
-    if rows.itemsize > 1 or samples > 255 or not rows.flags.c_contiguous:
-        return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
-    # Bytes of 0 and 1 are added in bytes, and eight at a time where they fill words: that is
-    # as fast as the memory is read, five times as fast as sums in 64 bits.
-    if samples % 8:
-        return np.einsum("ij->i", rows.view(np.uint8)).astype(np.int64)
-    words = np.einsum("ij->i", rows.view(np.uint64))
-    return (words * 0x0101010101010101 >> 56).astype(np.int64)  # the sum of its eight bytes
+def per_question(
+    values: np.ndarray,
+    sizes: np.ndarray,
+    check: Callable[[np.ndarray], None] = lambda values: None,
+) -> np.ndarray:
+    """(M,) sums of each question's values, which are 0 or 1: else the check raises an error."""
+    size = one_size(sizes)
+    if size == 0:
+        check(values)
+        return np.add.reduceat(values, np.cumsum(sizes) - sizes, dtype=np.int64)
+    sums = np.empty(len(sizes), dtype=np.int64)
+    step = max(1, _BLOCK // size)  # the rows of a block, still in the cache after the check
+    for start in range(0, len(sizes), step):
+        block = values[start * size : (start + step) * size]
+        check(block)
+        sums[start : start + step] = _row_sums(block, size)
+    return sums
+
+
+def _row_sums(values: np.ndarray, size: int) -> np.ndarray:
+    if values.itemsize > 1:
+        return np.einsum("ij->i", values.reshape(-1, size), dtype=np.int64, casting="unsafe")
+    rows = values.view(np.uint8).reshape(-1, size)
+    if size % 64 == 0 or size in (8, 16, 32):
+        # As bits, of which a machine counts 64 at once: this takes twice as long as to read the
+        # bytes, while to add them takes up to ten times as long.
+        bits = np.packbits(values.view(bool)).view(f"u{min(size, 64) // 8}")
+        rows = np.bitwise_count(bits).reshape(len(rows), -1)
+    if rows.shape[1] == 1:
+        return rows[:, 0]
+    return np.einsum("ij->i", rows, dtype=np.uint8 if size < 256 else np.int64)
+
+
+def one_size(sizes: np.ndarray) -> int:
+    """The number of samples of each question, or 0 where it is not the same for all."""
+    # A matrix has one number, which is read M times: nothing is to compare then.
+    one = sizes.strides == (0,) or (sizes == sizes[0]).all()
+    return int(sizes[0]) if one else 0
 
 
 def require_binary(outcomes: Outcomes) -> Outcomes:
     """The outcomes; a ValueError unless every scored one is 0 or 1."""
     values = outcomes.values
-    if values.dtype.kind == "b" or (
-        # No other bit is set in any of them: to see that is half of the cost of looking at each.
-        values.dtype.kind in "iu" and np.bitwise_or.reduce(values) in (0, 1)
-    ):
-        return outcomes
-    wanted = "an outcome is 0 or False for wrong, 1 or True for right"
-    outcomes.require((values == 0) | (values == 1), wanted)
+    if not _are_binary(values):
+        wanted = "an outcome is 0 or False for wrong, 1 or True for right"
+        outcomes.require((values == 0) | (values == 1), wanted)
     return outcomes
+
+
+def _are_binary(values: np.ndarray) -> bool:
+    if values.dtype.kind == "b":
+        return True
+    if values.dtype.kind in "iu":
+        # No other bit is set in any of them: to see that is half of the cost of looking at each.
+        return np.bitwise_or.reduce(values) in (0, 1)
+    return bool(((values == 0) | (values == 1)).all())
 
 
 def require_categories(outcomes: Outcomes) -> Outcomes:
@@ -132,7 +169,7 @@ def require_shares(outcomes: Outcomes) -> Outcomes:
 
 def number_of_samples(n: np.ndarray) -> str:
     """The number that a key carries: of the samples of each question, or n if they differ."""
-    return str(n[0]) if (n == n[0]).all() else "n"
+    return str(one_size(n) or "n")
 
 
 @dataclass(frozen=True)
@@ -150,7 +187,7 @@ class Counts:
     @cached_property
     def _codes(self) -> tuple[np.ndarray, int]:
         """(M,) c + base x n, and the base; c alone, and 0, where all n are the same."""
-        if (self.n == self.n[0]).all():
+        if one_size(self.n):
             return self.c, 0
         base = int(self.c.max()) + 1
         return self.c + base * self.n, base
@@ -159,7 +196,7 @@ class Counts:
     def _distinct(self) -> tuple[np.ndarray, np.ndarray]:
         """(U,) the distinct codes, ascending, and how often each is there."""
         code, base = self._codes
-        if (base or 1) * self.n.max() > 8 * len(code):
+        if (base * self.n.max() if base else self.n[0]) > 8 * len(code):
             return np.unique(code, return_counts=True)
         questions = np.bincount(code)  # to count is faster than to sort
         codes = np.flatnonzero(questions)
@@ -203,18 +240,19 @@ def read_outcomes(bank, name: str = "R", labels: Mapping[str, float] | None = No
     if not is_listed(bank):
         raise ValueError(f"{name} is {short(bank)}: each question has a list of outcomes.")
     array = np.asarray(bank) if hasattr(bank, "__array__") else np.empty(0, dtype=object)
-    if array.dtype.kind in "biuf" and not isinstance(bank, np.ma.MaskedArray):
+    if array.dtype.kind in "biuf" and not is_masked(bank):
         if array.ndim > 2:
             raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
         array = np.atleast_2d(array)
-        outcomes = Outcomes(array.ravel(), np.full(array.shape[0], array.shape[1]), name)
+        sizes = np.broadcast_to(np.int64(array.shape[1]), array.shape[:1])
+        outcomes = Outcomes(array.ravel(), sizes, name)
     else:
         outcomes = _read_lists(
             bank.tolist() if hasattr(bank, "tolist") else list(bank), name, labels or {}
         )
     if len(outcomes.sizes) == 0:
         raise ValueError(f"{name} holds no question.")
-    if not outcomes.sizes.all():
+    if not (one_size(outcomes.sizes) or outcomes.sizes.all()):
         empty = int(np.argmin(outcomes.sizes))
         raise ValueError(f"{name}[{empty}] is empty: a question needs a sample.")
     if outcomes.values.dtype.kind == "f":

@@ -29,7 +29,7 @@ import numpy as np
 
 from .credits import Credits, Score, as_score
 from .interval import Blend, Posterior, Scores
-from .outcomes import Counts
+from .outcomes import Counts, one_size
 from .parameters import check_positive
 from .wide import Wide, rising_factorials
 
@@ -217,7 +217,8 @@ def estimator(
 
     def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
         columns = expected(n, c, credits)
-        return np.column_stack([columns, *(keys[key].of(columns.T) for key in own)])
+        blends = [keys[key].of(columns.T) for key in own]
+        return np.column_stack([columns, *blends]) if own else columns
 
     alone = {key: Blend((len(credits) + place,)) for place, key in enumerate(own)}
     return keys | alone, estimate
@@ -248,8 +249,8 @@ def _by_size(n: np.ndarray, k: int) -> tuple[list[tuple[int, Rows]], np.ndarray]
     """The questions of each n that is small enough for a table of every c; and the others."""
     if k > _TABLED:
         return [], np.arange(len(n))
-    if (n == n[0]).all():
-        size, every = int(n[0]), slice(None)
+    if size := one_size(n):
+        every = slice(None)
         return ([(size, every)], n[:0]) if size <= _TABLED else ([], np.arange(len(n)))
     sizes = [size for size in np.unique(n).tolist() if size <= _TABLED]
     return [(size, np.flatnonzero(n == size)) for size in sizes], np.flatnonzero(n > _TABLED)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .columns import JSON, is_list, is_number, is_text, samples_per_question, to_python
-from .parameters import is_listed, short
+from .parameters import is_listed, is_masked, short
 
 
 def prediction_column(predictions) -> pa.ChunkedArray:
@@ -146,7 +146,7 @@ def _arrow_column(values, name: str) -> pa.ChunkedArray | None:
         column = values
     elif isinstance(source, datasets.Dataset) and source.format["type"] != "custom":
         column = source.with_format("arrow")[values.column_name][:]
-    elif hasattr(values, "__array__") and not isinstance(values, np.ma.MaskedArray):
+    elif hasattr(values, "__array__") and not is_masked(values):
         column = _from_numpy(np.asarray(values), name)
     if isinstance(column, pa.Array):
         column = pa.chunked_array([column])

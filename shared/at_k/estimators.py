@@ -40,7 +40,7 @@ from .credits import (
     spectrum,
     threshold,
 )
-from .draws import check_prior, draw_scores, posterior
+from .draws import check_prior, estimator, posterior
 from .outcomes import read_outcomes
 from .parameters import check_bounds, check_confidence, check_k
 from .rewards import (
@@ -59,8 +59,9 @@ Summary = tuple[float, float, float, float]
 
 def _point(R, k: int, score: Callable[..., Score | Credits], *options) -> float:
     counts = read_outcomes(R).counts()
-    scores = draw_scores(counts, {"": score(check_k(k, counts.n), *options)})
-    return scores.means(counts.questions)[""]
+    keys, estimate = estimator({"": score(check_k(k, counts.n), *options)})
+    columns = estimate(*counts.kinds)
+    return float(keys[""].of(counts.questions @ columns / len(counts.n)))
 
 
 def _summary(

@@ -21,6 +21,11 @@ def short(value, most: int = 60) -> str:
     return shown if len(shown) <= most else f"{shown[:most]}.."
 
 
+def is_masked(values) -> bool:
+    """Whether it is a masked array of NumPy: np.ma, which could tell, takes long to import."""
+    return isinstance(values, np.ndarray) and hasattr(values, "mask")
+
+
 def is_listed(value) -> bool:
     """Whether a value is a collection of others, and no text or dict."""
     if isinstance(value, (list, tuple)):  # told at once, as most are
@@ -108,14 +113,20 @@ def check_k(k, n: np.ndarray | None = None) -> int:
         raise ValueError(
             f"k is {short(k)}: the number of draws is a positive integer, a million at most."
         )
-    draws = int(k)
-    if n is not None and draws > n.min():
-        question = int(np.argmax(n < draws))
-        raise ValueError(
-            f"k is {draws}, but question {question} has n = {n[question]} scored samples: "
-            f"no {draws} of them can be drawn without replacement."
-        )
-    return draws
+    if n is not None:
+        _check_enough([k], n)
+    return int(k)
+
+
+def _check_enough(draws: list[int], n: np.ndarray) -> None:
+    least = n.min()
+    for k in draws:
+        if k > least:
+            question = int(np.argmax(n < k))
+            raise ValueError(
+                f"k is {k}, but question {question} has n = {n[question]} scored samples: "
+                f"no {k} of them can be drawn without replacement."
+            )
 
 
 def choose_k(k, default: Sequence[int], n: np.ndarray, beyond: bool = False) -> list[int]:
@@ -124,9 +135,12 @@ def choose_k(k, default: Sequence[int], n: np.ndarray, beyond: bool = False) -> 
     Where `beyond` holds, a k that is asked for may be larger than n.
     """
     if k is not None:
-        limit = None if beyond else n
-        return list(dict.fromkeys(check_k(each, limit) for each in as_list("k", k)))
-    if chosen := [each for each in default if each <= n.min()]:
+        draws = list(dict.fromkeys(check_k(each) for each in as_list("k", k)))
+        if not beyond:
+            _check_enough(draws, n)
+        return draws
+    least = n.min()
+    if chosen := [each for each in default if each <= least]:
         return chosen
     question = int(np.argmin(n))
     raise ValueError(
