@@ -43,14 +43,21 @@ _BLOCK = 1 << 18  # cells of a law worked on at once, which bounds the memory
 # --- Laws ---------------------------------------------------------------------
 
 
-def law(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None = None) -> Wide:
+def law(
+    n: np.ndarray,
+    c: np.ndarray,
+    k: int,
+    prior: Prior | None = None,
+    right: np.ndarray | None = None,
+) -> Wide:
     """P(j of k draws are right): (U, k + 1) for j = 0 .. k and U questions (n, c).
 
     Args:
         n: (U,) samples. Without a prior the draws are taken from them, and k <= n.
         c: (U,) how many of them are right, 0 <= c <= n.
+        right: the j that are wanted, if not all.
     """
-    right = np.arange(k + 1)
+    right = np.arange(k + 1) if right is None else right
     wrong = k - right
     n, c = n[:, None], c[:, None]
     factorial, inverse = rising_factorials(Fraction(1), max(k, n.max(initial=0)))
@@ -161,11 +168,12 @@ def _covariance(n: np.ndarray, c: np.ndarray, a: Credits, b: Credits, prior: Pri
 def _halves(first: Wide, second: Wide) -> Wide:
     """Mean of first[i] second[m - i] over the halves of 2k draws, for m = 0 .. 2k right."""
     k = len(first.hi) - 1
-    taken = np.arange(k + 1)
+    taken = np.union1d(0, np.flatnonzero(first.hi))  # of a threshold near an end, a few
     parts = []
-    for m in _blocks(np.arange(2 * k + 1), k):
+    for m in _blocks(np.arange(2 * k + 1), len(taken)):
         other = np.clip(m[:, None] - taken, 0, k)  # where clipped, the law is 0
-        parts.append((law(np.full(len(m), 2 * k), m, k) * (first * second[other])).sum())
+        chance = law(np.full(len(m), 2 * k), m, k, right=taken)
+        parts.append((chance * (first[taken] * second[other])).sum())
     return Wide.concatenate(parts)
 
 
