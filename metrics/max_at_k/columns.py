@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .outcomes import per_question
+from .outcomes import per_question, repeated
 
 JSON = pa.struct([("at_k.json", pa.large_string())])
 """The type of what Arrow has no one type for, such as dicts with keys of their own."""
@@ -18,7 +18,7 @@ JSON = pa.struct([("at_k.json", pa.large_string())])
 def samples_per_question(predictions: pa.ChunkedArray) -> np.ndarray:
     """(M,) how many samples each question has."""
     if pa.types.is_fixed_size_list(predictions.type):
-        return np.broadcast_to(np.int64(predictions.type.list_size), len(predictions))
+        return repeated(predictions.type.list_size, len(predictions))
     return pc.list_value_length(predictions).to_numpy().astype(np.int64)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
@@ -68,9 +67,12 @@ def check_categories(categories) -> dict[str, float] | None:
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
     """A number from least to most."""
     number = math.nan
-    if isinstance(value, Real) and not isinstance(value, bool):
-        with contextlib.suppress(OverflowError):  # of an integer that no double can hold
+    # Floats and integers first: these Python tells at once.
+    if isinstance(value, (float, int, Real)) and not isinstance(value, bool):
+        try:
             number = float(value)
+        except OverflowError:  # of an integer that no double can hold
+            number = math.nan
     if not least <= number <= most:
         raise ValueError(f"{name} is {short(value)}: {wanted}.")
     return number
@@ -108,7 +110,7 @@ def check_bounds(bounds) -> tuple[float, float]:
 
 def check_k(k, n: np.ndarray | None = None) -> int:
     """A number of draws: at least 1, and at most the n of every question where n is given."""
-    whole = isinstance(k, Integral) and not isinstance(k, bool)
+    whole = isinstance(k, (int, Integral)) and not isinstance(k, bool)
     if not whole or not 1 <= k <= _MOST_DRAWS:
         raise ValueError(
             f"k is {short(k)}: the number of draws is a positive integer, a million at most."

@@ -45,6 +45,8 @@ class Blend(NamedTuple):
 
     def of(self, columns):
         """The product, of (m,) numbers or of an (m, ..) array."""
+        if self.powers == (1.0,):
+            return columns[self.columns[0]]
         return math.prod(columns[column] ** power for column, power in self._terms())
 
     def variance(self, columns, covariance):

@@ -53,7 +53,7 @@ class Outcomes:
     def counts(self) -> Counts:
         """How many samples of each question there are, and how many of them are right."""
         if self.scored is None:
-            return Counts(self.n, per_question(self.values, self.sizes, self._check_binary))
+            return Counts(self.sizes, per_question(self.values, self.sizes, self._check_binary))
         right = (require_binary(self).values == 1) & self.scored
         return Counts(self.n, per_question(right, self.sizes))
 
@@ -126,9 +126,14 @@ def _row_sums(values: np.ndarray, size: int) -> np.ndarray:
     return np.einsum("ij->i", rows, dtype=np.uint8 if size < 256 else np.int64)
 
 
+def repeated(number: int, times: int) -> np.ndarray:
+    """One number as an array, which holds it once."""
+    return np.ndarray(times, np.int64, np.int64(number), strides=(0,))
+
+
 def one_size(sizes: np.ndarray) -> int:
     """The number of samples of each question, or 0 where it is not the same for all."""
-    # A matrix has one number, which is read M times: nothing is to compare then.
+    # Of what is `repeated` there is nothing to compare.
     one = sizes.strides == (0,) or (sizes == sizes[0]).all()
     return int(sizes[0]) if one else 0
 
@@ -185,41 +190,37 @@ class Counts:
     c: np.ndarray
 
     @cached_property
-    def _codes(self) -> tuple[np.ndarray, int]:
-        """(M,) c + base x n, and the base; c alone, and 0, where all n are the same."""
-        if one_size(self.n):
-            return self.c, 0
-        base = int(self.c.max()) + 1
-        return self.c + base * self.n, base
-
-    @cached_property
-    def _distinct(self) -> tuple[np.ndarray, np.ndarray]:
-        """(U,) the distinct codes, ascending, and how often each is there."""
-        code, base = self._codes
-        if (base * self.n.max() if base else self.n[0]) > 8 * len(code):
-            return np.unique(code, return_counts=True)
+    def _distinct(self) -> tuple[np.ndarray, int, np.ndarray, np.ndarray]:
+        """(M,) codes c + base x n, or c alone, of base 0, where all n are the same; the (U,)
+        distinct ones, ascending, and how often each is there."""
+        code, base, most = self.c, 0, one_size(self.n)
+        if not most:
+            base = int(code.max()) + 1
+            code, most = code + base * self.n, base * int(self.n.max())
+        if most > 8 * len(code):
+            return code, base, *np.unique(code, return_counts=True)
         questions = np.bincount(code)  # to count is faster than to sort
         codes = np.flatnonzero(questions)
-        return codes, questions[codes]
+        return code, base, codes, questions[codes]
 
     @property
     def questions(self) -> np.ndarray:
         """(U,) how many questions there are of each kind: those of equal counts score alike."""
-        return self._distinct[1]
+        return self._distinct[3]
 
-    @cached_property
+    @property
     def kinds(self) -> tuple[np.ndarray, np.ndarray]:
         """(U,) the n and (U,) the c of each kind."""
-        codes, base = self._distinct[0], self._codes[1]
+        _, base, codes, _ = self._distinct
         if not base:
-            return np.full(len(codes), self.n[0]), codes
+            return repeated(self.n[0], len(codes)), codes
         n, c = np.divmod(codes, base)
         return n, c
 
     @cached_property
     def kind(self) -> np.ndarray:
         """(M,) which of the kinds each question is."""
-        code, codes = self._codes[0], self._distinct[0]
+        code, _, codes, _ = self._distinct
         if codes[-1] > 8 * len(code):
             return np.searchsorted(codes, code)
         place = np.empty(codes[-1] + 1, dtype=np.int64)
@@ -243,9 +244,8 @@ def read_outcomes(bank, name: str = "R", labels: Mapping[str, float] | None = No
     if array.dtype.kind in "biuf" and not is_masked(bank):
         if array.ndim > 2:
             raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
-        array = np.atleast_2d(array)
-        sizes = np.broadcast_to(np.int64(array.shape[1]), array.shape[:1])
-        outcomes = Outcomes(array.ravel(), sizes, name)
+        questions, samples = array.shape if array.ndim == 2 else (1, array.size)
+        outcomes = Outcomes(array.ravel(), repeated(samples, questions), name)
     else:
         outcomes = _read_lists(
             bank.tolist() if hasattr(bank, "tolist") else list(bank), name, labels or {}
