@@ -34,9 +34,9 @@ import numpy as np
 from .credits import Credits, above_half, all_right, any_right, area, majority, threshold
 from .draws import estimator
 from .interval import Interval
-from .intervals import check_interval
 from .outcomes import Counts
 from .parameters import as_list, check_confidence, check_k, check_names
+from .report import check_interval
 from .sampling import PRIOR, Estimate, Sampling, binomial, learn
 
 _SCORES = {

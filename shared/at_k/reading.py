@@ -27,7 +27,10 @@ PREDICTIONS = (
     *("predictions", "prediction", "samples", "sample", "responses", "response"),
     *("completions", "completion", "generations", "generation", "outputs", "output"),
 )
-OUTCOMES = ("outcomes", "outcome", "correct", "is_correct", "passed", "rewards", "verdicts")
+OUTCOMES = (
+    *("outcomes", "outcome", "correct", "is_correct", "passed"),
+    *("rewards", "reward", "verdicts", "verdict"),
+)
 REFERENCES = (
     *("references", "reference", "answers", "answer", "targets", "target", "ground_truth"),
     *("gold", "solution", "expected", "label"),
@@ -55,6 +58,8 @@ class Questions:
     references: Sequence[Any] | None
     options: dict[str, Sequence[Any]]
     """What else the metric is given one of per question, by its parameter."""
+    taken_from: dict[str, str]
+    """The column of each of these."""
     judged_by: str | None
     """The column of the references, or None where the predictions are outcomes."""
     names: dict[str, list[str]]
@@ -111,13 +116,14 @@ def read_questions(
     else:
         key, entries, chosen = _gather(columns, chosen, source, questions)
         names = {key: entries}
-    given = {option: chosen[option] for option in options if option in chosen}
+    taken = {option: name for option, name in roles.items() if option in options and name}
+    given = {option: chosen[option] for option in taken}
     told_apart = {
         column.lower(): entries
         for column, entries in names.items()
         if "" not in entries and len(set(entries)) == len(entries)
     }
-    return Questions(chosen["samples"], chosen.get("answers"), given, answers, told_apart)
+    return Questions(chosen["samples"], chosen.get("answers"), given, taken, answers, told_apart)
 
 
 def places(a: Questions, b: Questions) -> list[int]:
