@@ -91,8 +91,8 @@ class _Family:
         if new_questions:
             products = {(a, b): x - theta[:, a] * theta[:, b] for (a, b), x in products.items()}
         # The limits are exact, and rounding leads nowhere beyond them.
-        n, weight = counts.kinds[0], counts.questions
-        least, most = (weight @ estimate(n, c) / len(counts.n) for c in (0 * n, n))
+        sizes, weight = counts.kinds[0], counts.questions
+        least, most = (weight @ estimate(sizes, c) / len(counts.n) for c in (0 * sizes, sizes))
         self.theta, self.covariance = np.clip(theta, least, most).T, products
 
     def of(self, blend: Blend) -> tuple[np.ndarray, np.ndarray]:
