@@ -57,6 +57,18 @@ def match(
     return right
 
 
+def read_answers(values: pa.ChunkedArray, check) -> np.ndarray:
+    """The code of each sample's answer, or -1 where there is none: equal for equal answers.
+
+    A named judge reads the answer out of the text; for one's own the text is the answer.
+    """
+    if check == "numeric":
+        values = _read_each(values, last_number)
+    elif check == "math_verify":
+        values = _read_each(values, _math_answer)
+    return distinct_entries(values)[1]
+
+
 def _comparable_numbers(values: pa.ChunkedArray, sizes: np.ndarray) -> pa.ChunkedArray:
     """Integers of 64 bits, or floats of which those that are equal have equal bits."""
     if not pa.types.is_floating(values.type):
@@ -188,6 +200,13 @@ def math_verify(prediction: Any, reference: Any) -> bool:
         or library.verify(_parse_reference(str(each)), answer, timeout_seconds=limit)
         for each in (reference if isinstance(reference, list) else [reference])
     )
+
+
+def _math_answer(text: Any) -> str | None:
+    """What math-verify reads out of a text, written in one way, or None."""
+    library, limit = math_verify_library(), _time_limit()
+    read = library.parse(_as_math(str(text).strip()), parsing_timeout=limit)
+    return str(read[0]) if read else None
 
 
 @lru_cache(maxsize=4096)

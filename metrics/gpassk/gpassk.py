@@ -14,6 +14,7 @@
 """G-Pass@k, and with it pass@k and pass^k: how often some, most or all of k samples are right."""
 
 from concurrent.futures import Executor
+from typing import NamedTuple
 
 import datasets
 import evaluate
@@ -21,7 +22,21 @@ import evaluate
 # evaluate copies only the modules that this script names: `x as x` is for another's sake.
 from .answers import NAMES as NAMES
 from .columns import given_per_question
-from .credits import above_half, all_right, any_right, check_tau, threshold
+from .credits import (
+    Credits,
+    Score,
+    above_half,
+    all_right,
+    any_right,
+    area,
+    check_tau,
+    geo_spectrum,
+    geom,
+    geom_ds,
+    majority,
+    spectrum,
+    threshold,
+)
 from .draws import check_prior, draw_scores, posterior_scores
 from .intake import prediction_column as prediction_column
 from .interval import Scores as Scores
@@ -52,7 +67,8 @@ stability (tau = 1: all must be right). mG-Pass@k sums it up over the tau above 
 """
 
 _KWARGS_DESCRIPTION = """
-Computes G-Pass@k, mG-Pass@k, pass@k and pass^k, unbiased, from n >= k samples of each question.
+Computes G-Pass@k, mG-Pass@k, pass@k, pass^k and others of their family, from n >= k samples of each
+question.
 Args:
     predictions: for each question the list of its samples, to be judged against its reference;
         or, where references are left out, the list of its outcomes: 1 or True for right, 0 or
@@ -62,8 +78,16 @@ Args:
     k: number of draws, or a list of them. Default: those of 4, 8 and 16 that every question has
         samples for.
     thresholds: the shares tau of right samples, from 0 to 1, that G-Pass@k asks for.
-    include: which scores to compute, of "G-Pass@k", "mG-Pass@k", "pass@k" and "pass^k".
-        Default: the first two.
+    include: which scores to compute, of "G-Pass@k", "mG-Pass@k", "pass@k", "pass^k", "maj@k"
+        (more than half are right), "AUC@k" (the area under pass@1 .. pass@k), "Geom@k" (the
+        geometric mean of pass@k and pass^k, of each question), "Geom_ds@k" (of their averages),
+        "GeoSpectrum@k" (of the averages of pass@k and a spectrum) and "Spectrum@k" (a weighted
+        sum of the chances that at least 1, 2, .., k are right). Default: the first two.
+    lam: from 0 to 1, the power of pass@k in GeoSpectrum@k; that of the spectrum is 1 - lam.
+    weights: of Spectrum@k and GeoSpectrum@k: k numbers, not negative, of sum 1 at most.
+        Default: those of mG-Pass@k.
+    pass_power: the power of pass@k in Geom@k and Geom_ds@k.
+    unanimous_power: the power of pass^k in Geom@k and Geom_ds@k.
     check_correct_fn: a function of a prediction and a reference that returns whether it is
         right, or None for a sample that is not to be scored; or "exact_match", "numeric" (the
         last number of the text) or "math_verify" (the math-verify library). Each distinct
@@ -109,12 +133,31 @@ Examples:
 _DEFAULT_K = (4, 8, 16)
 _DEFAULT_INCLUDE = ("G-Pass@k", "mG-Pass@k")
 
+
+class _Options(NamedTuple):
+    thresholds: list[float]
+    lam: float
+    weights: list[float] | None
+    powers: tuple[float, float]
+
+
 _SCORES = {
-    "G-Pass@k": lambda k, taus: {f"G-Pass@{k}_{tau}": threshold(k, tau) for tau in taus},
-    "mG-Pass@k": lambda k, taus: {f"mG-Pass@{k}": above_half(k)},
-    "pass@k": lambda k, taus: {f"pass@{k}": any_right(k)},
-    "pass^k": lambda k, taus: {f"pass^{k}": all_right(k)},
+    "G-Pass@k": lambda k, o: {f"G-Pass@{k}_{tau}": threshold(k, tau) for tau in o.thresholds},
+    "mG-Pass@k": lambda k, o: {f"mG-Pass@{k}": above_half(k)},
+    "pass@k": lambda k, o: {f"pass@{k}": any_right(k)},
+    "pass^k": lambda k, o: {f"pass^{k}": all_right(k)},
+    "maj@k": lambda k, o: {f"maj@{k}": majority(k)},
+    "AUC@k": lambda k, o: {f"AUC@{k}": area(k)},
+    "Geom@k": lambda k, o: {f"Geom@{k}": geom(k, *o.powers)},
+    "Geom_ds@k": lambda k, o: {f"Geom_ds@{k}": geom_ds(k, *o.powers)},
+    "GeoSpectrum@k": lambda k, o: {f"GeoSpectrum@{k}": geo_spectrum(k, o.lam, o.weights)},
+    "Spectrum@k": lambda k, o: {f"Spectrum@{k}": spectrum(k, o.weights)},
 }
+
+
+def _wanted(include: list[str], draws: list[int], options: _Options) -> dict[str, Credits | Score]:
+    scores = [_SCORES[name](k, options) for name in include for k in draws]
+    return {key: score for each in scores for key, score in each.items()}
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
@@ -146,6 +189,10 @@ class Gpassk(SampledMetric):
         k: int | list[int] | None = None,
         thresholds: float | list[float] | tuple[float, ...] = (0.25, 0.5, 0.75, 1.0),
         include: str | list[str] | None = None,
+        lam: float = 0.5,
+        weights: list[float] | None = None,
+        pass_power: float = 0.5,
+        unanimous_power: float = 0.5,
         check_correct_fn: Judge = "exact_match",
         num_proc: int | None = None,
         executor: Executor | None = None,
@@ -158,16 +205,15 @@ class Gpassk(SampledMetric):
         # What can be wrong before the judge is asked is found before.
         include = check_names("include", _DEFAULT_INCLUDE if include is None else include, _SCORES)
         taus = [check_tau(tau) for tau in as_list("thresholds", thresholds)]
+        options = _Options(taus, lam, weights, (pass_power, unanimous_power))
         prior = check_prior(alpha0, beta0)
         report = Report(len(predictions), groups, confidence, return_per_question, (0.0, 1.0))
         k = k if k is None else as_list("k", k)
-        choose_k(k, _DEFAULT_K, given_per_question(predictions))
+        _wanted(include, choose_k(k, _DEFAULT_K, given_per_question(predictions)), options)
 
         outcomes = self.outcomes(predictions, references, check_correct_fn, num_proc, executor)
         counts = outcomes.counts()
-        draws = choose_k(k, _DEFAULT_K, counts.n)
-        worths = [_SCORES[score](each, taus) for score in include for each in draws]
-        wanted = {key: worth for each in worths for key, worth in each.items()}
+        wanted = _wanted(include, choose_k(k, _DEFAULT_K, counts.n), options)
         scores = draw_scores(counts, wanted)
         if confidence is not None:
             scores = scores.with_spread_of(posterior_scores(counts, wanted, prior))

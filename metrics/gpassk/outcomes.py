@@ -52,27 +52,26 @@ class Outcomes:
 
         Of the two of a binary outcome, 0 is wrong and 1 is right.
         """
-        if self.scored is not None:
-            n = per_question(self.scored, self.sizes)
-            if not n.all():
-                raise ValueError(f"Question {n.argmin()} has no scored sample: leave it out.")
-        return Counts(self._binary_table() if categories == 2 else self._table(categories))
+        n = self.n
+        if categories != 2:
+            return Counts(self._table(categories))
+        right = require_binary(self).values
+        c = per_question(right if self.scored is None else (right == 1) & self.scored, self.sizes)
+        return Counts(np.array([n - c, c]).T)
 
-    def _binary_table(self) -> np.ndarray:
-        require_binary(self)
+    @cached_property
+    def n(self) -> np.ndarray:
+        """(M,) how many samples of each question are scored; a ValueError if none are."""
         if self.scored is None:
-            n, c = self.sizes, per_question(self.values, self.sizes)
-        else:
-            n = per_question(self.scored, self.sizes)
-            c = per_question((self.values == 1) & self.scored, self.sizes)
-        return np.array([n - c, c]).T
+            return self.sizes
+        n = per_question(self.scored, self.sizes)
+        if not n.all():
+            raise ValueError(f"Question {n.argmin()} has no scored sample: leave it out.")
+        return n
 
     def _table(self, categories: int) -> np.ndarray:
-        values = self.values
-        self.require(
-            (values >= 0) & (values < categories) & (values == np.floor(values)),
-            f"an outcome is a category, an integer from 0 to {categories - 1}",
-        )
+        values = require_categories(self).values
+        self.require(values < categories, f"the categories are 0 to {categories - 1}")
         cell = np.repeat(np.arange(len(self.sizes)) * categories, self.sizes)
         cell += values.astype(np.int64)
         if self.scored is not None:
@@ -96,6 +95,27 @@ def require_binary(outcomes: Outcomes) -> Outcomes:
         wanted = "an outcome is 0 or False for wrong, 1 or True for right"
         outcomes.require((values == 0) | (values == 1), wanted)
     return outcomes
+
+
+def require_categories(outcomes: Outcomes) -> Outcomes:
+    """The outcomes; a ValueError unless every scored one is a category."""
+    values = outcomes.values
+    whole = values == np.floor(values) if values.dtype.kind == "f" else True
+    outcomes.require((values >= 0) & whole, "an outcome is a category 0, 1, 2, ..")
+    return outcomes
+
+
+def require_shares(outcomes: Outcomes) -> Outcomes:
+    """The outcomes; a ValueError unless every scored one is a share of correctness."""
+    values = outcomes.values
+    wanted = "an outcome is 0 or 1, or a share of correctness from 0.0 to 1.0"
+    outcomes.require((values >= 0) & (values <= 1), wanted)
+    return outcomes
+
+
+def number_of_samples(n: np.ndarray) -> str:
+    """The number that a key carries: of the samples of each question, or n if they differ."""
+    return str(n[0]) if (n == n[0]).all() else "n"
 
 
 @dataclass(frozen=True)

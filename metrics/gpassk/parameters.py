@@ -44,6 +44,19 @@ def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> 
     return asked
 
 
+def check_categories(categories) -> dict[str, float] | None:
+    """Labels of the categories 0, 1, .., in order, as the numbers they stand for."""
+    if categories is None:
+        return None
+    labels = as_list("categories", categories)
+    for place, label in enumerate(labels):
+        if not isinstance(label, str) or label in labels[:place]:
+            raise ValueError(
+                f"categories[{place}] is {short(label)}: give each category a text of its own."
+            )
+    return {label: category for category, label in enumerate(labels)}
+
+
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
     """A number from least to most."""
     number = isinstance(value, Real) and not isinstance(value, bool)

@@ -27,9 +27,9 @@ from .tables import score_table
 if TYPE_CHECKING:
     from .reading import Questions
 
-# Parameters of `compute` that do not become flags: columns are named instead, and an
-# executor is an object.
-_NO_FLAGS = ("predictions", "references", "groups", "executor")
+# Parameters of `compute` that do not become flags of their own: columns are named instead, and
+# an executor is an object.
+_NO_FLAGS = ("predictions", "references", "executor")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -109,7 +109,7 @@ def _summary(name: str) -> str:
 
 
 def _add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
-    from .reading import GROUPS, OUTCOMES, PREDICTIONS, QUESTIONS, REFERENCES, read_questions
+    from .reading import OUTCOMES, PER_QUESTION, PREDICTIONS, QUESTIONS, REFERENCES, read_questions
 
     command.add_argument(
         "file",
@@ -121,7 +121,6 @@ def _add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
         ("predictions", "the samples that are to be judged", PREDICTIONS),
         ("outcomes", "or outcomes: samples that were judged", OUTCOMES),
         ("references", "what to judge the samples by", REFERENCES),
-        ("groups", "labels to give scores by", GROUPS),
         ("questions", "where a row is one sample, which question it is of", QUESTIONS),
     ):
         columns.add_argument(f"--{flag}", metavar="COLUMN", help=f"{text}: {', '.join(usual)}")
@@ -130,25 +129,30 @@ def _add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
     metric = load(name)
     helps = _argument_helps(metric.inputs_description)
     flags = command.add_argument_group("parameters of the metric")
+    options = []
     for parameter in inspect.signature(metric._compute).parameters.values():
-        if parameter.name not in _NO_FLAGS:
-            text = helps.get(parameter.name, "").replace("%", "%%")
-            flag = f"--{parameter.name.replace('_', '-')}"
+        text = helps.get(parameter.name, "").replace("%", "%%")
+        flag = f"--{parameter.name.replace('_', '-')}"
+        if parameter.name in PER_QUESTION:
+            known = ", ".join(PER_QUESTION[parameter.name])
+            columns.add_argument(flag, metavar="COLUMN", help=f"{known}: {text}")
+            options.append(parameter.name)
+        elif parameter.name not in _NO_FLAGS:
             flags.add_argument(flag, help=text, **_flag(parameter))
     command.add_argument("--json", action="store_true", help="print the metric's dict as JSON")
 
     def run(**given: Any) -> str:
         as_json = given.pop("json")
+        reading = [*inspect.signature(read_questions).parameters, *options]
+        named = {key: given.pop(key) for key in reading if key in given}
+        questions = read_questions(given.pop("file"), **named)
         asked = {key: value for key, value in given.items() if value is not None}
-        names = list(inspect.signature(read_questions).parameters)
-        questions = read_questions(
-            asked.pop("file"), **{key: asked.pop(key) for key in names if key in asked}
-        )
-        if questions.groups is not None:
-            asked["groups"] = questions.groups
         with contextlib.redirect_stdout(sys.stderr):  # what a judge prints is no score
             scores = metric.compute(
-                predictions=questions.predictions, references=questions.references, **asked
+                predictions=questions.predictions,
+                references=questions.references,
+                **questions.options,
+                **asked,
             )
         if as_json:
             return json.dumps(scores, indent=2)  # in ASCII, which any terminal can show
@@ -198,6 +202,9 @@ def _flag(parameter: inspect.Parameter) -> dict[str, Any]:
     )
     if listed and listed[0] in (int, float, str):
         return {"nargs": "+", "type": listed[0], "metavar": listed[0].__name__.upper()}
+    pair = next((typing.get_args(kind) for kind in kinds if typing.get_origin(kind) is tuple), ())
+    if pair and pair[-1] is not ...:
+        return {"nargs": len(pair), "type": pair[0], "metavar": pair[0].__name__.upper()}
     if plain is not None:
         return {"type": plain, "metavar": plain.__name__.upper()}
     return {"type": json.loads, "metavar": "JSON"}

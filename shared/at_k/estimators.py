@@ -44,7 +44,14 @@ from .draws import check_prior, draw_scores, posterior_scores
 from .interval import Summary
 from .outcomes import read_outcomes
 from .parameters import check_bounds, check_confidence, check_k
-from .rewards import bayes_scores, best_scores, category_rewards
+from .rewards import (
+    Rewards,
+    bayes_scores,
+    best_scores,
+    category_rewards,
+    check_prior_outcomes,
+    check_rewards,
+)
 
 Bounds = tuple[float, float] | None
 
@@ -483,6 +490,12 @@ def geo_spectrum_star_at_k_ci(
 # --- Categories and rewards ---------------------------------------------------
 
 
+def _rewards(R, w, R0=None) -> Rewards:
+    outcomes, rewards = read_outcomes(R), check_rewards(w)
+    prior = check_prior_outcomes(R0, len(outcomes.sizes), len(rewards))
+    return category_rewards(outcomes, rewards, prior)
+
+
 def bayes(R, w=None, R0=None) -> tuple[float, float]:
     """Bayes@N: posterior mean and standard deviation of the mean reward, (mu, sigma).
 
@@ -548,7 +561,7 @@ def avg_ci(R, w=None, confidence: float = 0.95, bounds: Bounds = None) -> Summar
 
 def _bayes(R, w, R0, key: str, confidence: float, bounds: Bounds) -> Summary:
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
-    rewards = category_rewards(read_outcomes(R), w, R0)
+    rewards = _rewards(R, w, R0)
     scores = bayes_scores(rewards, "bayes", "avg")
     return scores.summaries(rewards.questions, confidence, limits)[key]
 
@@ -564,7 +577,7 @@ def max_at_k(R, k: int, w=None) -> float:
     >>> round(max_at_k([[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]], 2, w=[0.0, 0.5, 1.0]), 6)
     0.85
     """
-    rewards = category_rewards(read_outcomes(R), w)
+    rewards = _rewards(R, w)
     scores = best_scores(rewards, {"": check_k(k, rewards.n)}, posterior=False)
     return scores.points(rewards.questions)[""]
 
@@ -586,7 +599,7 @@ def max_at_k_ci(
     (0.75, 0.08812, 0.5773, 0.9227)
     """
     draws, confidence = check_k(k), check_confidence(confidence)
-    rewards = category_rewards(read_outcomes(R), w, R0)
+    rewards = _rewards(R, w, R0)
     if bounds is None and draws > 1:
         bounds = float(rewards.levels[0]), float(rewards.levels[-1])
     limits = check_bounds(bounds)

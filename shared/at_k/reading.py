@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import csv
 import glob
 import io
@@ -31,7 +32,8 @@ REFERENCES = (
     *("references", "reference", "answers", "answer", "targets", "target", "ground_truth"),
     *("gold", "solution", "expected", "label"),
 )
-GROUPS = ("groups", "group")
+# What a metric takes one of per question, and whose usual names.
+PER_QUESTION = {"groups": ("groups", "group"), "R0": ("R0",)}
 QUESTIONS = (
     *("question_id", "task_id", "problem_id", "prompt_id", "id"),
     *("question", "problem", "prompt"),
@@ -47,7 +49,8 @@ class Questions:
 
     predictions: Sequence[Any]
     references: Sequence[Any] | None
-    groups: Sequence[Any] | None
+    options: dict[str, Sequence[Any]]
+    """What else the metric is given one of per question, by its parameter."""
     judged_by: str | None
     """The column of the references, or None where the predictions are outcomes."""
 
@@ -57,16 +60,17 @@ def read_questions(
     predictions: str | None = None,
     outcomes: str | None = None,
     references: str | None = None,
-    groups: str | None = None,
     questions: str | None = None,
     config: str | None = None,
     split: str | None = None,
+    **options: str | None,
 ) -> Questions:
     """The questions of a file, or of whatever else `datasets` can load.
 
     Columns that are not named are found by the usual names. A row is a question with the
     list of its samples (in CSV a cell such as ["12", "13"]); or it is one sample, and those
-    of one question share an entry in the column `questions`.
+    of one question share an entry in the column `questions`. The options are of PER_QUESTION,
+    each with its column, or None for the usual one.
 
     Raises:
         ValueError: that names the columns there are, if one is missing, or the line of a
@@ -88,8 +92,9 @@ def read_questions(
     # Beside outcomes, an answer is no reference to judge them by.
     judged = not (outcomes or samples.lower() in OUTCOMES)
     answers = _find(columns, references, REFERENCES if judged else ())
-    labels = _find(columns, groups, GROUPS)
-    roles = {"samples": samples, "answers": answers, "labels": labels}
+    roles = {"samples": samples, "answers": answers} | {
+        option: _find(columns, name, PER_QUESTION[option]) for option, name in options.items()
+    }
     chosen: Columns = {role: columns[name] for role, name in roles.items() if name is not None}
     chosen = _read_lists(chosen, source, questions)
     listed = [isinstance(cell, list) for cell in chosen["samples"] if cell is not None]
@@ -97,7 +102,8 @@ def read_questions(
         raise ValueError(f"{source} has lists of samples in some rows and single ones in others.")
     if not any(listed):
         chosen = _gather(columns, chosen, source, questions)
-    return Questions(chosen["samples"], chosen.get("answers"), chosen.get("labels"), answers)
+    given = {option: chosen[option] for option in options if option in chosen}
+    return Questions(chosen["samples"], chosen.get("answers"), given, answers)
 
 
 # --- Files and datasets -----------------------------------------------------------------
@@ -230,6 +236,8 @@ def _there_are(columns: Columns) -> str:
 
 def _read_lists(chosen: Columns, source: str, questions: str | None) -> Columns:
     """Lists for the cells of text, as CSV has them, that stand for lists."""
+    if "R0" in chosen:
+        chosen = chosen | {"R0": [_list_in(cell) or cell for cell in chosen["R0"]]}
     if questions is not None:
         return chosen
     cells = chosen["samples"]
@@ -314,7 +322,7 @@ def _as_outcome(cell) -> Any:
         return cell
     if (word := cell.strip().lower()) in words:
         return words[word]
-    try:
-        return float(cell)
-    except ValueError:
-        return cell
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(cell)
+    return cell

@@ -10,6 +10,8 @@ from .intake import label_index
 from .interval import Scores
 from .parameters import check_confidence
 
+_ENDS = ("_mu", "_sigma", "_lo", "_hi")
+
 
 class Report:
     """What `compute` returns: a flat dict of the mean scores of all questions and of groups.
@@ -54,8 +56,10 @@ class Report:
             for key, point in points.items():
                 result[prefix + key] = point
                 if key in summaries:
-                    ends = zip(("_mu", "_sigma", "_lo", "_hi"), summaries[key], strict=True)
-                    result |= {prefix + key + end: value for end, value in ends}
+                    values = zip(_ENDS, summaries[key], strict=True)
+                    result |= {prefix + key + end: value for end, value in values}
+                    if scores.mean is scores.point:  # to say it twice is no use
+                        del result[f"{prefix}{key}_mu"]
         if self._return_per_question:
             result["per_question"] = scores.per_question()
         return result

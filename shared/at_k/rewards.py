@@ -109,41 +109,35 @@ def _rising_quotient(a: np.ndarray, k: int) -> Scaled:
 # --- Reading ------------------------------------------------------------------------
 
 
-def category_rewards(outcomes: Outcomes, w=None, R0=None) -> Rewards:
-    """The rewards of outcomes that are categories 0 .. C, of which w has the rewards.
+def category_rewards(outcomes: Outcomes, w: np.ndarray, prior: np.ndarray) -> Rewards:
+    """The rewards of outcomes that are categories 0 .. C.
 
     Args:
-        w: C + 1 numbers; without it the outcomes are 0 and 1, and so are the rewards.
-        R0: (M, D) prior outcomes.
+        w: (C + 1,) the reward of each category.
+        prior: (M, C + 1) how many outcomes of each category are believed in beforehand.
 
     Raises:
-        ValueError: where an outcome is none of the categories, or w or R0 is wrong.
+        ValueError: where an outcome is none of the categories.
     """
-    if w is None:
-        values = outcomes.values
+    if outcomes.values.max() >= len(w):
         outcomes.require(
-            (values == 0) | (values == 1),
-            "without w an outcome is 0 or 1; give w, a reward for each category",
+            outcomes.values < len(w),
+            f"w has rewards for the categories 0 to {len(w) - 1}; give one for each category",
         )
-    rewards = np.array([0.0, 1.0] if w is None else check_rewards(w))
-    seen = outcomes.counts(len(rewards)).table
-    prior = np.ones_like(seen) if R0 is None else 1 + _prior_counts(R0, *seen.shape)
+    seen = outcomes.counts(len(w)).table
     both = Counts(np.hstack([seen, seen + prior]))
-    levels = np.unique(rewards)
-    at_most = (rewards[:, None] <= levels).astype(np.int64)
+    levels = np.unique(w)
+    at_most = (w[:, None] <= levels).astype(np.int64)
     kinds = both.kinds.reshape(len(both.kinds), 2, -1) @ at_most
     return Rewards(both.kind, levels, kinds[:, 0], kinds[:, 1])
 
 
 def number_rewards(outcomes: Outcomes) -> Rewards:
     """The rewards of outcomes that are rewards: each question has levels of its own."""
-    sizes, values, scored = outcomes.sizes, outcomes.values.astype(float), outcomes.scored
-    question = np.repeat(np.arange(len(sizes)), sizes)
-    if scored is not None:
-        question, values = question[scored], values[scored]
-    n = np.bincount(question, minlength=len(sizes))
-    if not n.all():
-        raise ValueError(f"Question {int(np.argmin(n))} has no scored sample: leave it out.")
+    n, values = outcomes.n, outcomes.values.astype(float)
+    question = np.repeat(np.arange(len(n)), outcomes.sizes)
+    if outcomes.scored is not None:
+        question, values = question[outcomes.scored], values[outcomes.scored]
     # Each question's rewards in order, those of shorter ones filled up with the greatest.
     values = values[np.lexsort((values, question))]
     rank = np.minimum(np.arange(n.max()), n[:, None] - 1)
@@ -151,23 +145,29 @@ def number_rewards(outcomes: Outcomes) -> Rewards:
     return Rewards(np.arange(len(n)), levels, rank + 1)
 
 
-def check_rewards(w) -> list[float]:
-    """A finite reward for each category."""
+def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
+    """(C + 1,) a finite reward for each category; 0 and 1 where none are given."""
     wanted = "a reward is a number from -1e100 to 1e100"
-    return [
-        check_number(f"w[{category}]", reward, wanted, -1e100, 1e100)
-        for category, reward in enumerate(as_list("w", w))
-    ]
+    rewards = [0.0, 1.0] if w is None else as_list("w", w)
+    if labels is not None and len(labels) != len(rewards):
+        raise ValueError(f"There are {len(labels)} categories: give w, a reward for each of them.")
+    return np.array(
+        [check_number(f"w[{i}]", reward, wanted, -1e100, 1e100) for i, reward in enumerate(rewards)]
+    )
 
 
-def _prior_counts(R0, questions: int, categories: int) -> np.ndarray:
+def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
+    """(M, C + 1) how many outcomes of each category are believed in: one, and those of R0."""
+    if R0 is None or np.size(R0) == 0:
+        return np.ones((questions, categories), dtype=np.int64)
     outcomes = read_outcomes(R0, "R0")
-    if len(outcomes.sizes) != questions or (outcomes.sizes != outcomes.sizes[0]).any():
+    lengths = sorted({*outcomes.sizes.tolist()})
+    if len(outcomes.sizes) != questions or len(lengths) > 1 or outcomes.scored is not None:
         raise ValueError(
-            f"R0 has {len(outcomes.sizes)} rows of {short(sorted({*outcomes.sizes.tolist()}))} "
-            f"outcomes: give M = {questions} rows of equal length."
+            f"R0 has {len(outcomes.sizes)} rows, of {short(lengths)} outcomes: give M = "
+            f"{questions} rows of one length, without None."
         )
-    return outcomes.counts(categories).table
+    return 1 + outcomes.counts(categories).table
 
 
 # --- Scores -------------------------------------------------------------------------

@@ -1,0 +1,255 @@
+"""How many of k draws are right: the laws, and the moments of scores under them.
+
+Samples of one question are exchangeable, so a question is its counts: n samples, c of
+them right. A law says how likely it is that j of k draws are right, and there are two laws,
+which are one urn: of n balls c are right, and each ball that is drawn stays out, or goes back
+with one more like it. Write C(k, j) for the binomial coefficient, fall(x, j) =
+x (x-1) .. (x-j+1) and rise(x, j) = x (x+1) .. (x+j-1). Drawn without replacement from the
+observed samples,
+
+    P(j) = C(k, j) fall(c, j) fall(n-c, k-j) / fall(n, k),
+
+the hypergeometric law, which gives unbiased estimates. Drawn anew, from a question whose
+success rate had a Beta(a, b) prior before the n samples were seen,
+
+    P(j) = C(k, j) rise(c+a, j) rise(n-c+b, k-j) / rise(n+a+b, k),
+
+the Beta-binomial law, which gives posterior means (Hariri et al. 2026, arXiv:2510.04265).
+A score is an expected credit (see `credits`) under either.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from .credits import Credits, Score, as_score
+from .interval import Blend, Scores
+from .outcomes import Counts
+from .parameters import check_positive
+from .wide import Wide, rising_factorials
+
+Prior = tuple[float, float]
+"""(alpha0, beta0) of the Beta prior on a question's success rate, both positive."""
+
+_TABLED = 128  # up to this many samples and draws, tables hold every c and are kept
+_BLOCK = 1 << 18  # cells of a law worked on at once, which bounds the memory
+
+
+# --- Laws ---------------------------------------------------------------------
+
+
+def law(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None = None) -> Wide:
+    """P(j of k draws are right): (U, k + 1) for j = 0 .. k and U questions (n, c).
+
+    Args:
+        n: (U,) samples. Without a prior the draws are taken from them, and k <= n.
+        c: (U,) how many of them are right, 0 <= c <= n.
+    """
+    right = np.arange(k + 1)
+    wrong = k - right
+    n, c = n[:, None], c[:, None]
+    factorial, inverse = rising_factorials(Fraction(1), max(k, n.max(initial=0)))
+    choose = inverse[right] * inverse[wrong] * factorial[k]
+    if prior is None:
+        c_left, wrong_left = c - right, (n - c) - wrong
+        possible = (c_left >= 0) & (wrong_left >= 0)
+        cells = inverse[np.where(possible, c_left, 0)] * inverse[np.where(possible, wrong_left, 0)]
+        rows = factorial[c] * factorial[n - c] * (factorial[n - k] * inverse[n])
+        return (cells.where(possible) * choose * rows).to_wide()
+    alpha0, beta0 = Fraction(prior[0]), Fraction(prior[1])
+    most = n.max(initial=0) + k
+    alpha, inverse_alpha = rising_factorials(alpha0, most)
+    beta, inverse_beta = rising_factorials(beta0, most)
+    both, inverse_both = rising_factorials(alpha0 + beta0, most)
+    cells = alpha[c + right] * beta[n - c + wrong]
+    rows = inverse_alpha[c] * inverse_beta[n - c] * (both[n] * inverse_both[n + k])
+    return (cells * choose * rows).to_wide()
+
+
+def check_prior(alpha0: float, beta0: float) -> Prior:
+    """Both parameters of a Beta prior, positive and small enough to leave sigma its digits."""
+    wanted = "a parameter of the Beta prior is a positive number, 1e15 at most"
+    return (
+        check_positive("alpha0", alpha0, wanted, 1e15),
+        check_positive("beta0", beta0, wanted, 1e15),
+    )
+
+
+# --- Moments ------------------------------------------------------------------
+
+
+def expected(
+    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior | None = None
+) -> np.ndarray:
+    """Expected credits: (U, m) of m credits for U questions (n, c), both (U,).
+
+    Each credit has the k that its length says. Without a prior no k is above any n: that is
+    for the caller to see to.
+    """
+    result = np.empty((len(c), len(credits)))
+    for k in {len(credit) for credit in credits}:
+        columns = [column for column, credit in enumerate(credits) if len(credit) == k]
+        tabled = _tabled(n, k)
+        for size in np.unique(n[tabled]).tolist():
+            rows = np.flatnonzero(n == size)
+            for column in columns:
+                result[rows, column] = _expected_table(size, credits[column], prior)[c[rows]]
+        for rows in _blocks(np.flatnonzero(~tabled), k):
+            tails = _tails(n[rows], c[rows], k, prior)
+            for column in columns:
+                result[rows, column] = _climb(tails, credits[column])
+    return result
+
+
+def covariance(n: np.ndarray, c: np.ndarray, a: Credits, b: Credits, prior: Prior) -> np.ndarray:
+    """Posterior covariance of two scores of k new samples, never negative: (U,).
+
+    The product of two scores is what 2k new samples are worth when the credit that a gives to
+    the first half is multiplied by the one that b gives to the second: so its mean is that of
+    a credit too, under the same law at 2k.
+    """
+    k = len(a)
+    result = np.empty(len(c))
+    tabled = _tabled(n, k)
+    for size in np.unique(n[tabled]).tolist():
+        rows = np.flatnonzero(n == size)
+        result[rows] = _covariance_table(size, a, b, prior)[c[rows]]
+    for rows in _blocks(np.flatnonzero(~tabled), 2 * k):
+        result[rows] = _covariance(n[rows], c[rows], a, b, prior)
+    return result
+
+
+class _Side(NamedTuple):
+    """A score, or what is lost of it: whichever has the smaller mean, at the rows where it has.
+
+    Both vary alike, but for the sign. Of the smaller one the digits are left when the product
+    of means is taken from the mean of products: near certainty as they are near failure.
+    """
+
+    worth: Wide
+    mean: Wide
+    rows: np.ndarray
+    sign: float
+
+
+def _sides(credit: Credits, one: Wide) -> tuple[_Side, _Side]:
+    gained, lost = worth(credit), left(credit)
+    gain, loss = (one * gained).sum(), (one * lost).sum()
+    small = gain.hi <= loss.hi
+    return _Side(gained, gain, small, 1.0), _Side(lost, loss, ~small, -1.0)
+
+
+def worth(credit: Credits) -> Wide:
+    """What 0, 1, .., k right draws are worth."""
+    return Wide.of((0.0, *credit)[::-1]).suffix_sums()[::-1]
+
+
+def left(credit: Credits) -> Wide:
+    """What they leave to gain."""
+    return Wide.of((*credit, 0.0)).suffix_sums()
+
+
+def _covariance(n: np.ndarray, c: np.ndarray, a: Credits, b: Credits, prior: Prior) -> np.ndarray:
+    k = len(a)
+    one, two = law(n, c, k, prior), law(n, c, 2 * k, prior)
+    result = np.empty(len(c))
+    for first in _sides(a, one):
+        for second in _sides(b, one):
+            rows = np.flatnonzero(first.rows & second.rows)
+            if len(rows):
+                product = (two[rows] * _halves(first.worth, second.worth)).sum()
+                rest = product - first.mean[rows] * second.mean[rows]
+                result[rows] = np.maximum(first.sign * second.sign * rest.hi, 0.0)
+    return result
+
+
+def _halves(first: Wide, second: Wide) -> Wide:
+    """Mean of first[i] second[m - i] over the halves of 2k draws, for m = 0 .. 2k right."""
+    k = len(first.hi) - 1
+    taken = np.arange(k + 1)
+    parts = []
+    for m in _blocks(np.arange(2 * k + 1), k):
+        other = np.clip(m[:, None] - taken, 0, k)  # where clipped, the law is 0
+        parts.append((law(np.full(len(m), 2 * k), m, k) * (first * second[other])).sum())
+    return Wide.concatenate(parts)
+
+
+def _tails(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None) -> np.ndarray:
+    """P(at least r of k draws are right), rounded: (U, k) for r = 1 .. k."""
+    return law(n, c, k, prior).suffix_sums().hi[:, 1:]
+
+
+def _climb(tails: np.ndarray, credit: Credits) -> np.ndarray:
+    """Sum of credit[r] x P(at least r right).
+
+    The tails are rounded to doubles before they are added, as the formula of mG-Pass@k
+    has it: so its published digits come out to the last. The sum itself is exact.
+    """
+    taken = np.flatnonzero(credit)
+    terms = tails[:, taken] * np.array(credit)[taken]
+    return terms[:, 0] if len(taken) == 1 else np.array([math.fsum(row) for row in terms.tolist()])
+
+
+def draw_scores(counts: Counts, scores: Mapping[str, Score | Credits]) -> Scores:
+    """The unbiased estimates of the scores of each kind of question."""
+    credits, keys = _columns(scores)
+    return Scores(keys, counts.kind, expected(*counts.binary_kinds, credits))
+
+
+def posterior_scores(counts: Counts, scores: Mapping[str, Score | Credits], prior: Prior) -> Scores:
+    """The posterior means of the scores of each kind of question, and their covariances."""
+    credits, keys = _columns(scores)
+    n, c = counts.binary_kinds
+    mean = expected(n, c, credits, prior)
+    pairs = {pair for blend in keys.values() for pair in blend.pairs()}
+    spread = {(a, b): covariance(n, c, credits[a], credits[b], prior) for a, b in pairs}
+    return Scores(keys, counts.kind, mean, mean, spread)
+
+
+def _columns(scores: Mapping[str, Score | Credits]) -> tuple[list[Credits], dict[str, Blend]]:
+    """The distinct credits of all scores, and each score as a blend of these columns."""
+    wanted = {key: as_score(score) for key, score in scores.items()}
+    place: dict[Credits, int] = {}
+    keys = {
+        key: Blend(
+            tuple(place.setdefault(credit, len(place)) for credit in score.credits),
+            score.powers,
+            score.pooled,
+        )
+        for key, score in wanted.items()
+    }
+    return list(place), keys
+
+
+# --- Tables -------------------------------------------------------------------
+
+
+def _tabled(n: np.ndarray, k: int) -> np.ndarray:
+    """Which questions are small enough that a table for every c is made once and kept."""
+    return (n <= _TABLED) & (k <= _TABLED)
+
+
+@lru_cache(maxsize=64)
+def _tails_table(n: int, k: int, prior: Prior | None) -> np.ndarray:
+    return _tails(np.full(n + 1, n), np.arange(n + 1), k, prior)
+
+
+@lru_cache(maxsize=1024)
+def _expected_table(n: int, credit: Credits, prior: Prior | None) -> np.ndarray:
+    return _climb(_tails_table(n, len(credit), prior), credit)
+
+
+@lru_cache(maxsize=1024)
+def _covariance_table(n: int, a: Credits, b: Credits, prior: Prior) -> np.ndarray:
+    return _covariance(np.full(n + 1, n), np.arange(n + 1), a, b, prior)
+
+
+def _blocks(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
+    step = max(1, _BLOCK // (k + 1))
+    return (rows[start : start + step] for start in range(0, len(rows), step))

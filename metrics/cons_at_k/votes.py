@@ -1,0 +1,137 @@
+"""vote@k: how often the most frequent of k sampled answers is a right one, exactly.
+
+Of n samples of a question, m_i gave the answer i. Of k drawn without replacement, x_i give
+it; the answers with the most votes share the win. Let t be the number of votes that wins, and
+count the subsets of k samples by a generating function in z (draws) and y (winners):
+
+    G_t(z, y) = product over i of (C(m_i, 0) + .. + C(m_i, t-1) z^(t-1) + y C(m_i, t) z^t).
+
+In the coefficient of z^k, that of y^w counts the subsets with w answers of t votes each and
+none with more; and as 1/w is the integral of y^(w-1) from 0 to 1,
+
+    vote@k = sum over t, and over right answers a, of
+             [z^k] integral of C(m_a, t) z^t G_t(z, y) without the factor of a  dy,  / C(n, k).
+
+The integrand is a polynomial of degree at most k/t - 1 in y, for which Gauss's rule with half
+as many nodes is exact, and no term is negative: so nothing cancels.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from .credits import majority
+from .draws import expected
+
+
+def vote(
+    question: np.ndarray, answer: np.ndarray, right: np.ndarray, k: np.ndarray, merge_right: bool
+) -> np.ndarray:
+    """The probability for each question, (M,).
+
+    Args:
+        question: (S,) which question each sample is of, ascending from 0 to M - 1.
+        answer: (S,) the code of its answer, or -1 for a sample that gives none: it is drawn,
+            and has no vote.
+        right: (S,) whether it is right.
+        k: (M,) the number of draws, at most as many as the question has samples.
+        merge_right: whether the right answers of a question are one answer.
+    """
+    if merge_right:
+        answer = np.where(right, answer.max(initial=0) + 1, answer)
+    ends = np.cumsum(np.bincount(question, minlength=len(k)))[:-1]
+    rows = zip(np.split(answer, ends), np.split(right, ends), k.tolist(), strict=True)
+    return np.array([_of_question(answers, rights, draws) for answers, rights, draws in rows])
+
+
+def _of_question(answer: np.ndarray, right: np.ndarray, k: int) -> float:
+    said, first, count = np.unique(answer, return_index=True, return_counts=True)
+    votes = said >= 0
+    rights = right[first] & votes
+    return plurality(
+        tuple(sorted(count[rights].tolist())),
+        tuple(sorted(count[votes & ~rights].tolist())),
+        int(count[~votes].sum()),
+        k,
+    )
+
+
+@lru_cache(maxsize=1 << 14)
+def plurality(right: tuple[int, ...], wrong: tuple[int, ...], silent: int, k: int) -> float:
+    """The probability that a right answer has the most of k votes, ties shared equally.
+
+    Args:
+        right: how many samples gave each right answer.
+        wrong: how many gave each wrong one.
+        silent: how many gave none.
+        k: how many samples are drawn, at most as many as there are.
+    """
+    if not right:
+        return 0.0
+    n = sum(right) + sum(wrong) + silent
+    # With more than half of the draws an answer wins whatever the others have.
+    more = expected(np.full(len(right), n), np.array(right), [majority(k)])
+    return min(1.0, float(more.sum()) + _by_less(right, wrong, silent, n, k))
+
+
+def _by_less(right: tuple[int, ...], wrong: tuple[int, ...], silent: int, n: int, k: int) -> float:
+    """The probability that a right answer wins, or shares, with half of the draws or fewer."""
+    nodes = [
+        (t, node, weight)
+        for t in range(1, min(k // 2, max(right)) + 1)
+        # Not if more is drawn than all answers can have with at most t votes each.
+        if sum(min(m, t) for m in right + wrong) + silent >= k
+        for node, weight in _gauss(-(-(k // t) // 2))
+    ]
+    if not nodes:
+        return 0.0
+    t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
+    # z is taken times a power of two, as is each factor, so that all numbers are near 1 where
+    # binomial coefficients are not.
+    shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
+    scaled, scale = _ways(silent, k, shift)
+    every = np.zeros((len(nodes), k + 1))  # coefficients of z^0 .. z^k, at each node
+    every[:, : len(scaled)] = scaled
+    winning = np.zeros_like(every)
+    for place, m in enumerate(wrong + right):
+        ways, exponent = _ways(m, int(t.max()), shift)
+        scale += exponent
+        votes = np.arange(len(ways))
+        wins = ways * (votes == t)
+        factor = ways * (votes < t) + y * wins
+        if place >= len(wrong):
+            winning = _times(winning, factor) + _times(every, wins)
+        every = _times(every, factor)
+    subsets = _scaled(math.comb(n, k), shift * k - scale)
+    return float((weight[:, 0] * winning[:, k]).sum()) / subsets
+
+
+def _times(polynomial: np.ndarray, factor: np.ndarray) -> np.ndarray:
+    """Products of polynomials, row by row, as far as the first ones go."""
+    product = factor[:, :1] * polynomial
+    for power in range(1, factor.shape[1]):
+        product[:, power:] += factor[:, power, None] * polynomial[:, :-power]
+    return product
+
+
+@lru_cache(maxsize=1 << 12)
+def _ways(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
+    """C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), none above 1, and the e."""
+    ways = [math.comb(m, x) for x in range(min(m, most) + 1)]
+    scale = max(way.bit_length() + shift * x for x, way in enumerate(ways))
+    return np.array([_scaled(way, shift * x - scale) for x, way in enumerate(ways)]), scale
+
+
+def _scaled(number: int, exponent: int) -> float:
+    """number x 2^exponent, rounded once."""
+    return float(number << exponent) if exponent >= 0 else number / (1 << -exponent)
+
+
+@lru_cache(maxsize=256)
+def _gauss(nodes: int) -> list[tuple[float, float]]:
+    """Nodes and weights of Gauss's rule on [0, 1]."""
+    at, weights = np.polynomial.legendre.leggauss(nodes)
+    return list(zip(((1 + at) / 2).tolist(), (weights / 2).tolist(), strict=True))
