@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 import re
@@ -105,7 +104,9 @@ def as_api(space: Space) -> Callable[..., dict]:
         `options` are those of the page by their names; what is left out is as the page has it.
         """
         try:
-            return dict(_result(space, score(request_of(space, judge, options or {}, text=samples))))
+            return dict(
+                _result(space, score(request_of(space, judge, options or {}, text=samples)))
+            )
         except ValueError as error:
             raise gr.Error(str(error), print_exception=False) from error
 
@@ -296,9 +297,9 @@ class Show:
         space, banks = self._space, answer.banks
         told = summary(answer, judge)
         for control in space.controls:
-            if answer.options[control.name] != asked[control.name]:
-                told += f" {control.label} is {answer.options[control.name]} here: no question"
-                told += " may have fewer samples."
+            if isinstance(control, Slider) and answer.options[control.name] < asked[control.name]:
+                least = answer.options[control.name]
+                told += f" {control.label} is {least}: a question has no more samples."
         pictures = [draw(banks, answer.options) for draw in space.pictures]
         numbers = self._folder() / f"{space.metric}.json"
         numbers.write_text(json.dumps(dict(_result(space, answer)), indent=1), encoding="utf-8")
@@ -332,7 +333,8 @@ def _given(
     if len(files) > space.most_files:
         most = "one file" if space.most_files == 1 else "two files to compare"
         raise ValueError(f"{len(files)} files are too many: give {most}.")
-    return {"files": files}
+    # Plain texts, so that a worker need not import the class that Gradio has for them.
+    return {"files": [str(file) for file in files]}
 
 
 def _parts(picture: Picture) -> tuple[str, PlotData]:
@@ -404,9 +406,7 @@ def page(space: Space) -> gr.Blocks:
                     show_label=False,
                     elem_id="code",
                 )
-        gr.Markdown(
-            f"## What it measures\n{space.about}", elem_id="about", latex_delimiters=_LATEX
-        )
+        gr.Markdown(f"## What it measures\n{space.about}", elem_id="about", latex_delimiters=_LATEX)
 
         inputs = [source, *given.values(), judge, *controls]
         plots = [component for pair in drawn for component in pair]

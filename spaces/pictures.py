@@ -5,7 +5,7 @@ No text of a visitor's gets into an expression: it is data, and data only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Row = dict[str, Any]
@@ -66,6 +66,8 @@ def curves(
     if dash:
         channels["detail"] = {"field": dash, "type": "nominal"}
     dashed = {"strokeDash": _dash(dash, lines)} if dash and len(lines) > 1 else {}
+    if dash == colour:  # whose legend will do
+        dashed["strokeDash"]["legend"] = None
     shape = {"interpolate": interpolate}
     layers: list[Spec] = []
     if any("lo" in row for row in values):
@@ -133,18 +135,22 @@ def _dash(name: str, values: list[str]) -> Spec:
     return {"field": name, "type": "nominal", "scale": scale, "sort": None, "legend": legend}
 
 
-def strip(rows: Iterable[Row], title: str) -> Spec:
-    """A cell for each question, from the hardest to the easiest, in a colour for its `rate`:
-    a row for each `bank`. `question` names it and `said` tells of it."""
-    values = sorted(rows, key=lambda row: row["rate"])
-    banks = _distinct(sorted(values, key=lambda row: row["order"]), "bank")
-    ranks = dict.fromkeys(banks, 0)
-    for row in values:
-        row["rank"] = ranks[row["bank"]]
-        ranks[row["bank"]] += 1
-    for row in values:
-        row["from"] = row["rank"] / ranks[row["bank"]]
-        row["to"] = (row["rank"] + 1) / ranks[row["bank"]]
+def strip(rates: Mapping[str, Sequence[float]], title: str) -> Spec:
+    """For each bank a row with a cell for each question, from the hardest to the easiest, in a
+    colour for its rate from 0 to 1."""
+    banks = list(rates)
+    values = [
+        {
+            "bank": bank,
+            "question": question,
+            "rate": rate,
+            "from": place,
+            "to": place + 1 / len(each),
+        }
+        for bank, each in rates.items()
+        for rank, (question, rate) in enumerate(sorted(enumerate(each), key=lambda pair: pair[1]))
+        for place in [rank / len(each)]
+    ]
     across = {"type": "quantitative", "axis": None, "scale": {"domain": [0, 1], "nice": False}}
     colour = {
         "field": "rate",
@@ -176,8 +182,8 @@ def strip(rows: Iterable[Row], title: str) -> Spec:
             },
             "fill": colour,
             "tooltip": [
-                {"field": "question", "title": "question", "type": "nominal"},
-                {"field": "said", "title": "right", "type": "nominal"},
+                {"field": "question", "title": "question (from 0)", "type": "nominal"},
+                {"field": "rate", "title": title, "type": "quantitative", "format": ".1%"},
             ],
         },
     }
@@ -202,7 +208,10 @@ def intervals(rows: Iterable[Row], x: Spec, group: str, colour: str) -> Spec:
     marks = (
         ({"type": "rule", "strokeWidth": 3.5, "strokeCap": "round", "opacity": 0.55}, "lo"),
         ({"type": "point", "filled": True, "size": 90, "opacity": 1}, "mean"),
-        ({"type": "tick", "thickness": 2.5, "size": 16, "opacity": 1, "orient": "vertical"}, "point"),
+        (
+            {"type": "tick", "thickness": 2.5, "size": 16, "opacity": 1, "orient": "vertical"},
+            "point",
+        ),
     )
     layers = [
         {

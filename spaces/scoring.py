@@ -7,6 +7,7 @@ share of the memory. `score` starts such processes and waits for them; `_work` i
 
 from __future__ import annotations
 
+import inspect
 import logging
 import multiprocessing
 import os
@@ -14,7 +15,7 @@ import re
 import resource
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -25,13 +26,14 @@ from typing import Any
 os.environ.setdefault("HF_HOME", tempfile.mkdtemp(prefix="space-"))
 
 import evaluate
-from at_k.reading import GROUPS, QUESTIONS, REFERENCES, read_questions
-from space import JUDGES, Bank, Call, Options
+from at_k.reading import PER_QUESTION, QUESTIONS, REFERENCES, read_questions
+from space import JUDGES, Bank, Call, Given, Options
 
 MOST_BYTES = 2_000_000
 MOST_QUESTIONS = 2_000
 MOST_EACH = 512
 MOST_SAMPLES = 100_000
+MOST_GROUPS = 40
 MOST_MEMORY = 4 << 30
 SECONDS = {"exact_match": 10.0, "numeric": 10.0, "math_verify": 20.0}
 ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
@@ -39,7 +41,7 @@ ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 _HERE = Path(__file__).resolve().parent
 _logger = logging.getLogger(__name__)
 
-Calls = Callable[[Options, int], dict[str, Call]]
+Calls = Callable[[Options, Given], dict[str, Call]]
 
 
 @dataclass(frozen=True)
@@ -138,9 +140,10 @@ def _work(request: Request, out: Connection) -> None:
 def _answer(request: Request) -> Answer:
     if request.judge not in JUDGES:
         raise ValueError(f"The judge has to be one of {', '.join(JUDGES)}.")
-    samples = _read(request)
+    metric = metric_of(request.metric)
+    samples = _read(request, inspect.signature(metric._compute).parameters)
     for label, bank in samples.items():
-        _check_size(bank["predictions"], f"{label}: " if len(samples) > 1 else "")
+        _check_size(bank, f"{label}: " if len(samples) > 1 else "")
     if len({"references" in bank for bank in samples.values()}) > 1:
         raise ValueError("One file has references and the other has none: give both the same.")
     sizes = {
@@ -151,14 +154,21 @@ def _answer(request: Request) -> Answer:
     options = dict(request.options)
     for name in request.of_samples:
         options[name] = max(1, min(options[name], least))
-    calls = request.calls(options, max(1, least))
+    real = any(
+        isinstance(sample, float)
+        for bank in samples.values()
+        for row in bank["predictions"]
+        for sample in row
+    )
+    calls = request.calls(options, Given(max(1, least), real))
     if request.judge != "exact_match" and "references" in next(iter(samples.values())):
         judge = {"check_correct_fn": request.judge}
         calls = {name: Call({**judge, **call.arguments}, call.over) for name, call in calls.items()}
-    metric = metric_of(request.metric)
     banks = [
         Bank(
-            label, sizes[label], {name: _compute(metric, bank, call) for name, call in calls.items()}
+            label,
+            sizes[label],
+            {name: _compute(metric, bank, call) for name, call in calls.items()},
         )
         for label, bank in samples.items()
     ]
@@ -177,17 +187,23 @@ def _compute(metric: evaluate.Metric, bank: dict[str, Any], call: Call) -> Any:
     return [metric.compute(**bank, **call.arguments, **{name: value}) for value in values]
 
 
-def _check_size(predictions: list[list[Any]], place: str) -> None:
+def _check_size(bank: dict[str, Any], place: str) -> None:
+    predictions = bank["predictions"]
     if len(predictions) > MOST_QUESTIONS:
         raise ValueError(
             f"{place}{len(predictions)} questions are too many here: {MOST_QUESTIONS} at most."
         )
     most = max(len(row) for row in predictions)
     if most > MOST_EACH:
-        raise ValueError(f"{place}{most} samples of one question are too many: {MOST_EACH} at most.")
+        raise ValueError(
+            f"{place}{most} samples of one question are too many: {MOST_EACH} at most."
+        )
     total = sum(len(row) for row in predictions)
     if total > MOST_SAMPLES:
         raise ValueError(f"{place}{total} samples are too many here: {MOST_SAMPLES} at most.")
+    groups = len(set(map(str, bank.get("groups", ()))))
+    if groups > MOST_GROUPS:
+        raise ValueError(f"{place}{groups} groups are too many here: {MOST_GROUPS} at most.")
 
 
 def _in_words_of_the_page(message: str) -> str:
@@ -199,26 +215,27 @@ def _in_words_of_the_page(message: str) -> str:
 # --- Reading ----------------------------------------------------------------------------
 
 
-def _read(request: Request) -> dict[str, dict[str, Any]]:
-    """For each label the predictions, references and groups of its questions."""
+def _read(request: Request, parameters: Container[str]) -> dict[str, dict[str, Any]]:
+    """For each label the predictions, references and whatever else the metric takes of them."""
     if request.table is not None:
         return {"table": _of_table(request.table)}
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # so that messages name a file as the visitor does, without the folder
         named = _copied(request.files) if request.files else _written(request.text or "")
-        group = request.options.get("group") if request.files else None
-        banks = {label: _of_file(name, group) for label, name in named.items()}
+        columns = {role: None for role in PER_QUESTION if role in parameters}
+        if columns and request.files:
+            columns["groups"] = request.options.get("group")
+        banks = {label: _of_file(name, columns) for label, name in named.items()}
         os.chdir(_HERE)
     return banks
 
 
-def _of_file(name: str, group: str | None) -> dict[str, Any]:
-    found = read_questions(name, groups=group)
-    bank: dict[str, Any] = {"predictions": found.predictions}
-    for role, column in (("references", found.references), ("groups", found.groups)):
-        if column is not None:
-            bank[role] = list(column)
-    return bank
+def _of_file(name: str, columns: dict[str, str | None]) -> dict[str, Any]:
+    found = read_questions(name, **columns)
+    bank: dict[str, Any] = {"predictions": list(found.predictions)}
+    if found.references is not None:
+        bank["references"] = list(found.references)
+    return bank | {role: list(column) for role, column in found.options.items()}
 
 
 def _copied(uploads: list[str]) -> dict[str, str]:
@@ -285,7 +302,11 @@ def _of_table(table: list[list[Any]]) -> dict[str, Any]:
     return bank
 
 
-_ROLES = {"references": REFERENCES, "groups": GROUPS, "questions": QUESTIONS}
+_ROLES = {
+    "references": REFERENCES,
+    "groups": PER_QUESTION["groups"],
+    "questions": QUESTIONS,
+}
 
 
 def _outcome(cell: str) -> bool | int | float | str:

@@ -104,6 +104,16 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Given:
+    """What the calls may depend on."""
+
+    least: int
+    """The least number of samples that a question has."""
+    real: bool
+    """Whether there are outcomes that are real numbers."""
+
+
+@dataclass(frozen=True)
 class Bank:
     """The samples of one table, text or file, and what the calls made of them."""
 
@@ -114,6 +124,22 @@ class Bank:
 
     def scores(self, call: str = "scores") -> Scores:
         return self.results[call]
+
+    def key(self, start: str, call: str = "scores") -> str:
+        """The key that starts so, whatever number of samples stands behind it."""
+        return next(key for key in self.scores(call) if key.startswith(start))
+
+    def row(self, call: str, key: str, **columns: Any) -> dict[str, Any]:
+        """A row of a picture's data: a score, the ends of its band if it has one, and columns."""
+        scores = self.scores(call)
+        ends = {"lo": f"{key}_lo", "hi": f"{key}_hi"}
+        band = {end: scores[name] for end, name in ends.items() if name in scores}
+        return {"bank": self.label, "score": scores[key], **band, **columns}
+
+    def groups(self, call: str = "scores") -> list[str]:
+        """The groups that there are scores of."""
+        keys = [key for key in self.scores(call) if "/" in key]
+        return list(dict.fromkeys(key.rpartition("/")[0] for key in keys))
 
 
 @dataclass(frozen=True)
@@ -139,9 +165,8 @@ class Space:
     examples: list[Example]
     """The first is a table, and what the page starts with."""
     controls: list[Slider | Line]
-    calls: Callable[[Options, int], dict[str, Call]]
-    """The calls for these options and the least number of samples of a question; the one named
-    "scores" gives the table of numbers."""
+    calls: Callable[[Options, Given], dict[str, Call]]
+    """The calls of `compute`; the one named "scores" gives the table of numbers."""
     sentence: Callable[[list[Bank], Options], str]
     """What the numbers mean, in plain text; figures such as 12 % are set off by the page."""
     pictures: tuple[Callable[[list[Bank], Options], Picture], ...]
@@ -157,9 +182,16 @@ def percent(share: float) -> str:
     return f"{per_cent:.1f} %" if near_an_end else f"{per_cent:.0f} %"
 
 
+def figure(value: float, in_share: bool = False) -> str:
+    """A score as the sentence has it: a share of something, or a number of its own unit."""
+    return percent(value) if in_share else f"{value:.3f}"
+
+
 def draws_up_to(most: int, points: int = 24) -> list[int]:
     """Numbers of draws for a curve: all of them, or if they are many about as many of each size."""
     if most <= points:
         return list(range(1, most + 1))
     ratio = most ** (1 / (points - 1))
-    return sorted({round(ratio**i) for i in range(points)} | {2**i for i in range(most.bit_length())})
+    return sorted(
+        {round(ratio**i) for i in range(points)} | {2**i for i in range(most.bit_length())}
+    )

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 
 from pictures import curves, draws, share, strip
-from space import Bank, Call, Example, Options, Picture, Slider, Space, draws_up_to, percent
+from space import Bank, Call, Example, Given, Options, Picture, Slider, Space, draws_up_to, percent
 
 ABOUT = r"""
 A model is sampled $n$ times on each question, and $c$ of the samples are right. Now draw $k$ of
-them. **G-Pass@k** is the probability that at least a share $\tau$ of the $k$ is right:
+them. **G-Pass@k** is the probability that at least a share $\tau$ of the $k$ is right, which means
+$m = \max(1, \lceil \tau k \rceil)$ of them, averaged over the questions:
 
 $$
-\text{G-Pass@}k_\tau = \text{mean over questions of}
-\sum_{j \ge \max(1, \lceil \tau k \rceil)} \frac{\binom{c}{j} \binom{n - c}{k - j}}{\binom{n}{k}}
+\text{G-Pass@}k_\tau = \mathbb{E} \sum_{j = m}^{k}
+\binom{c}{j} \binom{n - c}{k - j} \Big/ \binom{n}{k}
 $$
 
 - With a small $\tau$ it is **pass@k**: one of $k$ is right. What the model *can* do.
@@ -31,27 +32,27 @@ G-Pass@k: [Liu et al. 2024](https://arxiv.org/abs/2412.13147). pass@k:
 """
 
 TABLE = [
-    ["56", *"56 56 56 56 56 56 56 56".split()],
-    ["81", *"81 81 81 81 18 81 81 81".split()],
-    ["12", *"12 12 13 12 12 13 12 12".split()],
-    ["105", *"105 95 105 115 105 105 95 95".split()],
-    ["64", *"32 46 64 46 32 46 46 64".split()],
-    ["119", *"109 109 107 119 129 107 109 109".split()],
+    ["56", *["56", "56", "56", "56", "56", "56", "56", "56"]],
+    ["81", *["81", "81", "81", "81", "18", "81", "81", "81"]],
+    ["12", *["12", "12", "13", "12", "12", "13", "12", "12"]],
+    ["105", *["105", "95", "105", "115", "105", "105", "95", "95"]],
+    ["64", *["32", "46", "64", "46", "32", "46", "46", "64"]],
+    ["119", *["109", "109", "107", "119", "129", "107", "109", "109"]],
 ]
 
 
 def compared(k: int) -> list[int]:
     """k, and up to three powers of two below it."""
-    return [2**i for i in range(k.bit_length()) if 1 < 2**i < k][-3:] + [k]
+    return [*[2**i for i in range(1, k.bit_length()) if 2**i < k][-3:], k]
 
 
-def calls(options: Options, least: int) -> dict[str, Call]:
+def calls(options: Options, given: Given) -> dict[str, Call]:
     ks, tau = compared(options["k"]), options["tau"]
     steps = sorted({i / k for k in ks for i in range(1, k + 1)})
     sure = {"confidence": options["confidence"]}
     every = ["pass@k", "G-Pass@k", "mG-Pass@k", "pass^k"]
     both = ["pass@k", "pass^k"]
-    drawn = sorted({*draws_up_to(least), options["k"]})
+    drawn = sorted({*draws_up_to(given.least), options["k"]})
     curve = {"k": drawn, "include": both, **sure, "return_per_question": True}
     return {
         "scores": Call({"k": ks, "thresholds": [tau], "include": every, **sure}),
@@ -82,12 +83,6 @@ def sentence(banks: list[Bank], options: Options) -> str:
     )
 
 
-def row(bank: Bank, call: str, key: str, **columns) -> dict:
-    scores = bank.scores(call)
-    names = {"score": "", "mean": "_mu", "lo": "_lo", "hi": "_hi"}
-    return columns | {name: scores[key + end] for name, end in names.items()} | {"bank": bank.label}
-
-
 TOLD = [("score", "score", ".4f"), ("lo", "from", ".4f"), ("hi", "to", ".4f"), ("bank", "of", "")]
 
 
@@ -96,14 +91,15 @@ def by_threshold(banks: list[Bank], options: Options) -> Picture:
     for bank in banks:
         for k in compared(options["k"])[-1 if len(banks) > 1 else -4 :]:
             line = {"line": f"k = {k}"}
-            marked.append(row(bank, "scores", f"G-Pass@{k}_{tau}", tau=tau, **line))
-            rows.append(row(bank, "by_threshold", f"G-Pass@{k}_{1 / k}", tau=0.0, **line))
+            marked.append(bank.row("scores", f"G-Pass@{k}_{tau}", tau=tau, **line))
+            rows.append(bank.row("by_threshold", f"G-Pass@{k}_{1 / k}", tau=0.0, **line))
             for i in range(1, k + 1):
                 key = f"G-Pass@{k}_{i / k}"
-                rows.append(row(bank, "by_threshold", key, tau=i / k, **line))
+                rows.append(bank.row("by_threshold", key, tau=i / k, **line))
     return Picture(
         "G-Pass@k: the more of the k have to be right, the fewer questions pass",
-        "Left is what the model can do, right what it does every time. The dashed line is your τ.",
+        "Left is what the model can do, right what it does every time. The dashed line is your τ. "
+        "Bands are for new samples of these questions: with few samples they are pulled to 50 %.",
         curves(
             rows,
             share("tau", "τ, the share of the k draws that has to be right"),
@@ -119,10 +115,10 @@ def by_threshold(banks: list[Bank], options: Options) -> Picture:
 def by_k(banks: list[Bank], options: Options) -> Picture:
     titles = {"pass@": "pass@k: at least one", "pass^": "pass^k: all of them"}
     rows = [
-        row(bank, "by_k", key, k=int(key[5:]), line=titles[key[:5]])
+        bank.row("by_k", key, k=int(key[5:]), line=titles[key[:5]])
         for bank in banks
         for key in bank.scores("by_k")
-        if key[5:].isdigit()
+        if key[:5] in titles and key[5:].isdigit()
     ]
     return Picture(
         "pass@k climbs with every try, pass^k falls",
@@ -140,24 +136,12 @@ def by_k(banks: list[Bank], options: Options) -> Picture:
 
 
 def by_question(banks: list[Bank], options: Options) -> Picture:
-    rows = [
-        {
-            "bank": bank.label,
-            "order": order,
-            "question": str(question),
-            "rate": rate,
-            "said": f"{round(rate * size)} of {size}",
-        }
-        for order, bank in enumerate(banks)
-        for question, (rate, size) in enumerate(
-            zip(bank.scores("by_k")["per_question"]["pass@1"], bank.sizes, strict=True)
-        )
-    ]
+    rates = {bank.label: bank.scores("by_k")["per_question"]["pass@1"] for bank in banks}
     return Picture(
         "Every question, from the hardest to the easiest",
         "One cell a question. A model that knows some things by heart is dark on the left and "
         "bright on the right; one that guesses is of one colour.",
-        strip(rows, "samples that are right"),
+        strip(rates, "samples that are right"),
     )
 
 
