@@ -5,9 +5,25 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from at_k.credits import Credits, above_half, all_right, any_right, threshold
+from at_k.credits import (
+    Credits,
+    above_half,
+    all_right,
+    any_right,
+    area,
+    majority,
+    spectrum,
+    threshold,
+)
 from at_k.draws import Prior, covariance, expected, law
-from exact import credits_of_the_field, hypergeometric_mean, posterior_moments, subset_mean
+from exact import (
+    credits_of_the_field,
+    hypergeometric_mean,
+    posterior_covariance,
+    posterior_moments,
+    subset_mean,
+)
+from exact import spectrum as exact_spectrum
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,6 +42,8 @@ def ours(k: int, tau: float) -> dict[str, tuple[float, ...]]:
         "pass@k": any_right(k),
         "pass^k": all_right(k),
         "G-Pass@k": threshold(k, tau),
+        "maj@k": majority(k),
+        "AUC@k": area(k),
         "mG-Pass@k": above_half(k),
     }
 
@@ -128,6 +146,33 @@ def test_a_threshold_outside_0_to_1_is_refused(tau):
 
 @given(st.data())
 @settings(deadline=None, max_examples=60)
+def test_a_spectrum_of_any_weights_agrees_with_exact_fractions(data):
+    k = data.draw(st.integers(1, 40))
+    drawn = data.draw(st.lists(st.floats(0, 1), min_size=k, max_size=k))
+    weights = [weight / max(1.0, 2 * sum(drawn)) for weight in drawn]
+    n = data.draw(st.integers(k, 128))
+    c = data.draw(st.integers(0, n))
+    value = scores(n, [c], [spectrum(k, weights)])[0, 0]
+    assert relative_error(value, hypergeometric_mean(n, c, exact_spectrum(weights))) < 1e-15
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=40)
+def test_posterior_covariances_agree_with_many_digits(data):
+    n = data.draw(st.one_of(st.integers(0, 40), st.integers(129, 400)))
+    c = data.draw(st.sampled_from(sorted({0, n // 2, n})))
+    k = data.draw(st.integers(1, 10))
+    prior = data.draw(st.floats(1e-3, 20)), data.draw(st.floats(1e-3, 20))
+    exact, names = credits_of_the_field(k, Fraction(1, 2)), st.sampled_from(list(ours(k, 0.5)))
+    a, b = data.draw(names), data.draw(names)
+    wanted = posterior_covariance(n, c, exact[a], exact[b], *prior)
+    credits = ours(k, 0.5)
+    value = covariance(np.array([n]), np.array([c]), credits[a], credits[b], prior)[0]
+    assert value == pytest.approx(float(wanted), rel=1e-12, abs=1e-300)
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=60)
 def test_posterior_moments_agree_with_many_digits(data):
     n = data.draw(st.one_of(st.integers(0, 40), st.integers(129, 400)))
     c = data.draw(st.sampled_from(sorted({0, 1, n // 2, max(0, n - 1), n} & set(range(n + 1)))))
@@ -191,6 +236,15 @@ def test_tables_and_blocks_of_any_size_agree(monkeypatch, block):
     np.testing.assert_array_equal(expected(n, c, credits), points)
     np.testing.assert_array_equal(expected(n, c, credits, (0.3, 2.0)), means)
     np.testing.assert_array_equal(variance(n, c, above_half(12), (0.3, 2.0)), spread)
+
+
+def test_the_digits_of_a_variance_survive_near_certainty_for_small_last_steps():
+    """Of AUC@64 the last right draw adds 1/8064: at c = n the variance is made of that."""
+    n = c = 2000
+    credit = credits_of_the_field(64, Fraction(1))["AUC@k"]
+    _, spread = posterior_moments(n, c, credit, 1.0, 1.0)
+    value = variance(np.array([n]), np.array([c]), area(64), (1.0, 1.0))[0]
+    assert value == pytest.approx(float(spread), rel=1e-12)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 8, 9])

@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import inspect
 import math
 
 import at_k
@@ -12,7 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scorio import eval as scorio
 
-POINT = ("pass_at_k", "pass_hat_k", "unanimous_at_k", "g_pass_at_k", "mg_pass_at_k")
+POINT = (
+    *("pass_at_k", "pass_hat_k", "unanimous_at_k", "g_pass_at_k", "mg_pass_at_k", "auc_at_k"),
+    *("maj_at_k", "geom_at_k", "geom_ds_at_k", "geo_spectrum_at_k", "geo_spectrum_star_at_k"),
+    "max_at_k",
+)
+BLENDED = ("geom_at_k", "geom_ds_at_k", "geo_spectrum_at_k", "geo_spectrum_star_at_k")
+POOLED = BLENDED[1:]
 BANK = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
 
 
@@ -49,6 +56,61 @@ def test_the_published_peer_agrees_at_thresholds(tau):
         assert ours_ci == pytest.approx(theirs_ci, rel=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_the_published_peer_agrees_on_spectra_and_blends(seed):
+    rng = np.random.default_rng(seed)
+    bank, k = random_bank(seed), int(rng.integers(1, 13))
+    weights = rng.dirichlet(np.ones(k)) * rng.random()
+    rest = {"confidence": 0.8, "bounds": (0.1, 0.9), "alpha0": 0.5, "beta0": 2.0}
+    for name, *options in (
+        ("threshold_spectrum_at_k", weights),
+        ("geom_at_k", 0.3, 1.5),
+        ("geom_ds_at_k", 0.3, 1.5),
+        ("geo_spectrum_at_k", 0.3, weights),
+        ("geo_spectrum_at_k", 1.0, weights),
+        ("geo_spectrum_at_k", 0.0, list(weights)),
+    ):
+        point, summary = getattr(at_k, name), getattr(at_k, f"{name}_ci")
+        assert point(bank, k, *options) == pytest.approx(
+            getattr(scorio, name)(bank, k, *options), rel=1e-12
+        )
+        assert summary(bank, k, *options, **rest) == pytest.approx(
+            getattr(scorio, f"{name}_ci")(bank, k, *options, **rest), rel=1e-9
+        )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_published_peer_agrees_on_categories(seed):
+    rng = np.random.default_rng(seed)
+    bank, before = rng.integers(0, 4, (15, 9)), rng.integers(0, 4, (15, 2))
+    w = [0.0, 0.5, 0.5, 2.0]
+    assert at_k.bayes_ci(bank, w, before, 0.9) == pytest.approx(
+        scorio.bayes_ci(bank, w, before, 0.9), rel=1e-12
+    )
+    assert at_k.avg_ci(bank, w, 0.9, (0.1, 0.9)) == pytest.approx(
+        scorio.avg_ci(bank, w, 0.9, (0.1, 0.9)), rel=1e-12
+    )
+    for k in (1, 2, 9):
+        assert at_k.max_at_k(bank, k, w) == pytest.approx(scorio.max_at_k(bank, k, w), rel=1e-12)
+        assert at_k.max_at_k_ci(bank, k, w, before) == pytest.approx(
+            scorio.max_at_k_ci(bank, k, w, before), rel=1e-9
+        )
+
+
+def test_parameters_have_the_names_order_and_defaults_of_the_published_peer():
+    for name in at_k.__all__:
+        if name in ("load", "cons_at_k", "score_agg", "compare"):
+            continue
+        ours = inspect.signature(getattr(at_k, name)).parameters.values()
+        theirs = inspect.signature(getattr(scorio, name)).parameters.values()
+        assert [(each.name, each.default) for each in ours] == [
+            (each.name, each.default) for each in theirs
+        ]
+    assert {name for name in dir(scorio) if name.endswith(("at_k", "hat_k", "_ci"))} <= {
+        *at_k.__all__
+    }
+
+
 def test_an_interval_reaches_as_far_as_the_normal_law_says():
     everywhere = (-math.inf, math.inf)
     for confidence, reach in [(0.9, 1.6448536269514722), (0.99, 2.5758293035489004)]:
@@ -75,7 +137,7 @@ ragged_banks = st.lists(
 @given(ragged_banks)
 @settings(deadline=None)
 def test_a_ragged_bank_scores_the_mean_of_its_questions(bank):
-    for name in POINT:
+    for name in (name for name in POINT if name not in POOLED):
         score = getattr(at_k, name)
         assert score(bank, 2) == pytest.approx(np.mean([score([row], 2) for row in bank]))
         mu, sigma, lo, hi = getattr(at_k, f"{name}_ci")(bank, 2)

@@ -30,7 +30,7 @@ import numpy as np
 
 from .interval import Blend, Scores
 from .outcomes import Counts, Outcomes, read_outcomes
-from .parameters import as_list, check_number, short
+from .parameters import as_list, check_number, is_listed, short
 from .wide import Scaled, Wide, rising_factorials
 
 
@@ -158,7 +158,7 @@ def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
 
 def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
     """(M, C + 1) how many outcomes of each category are believed in: one, and those of R0."""
-    if R0 is None or np.size(R0) == 0:
+    if R0 is None or (is_listed(R0) and all(is_listed(row) and not len(row) for row in R0)):
         return np.ones((questions, categories), dtype=np.int64)
     outcomes = read_outcomes(R0, "R0")
     lengths = sorted({*outcomes.sizes.tolist()})

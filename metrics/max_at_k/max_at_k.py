@@ -95,7 +95,7 @@ Examples:
     >>> max_at_k = evaluate.load("max_at_k")
     >>> rewards = [[0.25, 1.0, -0.5, 0.75], [2.0, 1.5, 2.5, 0.0]]
     >>> max_at_k.compute(predictions=rewards, k=[1, 2, 4])
-    {'max@1': 0.9375, 'max@2': 1.4791666666666667, 'max@4': 1.75}
+    {'max@1': 0.9375, 'max@2': 1.4791666666666665, 'max@4': 1.75}
 
     Categories with rewards, and an error bar:
     >>> outcomes = [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]]
