@@ -421,8 +421,10 @@ def page(space: Space) -> gr.Blocks:
             "show_progress_on": [said],
         }
         files = given[_FILES]
-        changes = [source.input, given[_TABLE].input, given[_TEXT].input, judge.input]
-        changes += [files.upload, files.delete, files.clear, *(each.input for each in controls)]
+        changes = [source.input, given[_TABLE].input, given[_TEXT].change, judge.input]
+        changes += [files.upload, files.delete, files.clear]
+        # A text that is pasted into an empty box is a change of it, but no input to it.
+        changes += [each.input if isinstance(each, gr.Slider) else each.change for each in controls]
         gr.on(changes, trigger_mode="always_last", **asking)
         source.change(_only_chosen, source, list(given.values()), **quiet)
         for button, example in zip(buttons, space.examples, strict=True):
