@@ -1,4 +1,8 @@
-"""The tests read and write a Hugging Face home of their own, and reach no network."""
+"""The tests read and write a Hugging Face home of their own, and reach no network.
+
+Except for the package index, once: tests/releases.py has releases that cannot be installed
+side by side downloaded from where pip installs from.
+"""
 
 import os
 import tempfile

@@ -152,3 +152,13 @@ def vote(right: Sequence[int], wrong: Sequence[int], silent: int, k: int) -> Fra
         if winners:
             total += Fraction(sum(kind == "right" for kind, _ in winners), len(winners))
     return total / math.comb(len(said) + silent, k)
+
+
+def power_mean(x: Sequence[float], p: float) -> mpmath.mpf:
+    """M_p of weights above 0, or at least 0 for p > 0, to 60 digits and more."""
+    with mpmath.workdps(400 if abs(p) < 1e-6 else 60):
+        if p == 0:
+            return mpmath.exp(mpmath.fsum(map(mpmath.log, x)) / len(x))
+        return (mpmath.fsum(mpmath.mpf(each) ** mpmath.mpf(p) for each in x) / len(x)) ** (
+            1 / mpmath.mpf(p)
+        )

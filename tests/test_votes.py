@@ -5,7 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from at_k.votes import plurality, vote
+from at_k.outcomes import Outcomes
+from at_k.votes import Ballots, plurality
 from exact import vote as every_subset
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -116,11 +117,13 @@ def test_a_thousand_samples_do_not_overflow():
 
 
 def test_samples_become_counts_of_answers():
-    question = np.array([0] * 5 + [1] * 4 + [2] * 3)
-    answer = np.array([3, 3, 7, 9, -1, 4, 5, 4, 6, -1, -1, -1])
-    right = np.array([1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0], dtype=bool)
+    sizes = np.array([6, 4, 3])
+    answer = np.array([3, 3, 5, 7, 9, -1, 4, 5, 4, 6, -1, -1, -1])
+    right = np.array([1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0], dtype=bool)
+    scored = np.arange(13) != 2
     k = np.array([3, 2, 1])
-    merged = vote(question, answer, right, k, merge_right=True)
-    apart = vote(question, answer, right, k, merge_right=False)
+    bank = Outcomes(right, sizes, "R", scored)
+    merged = Ballots(bank, answer, merge_right=True).vote(k)
+    apart = Ballots(bank, answer, merge_right=False).vote(k)
     assert merged == pytest.approx([float(every_subset([3], [1], 1, 3)), 0, 0])
     assert apart == pytest.approx([float(every_subset([2, 1], [1], 1, 3)), 0, 0])

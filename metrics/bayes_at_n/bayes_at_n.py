@@ -27,7 +27,13 @@ from .judge import Judge, as_outcomes
 from .outcomes import number_of_samples, require_categories
 from .parameters import check_bounds, check_categories
 from .report import Report
-from .rewards import bayes_scores, category_rewards, check_prior_outcomes, check_rewards
+from .rewards import (
+    bayes_posterior,
+    bayes_scores,
+    category_rewards,
+    check_prior_outcomes,
+    check_rewards,
+)
 from .sampled_metric import SampledMetric
 from .wide import Wide as Wide
 
@@ -156,11 +162,15 @@ class BayesAtN(SampledMetric):
         worth = check_rewards(w, labels)
         prior = check_prior_outcomes(R0, len(predictions), len(worth))
         limits = check_bounds(bounds)
-        report = Report(len(predictions), groups, confidence, return_per_question, limits)
+        # Both scores are the centres of their intervals: no key of its own is due to mu.
+        ends = ("sigma", "lo", "hi")
+        report = Report(len(predictions), groups, confidence, return_per_question, ends)
 
         outcomes = self.outcomes(
             predictions, references, check_correct_fn, num_proc, executor, labels
         )
         rewards = category_rewards(outcomes, worth, prior)
         n = number_of_samples(rewards.n)
-        return report.of(bayes_scores(rewards, f"bayes@{n}", f"avg@{n}"))
+        keys = f"bayes@{n}", f"avg@{n}"
+        spread = bayes_posterior(rewards, *keys, limits)
+        return report.of(bayes_scores(rewards, *keys), spread)

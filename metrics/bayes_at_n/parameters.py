@@ -22,6 +22,8 @@ def short(value, most: int = 60) -> str:
 
 def is_listed(value) -> bool:
     """Whether a value is a collection of others, and no text or dict."""
+    if isinstance(value, (list, tuple)):  # told at once, as most are
+        return True
     if isinstance(value, np.ndarray):
         return value.ndim > 0
     return isinstance(value, Iterable) and not isinstance(value, (str, bytes, dict))

@@ -24,18 +24,23 @@ import pyarrow.compute as pc
 # evaluate copies only the modules that this script names: `x as x` is for another's sake.
 from .answers import read_answers
 from .columns import given_per_question
-from .consensus import consensus_scores
+from .consensus import (
+    consensus,
+    consensus_keys,
+    consensus_posterior,
+    mean_shares,
+    more_than_half,
+)
 from .credits import majority as majority
 from .draws import check_prior
 from .intake import prediction_column as prediction_column
-from .interval import Scores as Scores
+from .interval import Blend, Scores
 from .judge import Judge, as_outcomes
 from .outcomes import number_of_samples, require_shares
 from .parameters import as_list, choose_k
 from .report import Report
-from .rewards import Rewards as Rewards
 from .sampled_metric import SampledMetric
-from .votes import vote as vote
+from .votes import Ballots
 from .wide import Wide as Wide
 
 _CITATION = """\
@@ -143,21 +148,35 @@ class ConsAtK(SampledMetric):
     ):
         # What can be wrong before the judge is asked is found before.
         prior = check_prior(alpha0, beta0)
-        report = Report(len(predictions), groups, confidence, return_per_question, (0.0, 1.0))
+        report = Report(len(predictions), groups, confidence, return_per_question)
         k = k if k is None else as_list("k", k)
         _draws(k, given_per_question(predictions))
 
         outcomes = self.outcomes(predictions, references, check_correct_fn, num_proc, executor)
-        answers = None
+        right = more_than_half(outcomes)
+        counts = right.counts()
+        draws, n = _draws(k, counts.n), number_of_samples(counts.n)
+        keys = consensus_keys(draws, n)
+        columns = [consensus(draws, *counts.kinds)[counts.kind]]
+        if outcomes.values.dtype.kind == "f":
+            keys.append(f"accuracy ({n} runs average)")
+            columns.append(mean_shares(outcomes)[:, None])
         if not pa.types.is_null(references.type):
             answers = read_answers(pc.list_flatten(predictions), check_correct_fn)
-        draws = _draws(k, outcomes.n)
-        moments = None if confidence is None else prior
-        return report.of(consensus_scores(outcomes, draws, answers, merge_right, moments))
+            ballots = Ballots(right, answers, merge_right)
+            for each, draw in draws.items():
+                keys.append(f"vote@{each}")
+                columns.append(ballots.vote(counts.n if draw is None else draw)[:, None])
+        scores = Scores(
+            {key: Blend((column,)) for column, key in enumerate(keys)},
+            np.arange(len(counts.n)),
+            np.hstack(columns),
+        )
+        return report.of(scores, consensus_posterior(draws, n, counts, prior))
 
 
-def _draws(k, n):
-    """What a key says of k, and the k of each question: all of its samples by default."""
+def _draws(k: list[int] | None, n):
+    """What the keys say of k, and the k: by default all samples of each question."""
     if k is None:
-        return {number_of_samples(n): n}
-    return {str(each): np.full(len(n), each) for each in choose_k(k, (), n)}
+        return {number_of_samples(n): None}
+    return {str(each): each for each in choose_k(k, (), n)}

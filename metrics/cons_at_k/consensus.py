@@ -1,63 +1,21 @@
-"""What a majority of the samples would say: cons@k, maj@k, avg@n and vote@k of one bank."""
+"""What a majority of the samples would say: cons@k, avg@n, pass@k, maj@k, and votes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from .credits import Credits, any_right, majority
 from .draws import Prior, covariance, expected
-from .interval import Blend, Scores
-from .outcomes import Counts, Outcomes, number_of_samples, require_shares
-from .rewards import bayes_scores, category_rewards, check_prior_outcomes, check_rewards
-from .votes import vote
+from .interval import Blend, Posterior
+from .outcomes import Counts, Outcomes, require_shares
 
+Draws = Mapping[str, int | None]
+"""What a key says of k, and the k; None for all the samples that a question has."""
 
-class _Column(NamedTuple):
-    """(M,) scores of the questions, and their posterior moments where they have any."""
-
-    point: np.ndarray
-    mean: np.ndarray | None = None
-    variance: np.ndarray | None = None
-
-
-def consensus_scores(
-    outcomes: Outcomes,
-    draws: dict[str, np.ndarray],
-    answers: np.ndarray | None,
-    merge_right: bool,
-    prior: Prior | None,
-) -> Scores:
-    """cons@k, avg@n, pass@k and maj@k, soft accuracy and vote@k, in this order.
-
-    Args:
-        outcomes: shares of correctness, of which one above a half is right.
-        draws: what a key says of k, and (M,) the k of each question.
-        answers: the code of each sample's answer, -1 for none; or None where there are none.
-        merge_right: whether the right answers of a question are one answer.
-        prior: for posterior moments, or None where none are wanted.
-    """
-    right = more_than_half(outcomes)
-    counts = right.counts()
-    c, n = counts.table[:, 1], number_of_samples(counts.n)
-    columns: dict[str, _Column] = {}
-    for each, k in draws.items():
-        columns[f"cons@{each}"] = _Column((2 * c > k).astype(float))
-    columns[f"avg@{n}"] = _average(right)
-    for name, credit in (("pass", any_right), ("maj", majority)):
-        for each, k in draws.items():
-            columns[f"{name}@{each}"] = _drawn(counts, k, credit, prior)
-    if outcomes.values.dtype.kind == "f":
-        columns[f"accuracy ({n} runs average)"] = _Column(_mean_share(outcomes, counts.n))
-    if answers is not None:
-        scored = slice(None) if outcomes.scored is None else outcomes.scored
-        question = np.repeat(np.arange(len(c)), outcomes.sizes)[scored]
-        said = question, answers[scored], right.values[scored]
-        for each, k in draws.items():
-            columns[f"vote@{each}"] = _Column(vote(*said, k, merge_right))
-    return _of_questions(columns)
+_DRAWN: dict[str, Callable[[int], Credits]] = {"pass": any_right, "maj": majority}
 
 
 def more_than_half(outcomes: Outcomes) -> Outcomes:
@@ -66,46 +24,62 @@ def more_than_half(outcomes: Outcomes) -> Outcomes:
     return Outcomes(shares.values > 0.5, shares.sizes, shares.name, shares.scored)
 
 
-def _average(right: Outcomes) -> _Column:
-    w = check_rewards(None)
-    rewards = category_rewards(right, w, check_prior_outcomes(None, len(right.sizes), len(w)))
-    scores = bayes_scores(rewards, "bayes", "avg")
-    point = scores.point[scores.kind, 1]
-    return _Column(point, point, scores.covariance[1, 1][scores.kind])
-
-
-def _drawn(
-    counts: Counts, draws: np.ndarray, credit: Callable[[int], Credits], prior: Prior | None
-) -> _Column:
-    """A score of which each question has a k of its own."""
-    n, c = counts.n, counts.table[:, 1]
-    point, mean, variance = np.empty((3, len(n)))
-    for k in np.unique(draws).tolist():
-        rows = np.flatnonzero(draws == k)
-        worth = credit(k)
-        point[rows] = expected(n[rows], c[rows], [worth])[:, 0]
-        if prior is not None:
-            mean[rows] = expected(n[rows], c[rows], [worth], prior)[:, 0]
-            variance[rows] = covariance(n[rows], c[rows], worth, worth, prior)
-    return _Column(point) if prior is None else _Column(point, mean, variance)
-
-
-def _mean_share(outcomes: Outcomes, n: np.ndarray) -> np.ndarray:
+def mean_shares(outcomes: Outcomes) -> np.ndarray:
+    """(M,) the mean share of correctness of each question's samples."""
     shares = outcomes.values if outcomes.scored is None else outcomes.values * outcomes.scored
-    return np.add.reduceat(shares, np.cumsum(outcomes.sizes) - outcomes.sizes) / n
+    return np.add.reduceat(shares, np.cumsum(outcomes.sizes) - outcomes.sizes) / outcomes.n
 
 
-def _of_questions(columns: dict[str, _Column]) -> Scores:
-    point = np.stack([each.point for each in columns.values()], axis=1)
-    mean = [each.point if each.mean is None else each.mean for each in columns.values()]
-    return Scores(
-        {key: Blend((column,)) for column, key in enumerate(columns)},
-        np.arange(len(point)),
-        point,
-        np.stack(mean, axis=1),
-        {
-            (column, column): each.variance
-            for column, each in enumerate(columns.values())
-            if each.variance is not None
-        },
+def consensus_keys(draws: Draws, n: str) -> list[str]:
+    """The keys of what the counts alone tell, in the order of `consensus`."""
+    drawn = [f"{name}@{k}" for name in _DRAWN for k in draws]
+    return [*(f"cons@{k}" for k in draws), f"avg@{n}", *drawn]
+
+
+def consensus(draws: Draws, n: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """(U, m) the scores of questions (n, c), both (U,)."""
+    columns = [(2 * c > (n if k is None else k)).astype(float) for k in draws.values()]
+    columns.append(c / n)
+    for credit in _DRAWN.values():
+        for k in draws.values():
+            column = np.empty(len(c))
+            for rows, worth in _credits(credit, k, n):
+                column[rows] = expected(n[rows], c[rows], [worth])[:, 0]
+            columns.append(column)
+    return np.stack(columns, axis=1)
+
+
+def consensus_posterior(draws: Draws, n: str, counts: Counts, prior: Prior) -> Posterior:
+    """Posterior moments of avg@n (those of `avg`, of a uniform prior), pass@k and maj@k."""
+    samples, c = counts.kinds
+    # The variance of Beta(c + 1, n - c + 1), on the scale of the average.
+    uniform = (c + 1) * (samples - c + 1) / (samples + 3) / samples**2
+    means, variances = [c / samples], [uniform]
+    for credit in _DRAWN.values():
+        for k in draws.values():
+            mean, variance = np.empty((2, len(c)))
+            for rows, worth in _credits(credit, k, samples):
+                given = samples[rows], c[rows]
+                mean[rows] = expected(*given, [worth], prior)[:, 0]
+                variance[rows] = covariance(*given, worth, worth, prior)
+            means.append(mean)
+            variances.append(variance)
+    keys = consensus_keys(draws, n)[len(draws) :]
+    return Posterior(
+        {key: Blend((column,)) for column, key in enumerate(keys)},
+        counts.kind,
+        np.stack(means, axis=1),
+        {(column, column): variance for column, variance in enumerate(variances)},
+        (0.0, 1.0),
     )
+
+
+def _credits(
+    credit: Callable[[int], Credits], k: int | None, n: np.ndarray
+) -> Iterator[tuple[Any, Credits]]:
+    """The credit for k, or for each of the n where that is k; and the rows it is for."""
+    if k is not None:
+        yield slice(None), credit(k)
+        return
+    for size in np.unique(n).tolist():
+        yield np.flatnonzero(n == size), credit(size)

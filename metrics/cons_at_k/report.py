@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from .intake import label_index
-from .interval import Scores
+from .interval import Scores, Spread
 from .parameters import check_confidence
 
-_ENDS = ("_mu", "_sigma", "_lo", "_hi")
+ENDS = ("mu", "sigma", "lo", "hi")
+"""What is said of an interval, each as <key>_<end>."""
 
 
 class Report:
@@ -21,7 +22,7 @@ class Report:
         groups: a label for each question, or None.
         confidence: of the intervals, or None where none are wanted.
         return_per_question: whether to add the scores of each question.
-        bounds: (lo, hi) that no interval goes beyond.
+        ends: what to say of an interval, of mu, sigma, lo, hi and name.
 
     Raises:
         ValueError: if there are not M labels, or confidence is no probability.
@@ -33,33 +34,31 @@ class Report:
         groups,
         confidence: float | None,
         return_per_question: bool,
-        bounds: tuple[float, float],
+        ends: tuple[str, ...] = ENDS,
     ):
         self._parts = [("", np.arange(questions))]
         if groups is not None:
             labels, index = label_index(groups, questions, "groups")
-            ends = np.cumsum(np.bincount(index))
-            rows = np.split(np.argsort(index, kind="stable"), ends[:-1])
+            ends_of_groups = np.cumsum(np.bincount(index))
+            rows = np.split(np.argsort(index, kind="stable"), ends_of_groups[:-1])
             self._parts += zip([f"{label}/" for label in labels], rows, strict=True)
         self._confidence = None if confidence is None else check_confidence(confidence)
         self._return_per_question = return_per_question
-        self._bounds = bounds
+        self._ends = ends
 
-    def of(self, scores: Scores) -> dict[str, Any]:
-        """Every key over all questions, then over each group's."""
+    def of(self, scores: Scores, spread: Spread | None = None) -> dict[str, Any]:
+        """Every key over all questions, then over each group's; with intervals if wanted."""
         result: dict[str, Any] = {}
         for prefix, rows in self._parts:
-            questions = np.bincount(scores.kind[rows], minlength=len(scores.point))
-            points, summaries = scores.points(questions), {}
-            if self._confidence is not None:
-                summaries = scores.summaries(questions, self._confidence, self._bounds)
-            for key, point in points.items():
-                result[prefix + key] = point
-                if key in summaries:
-                    values = zip(_ENDS, summaries[key], strict=True)
-                    result |= {prefix + key + end: value for end, value in values}
-                    if scores.mean is scores.point:  # to say it twice is no use
-                        del result[f"{prefix}{key}_mu"]
+            questions = np.bincount(scores.kind[rows], minlength=len(scores.columns))
+            intervals = {}
+            if spread is not None and self._confidence is not None:
+                intervals = spread.intervals(rows, self._confidence)
+            for key, mean in scores.means(questions).items():
+                result[prefix + key] = mean
+                if key in intervals:
+                    told = intervals[key]._asdict()
+                    result |= {f"{prefix}{key}_{end}": told[end] for end in self._ends}
         if self._return_per_question:
             result["per_question"] = scores.per_question()
         return result

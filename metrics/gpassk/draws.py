@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .credits import Credits, Score, as_score
-from .interval import Blend, Scores
+from .interval import Blend, Posterior, Scores
 from .outcomes import Counts
 from .parameters import check_positive
 from .wide import Wide, rising_factorials
@@ -95,12 +95,12 @@ def expected(
     result = np.empty((len(c), len(credits)))
     for k in {len(credit) for credit in credits}:
         columns = [column for column, credit in enumerate(credits) if len(credit) == k]
-        tabled = _tabled(n, k)
-        for size in np.unique(n[tabled]).tolist():
-            rows = np.flatnonzero(n == size)
+        tabled, rest = _by_size(n, k)
+        for size, rows in tabled:
             for column in columns:
-                result[rows, column] = _expected_table(size, credits[column], prior)[c[rows]]
-        for rows in _blocks(np.flatnonzero(~tabled), k):
+                table = _expected_table(size, credits[column], prior)
+                result[rows, column] = table[c[rows]]
+        for rows in _blocks(rest, k):
             tails = _tails(n[rows], c[rows], k, prior)
             for column in columns:
                 result[rows, column] = _climb(tails, credits[column])
@@ -116,11 +116,10 @@ def covariance(n: np.ndarray, c: np.ndarray, a: Credits, b: Credits, prior: Prio
     """
     k = len(a)
     result = np.empty(len(c))
-    tabled = _tabled(n, k)
-    for size in np.unique(n[tabled]).tolist():
-        rows = np.flatnonzero(n == size)
+    tabled, rest = _by_size(n, k)
+    for size, rows in tabled:
         result[rows] = _covariance_table(size, a, b, prior)[c[rows]]
-    for rows in _blocks(np.flatnonzero(~tabled), 2 * k):
+    for rows in _blocks(rest, 2 * k):
         result[rows] = _covariance(n[rows], c[rows], a, b, prior)
     return result
 
@@ -199,17 +198,21 @@ def _climb(tails: np.ndarray, credit: Credits) -> np.ndarray:
 def draw_scores(counts: Counts, scores: Mapping[str, Score | Credits]) -> Scores:
     """The unbiased estimates of the scores of each kind of question."""
     credits, keys = _columns(scores)
-    return Scores(keys, counts.kind, expected(*counts.binary_kinds, credits))
+    return Scores(keys, counts.kind, expected(*counts.kinds, credits))
 
 
-def posterior_scores(counts: Counts, scores: Mapping[str, Score | Credits], prior: Prior) -> Scores:
+def posterior(
+    counts: Counts,
+    scores: Mapping[str, Score | Credits],
+    prior: Prior,
+    bounds: tuple[float, float] = (0.0, 1.0),
+) -> Posterior:
     """The posterior means of the scores of each kind of question, and their covariances."""
     credits, keys = _columns(scores)
-    n, c = counts.binary_kinds
-    mean = expected(n, c, credits, prior)
+    n, c = counts.kinds
     pairs = {pair for blend in keys.values() for pair in blend.pairs()}
     spread = {(a, b): covariance(n, c, credits[a], credits[b], prior) for a, b in pairs}
-    return Scores(keys, counts.kind, mean, mean, spread)
+    return Posterior(keys, counts.kind, expected(n, c, credits, prior), spread, bounds)
 
 
 def _columns(scores: Mapping[str, Score | Credits]) -> tuple[list[Credits], dict[str, Blend]]:
@@ -230,9 +233,18 @@ def _columns(scores: Mapping[str, Score | Credits]) -> tuple[list[Credits], dict
 # --- Tables -------------------------------------------------------------------
 
 
-def _tabled(n: np.ndarray, k: int) -> np.ndarray:
-    """Which questions are small enough that a table for every c is made once and kept."""
-    return (n <= _TABLED) & (k <= _TABLED)
+Rows = slice | np.ndarray
+
+
+def _by_size(n: np.ndarray, k: int) -> tuple[list[tuple[int, Rows]], np.ndarray]:
+    """The questions of each n that is small enough for a table of every c; and the others."""
+    if k > _TABLED:
+        return [], np.arange(len(n))
+    if (n == n[0]).all():
+        size, every = int(n[0]), slice(None)
+        return ([(size, every)], n[:0]) if size <= _TABLED else ([], np.arange(len(n)))
+    sizes = [size for size in np.unique(n).tolist() if size <= _TABLED]
+    return [(size, np.flatnonzero(n == size)) for size in sizes], np.flatnonzero(n > _TABLED)
 
 
 @lru_cache(maxsize=64)

@@ -37,7 +37,7 @@ from .credits import (
     spectrum,
     threshold,
 )
-from .draws import check_prior, draw_scores, posterior_scores
+from .draws import check_prior, draw_scores, posterior
 from .intake import prediction_column as prediction_column
 from .interval import Scores as Scores
 from .judge import Judge, as_outcomes
@@ -207,14 +207,12 @@ class Gpassk(SampledMetric):
         taus = [check_tau(tau) for tau in as_list("thresholds", thresholds)]
         options = _Options(taus, lam, weights, (pass_power, unanimous_power))
         prior = check_prior(alpha0, beta0)
-        report = Report(len(predictions), groups, confidence, return_per_question, (0.0, 1.0))
+        report = Report(len(predictions), groups, confidence, return_per_question)
         k = k if k is None else as_list("k", k)
         _wanted(include, choose_k(k, _DEFAULT_K, given_per_question(predictions)), options)
 
         outcomes = self.outcomes(predictions, references, check_correct_fn, num_proc, executor)
         counts = outcomes.counts()
         wanted = _wanted(include, choose_k(k, _DEFAULT_K, counts.n), options)
-        scores = draw_scores(counts, wanted)
-        if confidence is not None:
-            scores = scores.with_spread_of(posterior_scores(counts, wanted, prior))
-        return report.of(scores)
+        spread = None if confidence is None else posterior(counts, wanted, prior)
+        return report.of(draw_scores(counts, wanted), spread)

@@ -28,6 +28,7 @@ from .outcomes import Outcomes as Outcomes
 from .parameters import as_list, check_bounds, check_categories, choose_k
 from .report import Report
 from .rewards import (
+    best_posterior,
     best_scores,
     category_rewards,
     check_prior_outcomes,
@@ -156,7 +157,7 @@ class MaxAtK(SampledMetric):
         worth = check_rewards(w, labels)
         prior = check_prior_outcomes(R0, len(predictions), len(worth))
         limits = check_bounds((worth.min(), worth.max()) if bounds is None else bounds)
-        report = Report(len(predictions), groups, confidence, return_per_question, limits)
+        report = Report(len(predictions), groups, confidence, return_per_question)
         k = k if k is None else as_list("k", k)
         choose_k(k, _DEFAULT_K, given_per_question(predictions))
 
@@ -168,4 +169,5 @@ class MaxAtK(SampledMetric):
         else:
             rewards = category_rewards(outcomes, worth, prior)
         draws = {f"max@{each}": each for each in choose_k(k, _DEFAULT_K, rewards.n)}
-        return report.of(best_scores(rewards, draws, confidence is not None))
+        spread = None if confidence is None else best_posterior(rewards, draws, limits)
+        return report.of(best_scores(rewards, draws), spread)

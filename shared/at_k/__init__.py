@@ -40,6 +40,7 @@ from .estimators import (
     unanimous_at_k_ci,
 )
 from .loading import load
+from .power_mean import score_agg
 
 __all__ = [
     "auc_at_k",
@@ -72,6 +73,7 @@ __all__ = [
     "pass_at_k_ci",
     "pass_hat_k",
     "pass_hat_k_ci",
+    "score_agg",
     "threshold_spectrum_at_k",
     "threshold_spectrum_at_k_ci",
     "unanimous_at_k",

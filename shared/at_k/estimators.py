@@ -40,13 +40,13 @@ from .credits import (
     spectrum,
     threshold,
 )
-from .draws import check_prior, draw_scores, posterior_scores
-from .interval import Summary
+from .draws import check_prior, draw_scores, posterior
 from .outcomes import read_outcomes
 from .parameters import check_bounds, check_confidence, check_k
 from .rewards import (
     Rewards,
-    bayes_scores,
+    bayes_posterior,
+    best_posterior,
     best_scores,
     category_rewards,
     check_prior_outcomes,
@@ -54,12 +54,13 @@ from .rewards import (
 )
 
 Bounds = tuple[float, float] | None
+Summary = tuple[float, float, float, float]
 
 
 def _point(R, k: int, score: Callable[..., Score | Credits], *options) -> float:
     counts = read_outcomes(R).counts()
     scores = draw_scores(counts, {"": score(check_k(k, counts.n), *options)})
-    return scores.points(counts.questions)[""]
+    return scores.means(counts.questions)[""]
 
 
 def _summary(
@@ -75,8 +76,8 @@ def _summary(
     wanted, prior = score(check_k(k), *options), check_prior(alpha0, beta0)
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
     counts = read_outcomes(R).counts()
-    scores = posterior_scores(counts, {"": wanted}, prior)
-    return scores.summaries(counts.questions, confidence, limits)[""]
+    found = posterior(counts, {"": wanted}, prior, limits)
+    return found.over(counts.questions, confidence)[""][:4]
 
 
 # --- Pass@k -------------------------------------------------------------------
@@ -222,7 +223,7 @@ def cons_at_k(R, k: int) -> float:
     0.5
     """
     counts = read_outcomes(R).counts()
-    return float(np.mean(2 * counts.table[:, 1] > check_k(k, counts.n)))
+    return float(np.mean(2 * counts.c > check_k(k, counts.n)))
 
 
 # --- Generalized Pass@k -------------------------------------------------------
@@ -562,8 +563,8 @@ def avg_ci(R, w=None, confidence: float = 0.95, bounds: Bounds = None) -> Summar
 def _bayes(R, w, R0, key: str, confidence: float, bounds: Bounds) -> Summary:
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
     rewards = _rewards(R, w, R0)
-    scores = bayes_scores(rewards, "bayes", "avg")
-    return scores.summaries(rewards.questions, confidence, limits)[key]
+    found = bayes_posterior(rewards, "bayes", "avg", limits)
+    return found.over(rewards.questions, confidence)[key][:4]
 
 
 def max_at_k(R, k: int, w=None) -> float:
@@ -578,8 +579,8 @@ def max_at_k(R, k: int, w=None) -> float:
     0.85
     """
     rewards = _rewards(R, w)
-    scores = best_scores(rewards, {"": check_k(k, rewards.n)}, posterior=False)
-    return scores.points(rewards.questions)[""]
+    scores = best_scores(rewards, {"": check_k(k, rewards.n)})
+    return scores.means(rewards.questions)[""]
 
 
 def max_at_k_ci(
@@ -602,6 +603,5 @@ def max_at_k_ci(
     rewards = _rewards(R, w, R0)
     if bounds is None and draws > 1:
         bounds = float(rewards.levels[0]), float(rewards.levels[-1])
-    limits = check_bounds(bounds)
-    scores = best_scores(rewards, {"": draws}, posterior=True)
-    return scores.summaries(rewards.questions, confidence, limits)[""]
+    found = best_posterior(rewards, {"": draws}, check_bounds(bounds))
+    return found.over(rewards.questions, confidence)[""][:4]

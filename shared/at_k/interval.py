@@ -1,16 +1,34 @@
-"""Scores of questions, and the summary of their mean: how large, how sure, between what."""
+"""Scores of questions, and intervals of their means."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-Summary = tuple[float, float, float, float]
+
+class Interval(NamedTuple):
+    """A score as it may truly be: its centre, standard deviation and ends; and what was done."""
+
+    mu: float
+    sigma: float
+    lo: float
+    hi: float
+    name: str
+
+
+class Spread(Protocol):
+    """What knows how sure the scores of a bank are."""
+
+    def intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
+        """The interval of each score over the questions `rows`; none for one that has none."""
+
+
+Pair = tuple[int, int]
 
 
 class Blend(NamedTuple):
@@ -21,16 +39,13 @@ class Blend(NamedTuple):
     powers: tuple[float, ...] = (1.0,)
     pooled: bool = True
 
-    def pairs(self) -> Iterator[tuple[int, int]]:
+    def pairs(self) -> Iterator[Pair]:
         """Each pair of its columns, the covariance of which it needs."""
         return ((a, b) for a in self.columns for b in self.columns if a <= b)
 
     def of(self, columns):
-        """The product, of (m,) numbers or of an (m, U) array."""
-        return math.prod(
-            columns[column] ** power
-            for column, power in zip(self.columns, self.powers, strict=True)
-        )
+        """The product, of (m,) numbers or of an (m, ..) array."""
+        return math.prod(columns[column] ** power for column, power in self._terms())
 
     def variance(self, columns, covariance):
         """Its variance to first order, from the covariance of each pair (the delta method)."""
@@ -59,68 +74,78 @@ class Scores:
     Args:
         keys: the name of each score, and the columns that it is of.
         kind: (M,) which of the U kinds each question is.
-        point: (U, m) point estimates.
-        mean: (U, m) means of their distributions, or None where no interval is wanted.
-        covariance: (U,) for each pair of columns that a score needs; a score that has none
-            is given no interval.
+        columns: (U, m) estimates.
     """
 
     keys: dict[str, Blend]
     kind: np.ndarray
-    point: np.ndarray
-    mean: np.ndarray | None = None
-    covariance: dict[tuple[int, int], np.ndarray] = field(default_factory=dict)
+    columns: np.ndarray
 
-    def with_spread_of(self, other: Scores) -> Scores:
-        """These estimates, with the distributions that were found for the same scores."""
-        return replace(self, mean=other.mean, covariance=other.covariance)
-
-    def points(self, questions: np.ndarray) -> dict[str, float]:
+    def means(self, questions: np.ndarray) -> dict[str, float]:
         """Each score over all questions, of which there are (U,) of each kind."""
         total = int(questions.sum())
-        means = (questions @ self.point / total).tolist()
+        means = (questions @ self.columns / total).tolist()
         return {
             key: blend.of(means)
             if blend.pooled
-            else float(questions @ blend.of(self.point.T)) / total
+            else float(questions @ blend.of(self.columns.T)) / total
             for key, blend in self.keys.items()
         }
 
-    def summaries(
-        self, questions: np.ndarray, confidence: float, bounds: tuple[float, float]
-    ) -> dict[str, Summary]:
-        """The distribution of each score over all questions, which are independent."""
-        if self.mean is None:
-            return {}
+    def per_question(self) -> dict[str, list[float]]:
+        """Each score of each question."""
+        columns = self.columns.T
+        return {key: blend.of(columns)[self.kind].tolist() for key, blend in self.keys.items()}
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Posterior means of each kind of question, and how they vary: independently of each other.
+
+    Args:
+        keys: the name of each score, and the columns that it is of.
+        kind: (M,) which of the U kinds each question is.
+        mean: (U, m) posterior means.
+        covariance: (U,) for each pair of columns that a score needs.
+        bounds: (lo, hi) that no interval goes beyond.
+    """
+
+    keys: dict[str, Blend]
+    kind: np.ndarray
+    mean: np.ndarray
+    covariance: dict[Pair, np.ndarray]
+    bounds: tuple[float, float]
+
+    def intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
+        """By the normal law around the posterior mean."""
+        return self.over(np.bincount(self.kind[rows], minlength=len(self.mean)), confidence)
+
+    def over(self, questions: np.ndarray, confidence: float) -> dict[str, Interval]:
+        """The same over so many questions of each kind, (U,)."""
         total = int(questions.sum())
         means = (questions @ self.mean / total).tolist()
         pooled = {pair: questions @ each / total**2 for pair, each in self.covariance.items()}
         result = {}
         for key, blend in self.keys.items():
-            if not self.covariance.keys() >= set(blend.pairs()):
-                continue
             if blend.pooled:
                 mu, variance = blend.of(means), blend.variance(means, pooled)
             else:
                 columns = self.mean.T
                 mu = questions @ blend.of(columns) / total
                 variance = questions @ blend.variance(columns, self.covariance) / total**2
-            result[key] = normal_summary(float(mu), math.sqrt(variance), confidence, bounds)
+            lo, hi = normal_interval(mu, math.sqrt(variance), confidence, self.bounds)
+            result[key] = Interval(float(mu), math.sqrt(variance), lo, hi, "posterior")
         return result
 
-    def per_question(self) -> dict[str, list[float]]:
-        """Each score of each question."""
-        columns = self.point.T
-        return {key: blend.of(columns)[self.kind].tolist() for key, blend in self.keys.items()}
+
+def normal_reach(confidence: float) -> float:
+    """How many standard deviations a normal interval reaches to each side."""
+    return -NormalDist().inv_cdf((1 - confidence) / 2)
 
 
-def normal_summary(
+def normal_interval(
     mu: float, sigma: float, confidence: float, bounds: tuple[float, float]
-) -> Summary:
-    """(mu, sigma, lo, hi) of the interval mu -+ z sigma that the normal law gives.
-
-    An end beyond the bounds is moved to them; so lo <= hi always.
-    """
-    reach = -NormalDist().inv_cdf((1 - confidence) / 2) * sigma
-    least, most = bounds
-    return mu, sigma, min(max(mu - reach, least), most), max(min(mu + reach, most), least)
+) -> tuple[float, float]:
+    """mu -+ z sigma. An end beyond the bounds is moved to them; so lo <= hi always."""
+    reach, (least, most) = normal_reach(confidence) * sigma, bounds
+    return float(min(max(mu - reach, least), most)), float(max(min(mu + reach, most), least))

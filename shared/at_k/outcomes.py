@@ -8,6 +8,7 @@ scored, and shards of one run are all just counts.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -47,17 +48,26 @@ class Outcomes:
             first = int(np.argmax(bad))
             raise ValueError(f"{self.place(first)} is {self.values[first]}: {wanted}.")
 
-    def counts(self, categories: int = 2) -> Counts:
-        """How many samples of each question fell in each of the categories 0, 1, ..
+    def counts(self) -> Counts:
+        """How many samples of each question there are, and how many of them are right."""
+        n, right = self.n, require_binary(self).values
+        if self.scored is not None:
+            right = (right == 1) & self.scored
+        return Counts(n, per_question(right, self.sizes))
 
-        Of the two of a binary outcome, 0 is wrong and 1 is right.
-        """
-        n = self.n
-        if categories != 2:
-            return Counts(self._table(categories))
-        right = require_binary(self).values
-        c = per_question(right if self.scored is None else (right == 1) & self.scored, self.sizes)
-        return Counts(np.array([n - c, c]).T)
+    def category_counts(self, categories: int) -> np.ndarray:
+        """(M, C + 1) how many samples of each question fell in each category 0, .., C."""
+        if categories == 2:
+            counts = self.counts()
+            return np.array([counts.n - counts.c, counts.c]).T
+        values = require_categories(self).values
+        self.require(values < categories, f"the categories are 0 to {categories - 1}")
+        cell = np.repeat(np.arange(len(self.n)) * categories, self.sizes)
+        cell += values.astype(np.int64)
+        if self.scored is not None:
+            cell = cell[self.scored]
+        cells = len(self.n) * categories
+        return np.bincount(cell, minlength=cells).reshape(-1, categories)
 
     @cached_property
     def n(self) -> np.ndarray:
@@ -69,31 +79,38 @@ class Outcomes:
             raise ValueError(f"Question {n.argmin()} has no scored sample: leave it out.")
         return n
 
-    def _table(self, categories: int) -> np.ndarray:
-        values = require_categories(self).values
-        self.require(values < categories, f"the categories are 0 to {categories - 1}")
-        cell = np.repeat(np.arange(len(self.sizes)) * categories, self.sizes)
-        cell += values.astype(np.int64)
-        if self.scored is not None:
-            cell = cell[self.scored]
-        cells = len(self.sizes) * categories
-        return np.bincount(cell, minlength=cells).reshape(-1, categories)
+    @property
+    def scored_values(self) -> np.ndarray:
+        """(sum of n,) the values of the samples that are scored."""
+        return self.values if self.scored is None else self.values[self.scored]
 
 
 def per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """(M,) integer sums of each question's values."""
-    if (sizes == sizes[0]).all():
-        return values.reshape(len(sizes), -1).sum(axis=1, dtype=np.int64)
-    return np.diff(np.cumsum(values, dtype=np.int64)[np.cumsum(sizes) - 1], prepend=0)
+    """(M,) sums of each question's values, which are 0 or 1."""
+    if (sizes != sizes[0]).any():
+        return np.diff(np.cumsum(values, dtype=np.int64)[np.cumsum(sizes) - 1], prepend=0)
+    rows = values.reshape(len(sizes), -1)
+    samples = rows.shape[1]
+    if rows.itemsize > 1 or samples > 255 or not rows.flags.c_contiguous:
+        return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
+    # Bytes of 0 and 1 are added in bytes, and eight at a time where they fill words: that is
+    # as fast as the memory is read, five times as fast as sums in 64 bits.
+    if samples % 8:
+        return np.einsum("ij->i", rows.view(np.uint8)).astype(np.int64)
+    words = np.einsum("ij->i", rows.view(np.uint64))
+    return (words * 0x0101010101010101 >> 56).astype(np.int64)  # the sum of its eight bytes
 
 
 def require_binary(outcomes: Outcomes) -> Outcomes:
     """The outcomes; a ValueError unless every scored one is 0 or 1."""
     values = outcomes.values
-    # To look for the least and the greatest costs half of looking at each.
-    if values.dtype.kind not in "iu" or values.min() < 0 or values.max() > 1:
-        wanted = "an outcome is 0 or False for wrong, 1 or True for right"
-        outcomes.require((values == 0) | (values == 1), wanted)
+    if values.dtype.kind == "b" or (
+        # No other bit is set in any of them: to see that is half of the cost of looking at each.
+        values.dtype.kind in "iu" and np.bitwise_or.reduce(values) in (0, 1)
+    ):
+        return outcomes
+    wanted = "an outcome is 0 or False for wrong, 1 or True for right"
+    outcomes.require((values == 0) | (values == 1), wanted)
     return outcomes
 
 
@@ -120,60 +137,64 @@ def number_of_samples(n: np.ndarray) -> str:
 
 @dataclass(frozen=True)
 class Counts:
-    """How many samples of each question fell in each category.
+    """How many samples of each question there are, and how many of them are right.
 
     Args:
-        table: (M, C + 1) integers. Binary outcomes have the categories wrong and right.
+        n: (M,) samples.
+        c: (M,) right samples, 0 <= c <= n.
     """
 
-    table: np.ndarray
+    n: np.ndarray
+    c: np.ndarray
 
     @cached_property
-    def n(self) -> np.ndarray:
-        """(M,) samples of each question."""
-        return self.table.sum(axis=1)
+    def _codes(self) -> tuple[np.ndarray, int]:
+        """(M,) c + base x n, and the base; c alone, and 0, where all n are the same."""
+        if (self.n == self.n[0]).all():
+            return self.c, 0
+        base = int(self.c.max()) + 1
+        return self.c + base * self.n, base
 
     @cached_property
     def _distinct(self) -> tuple[np.ndarray, np.ndarray]:
-        if self.table.shape[1] > 2:
-            return np.unique(self.table, axis=0, return_inverse=True)
-        base = int(self.table.max()) + 1  # two counts make one number
-        code = self.table @ [base, 1]
-        if base**2 > 8 * len(code):
-            codes, kind = np.unique(code, return_inverse=True)
-        else:  # to count is faster than to sort
-            codes = np.flatnonzero(np.bincount(code))
-            place = np.empty(codes[-1] + 1, dtype=np.int64)
-            place[codes] = np.arange(len(codes))
-            kind = place[code]
-        return np.array([codes // base, codes % base]).T, kind
+        """(U,) the distinct codes, ascending, and how often each is there."""
+        code, base = self._codes
+        if (base or 1) * self.n.max() > 8 * len(code):
+            return np.unique(code, return_counts=True)
+        questions = np.bincount(code)  # to count is faster than to sort
+        codes = np.flatnonzero(questions)
+        return codes, questions[codes]
 
     @property
-    def kinds(self) -> np.ndarray:
-        """(U, C + 1) the distinct rows: questions of equal counts have equal scores."""
-        return self._distinct[0]
-
-    @property
-    def binary_kinds(self) -> tuple[np.ndarray, np.ndarray]:
-        """(U,) samples and (U,) right samples of each kind, of binary outcomes."""
-        return self.kinds.sum(axis=1), self.kinds[:, 1]
-
-    @property
-    def kind(self) -> np.ndarray:
-        """(M,) which of the kinds each question is."""
+    def questions(self) -> np.ndarray:
+        """(U,) how many questions there are of each kind: those of equal counts score alike."""
         return self._distinct[1]
 
     @cached_property
-    def questions(self) -> np.ndarray:
-        """(U,) how many questions there are of each kind."""
-        return np.bincount(self.kind)
+    def kinds(self) -> tuple[np.ndarray, np.ndarray]:
+        """(U,) the n and (U,) the c of each kind."""
+        codes, base = self._distinct[0], self._codes[1]
+        if not base:
+            return np.full(len(codes), self.n[0]), codes
+        n, c = np.divmod(codes, base)
+        return n, c
+
+    @cached_property
+    def kind(self) -> np.ndarray:
+        """(M,) which of the kinds each question is."""
+        code, codes = self._codes[0], self._distinct[0]
+        if codes[-1] > 8 * len(code):
+            return np.searchsorted(codes, code)
+        place = np.empty(codes[-1] + 1, dtype=np.int64)
+        place[codes] = np.arange(len(codes))
+        return place[code]
 
 
-def read_outcomes(bank, name: str = "R") -> Outcomes:
+def read_outcomes(bank, name: str = "R", labels: Mapping[str, float] | None = None) -> Outcomes:
     """Outcomes of an array (M, N), a nested list or a ragged nested list.
 
     A flat array or list is the bank of one question. None, and what a masked array masks,
-    is not scored.
+    is not scored. Where labels are given, an entry may be one of them, for its number.
 
     Raises:
         ValueError: that names the question or the sample, unless there is a question and
@@ -188,7 +209,9 @@ def read_outcomes(bank, name: str = "R") -> Outcomes:
         array = np.atleast_2d(array)
         outcomes = Outcomes(array.ravel(), np.full(array.shape[0], array.shape[1]), name)
     else:
-        outcomes = _read_lists(bank.tolist() if hasattr(bank, "tolist") else list(bank), name)
+        outcomes = _read_lists(
+            bank.tolist() if hasattr(bank, "tolist") else list(bank), name, labels or {}
+        )
     if len(outcomes.sizes) == 0:
         raise ValueError(f"{name} holds no question.")
     if not outcomes.sizes.all():
@@ -199,7 +222,7 @@ def read_outcomes(bank, name: str = "R") -> Outcomes:
     return outcomes
 
 
-def _read_lists(rows: list[Any], name: str) -> Outcomes:
+def _read_lists(rows: list[Any], name: str, labels: Mapping[str, float]) -> Outcomes:
     if rows and not any(is_listed(row) for row in rows):
         rows = [rows]
     for question, row in enumerate(rows):
@@ -207,19 +230,31 @@ def _read_lists(rows: list[Any], name: str) -> Outcomes:
             raise ValueError(
                 f"{name}[{question}] is {short(row)}: each question has a list of outcomes."
             )
-    rows = [row.tolist() if hasattr(row, "tolist") else list(row) for row in rows]
+    rows = [row if isinstance(row, list) else _entries(row) for row in rows]
     sizes = np.array([len(row) for row in rows], dtype=np.int64)
     flat = list(itertools.chain.from_iterable(rows))
     scored = None
     if None in flat:
         scored = np.array([entry is not None for entry in flat], dtype=bool)
         flat = [0 if entry is None else entry for entry in flat]
-    try:
-        values = np.asarray(flat)
-    except ValueError:  # lists of unlike lengths among the entries
-        values = np.empty(0, dtype=object)
+    values = _as_array(flat)
+    if labels and values.dtype.kind not in "biuf":
+        flat = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in flat]
+        values = _as_array(flat)
     if flat and (values.ndim != 1 or values.dtype.kind not in "biuf"):
         odd = next(i for i, entry in enumerate(flat) if not isinstance(entry, (int, float)))
         place = Outcomes(values, sizes, name).place(odd)
-        raise ValueError(f"{place} is {short(flat[odd])}: an outcome is a number or a bool.")
+        known = f"one of {', '.join(labels)}, or a number" if labels else "a number or a bool"
+        raise ValueError(f"{place} is {short(flat[odd])}: an outcome is {known}.")
     return Outcomes(values, sizes, name, scored)
+
+
+def _entries(row) -> list[Any]:
+    return row.tolist() if hasattr(row, "tolist") else list(row)
+
+
+def _as_array(flat: list[Any]) -> np.ndarray:
+    try:
+        return np.asarray(flat)
+    except ValueError:  # lists of unlike lengths among the entries
+        return np.empty(0, dtype=object)

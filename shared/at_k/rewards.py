@@ -28,8 +28,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from .interval import Blend, Scores
-from .outcomes import Counts, Outcomes, read_outcomes
+from .interval import Blend, Posterior, Scores
+from .outcomes import Outcomes, read_outcomes
 from .parameters import as_list, check_number, is_listed, short
 from .wide import Scaled, Wide, rising_factorials
 
@@ -81,6 +81,11 @@ class Rewards:
         return self._best(within).hi, (falls * (rises + 2 * below)).sum(axis=1)
 
     @property
+    def prior_weight(self) -> np.ndarray:
+        """(U,) t / n: how many outcomes are believed in for each that was seen."""
+        return self._believed[:, -1] / self.seen[:, -1]
+
+    @property
     def _believed(self) -> np.ndarray:
         if self.believed is None:
             raise ValueError(
@@ -124,12 +129,22 @@ def category_rewards(outcomes: Outcomes, w: np.ndarray, prior: np.ndarray) -> Re
             outcomes.values < len(w),
             f"w has rewards for the categories 0 to {len(w) - 1}; give one for each category",
         )
-    seen = outcomes.counts(len(w)).table
-    both = Counts(np.hstack([seen, seen + prior]))
+    seen = outcomes.category_counts(len(w))
+    first, kind = _distinct_rows(np.hstack([seen, prior]))
     levels = np.unique(w)
     at_most = (w[:, None] <= levels).astype(np.int64)
-    kinds = both.kinds.reshape(len(both.kinds), 2, -1) @ at_most
-    return Rewards(both.kind, levels, kinds[:, 0], kinds[:, 1])
+    return Rewards(kind, levels, seen[first] @ at_most, (seen + prior)[first] @ at_most)
+
+
+def _distinct_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(U,) the first of each kind of row, and (M,) which of the kinds each row is."""
+    code, size = table[:, 0], int(table[:, 0].max()) + 1
+    for column in table.T[1:]:
+        base = int(column.max()) + 1
+        if size * base > 2**62:  # no number of 62 bits can hold the counts of a row
+            return np.unique(table, axis=0, return_index=True, return_inverse=True)[1:]
+        code, size = code + size * column, size * base
+    return np.unique(code, return_index=True, return_inverse=True)[1:]
 
 
 def number_rewards(outcomes: Outcomes) -> Rewards:
@@ -167,32 +182,46 @@ def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
             f"R0 has {len(outcomes.sizes)} rows, of {short(lengths)} outcomes: give M = "
             f"{questions} rows of one length, without None."
         )
-    return 1 + outcomes.counts(categories).table
+    return 1 + outcomes.category_counts(categories)
 
 
 # --- Scores -------------------------------------------------------------------------
 
 
 def bayes_scores(rewards: Rewards, bayes: str, avg: str) -> Scores:
-    """The posterior mean reward, and the average of the samples, with its error bar.
+    """The posterior mean reward, and the average of the samples."""
+    columns = np.stack([rewards.posterior_best(1)[0], rewards.best(1)], axis=1)
+    return Scores({bayes: Blend((0,)), avg: Blend((1,))}, rewards.kind, columns)
+
+
+def bayes_posterior(
+    rewards: Rewards, bayes: str, avg: str, bounds: tuple[float, float]
+) -> Posterior:
+    """How sure both are.
 
     The average is an affine function of the posterior mean: its standard deviation is t/n
     that of the posterior (eq. 20 of the Bayes@N paper).
     """
-    mean, variance = rewards.posterior_best(1)
-    stretch = rewards._believed[:, -1] / rewards.seen[:, -1]
-    point = np.stack([mean, rewards.best(1)], axis=1)
+    scores = bayes_scores(rewards, bayes, avg)
+    variance = rewards.posterior_best(1)[1]
+    stretch = rewards.prior_weight
     spread = {(0, 0): variance, (1, 1): stretch**2 * variance}
-    return Scores({bayes: Blend((0,)), avg: Blend((1,))}, rewards.kind, point, point, spread)
+    return Posterior(scores.keys, rewards.kind, scores.columns, spread, bounds)
 
 
-def best_scores(rewards: Rewards, draws: Mapping[str, int], posterior: bool) -> Scores:
-    """The expected best of each number of draws; with its posterior moments if asked for."""
+def best_scores(rewards: Rewards, draws: Mapping[str, int]) -> Scores:
+    """The unbiased estimate of the best of each number of draws, at most n."""
     keys = {key: Blend((column,)) for column, key in enumerate(draws)}
-    point = np.stack([rewards.best(k) for k in draws.values()], axis=1)
-    if not posterior:
-        return Scores(keys, rewards.kind, point)
+    columns = np.stack([rewards.best(k) for k in draws.values()], axis=1)
+    return Scores(keys, rewards.kind, columns)
+
+
+def best_posterior(
+    rewards: Rewards, draws: Mapping[str, int], bounds: tuple[float, float]
+) -> Posterior:
+    """The posterior means of the best of each number of draws, and their variances."""
+    keys = {key: Blend((column,)) for column, key in enumerate(draws)}
     moments = [rewards.posterior_best(k) for k in draws.values()]
-    spread = {(column, column): variance for column, (_, variance) in enumerate(moments)}
     mean = np.stack([mean for mean, _ in moments], axis=1)
-    return Scores(keys, rewards.kind, point, mean, spread)
+    spread = {(column, column): variance for column, (_, variance) in enumerate(moments)}
+    return Posterior(keys, rewards.kind, mean, spread, bounds)

@@ -25,38 +25,47 @@ import numpy as np
 
 from .credits import majority
 from .draws import expected
+from .outcomes import Outcomes
 
 
-def vote(
-    question: np.ndarray, answer: np.ndarray, right: np.ndarray, k: np.ndarray, merge_right: bool
-) -> np.ndarray:
-    """The probability for each question, (M,).
+class Ballots:
+    """The answers that the samples of each question gave.
 
     Args:
-        question: (S,) which question each sample is of, ascending from 0 to M - 1.
-        answer: (S,) the code of its answer, or -1 for a sample that gives none: it is drawn,
-            and has no vote.
-        right: (S,) whether it is right.
-        k: (M,) the number of draws, at most as many as the question has samples.
+        right: whether each sample is right.
+        answers: (sum of sizes,) the code of each sample's answer, or -1 for a sample that
+            gives none: it is drawn, and has no vote.
         merge_right: whether the right answers of a question are one answer.
     """
-    if merge_right:
-        answer = np.where(right, answer.max(initial=0) + 1, answer)
-    ends = np.cumsum(np.bincount(question, minlength=len(k)))[:-1]
-    rows = zip(np.split(answer, ends), np.split(right, ends), k.tolist(), strict=True)
-    return np.array([_of_question(answers, rights, draws) for answers, rights, draws in rows])
 
+    def __init__(self, right: Outcomes, answers: np.ndarray, merge_right: bool):
+        question = np.repeat(np.arange(len(right.sizes)), right.sizes)
+        scored = slice(None) if right.scored is None else right.scored
+        question, answers, is_right = question[scored], answers[scored], right.values[scored]
+        if merge_right:
+            answers = np.where(is_right, answers.max(initial=0) + 1, answers)
+        # How many samples of each question gave each of its answers.
+        code = question * (int(answers.max(initial=0)) + 2) + answers + 1
+        _, first, self._votes = np.unique(code, return_index=True, return_counts=True)
+        self._silent, self._right = answers[first] < 0, is_right[first]
+        self._ends = np.cumsum(np.bincount(question[first], minlength=len(right.sizes)))
 
-def _of_question(answer: np.ndarray, right: np.ndarray, k: int) -> float:
-    said, first, count = np.unique(answer, return_index=True, return_counts=True)
-    votes = said >= 0
-    rights = right[first] & votes
-    return plurality(
-        tuple(sorted(count[rights].tolist())),
-        tuple(sorted(count[votes & ~rights].tolist())),
-        int(count[~votes].sum()),
-        k,
-    )
+    def vote(self, k) -> np.ndarray:
+        """(M,) vote@k of each question, for one k or for (M,), at most its samples."""
+        columns = (self._votes, self._right & ~self._silent, self._silent)
+        parts = zip(*(np.split(column, self._ends[:-1]) for column in columns), strict=True)
+        draws = np.broadcast_to(k, len(self._ends)).tolist()
+        return np.array(
+            [
+                plurality(
+                    tuple(sorted(votes[right].tolist())),
+                    tuple(sorted(votes[~right & ~silent].tolist())),
+                    int(votes[silent].sum()),
+                    drawn,
+                )
+                for (votes, right, silent), drawn in zip(parts, draws, strict=True)
+            ]
+        )
 
 
 @lru_cache(maxsize=1 << 14)

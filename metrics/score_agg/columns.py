@@ -1,0 +1,75 @@
+"""Arrow columns: what is in them, and what of it is distinct."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .outcomes import per_question
+
+JSON = pa.struct([("at_k.json", pa.large_string())])
+"""The type of what Arrow has no one type for, such as dicts with keys of their own."""
+
+
+def samples_per_question(predictions: pa.ChunkedArray) -> np.ndarray:
+    """(M,) how many samples each question has."""
+    return pc.list_value_length(predictions).to_numpy().astype(np.int64)
+
+
+def given_per_question(predictions: pa.ChunkedArray) -> np.ndarray:
+    """(M,) how many samples of each question are not None."""
+    sizes, samples = samples_per_question(predictions), pc.list_flatten(predictions)
+    return per_question(to_numpy(samples.is_valid()), sizes) if samples.null_count else sizes
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Whether the type is of lists, of whatever layout."""
+    types = pa.types
+    return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether the type is of strings."""
+    types = pa.types
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether the type is of bools, integers or floats."""
+    return pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)
+
+
+def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """The entries as Python objects."""
+    if values.type == JSON:
+        return [
+            None if entry is None else json.loads(entry["at_k.json"])
+            for entry in values.to_pylist()
+        ]
+    return values.to_pylist()
+
+
+def to_numpy(values: pa.ChunkedArray) -> np.ndarray:
+    """The entries as one NumPy array."""
+    return values.combine_chunks().to_numpy(zero_copy_only=False)
+
+
+def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
+    """The distinct entries, and for each entry which of them it is, or -1 where it is None."""
+    if values.type == JSON:
+        texts, index = distinct_entries(pc.struct_field(values, 0))
+        return pa.StructArray.from_arrays([texts], fields=list(JSON)), index
+    if pa.types.is_nested(values.type):
+        entries = values.to_pylist()
+        codes: dict[str, int] = {}
+        index = np.array(
+            [-1 if x is None else codes.setdefault(repr(x), len(codes)) for x in entries]
+        )
+        samples = np.unique(index, return_index=True)[1]
+        return values.combine_chunks().take(samples[index[samples] >= 0]), index
+    encoded = values.combine_chunks().dictionary_encode()
+    return encoded.dictionary, encoded.indices.fill_null(-1).to_numpy()
