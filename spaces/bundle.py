@@ -28,8 +28,10 @@ def bundle(name: str, target: Path) -> None:
         raise SystemExit(f"{target} is not empty.")
     (target / "at_k").mkdir(parents=True)
     metric = METRICS / name
-    files = [*metric.glob("*.py"), SPACES / name / "app.py", *(SPACES / page for page in PAGE)]
-    files += sorted((SHARED / "samples").glob("*.jsonl"))
+    written = ("README.md", "requirements.txt")
+    files = [file for file in metric.glob("*.*") if file.name not in written]
+    files += [SPACES / name / "app.py", *(SPACES / page for page in PAGE)]
+    files += (SHARED / "samples").glob("*.jsonl")
     for file in files:
         if (target / file.name).exists():
             raise SystemExit(f"Two files of the Space would be called {file.name}.")

@@ -411,8 +411,8 @@ def page(space: Space) -> gr.Blocks:
         inputs = [source, *given.values(), judge, *controls]
         plots = [component for pair in drawn for component in pair]
         outputs = [problem, answered, more, said, *plots, numbers, as_json, code, *controls]
-        quiet = {"api_visibility": "private", "show_progress": "hidden"}
-        asking = {
+        quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+        asking: dict[str, Any] = {
             "fn": show,
             "inputs": inputs,
             "outputs": outputs,
@@ -436,7 +436,7 @@ def page(space: Space) -> gr.Blocks:
     return blocks
 
 
-_LATEX = [
+_LATEX: list[dict[str, str | bool]] = [
     {"left": "$$", "right": "$$", "display": True},
     {"left": "$", "right": "$", "display": False},
 ]
@@ -509,7 +509,7 @@ def _drawn(picture: Picture) -> tuple[gr.HTML, gr.Plot]:
 
 
 def _widget(control: Slider | Line, value: Any, answer: Answer) -> gr.Slider | gr.Textbox:
-    shared = {"label": control.label, "info": control.info, "elem_id": control.name}
+    shared: dict[str, Any] = {"label": control.label, "info": control.info, "elem_id": control.name}
     if isinstance(control, Line):
         return gr.Textbox(value, **shared)
     return gr.Slider(control.least, _most(control, answer), value, step=control.step, **shared)

@@ -125,6 +125,7 @@ def _lane(name: str):
 def _work(request: Request, out: Connection) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_BYTES * 20, MOST_BYTES * 20))
+    said: tuple[str | None, Answer | None]
     try:
         said = None, _answer(request)
     except (ValueError, TypeError, OverflowError) as error:
@@ -224,7 +225,7 @@ def _read(request: Request, parameters: Container[str]) -> dict[str, dict[str, A
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # so that messages name a file as the visitor does, without the folder
         named = _copied(request.files) if request.files else _written(request.text or "")
-        columns = {role: None for role in PER_QUESTION if role in parameters}
+        columns: dict[str, str | None] = {role: None for role in PER_QUESTION if role in parameters}
         if columns and request.files:
             columns["groups"] = request.options.get("group")
         banks = {label: _of_file(name, columns) for label, name in named.items()}
@@ -296,8 +297,8 @@ def _of_table(table: list[list[Any]]) -> dict[str, Any]:
     for role in ("references", "groups"):
         if any(columns[role]):
             if not all(columns[role]):
-                row = columns[role].index("") + 1
-                raise ValueError(f"Some rows have an entry under {role}, and row {row} has none.")
+                first = columns[role].index("") + 1
+                raise ValueError(f"Some rows have an entry under {role}, and row {first} has none.")
             bank[role] = columns[role]
     if "references" not in bank:
         bank["predictions"] = [[_outcome(c) for c in row] for row in bank["predictions"]]

@@ -26,14 +26,9 @@ import evaluate
 import gradio_client
 import pytest
 from conftest import ROOT
+from playwright.sync_api import sync_playwright
 
-playwright_api = pytest.importorskip("playwright.sync_api")
-
-NAMES = sorted(
-    p.parent.name
-    for p in (ROOT / "spaces").glob("*/app.py")
-    if (ROOT / "metrics" / p.parent.name / "README.md").exists()
-)
+NAMES = sorted(path.parent.name for path in (ROOT / "spaces").glob("*/app.py"))
 COMPARING = [name for name in NAMES if name != "score_agg"]
 SAMPLES = ROOT / "shared" / "at_k" / "samples"
 SCREENSHOTS = Path(os.environ.get("SCREENSHOTS", ROOT / "build" / "screenshots"))
@@ -57,7 +52,7 @@ def test_a_bundle_is_a_folder_of_plain_files_with_a_card_for_a_space(name, tmp_p
     header = files[Path("README.md")].read_text(encoding="utf-8").split("---")[1]
     for field in ("sdk: gradio", "sdk_version: 6.", "app_file: app.py", 'python_version: "3.11"'):
         assert f"\n{field}" in header
-    version = re.search(r"sdk_version: (\S+)", header)[1]
+    (version,) = re.findall(r"sdk_version: (\S+)", header)
     assert f"gradio=={version}\n" in files[Path("requirements.txt")].read_text()
     for path in (ROOT / "metrics" / name).glob("*.py"):
         assert files[Path(path.name)].read_bytes() == path.read_bytes()
@@ -162,7 +157,7 @@ def browser():
             pytest.fail("CI has to have Chromium: apt-get install chromium")
         pytest.skip("there is no Chromium: apt-get install chromium")
     flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    with playwright_api.sync_playwright() as playwright:
+    with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=chromium, args=flags)
         yield started
         started.close()
@@ -177,14 +172,18 @@ def opened(browser, space, viewport=DESKTOP, scheme="light"):
     problems = []
     context = browser.new_context(viewport=viewport, color_scheme=scheme, accept_downloads=True)
     page = context.new_page()
+
+    def asks(request):
+        if not request.url.startswith((space.url, "data:", "blob:")):
+            problems.append(request.url)
+
+    def says(message):
+        if message.type == "error":
+            problems.append(message.text)
+
     page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("console", lambda said: said.type == "error" and problems.append(said.text))
-    page.on(
-        "request",
-        lambda asked: (
-            asked.url.startswith((space.url, "data:", "blob:")) or problems.append(asked.url)
-        ),
-    )
+    page.on("console", says)
+    page.on("request", asks)
     page.goto(space.url)
     page.wait_for_selector("canvas")
     try:
