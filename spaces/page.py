@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import shutil
@@ -29,6 +30,7 @@ from scoring import (
 from space import JUDGES, Bank, Example, Line, Options, Picture, Slider, Space
 from starlette.middleware import Middleware
 
+_logger = logging.getLogger(__name__)
 _HERE = Path(__file__).resolve().parent
 _TABLE, _TEXT, _FILES = "Table", "Paste", "Files"
 _MOST_BODY = 3 * MOST_BYTES
@@ -122,17 +124,29 @@ def _result(space: Space, answer: Answer) -> Iterator[tuple[str, Any]]:
     yield "samples", answer.samples
 
 
-def summary(answer: Answer, judge: str) -> str:
+def summary(space: Space, answer: Answer, judge: str) -> str:
     """What was read: how many questions and samples, and who judged them."""
     parts = []
     for bank in answer.banks:
         least, most = min(bank.sizes), max(bank.sizes)
         each = f"{least}" if least == most else f"{least} to {most}"
         named = f"{bank.label}: " if len(answer.banks) > 1 else ""
-        many = "question" if len(bank.sizes) == 1 else "questions"
-        parts.append(f"{named}{len(bank.sizes)} {many}, {each} samples each")
-    judged = "references" in next(iter(answer.samples.values()))
-    return f"{'; '.join(parts)}. {f'Judged by {judge}.' if judged else 'Taken as outcomes.'}"
+        rows = space.row if len(bank.sizes) == 1 else f"{space.row}s"
+        parts.append(f"{named}{len(bank.sizes)} {rows}, {each} {space.cell}s each")
+    samples = answer.samples.values()
+    if "references" not in next(iter(samples)):
+        return f"{'; '.join(parts)}."
+    told = f"{'; '.join(parts)}. Judged by {judge}."
+    if judge == "exact_match" and not any(map(_any_exact, samples)):
+        told += f" No {space.cell} is its reference to the letter: try another judge."
+    return told
+
+
+def _any_exact(samples: dict[str, Any]) -> bool:
+    return any(
+        str(reference) in map(str, row) if not isinstance(reference, list) else True
+        for row, reference in zip(samples["predictions"], samples["references"], strict=True)
+    )
 
 
 def python_code(space: Space, answer: Answer) -> str:
@@ -252,9 +266,12 @@ class Show:
         """The updates of the page's outputs, in their order."""
         try:
             answer, judge, asked = self._answer(*given)
+            shown = self.of(answer, judge, asked)
         except ValueError as error:
             return self._problem(str(error))
-        shown = self.of(answer, judge, asked)
+        except Exception:
+            _logger.exception("An answer could not be shown, in a way that is not foreseen")
+            return self._problem("This was scored, but could not be shown: that is our mistake.")
         pictures = [each for picture in shown["pictures"] for each in _parts(picture)]
         return [
             gr.update(visible=False),
@@ -295,7 +312,7 @@ class Show:
     def of(self, answer: Answer, judge: str, asked: Options) -> dict[str, Any]:
         """The values of the page's outputs, by name."""
         space, banks = self._space, answer.banks
-        told = summary(answer, judge)
+        told = summary(space, answer, judge)
         for control in space.controls:
             if isinstance(control, Slider) and answer.options[control.name] < asked[control.name]:
                 least = answer.options[control.name]
@@ -459,7 +476,7 @@ def _headed(space: Space, example: Example) -> list[list[str]]:
     """The table of an example under its headers."""
     table = example.table or []
     samples = max(map(len, table), default=4) - len(space.headers)
-    return [[*space.headers, *(f"sample {i}" for i in range(1, samples + 1))], *table]
+    return [[*space.headers, *(str(i) for i in range(1, samples + 1))], *table]
 
 
 def _sources(space: Space, table: list[list[str]]) -> tuple[gr.Radio, dict[str, Any]]:
@@ -474,7 +491,7 @@ def _sources(space: Space, table: list[list[str]]) -> tuple[gr.Radio, dict[str, 
             interactive=True,
             show_label=False,
             max_height=300,
-            column_widths=[96] * len(table[0]),
+            column_widths=[64 if head.isdigit() else 96 for head in table[0]],
             elem_id="table",
         ),
         _TEXT: gr.Textbox(
@@ -496,8 +513,9 @@ def _sources(space: Space, table: list[list[str]]) -> tuple[gr.Radio, dict[str, 
         ),
     }
     gr.Markdown(
-        f"Questions down, samples across. Up to {MOST_QUESTIONS:,} questions, {MOST_EACH} samples "
-        f"of each, {MOST_SAMPLES:,} in all; files of {MOST_BYTES // 1_000_000} MB.",
+        f"{space.row.capitalize()}s down, {space.cell}s across. Up to {MOST_QUESTIONS:,} "
+        f"{space.row}s, {MOST_EACH} {space.cell}s of each, {MOST_SAMPLES:,} in all; files of "
+        f"{MOST_BYTES // 1_000_000} MB.",
         elem_id="limits",
     )
     return source, given

@@ -23,8 +23,7 @@ def quantity(
     """A channel of numbers, with the ticks that are given."""
     axis: Spec = {"grid": True, "domain": False, "tickSize": 0, "labelPadding": 6, "title": title}
     axis |= {"labelOverlap": True, "labelFlush": False}
-    if values is not None:
-        axis["values"] = list(values)
+    axis |= {"tickCount": 6} if values is None else {"values": list(values)}
     return {"field": name, "type": "quantitative", "axis": axis, "scale": {"nice": False, **scale}}
 
 

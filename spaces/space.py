@@ -170,8 +170,12 @@ class Space:
     sentence: Callable[[list[Bank], Options], str]
     """What the numbers mean, in plain text; figures such as 12 % are set off by the page."""
     pictures: tuple[Callable[[list[Bank], Options], Picture], ...]
+    row: str = "question"
+    """What a row of the table is, and .."""
+    cell: str = "sample"
+    """.. what a cell."""
     judged: bool = True
-    """Whether predictions can be judged against references."""
+    """Whether samples can be judged against references."""
     most_files: int = 2
 
 

@@ -62,10 +62,9 @@ def sentence(banks: list[Bank], options: Options) -> str:
         scores = bank.scores()
         single = percent(scores[bank.key("avg@")])
         half = percent(scores[f"maj@{k}"])
-        vote = f"vote@{k}"
-        voted = f"a vote of {k} is right {percent(scores[vote])} of the time and " * (
-            vote in scores
-        )
+        voted = ""
+        if f"vote@{k}" in scores:  # which needs answers
+            voted = f"a vote of {k} is right {percent(scores[f'vote@{k}'])} of the time and "
         told.append(
             f"a single sample is right {single} of the time, {voted}more than half of {k} are "
             f"right {half} of the time"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pictures import curves, quantity, strip
-from space import Bank, Call, Example, Given, Options, Picture, Slider, Space, figure
+from pictures import COLOURS, curves, quantity, strip
+from space import Bank, Call, Example, Given, Options, Picture, Scores, Slider, Space, figure
 
 ABOUT = r"""
 A judge looks at an answer statement by statement, and says of each how well it holds: *fully* (1),
@@ -31,14 +31,14 @@ TABLE = [
     ["partial", "minor", "minor", "partial", "minor"],
 ]
 
-SWEEP = [round(0.1 + 0.05 * step, 2) for step in range(19)]
+SWEEP = [round(0.1 + 0.025 * step, 3) for step in range(37)]
 
 
 def calls(options: Options, given: Given) -> dict[str, Call]:
-    penalty, temperature = {"penalty": options["penalty"]}, options["temperature"]
+    each = {"penalty": options["penalty"], "return_per_question": True}
     return {
-        "scores": Call({"temperature": temperature, **penalty, "return_per_question": True}),
-        "by_temperature": Call(penalty, over=("temperature", SWEEP)),
+        "scores": Call({"temperature": options["temperature"], **each}),
+        "by_temperature": Call(each, over=("temperature", SWEEP)),
     }
 
 
@@ -58,30 +58,47 @@ def sentence(banks: list[Bank], options: Options) -> str:
     return " ".join(f"{bank.label}: {each}." for bank, each in zip(banks, told, strict=True))
 
 
+def lines(bank: Bank) -> list[str]:
+    """The lines of a bank alone: their mean, and each answer where they are few."""
+    answers = len(bank.sizes)
+    return ["mean", *(f"answer {i}" for i in range(1, answers + 1) if 1 < answers < len(COLOURS))]
+
+
+def at(scores: Scores, line: str) -> float:
+    if line == "mean":
+        return scores["score_agg"]
+    return scores["per_question"]["score_agg"][int(line.removeprefix("answer ")) - 1]
+
+
 def by_temperature(banks: list[Bank], options: Options) -> Picture:
-    rows = [
-        {"bank": bank.label, "temperature": temperature, "score": scores["score_agg"]}
-        for bank in banks
-        for temperature, scores in zip(SWEEP, bank.results["by_temperature"], strict=True)
-    ]
-    chosen = options["temperature"]
-    marked = [bank.row("scores", "score_agg", temperature=chosen) for bank in banks]
+    swept, marked = [], []
+    for bank in banks:
+        for line in lines(bank) if len(banks) == 1 else ["mean"]:
+            columns = {"bank": bank.label, "line": line}
+            chosen = {"temperature": options["temperature"], "score": at(bank.scores(), line)}
+            marked.append(columns | chosen)
+            for temperature, scores in zip(SWEEP, bank.results["by_temperature"], strict=True):
+                swept.append(columns | {"temperature": temperature, "score": at(scores, line)})
     return Picture(
         "The score against the temperature",
         "Left a single bad verdict ruins an answer, right a single good one saves it. The dashed "
         "line is your temperature.",
         curves(
-            rows,
+            swept,
             quantity(
                 "temperature",
                 "temperature, from strict to lenient",
                 [0.1, 0.3, 0.5, 0.7, 0.9, 1.0],
                 domain=[0.1, 1.0],
             ),
-            quantity("score", None, [0, 0.25, 0.5, 0.75, 1], domain=[0, 1]),
-            colour="bank",
+            quantity("score", None, domain=[0, 1]),
+            colour="line" if len(banks) == 1 else "bank",
             marked=marked,
-            tooltip=[("temperature", "temperature", ".2f"), ("score", "score", ".4f")],
+            tooltip=[
+                ("line", "of", ""),
+                ("temperature", "temperature", ".2f"),
+                ("score", "score", ".4f"),
+            ],
         ),
     )
 
@@ -114,6 +131,8 @@ SPACE = Space(
     calls=calls,
     sentence=sentence,
     pictures=(by_temperature, by_answer),
+    row="answer",
+    cell="statement",
     judged=False,
 )
 
