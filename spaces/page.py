@@ -18,7 +18,6 @@ import vl_convert
 from gradio.components.plot import PlotData
 from pictures import as_sheet
 from scoring import (
-    ENDINGS,
     MOST_BYTES,
     MOST_EACH,
     MOST_QUESTIONS,
@@ -49,7 +48,6 @@ def serve(space: Space) -> None:
     os.chdir(_HERE)  # from where worker processes import what they need
     page(space).queue(max_size=200, default_concurrency_limit=64).launch(
         max_threads=80,
-        max_file_size=MOST_BYTES,
         app_kwargs={"middleware": [Middleware(BoundedBody)]},
         theme=gr.themes.Default(
             primary_hue="blue",
@@ -75,7 +73,7 @@ class BoundedBody:
                 status = 413 if length.isdigit() else 411
                 headers = [(b"content-type", b"text/plain")]
                 await send({"type": "http.response.start", "status": status, "headers": headers})
-                most = f"A request can have up to {_MOST_BODY // 1_000_000} MB, and says how many."
+                most = f"What is sent here can have up to {_MOST_BODY // 1_000_000} MB."
                 await send({"type": "http.response.body", "body": most.encode()})
                 return
         await self._app(scope, receive, send)
@@ -505,7 +503,6 @@ def _sources(space: Space, table: list[list[str]]) -> tuple[gr.Radio, dict[str, 
         ),
         _FILES: gr.File(
             file_count="multiple",
-            file_types=list(ENDINGS),
             label=f"{files}, of JSON Lines or CSV",
             visible=False,
             height=160,

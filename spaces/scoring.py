@@ -31,12 +31,12 @@ import evaluate
 from at_k.reading import PER_QUESTION, QUESTIONS, REFERENCES, read_questions
 from space import JUDGES, Bank, Call, Given, Options
 
-MOST_BYTES = 2_000_000
+MOST_BYTES = 2 << 20
 MOST_QUESTIONS = 2_000
 MOST_EACH = 512
 MOST_SAMPLES = 100_000
 MOST_GROUPS = 40
-MOST_MEMORY = 4 << 30
+MOST_MEMORY = 3 << 30
 SECONDS = {"exact_match": 10.0, "numeric": 10.0, "math_verify": 20.0}
 ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 
@@ -84,10 +84,12 @@ _LANES = {"slow": threading.BoundedSemaphore(1), "fast": threading.BoundedSemaph
 
 def score(request: Request) -> Answer:
     """The scores, or a ValueError with a sentence for the visitor that says why there are none."""
-    with _lane("slow" if request.judge == "math_verify" else "fast"):
+    # The folder is made and removed here, because a process may be ended anywhere.
+    lane = _lane("slow" if request.judge == "math_verify" else "fast")
+    with lane, tempfile.TemporaryDirectory() as folder:
         limit = SECONDS[request.judge]
         ours, theirs = _context.Pipe(duplex=False)
-        process = _context.Process(target=_work, args=(request, theirs), daemon=True)
+        process = _context.Process(target=_work, args=(request, folder, theirs), daemon=True)
         process.start()
         theirs.close()
         try:
@@ -122,9 +124,11 @@ def _lane(name: str):
 # --- Answering --------------------------------------------------------------------------
 
 
-def _work(request: Request, out: Connection) -> None:
+def _work(request: Request, folder: str, out: Connection) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_BYTES * 20, MOST_BYTES * 20))
+    tempfile.tempdir = folder
+    os.chdir(folder)  # so that messages name a file as the visitor does, without the folder
     said: tuple[str | None, Answer | None]
     try:
         said = None, _answer(request)
@@ -160,6 +164,7 @@ def _answer(request: Request) -> Answer:
     real = any(
         isinstance(sample, float)
         for bank in samples.values()
+        if "references" not in bank
         for row in bank["predictions"]
         for sample in row
     )
@@ -222,15 +227,11 @@ def _read(request: Request, parameters: Container[str]) -> dict[str, dict[str, A
     """For each label the predictions, references and whatever else the metric takes of them."""
     if request.table is not None:
         return {"table": _of_table(request.table)}
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)  # so that messages name a file as the visitor does, without the folder
-        named = _copied(request.files) if request.files else _written(request.text or "")
-        columns: dict[str, str | None] = {role: None for role in PER_QUESTION if role in parameters}
-        if columns and request.files:
-            columns["groups"] = request.options.get("group")
-        banks = {label: _of_file(name, columns) for label, name in named.items()}
-        os.chdir(_HERE)
-    return banks
+    named = _copied(request.files) if request.files else _written(request.text or "")
+    columns: dict[str, str | None] = {role: None for role in PER_QUESTION if role in parameters}
+    if columns and request.files:
+        columns["groups"] = request.options.get("group")
+    return {label: _of_file(name, columns) for label, name in named.items()}
 
 
 def _of_file(name: str, columns: dict[str, str | None]) -> dict[str, Any]:

@@ -188,7 +188,7 @@ def percent(share: float) -> str:
 
 def figure(value: float, in_share: bool = False) -> str:
     """A score as the sentence has it: a share of something, or a number of its own unit."""
-    return percent(value) if in_share else f"{value:.3f}"
+    return percent(value) if in_share else f"{round(value, 3) + 0.0:.3f}"  # and not -0.000
 
 
 def draws_up_to(most: int, points: int = 24) -> list[int]:

@@ -295,7 +295,7 @@ def test_a_slider_is_followed(browser, space):
 
 def test_pasted_csv_with_a_sample_in_each_row_is_scored(browser, space):
     if space.name == "score_agg":
-        text = "question,verdict\nq1,fully\nq1,none\nq2,mostly\nq2,minor\n"
+        text = "question,verdicts\nq1,fully\nq1,none\nq2,mostly\nq2,minor\n"
     else:
         text = "question,prediction,reference\nq1,12,12\nq1,13,12\nq2,7,7\nq2,7,7\n"
     with opened(browser, space) as page:
@@ -392,6 +392,32 @@ def _run(code, space, monkeypatch):
     return names
 
 
+def test_uploads_are_bounded_with_a_sentence(browser, gpassk_space, tmp_path):
+    row = '{"outcomes": [1, 0]}\n'
+    uploads = {
+        "Files can have up to 2 MB here.": {"large.jsonl": row * 120_000},
+        "2001 questions are too many here: 2000 at most.": {"long.jsonl": row * 2001},
+        "Files have to end in one of": {"<img src=x onerror='window.hacked=1'>.txt": row},
+        "holds no question": {"head.csv": "question,prediction,reference\n"},
+        "3 files are too many": {f"{number}.jsonl": row for number in range(3)},
+        "One file has references": {"a.jsonl": row, "b.csv": 'prediction,reference\n"[""1""]",1'},
+    }
+    with opened(browser, gpassk_space) as page:
+        for said, files in uploads.items():
+            for name, text in files.items():
+                (tmp_path / name).write_text(text)
+            choose(page, "Table")
+            page.wait_for_selector(".sentence")
+            upload(page, *(tmp_path / name for name in files))
+            page.wait_for_function(
+                "said => document.querySelector('.problem')?.innerText.includes(said)", arg=said
+            )
+            assert said in problem(page)
+            assert not page.locator("img[src=x]").count()
+            page.click("#files button[aria-label='Clear']")
+            page.wait_for_selector("#files input[type=file]", state="attached")
+
+
 HOSTILE = '<img src=x onerror="window.hacked=1"> {{7*7}} ${window.hacked=1} **b** [a](http://x.y)'
 
 
@@ -469,7 +495,7 @@ def _asked_for(answer):
         ({"samples": '{"outcomes": [1]}', "options": {"k": 1e9}}, "has to be from 1 to 512"),
         ({"samples": '{"outcomes": [1]}\n' * 2001}, "2001 questions are too many"),
         ({"samples": json.dumps({"outcomes": [1] * 513})}, "513 samples of one question"),
-        ({"samples": '{"outcomes": [1]}\n' + " " * 2_000_000}, "up to 2 MB"),
+        ({"samples": '{"outcomes": [1]}\n' + " " * (2 << 20)}, "up to 2 MB"),
     ],
     ids=["empty", "judge", "option", "range", "questions", "samples", "bytes"],
 )

@@ -96,9 +96,8 @@ def by_group(banks: list[Bank], options: Options) -> Picture:
     rows = []
     for bank in banks:
         scores, bayes, avg = bank.scores(), bank.key("bayes@"), bank.key("avg@")
-        for group in ["", *bank.groups()]:
-            start = f"{group}/" if group else ""
-            row = bank.row("scores", start + bayes, group=group or "all questions")
+        for start, group in [("", "all questions"), *((f"{g}/", g) for g in bank.groups())]:
+            row = bank.row("scores", start + bayes, group=group)
             rows.append(row | {"mean": row["score"], "point": scores[start + avg]})
     worth = _rewards(options)
     ends = {"domain": [min(worth), max(worth)]} if min(worth) < max(worth) else {}

@@ -64,23 +64,25 @@ def calls(options: Options, given: Given) -> dict[str, Call]:
 def sentence(banks: list[Bank], options: Options) -> str:
     k, tau = options["k"], options["tau"]
     needed = max(1, math.ceil(tau * k - 1e-9))
-    told = [
+    figures = [
         [percent(bank.scores()[key]) for key in (f"pass@{k}", f"G-Pass@{k}_{tau}", f"pass^{k}")]
         for bank in banks
     ]
-    some, enough, every = (" against ".join(figures) for figures in zip(*told, strict=True))
-    start = f"{banks[0].label} against {banks[1].label}: of" if len(banks) > 1 else "Of"
+    some, enough, every = (" against ".join(each) for each in zip(*figures, strict=True))
+    start = f"{banks[0].label} against {banks[1].label}: " if len(banks) > 1 else ""
     if k == 1:
-        return f"{start} all samples, {some} are right."
-    if needed in (1, k):
-        return (
-            f"{start} {k} samples of a question, at least one is right {some} of the time, and all "
-            f"{k} are right {every} of the time."
+        told = f"a sample is right {some} of the time."
+    elif needed in (1, k):
+        told = (
+            f"of {k} samples of a question, at least one is right {some} of the time, and all {k} "
+            f"are right {every} of the time."
         )
-    return (
-        f"{start} {k} samples of a question, at least one is right {some} of the time, at least "
-        f"{needed} are right {enough} of the time, and all {k} are right {every} of the time."
-    )
+    else:
+        told = (
+            f"of {k} samples of a question, at least one is right {some} of the time, at least "
+            f"{needed} are right {enough} of the time, and all {k} are right {every} of the time."
+        )
+    return start + told if start else told[0].upper() + told[1:]
 
 
 TOLD = [("score", "score", ".4f"), ("lo", "from", ".4f"), ("hi", "to", ".4f"), ("bank", "of", "")]
