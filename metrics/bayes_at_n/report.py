@@ -22,7 +22,7 @@ class Report:
         groups: a label for each question, or None.
         confidence: of the intervals, or None where none are wanted.
         return_per_question: whether to add the scores of each question.
-        ends: what to say of an interval, of mu, sigma, lo, hi and name.
+        ends: what to say of an interval, of mu, sigma, lo, hi and interval, which is its name.
 
     Raises:
         ValueError: if there are not M labels, or confidence is no probability.

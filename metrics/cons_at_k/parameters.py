@@ -108,10 +108,14 @@ def check_k(k, n: np.ndarray | None = None) -> int:
     return draws
 
 
-def choose_k(k, default: Sequence[int], n: np.ndarray) -> list[int]:
-    """The k asked for, one or a list; or those of the default that every question allows."""
+def choose_k(k, default: Sequence[int], n: np.ndarray, beyond: bool = False) -> list[int]:
+    """The k asked for, one or a list; or those of the default that every question allows.
+
+    Where `beyond` holds, a k that is asked for may be larger than n.
+    """
     if k is not None:
-        return list(dict.fromkeys(check_k(each, n) for each in as_list("k", k)))
+        limit = None if beyond else n
+        return list(dict.fromkeys(check_k(each, limit) for each in as_list("k", k)))
     if chosen := [each for each in default if each <= n.min()]:
         return chosen
     question = int(np.argmin(n))

@@ -37,14 +37,17 @@ from .credits import (
     spectrum,
     threshold,
 )
-from .draws import check_prior, draw_scores, posterior
+from .draws import check_prior, draw_scores
+from .hierarchy import Hierarchical as Hierarchical
 from .intake import prediction_column as prediction_column
 from .interval import Scores as Scores
+from .intervals import check_interval, drawn
 from .judge import Judge, as_outcomes
 from .outcomes import require_binary
 from .parameters import as_list, check_names, choose_k
-from .report import Report
+from .report import ENDS, Report
 from .sampled_metric import SampledMetric
+from .sampling import Sampling as Sampling
 from .wide import Wide as Wide
 
 _CITATION = """\
@@ -96,6 +99,11 @@ Args:
     executor: a concurrent.futures.Executor to judge in.
     confidence: probability such as 0.95. Adds to each <key> the posterior mean <key>_mu and
         standard deviation <key>_sigma, and a credible interval from <key>_lo to <key>_hi.
+    interval: which interval: "posterior", that of the literature, of a Beta prior; "sampling", of
+        new samples of these questions; "questions", of new questions like these; "hierarchical",
+        of a prior that is learned, with which k may be larger than n; or "auto", the best of
+        these, its name being given as <key>_interval.
+    clusters: the source of each question, where some share one, for the interval "questions".
     alpha0: first parameter of the Beta prior of a question's success rate.
     beta0: second parameter of the Beta prior of a question's success rate.
     groups: a label for each question. Adds <label>/<key>, the score over the questions of that
@@ -197,6 +205,8 @@ class Gpassk(SampledMetric):
         num_proc: int | None = None,
         executor: Executor | None = None,
         confidence: float | None = None,
+        interval: str = "posterior",
+        clusters: list[str] | None = None,
         alpha0: float = 1.0,
         beta0: float = 1.0,
         groups: list[str] | None = None,
@@ -207,12 +217,16 @@ class Gpassk(SampledMetric):
         taus = [check_tau(tau) for tau in as_list("thresholds", thresholds)]
         options = _Options(taus, lam, weights, (pass_power, unanimous_power))
         prior = check_prior(alpha0, beta0)
-        report = Report(len(predictions), groups, confidence, return_per_question)
+        sources = check_interval(interval, clusters, len(predictions))
+        ends = (*ENDS, "interval") if interval == "auto" else ENDS
+        report = Report(len(predictions), groups, confidence, return_per_question, ends)
+        beyond = confidence is not None and interval in ("hierarchical", "auto")
         k = k if k is None else as_list("k", k)
-        _wanted(include, choose_k(k, _DEFAULT_K, given_per_question(predictions)), options)
+        _wanted(include, choose_k(k, _DEFAULT_K, given_per_question(predictions), beyond), options)
 
         outcomes = self.outcomes(predictions, references, check_correct_fn, num_proc, executor)
         counts = outcomes.counts()
-        wanted = _wanted(include, choose_k(k, _DEFAULT_K, counts.n), options)
-        spread = None if confidence is None else posterior(counts, wanted, prior)
-        return report.of(draw_scores(counts, wanted), spread)
+        wanted = _wanted(include, choose_k(k, _DEFAULT_K, counts.n, beyond), options)
+        if confidence is None:
+            return report.of(draw_scores(counts, wanted))
+        return report.of(*drawn(counts, wanted, interval, prior, sources))

@@ -21,7 +21,7 @@ A score is an expected credit (see `credits`) under either.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -213,6 +213,24 @@ def posterior(
     pairs = {pair for blend in keys.values() for pair in blend.pairs()}
     spread = {(a, b): covariance(n, c, credits[a], credits[b], prior) for a, b in pairs}
     return Posterior(keys, counts.kind, expected(n, c, credits, prior), spread, bounds)
+
+
+def estimator(
+    scores: Mapping[str, Score | Credits],
+) -> tuple[dict[str, Blend], Callable[[np.ndarray, np.ndarray], np.ndarray]]:
+    """Each score as a blend of columns; and their unbiased estimates for questions (n, c).
+
+    What is blended question by question has a column of its own.
+    """
+    credits, keys = _columns(scores)
+    own = [key for key, blend in keys.items() if not blend.pooled]
+
+    def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
+        columns = expected(n, c, credits)
+        return np.column_stack([columns, *(keys[key].of(columns.T) for key in own)])
+
+    alone = {key: Blend((len(credits) + place,)) for place, key in enumerate(own)}
+    return keys | alone, estimate
 
 
 def _columns(scores: Mapping[str, Score | Credits]) -> tuple[list[Credits], dict[str, Blend]]:

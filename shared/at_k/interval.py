@@ -18,7 +18,7 @@ class Interval(NamedTuple):
     sigma: float
     lo: float
     hi: float
-    name: str
+    interval: str
 
 
 class Spread(Protocol):

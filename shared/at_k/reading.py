@@ -33,7 +33,11 @@ REFERENCES = (
     *("gold", "solution", "expected", "label"),
 )
 # What a metric takes one of per question, and whose usual names.
-PER_QUESTION = {"groups": ("groups", "group"), "R0": ("R0",)}
+PER_QUESTION = {
+    "groups": ("groups", "group"),
+    "R0": ("r0",),
+    "clusters": ("clusters", "cluster"),
+}
 QUESTIONS = (
     *("question_id", "task_id", "problem_id", "prompt_id", "id"),
     *("question", "problem", "prompt"),
@@ -237,7 +241,9 @@ def _there_are(columns: Columns) -> str:
 def _read_lists(chosen: Columns, source: str, questions: str | None) -> Columns:
     """Lists for the cells of text, as CSV has them, that stand for lists."""
     if "R0" in chosen:
-        chosen = chosen | {"R0": [_list_in(cell) or cell for cell in chosen["R0"]]}
+        lists = [_list_in(cell) for cell in chosen["R0"]]
+        if None not in lists:
+            chosen = chosen | {"R0": lists}
     if questions is not None:
         return chosen
     cells = chosen["samples"]
