@@ -1,6 +1,6 @@
 """Write the Space of a metric as a folder that can be pushed as it is, and runs by itself.
 
-    python spaces/bundle.py gpassk /tmp/gpassk
+    python spaces/bundle.py gpassk ../gpassk-space
 
 DEST is made, and has to be empty if it is there.
 """

@@ -166,7 +166,7 @@ def strip(rates: Mapping[str, Sequence[float]], title: str) -> Spec:
             "titleLimit": 300,
         },
     }
-    several = {"axis": {"title": None, "domain": False, "ticks": False, "labelLimit": 130}}
+    axis = {"title": None, "domain": False, "ticks": False, "labelLimit": 130, "labelPadding": 6}
     layer = {
         "mark": {"type": "rect", "stroke": None},
         "encoding": {
@@ -177,7 +177,7 @@ def strip(rates: Mapping[str, Sequence[float]], title: str) -> Spec:
                 "type": "nominal",
                 "sort": banks,
                 "scale": {"paddingInner": 0.15},
-                **(several if len(banks) > 1 else {"axis": None}),
+                "axis": axis if len(banks) > 1 else None,
             },
             "fill": colour,
             "tooltip": [

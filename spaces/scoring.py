@@ -79,7 +79,7 @@ _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(["scoring"])
 
 # Slow judging has lanes of its own, so that it can only hold up its own kind.
-_LANES = {"slow": threading.BoundedSemaphore(1), "fast": threading.BoundedSemaphore(2)}
+_LANES = {"slow": threading.BoundedSemaphore(1), "fast": threading.BoundedSemaphore(4)}
 
 
 def score(request: Request) -> Answer:
