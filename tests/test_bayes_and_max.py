@@ -121,19 +121,19 @@ def test_soft_verdicts_are_rewards_of_the_best(max_at_k):
 @pytest.mark.parametrize(
     ("predictions", "options", "message"),
     [
-        ([[0, 2]], {}, r"predictions\[0\]\[1\] is 2: w has rewards for the categories 0 to 1"),
-        ([[0, 3]], {"w": W}, r"predictions\[0\]\[1\] is 3: w has rewards"),
+        ([[0, 2]], {}, r"predictions\[0\]\[1\] is 2: there are rewards for the categories 0 to 1"),
+        ([[0, 3]], {"w": W}, r"predictions\[0\]\[1\] is 3: there are rewards"),
         ([[0, -1]], {"w": W}, r"predictions\[0\]\[1\] is -1: an outcome is a category"),
         ([[0, 0.5]], {"w": W}, r"predictions\[0\]\[1\] is 0.5: an outcome is a category"),
         ([["wrong"]], {}, "no references to judge"),
         ([["wrong", "ok"]], {"w": W, "categories": GRADES}, r"\[0\]\[1\] is 'ok', which is none"),
-        ([[0, 1]], {"categories": GRADES}, "There are 3 categories: give w"),
+        ([[0, 1]], {"categories": GRADES}, "There are 3 categories and 2 rewards"),
         ([[0, 1]], {"categories": ["a", "a"]}, r"categories\[1\] is 'a': give each category a"),
         ([[0, 1]], {"categories": [0, 1]}, r"categories\[0\] is 0"),
         ([[0, 1]], {"w": [0.0, math.inf]}, r"w\[1\] is inf"),
         ([[0, 1]], {"R0": [[0], [1]]}, "give M = 1 rows"),
         ([[0, 1]], {"R0": [[0, 5]]}, r"R0\[0\]\[1\] is 5"),
-        ([[0, 1]], {"bounds": (1, 0)}, "bounds are"),
+        ([[0, 1]], {"bounds": (1, 0)}, "second of bounds is 0"),
         ([[0, 1]], {"confidence": 95}, "confidence is 95"),
     ],
 )

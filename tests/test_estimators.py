@@ -234,7 +234,8 @@ def test_a_k_above_n_is_refused_with_the_question_and_allowed_for_new_samples():
         ({"confidence": 0.0}, "confidence is 0.0"),
         ({"confidence": 1.0}, "confidence is 1.0"),
         ({"confidence": 95}, "confidence is 95"),
-        ({"bounds": (1.0, 0.0)}, "bounds are"),
+        ({"bounds": (1.0, 0.0)}, "second of bounds is 0.0"),
+        ({"bounds": "01"}, "bounds are"),
     ],
 )
 def test_a_bad_parameter_of_an_interval_is_refused(option, message):

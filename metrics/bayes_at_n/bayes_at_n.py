@@ -26,7 +26,8 @@ from .interval import Scores as Scores
 from .judge import Judge, as_outcomes
 from .outcomes import number_of_samples, require_categories
 from .parameters import check_bounds, check_categories
-from .report import Report
+from .report import Report, check_interval
+from .reward_sampling import REWARD_INTERVALS, sampled_rewards
 from .rewards import (
     bayes_posterior,
     bayes_scores,
@@ -79,6 +80,10 @@ Args:
     num_proc: number of processes to judge in.
     executor: a concurrent.futures.Executor to judge in.
     confidence: the probability that the intervals hold, or None for none.
+    interval: which interval: "posterior", that of the literature; "sampling", of new samples of
+        these questions; "questions", of new questions like these; or "auto", the first of these
+        two that the bank allows, its name being given as <key>_interval.
+    clusters: the source of each question, where some share one, for the interval "questions".
     bounds: two numbers that no interval goes beyond.
     groups: a label for each question. Adds <label>/<key>, the score over the questions of that
         label.
@@ -153,6 +158,8 @@ class BayesAtN(SampledMetric):
         num_proc: int | None = None,
         executor: Executor | None = None,
         confidence: float | None = 0.95,
+        interval: str = "posterior",
+        clusters: list[str] | None = None,
         bounds: tuple[float, float] | None = None,
         groups: list[str] | None = None,
         return_per_question: bool = False,
@@ -162,8 +169,9 @@ class BayesAtN(SampledMetric):
         worth = check_rewards(w, labels)
         prior = check_prior_outcomes(R0, len(predictions), len(worth))
         limits = check_bounds(bounds)
+        sources = check_interval(interval, clusters, len(predictions), REWARD_INTERVALS)
         # Both scores are the centres of their intervals: no key of its own is due to mu.
-        ends = ("sigma", "lo", "hi")
+        ends = ("sigma", "lo", "hi", *(["interval"] if interval == "auto" else []))
         report = Report(len(predictions), groups, confidence, return_per_question, ends)
 
         outcomes = self.outcomes(
@@ -172,5 +180,9 @@ class BayesAtN(SampledMetric):
         rewards = category_rewards(outcomes, worth, prior)
         n = number_of_samples(rewards.n)
         keys = f"bayes@{n}", f"avg@{n}"
-        spread = bayes_posterior(rewards, *keys, limits)
+        if interval == "posterior":
+            spread = bayes_posterior(rewards, *keys, limits)
+        else:  # of the mean reward, of which both are estimates
+            ends_of = worth.min(), worth.max()
+            spread = sampled_rewards(rewards, dict.fromkeys(keys, 1), interval, ends_of, sources)
         return report.of(bayes_scores(rewards, *keys), spread)

@@ -14,6 +14,7 @@
 """cons@k, avg@n, pass@k, maj@k and vote@k: what a majority of the samples would say."""
 
 from concurrent.futures import Executor
+from functools import partial
 
 import datasets
 import evaluate
@@ -33,13 +34,18 @@ from .consensus import (
 )
 from .credits import majority as majority
 from .draws import check_prior
+from .hierarchy import Hierarchical as Hierarchical
 from .intake import prediction_column as prediction_column
 from .interval import Blend, Scores
+from .intervals import sampled
 from .judge import Judge, as_outcomes
 from .outcomes import number_of_samples, require_shares
-from .parameters import as_list, choose_k
-from .report import Report
+from .parameters import as_list, check_flag, choose_k
+from .report import ENDS, Report, check_interval
+from .reward_sampling import REWARD_INTERVALS, RewardSampling
+from .rewards import Rewards as Rewards
 from .sampled_metric import SampledMetric
+from .sampling import Sampling as Sampling
 from .votes import Ballots
 from .wide import Wide as Wide
 
@@ -81,9 +87,13 @@ Args:
         once.
     num_proc: number of processes to judge in.
     executor: a concurrent.futures.Executor to judge in.
-    confidence: probability such as 0.95. Adds to avg@n, pass@k and maj@k, as <key>, the posterior
-        mean <key>_mu and standard deviation <key>_sigma, and a credible interval from <key>_lo to
-        <key>_hi.
+    confidence: probability such as 0.95. Adds to avg@n, pass@k and maj@k, as <key>, the centre
+        <key>_mu, standard deviation <key>_sigma, and interval from <key>_lo to <key>_hi; to cons@k
+        where the interval is no posterior, and to all scores for "questions".
+    interval: which interval: "posterior", that of the literature; "sampling", of new samples of
+        these questions; "questions", of new questions like these; or "auto", the first of these
+        two that the bank allows, its name being given as <key>_interval.
+    clusters: the source of each question, where some share one, for the interval "questions".
     alpha0: first parameter of the Beta prior of a question's success rate.
     beta0: second parameter of the Beta prior of a question's success rate.
     groups: a label for each question. Adds <label>/<key>, the score over the questions of that
@@ -141,14 +151,18 @@ class ConsAtK(SampledMetric):
         num_proc: int | None = None,
         executor: Executor | None = None,
         confidence: float | None = None,
+        interval: str = "posterior",
+        clusters: list[str] | None = None,
         alpha0: float = 1.0,
         beta0: float = 1.0,
         groups: list[str] | None = None,
         return_per_question: bool = False,
     ):
         # What can be wrong before the judge is asked is found before.
-        prior = check_prior(alpha0, beta0)
-        report = Report(len(predictions), groups, confidence, return_per_question)
+        prior, merge_right = check_prior(alpha0, beta0), check_flag("merge_right", merge_right)
+        sources = check_interval(interval, clusters, len(predictions), REWARD_INTERVALS)
+        ends = (*ENDS, "interval") if interval == "auto" else ENDS
+        report = Report(len(predictions), groups, confidence, return_per_question, ends)
         k = k if k is None else as_list("k", k)
         _draws(k, given_per_question(predictions))
 
@@ -157,6 +171,7 @@ class ConsAtK(SampledMetric):
         counts = right.counts()
         draws, n = _draws(k, counts.n), number_of_samples(counts.n)
         keys = consensus_keys(draws, n)
+        told = {key: Blend((column,)) for column, key in enumerate(keys)}
         columns = [consensus(draws, *counts.kinds)[counts.kind]]
         if outcomes.values.dtype.kind == "f":
             keys.append(f"accuracy ({n} runs average)")
@@ -172,7 +187,14 @@ class ConsAtK(SampledMetric):
             np.arange(len(counts.n)),
             np.hstack(columns),
         )
-        return report.of(scores, consensus_posterior(draws, n, counts, prior))
+        if interval == "posterior":
+            return report.of(scores, consensus_posterior(draws, n, counts, prior))
+        if interval == "questions":
+            each = dict(zip(keys, scores.columns.T, strict=True))
+            return report.of(scores, RewardSampling(each, (0.0, 1.0), None, sources))
+        return report.of(
+            scores, sampled(counts, told, partial(consensus, draws), interval, sources)
+        )
 
 
 def _draws(k: list[int] | None, n):

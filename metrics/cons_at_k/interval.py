@@ -51,20 +51,21 @@ class Blend(NamedTuple):
         """Its variance to first order, from the covariance of each pair (the delta method)."""
         if self.powers == (1.0,):
             return covariance[self.columns * 2]
-        product, total = self.of(columns), 0.0
+        relative = 0.0
         for a, p in self._terms():
             for b, q in self._terms():
-                slope = p * q * _share(product, columns[a]) * _share(product, columns[b])
-                total = total + slope * covariance[min(a, b), max(a, b)]
-        return total
+                each = _quotient(covariance[min(a, b), max(a, b)], columns[a])
+                relative = relative + p * q * _quotient(each, columns[b])
+        product = self.of(columns)
+        return product * relative * product
 
     def _terms(self) -> Iterator[tuple[int, float]]:
         return zip(self.columns, self.powers, strict=True)
 
 
-def _share(product, factor):
-    """product / factor, and 0 for 0 / 0."""
-    return product / np.where(factor > 0, factor, 1.0)
+def _quotient(number, divisor):
+    """number / divisor, where 0 / 0 is 0."""
+    return number / np.where(np.greater(divisor, 0), divisor, 1.0)
 
 
 @dataclass(frozen=True)

@@ -129,21 +129,27 @@ def spectrum(k: int, weights=None) -> Credits:
 
 def geom(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
     """Geom@k: pass@k to one power times pass^k to another, question by question."""
-    return _blend((any_right(k), all_right(k)), _powers(pass_power, unanimous_power), False)
+    return _blend((any_right(k), all_right(k)), check_powers(pass_power, unanimous_power), False)
 
 
 def geom_ds(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
     """Geom@k of the dataset: the same of the averages over questions."""
-    return _blend((any_right(k), all_right(k)), _powers(pass_power, unanimous_power), True)
+    return _blend((any_right(k), all_right(k)), check_powers(pass_power, unanimous_power), True)
 
 
 def geo_spectrum(k: int, lam: float = 0.5, weights=None) -> Score:
     """GeoSpectrum@k: pass@k to the power lam times the spectrum to 1 - lam, of averages."""
-    lam = check_number("lam", lam, "it is a number from 0 to 1", 0, 1)
+    lam = check_lam(lam)
     return _blend((any_right(k), spectrum(k, weights)), (lam, 1 - lam), True)
 
 
-def _powers(pass_power, unanimous_power) -> tuple[float, float]:
+def check_lam(lam) -> float:
+    """The power of pass@k beside the spectrum's."""
+    return check_number("lam", lam, "it is a number from 0 to 1", 0, 1)
+
+
+def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
+    """The powers of pass@k and pass^k, not both 0."""
     wanted = "a power is a number from 0 to 100, and one of the two is above 0"
     powers = (
         check_number("pass_power", pass_power, wanted, 0, 100),

@@ -29,6 +29,8 @@ from .credits import (
     all_right,
     any_right,
     area,
+    check_lam,
+    check_powers,
     check_tau,
     geo_spectrum,
     geom,
@@ -41,11 +43,11 @@ from .draws import check_prior, draw_scores
 from .hierarchy import Hierarchical as Hierarchical
 from .intake import prediction_column as prediction_column
 from .interval import Scores as Scores
-from .intervals import check_interval, drawn
+from .intervals import INTERVALS, drawn
 from .judge import Judge, as_outcomes
 from .outcomes import require_binary
 from .parameters import as_list, check_names, choose_k
-from .report import ENDS, Report
+from .report import ENDS, Report, check_interval
 from .sampled_metric import SampledMetric
 from .sampling import Sampling as Sampling
 from .wide import Wide as Wide
@@ -215,9 +217,12 @@ class Gpassk(SampledMetric):
         # What can be wrong before the judge is asked is found before.
         include = check_names("include", _DEFAULT_INCLUDE if include is None else include, _SCORES)
         taus = [check_tau(tau) for tau in as_list("thresholds", thresholds)]
-        options = _Options(taus, lam, weights, (pass_power, unanimous_power))
+        powers = check_powers(pass_power, unanimous_power)
+        options = _Options(taus, check_lam(lam), weights, powers)
+        if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & {*include}:
+            raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
         prior = check_prior(alpha0, beta0)
-        sources = check_interval(interval, clusters, len(predictions))
+        sources = check_interval(interval, clusters, len(predictions), INTERVALS)
         ends = (*ENDS, "interval") if interval == "auto" else ENDS
         report = Report(len(predictions), groups, confidence, return_per_question, ends)
         beyond = confidence is not None and interval in ("hierarchical", "auto")

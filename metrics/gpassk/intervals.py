@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,29 +10,11 @@ import numpy as np
 from .credits import Credits, Score, as_score
 from .draws import Prior, draw_scores, estimator, posterior
 from .hierarchy import Hierarchical, learned
-from .intake import label_index
 from .interval import Blend, Interval, Scores, Spread
 from .outcomes import Counts
-from .parameters import check_names
 from .sampling import Estimate, Sampling
 
 INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
-
-
-def check_interval(
-    interval: str, clusters, questions: int, known: Sequence[str] = INTERVALS
-) -> np.ndarray | None:
-    """(M,) the source of each question, or None where it has its own.
-
-    Raises:
-        ValueError: unless the interval is known, and there are clusters only where it uses them.
-    """
-    check_names("interval", [interval], known)
-    if clusters is None:
-        return None
-    if interval not in ("questions", "auto"):
-        raise ValueError(f"clusters are for interval='questions', and it is {interval!r}.")
-    return label_index(clusters, questions, "clusters")[1]
 
 
 def drawn(

@@ -66,6 +66,8 @@ def read_answers(values: pa.ChunkedArray, check) -> np.ndarray:
         values = _read_each(values, last_number)
     elif check == "math_verify":
         values = _read_each(values, _math_answer)
+    elif pa.types.is_floating(values.type):
+        values = pc.add(values, pa.scalar(0.0, values.type))  # so that -0.0 is 0.0
     return distinct_entries(values)[1]
 
 

@@ -26,7 +26,8 @@ from .interval import Scores as Scores
 from .judge import Judge, as_outcomes
 from .outcomes import Outcomes as Outcomes
 from .parameters import as_list, check_bounds, check_categories, choose_k
-from .report import Report
+from .report import ENDS, Report, check_interval
+from .reward_sampling import REWARD_INTERVALS, sampled_rewards
 from .rewards import (
     best_posterior,
     best_scores,
@@ -80,9 +81,13 @@ Args:
         once.
     num_proc: number of processes to judge in.
     executor: a concurrent.futures.Executor to judge in.
-    confidence: probability such as 0.95, for outcomes that are categories. Adds to each <key> the
-        posterior mean <key>_mu and standard deviation <key>_sigma, and a credible interval from
-        <key>_lo to <key>_hi.
+    confidence: probability such as 0.95. Adds to each <key> its centre <key>_mu, its standard
+        deviation <key>_sigma, and an interval from <key>_lo to <key>_hi.
+    interval: which interval: "posterior", that of the literature, for outcomes that are categories;
+        "sampling", of new samples of these questions, for 2k <= n; "questions", of new questions
+        like these; or "auto", the first of these two that the bank allows, its name being given
+        as <key>_interval.
+    clusters: the source of each question, where some share one, for the interval "questions".
     bounds: two numbers that no interval goes beyond. Default: the least and the greatest reward.
     groups: a label for each question. Adds <label>/<key>, the score over the questions of that
         label.
@@ -148,6 +153,8 @@ class MaxAtK(SampledMetric):
         num_proc: int | None = None,
         executor: Executor | None = None,
         confidence: float | None = None,
+        interval: str = "posterior",
+        clusters: list[str] | None = None,
         bounds: tuple[float, float] | None = None,
         groups: list[str] | None = None,
         return_per_question: bool = False,
@@ -156,8 +163,10 @@ class MaxAtK(SampledMetric):
         labels = check_categories(categories)
         worth = check_rewards(w, labels)
         prior = check_prior_outcomes(R0, len(predictions), len(worth))
-        limits = check_bounds((worth.min(), worth.max()) if bounds is None else bounds)
-        report = Report(len(predictions), groups, confidence, return_per_question)
+        limits = None if bounds is None else check_bounds(bounds)
+        sources = check_interval(interval, clusters, len(predictions), REWARD_INTERVALS)
+        ends = (*ENDS, "interval") if interval == "auto" else ENDS
+        report = Report(len(predictions), groups, confidence, return_per_question, ends)
         k = k if k is None else as_list("k", k)
         choose_k(k, _DEFAULT_K, given_per_question(predictions))
 
@@ -165,9 +174,16 @@ class MaxAtK(SampledMetric):
             predictions, references, check_correct_fn, num_proc, executor, labels
         )
         if w is None and outcomes.values.dtype.kind == "f":
+            if R0 is not None or categories is not None:
+                raise ValueError("R0 and categories are for categories, and outcomes are rewards.")
             rewards = number_rewards(outcomes)
         else:
             rewards = category_rewards(outcomes, worth, prior)
         draws = {f"max@{each}": each for each in choose_k(k, _DEFAULT_K, rewards.n)}
-        spread = None if confidence is None else best_posterior(rewards, draws, limits)
-        return report.of(best_scores(rewards, draws), spread)
+        scores = best_scores(rewards, draws)
+        if confidence is None:
+            return report.of(scores)
+        limits = limits or (float(rewards.levels.min()), float(rewards.levels.max()))
+        if interval == "posterior":
+            return report.of(scores, best_posterior(rewards, draws, limits))
+        return report.of(scores, sampled_rewards(rewards, draws, interval, limits, sources))

@@ -267,6 +267,8 @@ def _plain(value) -> Any:
     """What NumPy and pandas have for a number, and for none, as Python's own."""
     if type(value).__name__ == "NAType":
         return None
+    if isinstance(value, np.longdouble):  # of which `item` gives itself
+        return float(value)
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
@@ -61,10 +62,20 @@ def check_categories(categories) -> dict[str, float] | None:
 
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
     """A number from least to most."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not least <= float(value) <= most:
+    number = math.nan
+    if isinstance(value, Real) and not isinstance(value, bool):
+        with contextlib.suppress(OverflowError):  # of an integer that no double can hold
+            number = float(value)
+    if not least <= number <= most:
         raise ValueError(f"{name} is {short(value)}: {wanted}.")
-    return float(value)
+    return number
+
+
+def check_flag(name: str, value) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} is {short(value)}: give True or False.")
+    return bool(value)
 
 
 def check_positive(name: str, value, wanted: str, most: float) -> float:
@@ -82,13 +93,12 @@ def check_bounds(bounds) -> tuple[float, float]:
     """Where an interval is clipped: (lo, hi), or anywhere for None."""
     if bounds is None:
         return -math.inf, math.inf
-    try:
-        lo, hi = (float(end) for end in bounds)
-    except (TypeError, ValueError):
-        lo, hi = math.nan, math.nan
-    if not lo <= hi:
-        raise ValueError(f"bounds are {short(bounds)}: give (lo, hi) with lo <= hi, or None.")
-    return lo, hi
+    wanted = "give (lo, hi) with lo <= hi, or None"
+    ends = as_list("bounds", bounds)
+    if len(ends) != 2:
+        raise ValueError(f"bounds are {short(bounds)}: {wanted}.")
+    lo = check_number("The first of bounds", ends[0], wanted, -math.inf, math.inf)
+    return lo, check_number("The second of bounds", ends[1], wanted, lo, math.inf)
 
 
 def check_k(k, n: np.ndarray | None = None) -> int:

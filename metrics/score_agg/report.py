@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .intake import label_index
 from .interval import Scores, Spread
-from .parameters import check_confidence
+from .parameters import check_confidence, check_flag, check_names
 
 ENDS = ("mu", "sigma", "lo", "hi")
 """What is said of an interval, each as <key>_<end>."""
+
+
+def check_interval(
+    interval: str, clusters, questions: int, known: Sequence[str]
+) -> np.ndarray | None:
+    """(M,) the source of each question, or None where each has its own.
+
+    Raises:
+        ValueError: unless the interval is known, and there are clusters only where it uses them.
+    """
+    check_names("interval", [interval], known)
+    if clusters is None:
+        return None
+    if interval not in ("questions", "auto"):
+        raise ValueError(f"clusters are for interval='questions', and it is {interval!r}.")
+    return label_index(clusters, questions, "clusters")[1]
 
 
 class Report:
@@ -43,7 +60,7 @@ class Report:
             rows = np.split(np.argsort(index, kind="stable"), ends_of_groups[:-1])
             self._parts += zip([f"{label}/" for label in labels], rows, strict=True)
         self._confidence = None if confidence is None else check_confidence(confidence)
-        self._return_per_question = return_per_question
+        self._return_per_question = check_flag("return_per_question", return_per_question)
         self._ends = ends
 
     def of(self, scores: Scores, spread: Spread | None = None) -> dict[str, Any]:

@@ -36,8 +36,11 @@ from .power_mean import (
     item_scores,
     require_weights,
 )
-from .report import Report
+from .report import Report, check_interval
+from .reward_sampling import RewardSampling
+from .rewards import Rewards as Rewards
 from .sampled_metric import SampledMetric
+from .wide import Wide as Wide
 
 _CITATION = """\
 @misc{meshkov2026adaptiverigoraievaluation,
@@ -78,6 +81,10 @@ Args:
         library). Each distinct statement of an item is judged once.
     num_proc: number of processes to judge in.
     executor: a concurrent.futures.Executor to judge in.
+    confidence: probability such as 0.95. Adds the centre score_agg_mu, the standard deviation
+        score_agg_sigma, and the interval from score_agg_lo to score_agg_hi.
+    interval: "questions", the interval for new items like these.
+    clusters: the source of each item, where some share one.
     groups: a label for each item. Adds <label>/score_agg, the score over the items of that label.
     return_per_question: adds per_question, with the list of the items' own scores.
 Returns:
@@ -144,17 +151,21 @@ class ScoreAgg(SampledMetric):
         check_correct_fn: Judge = "exact_match",
         num_proc: int | None = None,
         executor: Executor | None = None,
+        confidence: float | None = None,
+        interval: str = "questions",
+        clusters: list[str] | None = None,
         groups: list[str] | None = None,
         return_per_question: bool = False,
     ):
         # What can be wrong before the judge is asked is found before.
         p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
         weights = check_weights(weights)
-        report = Report(len(predictions), groups, None, return_per_question)
+        sources = check_interval(interval, clusters, len(predictions), ("questions",))
+        report = Report(len(predictions), groups, confidence, return_per_question)
 
         outcomes = self.outcomes(
             predictions, references, check_correct_fn, num_proc, executor, weights
         )
         scores = item_scores(require_weights(outcomes), p, penalty, eps)
-        key = {"score_agg": Blend((0,))}
-        return report.of(Scores(key, np.arange(len(scores)), scores[:, None]))
+        found = Scores({"score_agg": Blend((0,))}, np.arange(len(scores)), scores[:, None])
+        return report.of(found, RewardSampling({"score_agg": scores}, (0.0, 1.0), None, sources))

@@ -138,7 +138,7 @@ def _add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
             columns.add_argument(flag, metavar="COLUMN", help=f"{known}: {text}")
             options.append(parameter.name)
         elif parameter.name not in _NO_FLAGS:
-            flags.add_argument(flag, help=text, **_flag(parameter))
+            flags.add_argument(flag, help=text, default=argparse.SUPPRESS, **_flag(parameter))
     command.add_argument("--json", action="store_true", help="print the metric's dict as JSON")
 
     def run(**given: Any) -> str:
@@ -146,17 +146,16 @@ def _add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
         reading = [*inspect.signature(read_questions).parameters, *options]
         named = {key: given.pop(key) for key in reading if key in given}
         questions = read_questions(given.pop("file"), **named)
-        asked = {key: value for key, value in given.items() if value is not None}
         with contextlib.redirect_stdout(sys.stderr):  # what a judge prints is no score
             scores = metric.compute(
                 predictions=questions.predictions,
                 references=questions.references,
                 **questions.options,
-                **asked,
+                **given,
             )
         if as_json:
             return json.dumps(scores, indent=2)  # in ASCII, which any terminal can show
-        judge = asked.get("check_correct_fn", "exact_match")
+        judge = given.get("check_correct_fn", "exact_match")
         return f"{_what_was_read(questions, judge)}\n\n{score_table(scores)}"
 
     command.set_defaults(run=run)
@@ -165,13 +164,17 @@ def _add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
 def _what_was_read(questions: Questions, judge: str | Callable[..., Any]) -> str:
     sizes = [len(samples) for samples in questions.predictions]
     least, most = min(sizes), max(sizes)
-    bank = (
-        f"{len(sizes)} questions, {least if least == most else f'{least} to {most}'} samples each"
-    )
+    count = "1 question" if len(sizes) == 1 else f"{len(sizes)} questions"
+    bank = f"{count}, {least if least == most else f'{least} to {most}'} samples each"
+    if missing := sum(sample is None for samples in questions.predictions for sample in samples):
+        bank += f" ({missing} of them missing)"
     if questions.judged_by is None:
-        return f"{bank}, taken as outcomes."
-    name = judge if isinstance(judge, str) else getattr(judge, "__name__", type(judge).__name__)
-    return f"{bank}, judged against {questions.judged_by} by {name}."
+        what = "taken as outcomes"
+    else:
+        name = judge if isinstance(judge, str) else getattr(judge, "__name__", type(judge).__name__)
+        what = f"judged against {questions.judged_by} by {name}"
+    others = "".join(f"; {option} from {name}" for option, name in questions.taken_from.items())
+    return f"{bank}, {what}{others}."
 
 
 def _argument_helps(description: str) -> dict[str, str]:
@@ -188,7 +191,7 @@ def _argument_helps(description: str) -> dict[str, str]:
 def _flag(parameter: inspect.Parameter) -> dict[str, Any]:
     """The options of argparse for a parameter, from its annotation."""
     if parameter.annotation is bool:
-        return {"action": "store_true", "default": None}
+        return {"action": argparse.BooleanOptionalAction if parameter.default else "store_true"}
     kinds = (
         typing.get_args(parameter.annotation)
         if isinstance(parameter.annotation, types.UnionType)
@@ -206,7 +209,9 @@ def _flag(parameter: inspect.Parameter) -> dict[str, Any]:
     if pair and pair[-1] is not ...:
         return {"nargs": len(pair), "type": pair[0], "metavar": pair[0].__name__.upper()}
     if plain is not None:
-        return {"type": plain, "metavar": plain.__name__.upper()}
+        optional = types.NoneType in kinds and parameter.default is not None
+        kind = (lambda text: None if text == "none" else plain(text)) if optional else plain
+        return {"type": kind, "metavar": plain.__name__.upper() + "|none" * optional}
     return {"type": json.loads, "metavar": "JSON"}
 
 

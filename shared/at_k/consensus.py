@@ -26,7 +26,9 @@ def more_than_half(outcomes: Outcomes) -> Outcomes:
 
 def mean_shares(outcomes: Outcomes) -> np.ndarray:
     """(M,) the mean share of correctness of each question's samples."""
-    shares = outcomes.values if outcomes.scored is None else outcomes.values * outcomes.scored
+    shares = outcomes.values.astype(float)
+    if outcomes.scored is not None:
+        shares = shares * outcomes.scored
     return np.add.reduceat(shares, np.cumsum(outcomes.sizes) - outcomes.sizes) / outcomes.n
 
 

@@ -24,7 +24,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -124,24 +123,21 @@ def covariance(n: np.ndarray, c: np.ndarray, a: Credits, b: Credits, prior: Prio
     return result
 
 
-class _Side(NamedTuple):
-    """A score, or what is lost of it: whichever has the smaller mean, at the rows where it has.
+def _centred(credit: Credits, one: Wide) -> Iterator[tuple[np.ndarray, Wide, Wide]]:
+    """What right draws are worth beyond a plateau, its mean, and the rows it is for.
 
-    Both vary alike, but for the sign. Of the smaller one the digits are left when the product
-    of means is taken from the mean of products: near certainty as they are near failure.
+    A covariance is the same of numbers less a constant, and its digits are left, when the product
+    of means is taken from the mean of products, if the means are small: so the constant is the
+    plateau that the mean is nearest to, which is 0 near failure and all credit near certainty.
     """
-
-    worth: Wide
-    mean: Wide
-    rows: np.ndarray
-    sign: float
-
-
-def _sides(credit: Credits, one: Wide) -> tuple[_Side, _Side]:
-    gained, lost = worth(credit), left(credit)
-    gain, loss = (one * gained).sum(), (one * lost).sum()
-    small = gain.hi <= loss.hi
-    return _Side(gained, gain, small, 1.0), _Side(lost, loss, ~small, -1.0)
+    total = worth(credit)
+    flat = [0, *(r for r, w in enumerate(credit) if w == 0 and any(credit[r:])), len(credit)]
+    bases = {float(total.hi[j]): total[j] for j in flat}
+    above = [total - base for base in bases.values()]
+    means = [(one * each).sum() for each in above]
+    nearest = np.argmin(np.abs([mean.hi for mean in means]), axis=0)
+    for place, (each, mean) in enumerate(zip(above, means, strict=True)):
+        yield np.flatnonzero(nearest == place), each, mean
 
 
 def worth(credit: Credits) -> Wide:
@@ -149,22 +145,16 @@ def worth(credit: Credits) -> Wide:
     return Wide.of((0.0, *credit)[::-1]).suffix_sums()[::-1]
 
 
-def left(credit: Credits) -> Wide:
-    """What they leave to gain."""
-    return Wide.of((*credit, 0.0)).suffix_sums()
-
-
 def _covariance(n: np.ndarray, c: np.ndarray, a: Credits, b: Credits, prior: Prior) -> np.ndarray:
     k = len(a)
     one, two = law(n, c, k, prior), law(n, c, 2 * k, prior)
     result = np.empty(len(c))
-    for first in _sides(a, one):
-        for second in _sides(b, one):
-            rows = np.flatnonzero(first.rows & second.rows)
+    for rows_a, first, mean_a in _centred(a, one):
+        for rows_b, second, mean_b in _centred(b, one):
+            rows = np.intersect1d(rows_a, rows_b)
             if len(rows):
-                product = (two[rows] * _halves(first.worth, second.worth)).sum()
-                rest = product - first.mean[rows] * second.mean[rows]
-                result[rows] = np.maximum(first.sign * second.sign * rest.hi, 0.0)
+                product = (two[rows] * _halves(first, second)).sum()
+                result[rows] = np.maximum((product - mean_a[rows] * mean_b[rows]).hi, 0.0)
     return result
 
 
@@ -265,17 +255,17 @@ def _by_size(n: np.ndarray, k: int) -> tuple[list[tuple[int, Rows]], np.ndarray]
     return [(size, np.flatnonzero(n == size)) for size in sizes], np.flatnonzero(n > _TABLED)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _tails_table(n: int, k: int, prior: Prior | None) -> np.ndarray:
     return _tails(np.full(n + 1, n), np.arange(n + 1), k, prior)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1 << 14)
 def _expected_table(n: int, credit: Credits, prior: Prior | None) -> np.ndarray:
     return _climb(_tails_table(n, len(credit), prior), credit)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1 << 14)
 def _covariance_table(n: int, a: Credits, b: Credits, prior: Prior) -> np.ndarray:
     return _covariance(np.full(n + 1, n), np.arange(n + 1), a, b, prior)
 

@@ -27,7 +27,10 @@ PREDICTIONS = (
     *("predictions", "prediction", "samples", "sample", "responses", "response"),
     *("completions", "completion", "generations", "generation", "outputs", "output"),
 )
-OUTCOMES = ("outcomes", "outcome", "correct", "is_correct", "passed", "rewards", "verdicts")
+OUTCOMES = (
+    *("outcomes", "outcome", "correct", "is_correct", "passed"),
+    *("rewards", "reward", "verdicts", "verdict"),
+)
 REFERENCES = (
     *("references", "reference", "answers", "answer", "targets", "target", "ground_truth"),
     *("gold", "solution", "expected", "label"),
@@ -55,6 +58,8 @@ class Questions:
     references: Sequence[Any] | None
     options: dict[str, Sequence[Any]]
     """What else the metric is given one of per question, by its parameter."""
+    taken_from: dict[str, str]
+    """The column of each of these."""
     judged_by: str | None
     """The column of the references, or None where the predictions are outcomes."""
 
@@ -106,8 +111,9 @@ def read_questions(
         raise ValueError(f"{source} has lists of samples in some rows and single ones in others.")
     if not any(listed):
         chosen = _gather(columns, chosen, source, questions)
-    given = {option: chosen[option] for option in options if option in chosen}
-    return Questions(chosen["samples"], chosen.get("answers"), given, answers)
+    taken = {option: name for option, name in roles.items() if option in options and name}
+    given = {option: chosen[option] for option in taken}
+    return Questions(chosen["samples"], chosen.get("answers"), given, taken, answers)
 
 
 # --- Files and datasets -----------------------------------------------------------------

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-_DETAILS = ("_mu", "_sigma", "_lo", "_hi")
+_DETAILS = {
+    "": "score",
+    "_mu": "mean",
+    "_sigma": "sd",
+    "_lo": "lo",
+    "_hi": "hi",
+    "_interval": "interval",
+}
 
 
 def score_table(scores: dict[str, Any]) -> str:
@@ -18,10 +25,14 @@ def score_table(scores: dict[str, Any]) -> str:
     labels = list(dict.fromkeys(key.rpartition("/")[0] for key in keys if "/" in key))
     prefixes = ["", *(f"{label}/" for label in labels)]
     if any(f"{row}_lo" in values for row in rows):
-        ends = ("", *_DETAILS)
         tables = [
-            [[_head(prefix) if labels else "", "score", "mean", "sd", "lo", "hi"]]
-            + [[row, *(_cell(values.get(prefix + row + end)) for end in ends)] for row in rows]
+            _without_empty_columns(
+                [[_head(prefix) if labels else "", *_DETAILS.values()]]
+                + [
+                    [row, *(_cell(values.get(prefix + row + end)) for end in _DETAILS)]
+                    for row in rows
+                ]
+            )
             for prefix in prefixes
         ]
     else:
@@ -35,12 +46,17 @@ def score_table(scores: dict[str, Any]) -> str:
     return "\n\n".join(map(aligned, tables))
 
 
+def _without_empty_columns(table: list[list[str]]) -> list[list[str]]:
+    kept = [i for i, cells in enumerate(zip(*table[1:], strict=True)) if i == 0 or any(cells)]
+    return [[row[i] for i in kept] for row in table]
+
+
 def _cell(value: float | str | None) -> str:
     return "" if value is None else value if isinstance(value, str) else f"{value:.4f}"
 
 
 def _is_detail(key: str, end: str, values: dict[str, Any]) -> bool:
-    return key.endswith(end) and key.removesuffix(end) in values
+    return end != "" and key.endswith(end) and key.removesuffix(end) in values
 
 
 def _head(prefix: str, most: int = 24) -> str:

@@ -81,6 +81,9 @@ def plurality(right: tuple[int, ...], wrong: tuple[int, ...], silent: int, k: in
     if not right:
         return 0.0
     n = sum(right) + sum(wrong) + silent
+    if k == n:
+        most = max(right + wrong)
+        return right.count(most) / (right + wrong).count(most)
     # With more than half of the draws an answer wins whatever the others have.
     more = expected(np.full(len(right), n), np.array(right), [majority(k)])
     return min(1.0, float(more.sum()) + _by_less(right, wrong, silent, n, k))
@@ -98,24 +101,30 @@ def _by_less(right: tuple[int, ...], wrong: tuple[int, ...], silent: int, n: int
     if not nodes:
         return 0.0
     t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
-    # z is taken times a power of two, as is each factor, so that all numbers are near 1 where
-    # binomial coefficients are not.
+    # z is taken times a power of two, as is each factor, and now and then the product: so all
+    # numbers are near 1 where binomial coefficients are not.
     shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
     scaled, scale = _ways(silent, k, shift)
+    scales = np.full(len(nodes), scale)
     every = np.zeros((len(nodes), k + 1))  # coefficients of z^0 .. z^k, at each node
     every[:, : len(scaled)] = scaled
     winning = np.zeros_like(every)
     for place, m in enumerate(wrong + right):
-        ways, exponent = _ways(m, int(t.max()), shift)
-        scale += exponent
+        ways, scale = _ways(m, int(t.max()), shift)
         votes = np.arange(len(ways))
         wins = ways * (votes == t)
         factor = ways * (votes < t) + y * wins
         if place >= len(wrong):
             winning = _times(winning, factor) + _times(every, wins)
         every = _times(every, factor)
-    subsets = _scaled(math.comb(n, k), shift * k - scale)
-    return float((weight[:, 0] * winning[:, k]).sum()) / subsets
+        scales += scale
+        if place % 32 == 31:
+            excess = np.frexp(np.maximum(every.max(axis=1), winning.max(axis=1)))[1]
+            every, winning = (np.ldexp(each, -excess[:, None]) for each in (every, winning))
+            scales += excess
+    subsets, scale = _scaled(math.comb(n, k))
+    wins = np.ldexp(winning[:, k] / subsets, scales - scale - shift * k)
+    return float((weight[:, 0] * wins).sum())
 
 
 def _times(polynomial: np.ndarray, factor: np.ndarray) -> np.ndarray:
@@ -129,18 +138,34 @@ def _times(polynomial: np.ndarray, factor: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=1 << 12)
 def _ways(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
     """C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), none above 1, and the e."""
-    ways = [math.comb(m, x) for x in range(min(m, most) + 1)]
-    scale = max(way.bit_length() + shift * x for x, way in enumerate(ways))
-    return np.array([_scaled(way, shift * x - scale) for x, way in enumerate(ways)]), scale
+    ways = [_scaled(math.comb(m, x)) for x in range(min(m, most) + 1)]
+    scale = max(exponent + shift * x for x, (_, exponent) in enumerate(ways))
+    return (
+        np.array([math.ldexp(w, e + shift * x - scale) for x, (w, e) in enumerate(ways)]),
+        scale,
+    )
 
 
-def _scaled(number: int, exponent: int) -> float:
-    """number x 2^exponent, rounded once."""
-    return float(number << exponent) if exponent >= 0 else number / (1 << -exponent)
+def _scaled(number: int) -> tuple[float, int]:
+    """A positive integer as mantissa x 2^exponent, the mantissa from 1/2 to 1, rounded once."""
+    exponent = number.bit_length()
+    return number / (1 << exponent), exponent
 
 
 @lru_cache(maxsize=256)
 def _gauss(nodes: int) -> list[tuple[float, float]]:
-    """Nodes and weights of Gauss's rule on [0, 1]."""
-    at, weights = np.polynomial.legendre.leggauss(nodes)
-    return list(zip(((1 + at) / 2).tolist(), (weights / 2).tolist(), strict=True))
+    """Nodes and weights of Gauss's rule on [0, 1].
+
+    The nodes are the zeros of a Legendre polynomial, to which NumPy's are improved by Newton's
+    method with more digits than a double has.
+    """
+    x: np.ndarray = np.polynomial.legendre.leggauss(nodes)[0].astype(np.longdouble)
+    for _ in range(3):
+        before, value = np.ones_like(x), x.copy()
+        for degree in range(1, nodes):
+            following = ((2 * degree + 1) * x * value - degree * before) / (degree + 1)
+            before, value = value, following
+        slope = nodes * (x * value - before) / (x * x - 1)
+        x = x - value / slope
+    weights = 1 / ((1 - x * x) * slope * slope)
+    return list(zip(((1 + x) / 2).astype(float), weights.astype(float), strict=True))

@@ -1,0 +1,136 @@
+"""Scores of more draws than there are samples, by a prior that is learned from the bank.
+
+Of k > n draws n samples tell nothing for sure: what they leave open is said by the width. The
+interval is a profile over every prior on the grid of `sampling`: with h the shares of questions
+with c = 0 .. n right samples, and S their covariance under the learned prior,
+
+    fit(G) = (h - E_G h)' S^-1 (h - E_G h),
+
+it is every integral of g dG with fit(G) <= least fit + z^2, where g(p) is the score of a question
+of success rate p (near the F-localization of Ignatiadis & Wager 2022, JASA 117). The estimate is
+that of the learned prior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy.optimize import nnls
+
+from .credits import Credits
+from .draws import worth
+from .interval import Interval, normal_reach
+from .outcomes import Counts
+from .sampling import PRIOR, binomial, learn
+
+_RATES = PRIOR.stop - PRIOR.start  # on the grid
+_HALVINGS = 14  # of the gap between a score that fits and one that does not
+
+
+def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
+    """(161, m) g(p): what k draws are worth at each success rate of the grid."""
+    columns = []
+    for credit in credits:
+        k = len(credit)
+        law = binomial(np.full(k + 1, k), np.arange(k + 1))[:, PRIOR]
+        columns.append(worth(credit).hi @ (law / law.sum(axis=0)))
+    return np.array(columns).reshape(len(credits), -1).T if columns else np.empty((_RATES, 0))
+
+
+def learned(counts: Counts, credits: Sequence[Credits]) -> np.ndarray:
+    """(U, m) the score of each kind of question, given its counts and the learned prior."""
+    n, c = counts.kinds
+    weight = binomial(n, c)[:, PRIOR] * sum(learn(counts).values())
+    return weight @ scores_of_rates(credits) / weight.sum(axis=1, keepdims=True)
+
+
+class Hierarchical:
+    """Intervals of expected credits, for any k.
+
+    Args:
+        counts: of the bank.
+        credits: the name of each score, and its credits.
+    """
+
+    def __init__(self, counts: Counts, credits: Mapping[str, Credits]):
+        self._counts, self._keys = counts, list(credits)
+        self._scores = scores_of_rates(list(credits.values()))
+        self._means = learned(counts, list(credits.values()))
+
+    def intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
+        """Of the scores over the questions `rows`.
+
+        Raises:
+            ValueError: if one sample of each question does not tell how they are spread.
+        """
+        counts = Counts(self._counts.n[rows], self._counts.c[rows])
+        if not self._keys:
+            return {}
+        if counts.n.max() < 2:
+            raise ValueError(
+                "There is one sample of each question, which tells nothing of more draws."
+            )
+        reach, fit = normal_reach(confidence), _Fit(counts)
+        means = self._means[self._counts.kind[rows]].mean(axis=0).tolist()
+        result = {}
+        for key, score, mean in zip(self._keys, self._scores.T, means, strict=True):
+            lo, hi = fit.least(score, reach**2), -fit.least(-score, reach**2)
+            mu = min(max(mean, lo), hi)
+            result[key] = Interval(mu, (hi - lo) / 2 / reach, lo, hi, "hierarchical")
+        return result
+
+    def unknown(self, rows: np.ndarray) -> dict[str, Interval]:
+        """That nothing is known: anything between 0 and 1."""
+        means = self._means[self._counts.kind[rows]].mean(axis=0).tolist()
+        return {
+            key: Interval(mean, 0.5, 0.0, 1.0, "none")
+            for key, mean in zip(self._keys, means, strict=True)
+        }
+
+
+class _Fit:
+    """How well priors fit the counts of a bank."""
+
+    def __init__(self, counts: Counts):
+        laws, shares = [], []
+        for n, prior in learn(counts).items():
+            c = counts.c[counts.n == n]
+            law = binomial(np.full(n + 1, n), np.arange(n + 1))[:, PRIOR]
+            weight = prior / prior.sum()
+            spread = np.diag(law @ weight) - (law * weight) @ law.T
+            # Half a question of slack, for shares that the learned prior leaves no room.
+            root = np.linalg.cholesky(spread / len(c) + np.eye(n + 1) / 2 / len(c) ** 2)
+            laws.append(np.linalg.solve(root, law))
+            shares.append(np.linalg.solve(root, np.bincount(c, minlength=n + 1) / len(c)))
+        u, size, vt = np.linalg.svd(np.concatenate(laws), full_matrices=False)
+        kept = size > 1e-6 * size[0]
+        self._law = size[kept, None] * vt[kept]
+        self._share = u[:, kept].T @ np.concatenate(shares)
+        self._heavy = 1e3 * max(1.0, float(np.linalg.norm(self._share)))
+        self._best_misfit, self._best = self._misfit()
+
+    def least(self, score: np.ndarray, allowed: float) -> float:
+        """The least mean of a score, (161,), over all priors that fit but for `allowed`."""
+        far, near = float(score.min()), float(score @ self._best)
+        if self._misfit(score, far)[0] <= self._best_misfit + allowed:
+            return far
+        for _ in range(_HALVINGS):
+            level = (near + far) / 2
+            if self._misfit(score, level)[0] <= self._best_misfit + allowed:
+                near = level
+            else:
+                far = level
+        return near
+
+    def _misfit(
+        self, score: np.ndarray | None = None, level: float = 0.0
+    ) -> tuple[float, np.ndarray]:
+        """The best of all priors, with that mean of the score if one is given."""
+        rows, goal = [self._law, np.full((1, self._law.shape[1]), self._heavy)], [self._heavy]
+        if score is not None:
+            # In place of a constraint, a row that outweighs all others.
+            rows.append(100 * self._heavy * (score - level)[None])
+            goal.append(0.0)
+        prior, _ = nnls(np.concatenate(rows), np.concatenate([self._share, goal]), maxiter=10_000)
+        return float(np.sum((self._law @ prior - self._share) ** 2)), prior / prior.sum()
