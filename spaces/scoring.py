@@ -29,7 +29,7 @@ os.environ |= {"HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1"}
 
 import evaluate
 from at_k.reading import PER_QUESTION, QUESTIONS, REFERENCES, read_questions
-from space import JUDGES, Bank, Call, Given, Options
+from space import JUDGES, Bank, Call, Options
 
 MOST_BYTES = 2 << 20
 MOST_QUESTIONS = 2_000
@@ -43,7 +43,7 @@ ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 _HERE = Path(__file__).resolve().parent
 _logger = logging.getLogger(__name__)
 
-Calls = Callable[[Options, Given], dict[str, Call]]
+Calls = Callable[[Options, int], dict[str, Call]]
 
 
 @dataclass(frozen=True)
@@ -161,14 +161,7 @@ def _answer(request: Request) -> Answer:
     options = dict(request.options)
     for name in request.of_samples:
         options[name] = max(1, min(options[name], least))
-    real = any(
-        isinstance(sample, float)
-        for bank in samples.values()
-        if "references" not in bank
-        for row in bank["predictions"]
-        for sample in row
-    )
-    calls = request.calls(options, Given(max(1, least), real))
+    calls = request.calls(options, max(1, least))
     if request.judge != "exact_match" and "references" in next(iter(samples.values())):
         judge = {"check_correct_fn": request.judge}
         calls = {name: Call({**judge, **call.arguments}, call.over) for name, call in calls.items()}

@@ -104,16 +104,6 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Given:
-    """What the calls may depend on."""
-
-    least: int
-    """The least number of samples that a question has."""
-    real: bool
-    """Whether there are outcomes that are real numbers."""
-
-
-@dataclass(frozen=True)
 class Bank:
     """The samples of one table, text or file, and what the calls made of them."""
 
@@ -165,8 +155,9 @@ class Space:
     examples: list[Example]
     """The first is a table, and what the page starts with."""
     controls: list[Slider | Line]
-    calls: Callable[[Options, Given], dict[str, Call]]
-    """The calls of `compute`; the one named "scores" gives the table of numbers."""
+    calls: Callable[[Options, int], dict[str, Call]]
+    """The calls of `compute`, for the least number of samples that a question has; the one named
+    "scores" gives the table of numbers."""
     sentence: Callable[[list[Bank], Options], str]
     """What the numbers mean, in plain text; figures such as 12 % are set off by the page."""
     pictures: tuple[Callable[[list[Bank], Options], Picture], ...]

@@ -472,18 +472,19 @@ def test_twenty_clients_at_once_get_each_its_own_right_answer(space):
 def _asked_for(answer):
     """The arguments of the call that gave the scores, by what the API says of its options."""
     scores, options = answer["scores"]["text"], answer["options"]
-    if answer["metric"] == "gpassk":
-        ks = [int(key[5:]) for key in scores if re.fullmatch(r"pass@\d+", key)]
-        include = ["pass@k", "G-Pass@k", "mG-Pass@k", "pass^k"]
-        sure = {"confidence": options["confidence"]}
-        return {"k": ks, "thresholds": options["tau"], "include": include, **sure}
-    if answer["metric"] == "max_at_k":
-        return {"k": [1, options["k"]], "confidence": options["confidence"]}
-    if answer["metric"] == "cons_at_k":
-        return {"k": options["k"], "confidence": options["confidence"]}
     if answer["metric"] == "score_agg":
         return {**options, "return_per_question": True}
-    return {"confidence": options["confidence"], "bounds": [0, 1], "return_per_question": True}
+    if answer["metric"] == "bayes_at_n":
+        sure = {"confidence": options["confidence"], "bounds": [0, 1]}
+        return {**sure, "return_per_question": True}
+    sure = {"confidence": options["confidence"], "interval": "auto"}
+    if answer["metric"] == "max_at_k":
+        return {"k": [1, options["k"]], **sure}
+    if answer["metric"] == "cons_at_k":
+        return {"k": options["k"], **sure}
+    ks = [int(key[5:]) for key in scores if re.fullmatch(r"pass@\d+", key)]
+    include = ["pass@k", "G-Pass@k", "mG-Pass@k", "pass^k"]
+    return {"k": ks, "thresholds": options["tau"], "include": include, **sure}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from space import (
     Bank,
     Call,
     Example,
-    Given,
     Line,
     Options,
     Picture,
@@ -54,7 +53,7 @@ GRADED = [
 ]
 
 
-def calls(options: Options, given: Given) -> dict[str, Call]:
+def calls(options: Options, least: int) -> dict[str, Call]:
     chosen = {name: options[name] for name in ("w", "categories") if options[name] is not None}
     ends = [min(_rewards(options)), max(_rewards(options))]
     sure = {"confidence": options["confidence"], "bounds": ends, "return_per_question": True}

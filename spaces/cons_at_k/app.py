@@ -7,7 +7,6 @@ from space import (
     Bank,
     Call,
     Example,
-    Given,
     Options,
     Picture,
     Slider,
@@ -46,13 +45,12 @@ TABLE = [
 LINES = {"vote@": "vote@k: the most frequent", "maj@": "maj@k: more than half", "avg@": "avg@n"}
 
 
-def calls(options: Options, given: Given) -> dict[str, Call]:
-    drawn = sorted({*draws_up_to(given.least, 16), options["k"]})
+def calls(options: Options, least: int) -> dict[str, Call]:
+    drawn = sorted({*draws_up_to(least, 16), options["k"]})
+    sure = {"confidence": options["confidence"], "interval": "auto"}
     return {
-        "scores": Call({"k": options["k"], "confidence": options["confidence"]}),
-        "by_k": Call(
-            {"k": drawn, "confidence": options["confidence"], "return_per_question": True}
-        ),
+        "scores": Call({"k": options["k"], **sure}),
+        "by_k": Call({"k": drawn, **sure, "return_per_question": True}),
     }
 
 
@@ -89,7 +87,7 @@ def by_k(banks: list[Bank], options: Options) -> Picture:
     return Picture(
         "What a vote of k says, beside a single sample",
         "Where the vote is above the flat line, asking more often helps. Ties make maj@k lower at "
-        "even k. The bands are for new samples; vote@k has none.",
+        "even k. The bands are where new samples would put it.",
         curves(
             rows,
             draws("k", max(row["k"] for row in rows)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from pictures import curves, draws, share, strip
-from space import Bank, Call, Example, Given, Options, Picture, Slider, Space, draws_up_to, percent
+from space import Bank, Call, Example, Options, Picture, Slider, Space, draws_up_to, percent
 
 ABOUT = r"""
 A model is sampled $n$ times on each question, and $c$ of the samples are right. Now draw $k$ of
@@ -22,13 +22,12 @@ $$
 - **mG-Pass@k** averages over what lies between a half and all.
 
 Each is the mean over *all* ways to draw $k$ of the $n$, so there is no luck in it, and no bias. The
-bands are another matter: they say where the score of *new* samples of these questions lies, if
-every success rate was equally likely beforehand. With few samples that pulls them towards 1/2.
+bands say where *new* samples of the same questions would put it: they get narrower with more
+samples, and with more questions.
 
 G-Pass@k: [Liu et al. 2024](https://arxiv.org/abs/2412.13147). pass@k:
 [Chen et al. 2021](https://arxiv.org/abs/2107.03374). pass^k:
-[Yao et al. 2024](https://arxiv.org/abs/2406.12045). The bands:
-[Hariri et al. 2026](https://arxiv.org/abs/2510.04265).
+[Yao et al. 2024](https://arxiv.org/abs/2406.12045).
 """
 
 TABLE = [
@@ -46,13 +45,13 @@ def compared(k: int) -> list[int]:
     return [*[2**i for i in range(1, k.bit_length()) if 2**i < k][-3:], k]
 
 
-def calls(options: Options, given: Given) -> dict[str, Call]:
+def calls(options: Options, least: int) -> dict[str, Call]:
     ks, tau = compared(options["k"]), options["tau"]
     steps = sorted({i / k for k in ks for i in range(1, k + 1)})
-    sure = {"confidence": options["confidence"]}
+    sure = {"confidence": options["confidence"], "interval": "auto"}
     every = ["pass@k", "G-Pass@k", "mG-Pass@k", "pass^k"]
     both = ["pass@k", "pass^k"]
-    drawn = sorted({*draws_up_to(given.least), options["k"]})
+    drawn = sorted({*draws_up_to(least), options["k"]})
     curve = {"k": drawn, "include": both, **sure, "return_per_question": True}
     return {
         "scores": Call({"k": ks, "thresholds": [tau], "include": every, **sure}),
@@ -100,8 +99,8 @@ def by_threshold(banks: list[Bank], options: Options) -> Picture:
                 rows.append(bank.row("by_threshold", key, tau=i / k, **line))
     return Picture(
         "G-Pass@k: the more of the k have to be right, the fewer questions pass",
-        "Left is what the model can do, right what it does every time. The dashed line is your τ. "
-        "Bands are for new samples of these questions: with few samples they are pulled to 50 %.",
+        "Left is what the model can do, right what it does every time. The dashed line is your τ, "
+        "the bands are where new samples of these questions would put the lines.",
         curves(
             rows,
             share("tau", "τ, the share of the k draws that has to be right"),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pictures import curves, draws, quantity, strip
 from space import (
     Bank,
     Call,
     Example,
-    Given,
     Line,
     Options,
     Picture,
@@ -29,8 +30,7 @@ $$
 
 averaged over the questions: the mean over *all* ways to draw $k$ of the $n$, so it is unbiased.
 With rewards of 0 and 1 it is pass@k. Where it goes on climbing, more tries pay; where it is flat,
-they are wasted. A band needs outcomes that are categories, so that it is known what other rewards
-there could have been.
+they are wasted. The band says where new samples of the same questions would put the curve.
 
 [Bagirov et al. 2025](https://arxiv.org/abs/2510.23393),
 [Walder and Karkhanis 2025](https://arxiv.org/abs/2505.15201).
@@ -52,11 +52,10 @@ GRADES = [
 ]
 
 
-def calls(options: Options, given: Given) -> dict[str, Call]:
-    chosen = {} if options["w"] is None else {"w": options["w"]}
-    if chosen or not given.real:
-        chosen["confidence"] = options["confidence"]
-    drawn = sorted({*draws_up_to(given.least), options["k"]})
+def calls(options: Options, least: int) -> dict[str, Call]:
+    chosen: dict[str, Any] = {} if options["w"] is None else {"w": options["w"]}
+    chosen |= {"confidence": options["confidence"], "interval": "auto"}
+    drawn = sorted({*draws_up_to(least), options["k"]})
     curve = {"k": drawn, **chosen, "return_per_question": True}
     return {"scores": Call({"k": sorted({1, options["k"]}), **chosen}), "by_k": Call(curve)}
 
@@ -117,7 +116,7 @@ SPACE = Space(
     headers=["reference"],
     examples=[
         Example("Five questions with test scores", TABLE, options={"k": 4}),
-        Example("Grades 0, 1, 2 with a band", GRADES, options={"k": 3, "w": "0, 0.5, 1"}),
+        Example("Grades 0, 1 and 2", GRADES, options={"k": 3, "w": "0, 0.5, 1"}),
         Example(
             "A small model, cool against warm",
             files=("smollm2_cool.jsonl", "smollm2_warm.jsonl"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pictures import COLOURS, curves, quantity, strip
-from space import Bank, Call, Example, Given, Options, Picture, Scores, Slider, Space, figure
+from space import Bank, Call, Example, Options, Picture, Scores, Slider, Space, figure
 
 ABOUT = r"""
 A judge looks at an answer statement by statement, and says of each how well it holds: *fully* (1),
@@ -34,7 +34,7 @@ TABLE = [
 SWEEP = [round(0.1 + 0.025 * step, 3) for step in range(37)]
 
 
-def calls(options: Options, given: Given) -> dict[str, Call]:
+def calls(options: Options, least: int) -> dict[str, Call]:
     each = {"penalty": options["penalty"], "return_per_question": True}
     return {
         "scores": Call({"temperature": options["temperature"], **each}),
