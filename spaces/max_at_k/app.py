@@ -30,7 +30,8 @@ $$
 
 averaged over the questions: the mean over *all* ways to draw $k$ of the $n$, so it is unbiased.
 With rewards of 0 and 1 it is pass@k. Where it goes on climbing, more tries pay; where it is flat,
-they are wasted. The band says where new samples of the same questions would put the curve.
+they are wasted. The band says where new samples of the same questions would put the curve; where
+$k$ is more than half of the samples they cannot tell, and it says where other questions would.
 
 [Bagirov et al. 2025](https://arxiv.org/abs/2510.23393),
 [Walder and Karkhanis 2025](https://arxiv.org/abs/2505.15201).
@@ -81,7 +82,8 @@ def by_k(banks: list[Bank], options: Options) -> Picture:
     told = [("k", "k", "d"), ("score", "reward", ".4f"), ("bank", "of", "")]
     return Picture(
         "Max@k: the best of k",
-        "At k = 1 it is the average. Where the curve is flat, more tries are wasted.",
+        "At k = 1 it is the average. Where the curve is flat, more tries are wasted. The band is for "
+        "new samples of these questions; beyond half of the samples, for new questions, and wider.",
         curves(
             rows,
             draws("k", max(row["k"] for row in rows)),
