@@ -38,18 +38,18 @@ $k$ is more than half of the samples they cannot tell, and it says where other q
 """
 
 TABLE = [
-    ["", *["0.9", "0.85", "0.9", "0.8", "0.95", "0.9", "0.85", "0.9"]],
-    ["", *["0.2", "0.1", "0.9", "0.2", "0.15", "0.1", "0.2", "0.3"]],
-    ["", *["0.5", "0.6", "0.4", "0.55", "0.7", "0.5", "0.45", "0.6"]],
-    ["", *["0", "0", "0", "0.1", "0", "0", "0.8", "0"]],
-    ["", *["0.3", "0.35", "0.3", "0.25", "0.3", "0.4", "0.3", "0.35"]],
+    ["", "0.9", "0.85", "0.9", "0.8", "0.95", "0.9", "0.85", "0.9"],
+    ["", "0.2", "0.1", "0.9", "0.2", "0.15", "0.1", "0.2", "0.3"],
+    ["", "0.5", "0.6", "0.4", "0.55", "0.7", "0.5", "0.45", "0.6"],
+    ["", "0", "0", "0", "0.1", "0", "0", "0.8", "0"],
+    ["", "0.3", "0.35", "0.3", "0.25", "0.3", "0.4", "0.3", "0.35"],
 ]
 
 GRADES = [
-    ["", *["2", "1", "2", "2", "0", "1"]],
-    ["", *["0", "1", "0", "0", "2", "0"]],
-    ["", *["1", "1", "1", "1", "1", "1"]],
-    ["", *["0", "0", "1", "0", "0", "0"]],
+    ["", "2", "1", "2", "2", "0", "1"],
+    ["", "0", "1", "0", "0", "2", "0"],
+    ["", "1", "1", "1", "1", "1", "1"],
+    ["", "0", "0", "1", "0", "0", "0"],
 ]
 
 
@@ -82,8 +82,8 @@ def by_k(banks: list[Bank], options: Options) -> Picture:
     told = [("k", "k", "d"), ("score", "reward", ".4f"), ("bank", "of", "")]
     return Picture(
         "Max@k: the best of k",
-        "At k = 1 it is the average. Where the curve is flat, more tries are wasted. The band is for "
-        "new samples of these questions; beyond half of the samples, for new questions, and wider.",
+        "At k = 1 it is the average. Where the curve is flat, more tries are wasted. The band is "
+        "for new samples of these questions; beyond half of the samples, for new questions, and wider.",
         curves(
             rows,
             draws("k", max(row["k"] for row in rows)),
