@@ -25,6 +25,7 @@ from .outcomes import Counts
 from .sampling import PRIOR, binomial, learn
 
 _RATES = PRIOR.stop - PRIOR.start  # on the grid
+_BINS = 128  # that the numbers of right samples are told apart by, at most
 _HALVINGS = 14  # of the gap between a score that fits and one that does not
 
 
@@ -96,13 +97,16 @@ class _Fit:
         laws, shares = [], []
         for n, prior in learn(counts).items():
             c = counts.c[counts.n == n]
+            bins = np.arange(n + 1) * min(n + 1, _BINS) // (n + 1)
             law = binomial(np.full(n + 1, n), np.arange(n + 1))[:, PRIOR]
+            law = np.add.reduceat(law, np.searchsorted(bins, np.arange(bins[-1] + 1)))
             weight = prior / prior.sum()
             spread = np.diag(law @ weight) - (law * weight) @ law.T
             # Half a question of slack, for shares that the learned prior leaves no room.
-            root = np.linalg.cholesky(spread / len(c) + np.eye(n + 1) / 2 / len(c) ** 2)
+            root = np.linalg.cholesky(spread / len(c) + np.eye(len(law)) / 2 / len(c) ** 2)
+            share = np.bincount(bins[c], minlength=len(law)) / len(c)
             laws.append(np.linalg.solve(root, law))
-            shares.append(np.linalg.solve(root, np.bincount(c, minlength=n + 1) / len(c)))
+            shares.append(np.linalg.solve(root, share))
         u, size, vt = np.linalg.svd(np.concatenate(laws), full_matrices=False)
         kept = size > 1e-6 * size[0]
         self._law = size[kept, None] * vt[kept]
