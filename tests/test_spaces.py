@@ -335,9 +335,8 @@ def test_bad_input_shows_a_sentence_and_no_picture(browser, space):
         assert not page.locator(".problem:visible").count()
 
 
+@pytest.mark.parametrize("space", COMPARING, indirect=True, scope="module")
 def test_two_files_are_laid_over_each_other(browser, space):
-    if space.name not in COMPARING:
-        pytest.skip("this Space takes one file at a time, or draws no comparison")
     with opened(browser, space) as page:
         before = sentence(page)
         upload(page, *PAIR)
