@@ -177,8 +177,9 @@ def _add_flags(
         text = helps.get(parameter.name, "").replace("%", "%%")
         flag = f"--{parameter.name.replace('_', '-')}"
         if parameter.name in PER_QUESTION:
-            known = ", ".join(PER_QUESTION[parameter.name])
-            columns.add_argument(flag, metavar="COLUMN", help=f"{known}: {text}")
+            names = PER_QUESTION[parameter.name]
+            named = f" Found as: {', '.join(names)}." if names else ""
+            columns.add_argument(flag, metavar="COLUMN", help=text + named)
         elif parameter.name not in _NO_FLAGS:
             flags.add_argument(flag, help=text, default=argparse.SUPPRESS, **_flag(parameter))
     command.add_argument("--json", action="store_true", help="print the dict of scores as JSON")
@@ -189,7 +190,10 @@ def _columns_named(given: dict[str, Any]) -> dict[str, str | None]:
     from .reading import PER_QUESTION, read_questions
 
     reading = [*inspect.signature(read_questions).parameters, *PER_QUESTION]
-    return {key: given.pop(key) for key in reading if key in given}
+    named = {key: given.pop(key) for key in reading if key in given}
+    if given.get("interval") not in ("questions", "auto") and named.get("clusters") is None:
+        named.pop("clusters", None)  # a column of a usual name is of no use then
+    return named
 
 
 def _what_was_read(questions: Questions, judge: str | Callable[..., Any]) -> str:
@@ -281,11 +285,8 @@ def _add_compare_flags(command: argparse.ArgumentParser) -> None:
         as_json, files, named = given.pop("json"), given.pop("files"), _columns_named(given)
         judge = {key: given.pop(key) for key in ("check_correct_fn", "num_proc") if key in given}
         asked = defaults | given
-        clusters = named.pop("clusters")
-        if clusters or asked["interval"] == "questions":
-            a = read_questions(files[0], clusters=clusters, **named)
-        else:  # then a column of a usual name is of no use
-            a = read_questions(files[0], **named)
+        a = read_questions(files[0], **named)
+        named.pop("clusters", None)  # which are of the questions, as the first file has them
         b = read_questions(files[1], **named)
         asked |= a.options
         with contextlib.redirect_stdout(sys.stderr):  # what a judge prints is no score
