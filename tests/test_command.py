@@ -473,3 +473,67 @@ def test_help_needs_no_heavy_import():
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.stdout.endswith("[]\n")
+
+
+# --- The other metrics ------------------------------------------------------------------
+
+
+BANK = [{"outcomes": [0, 1, 1, 1], "R0": [0, 0]}, {"outcomes": [1, 1, 0, 1], "R0": [0, 1]}]
+
+
+def json_lines(path, records):
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("metric", "flags", "key"),
+    [
+        ("bayes_at_n", ["--interval", "auto"], "bayes@4"),
+        ("max_at_k", ["--k", 2, "--confidence", 0.9], "max@2"),
+        ("cons_at_k", ["--no-merge-right"], "maj@4"),
+        ("score_agg", ["--temperature", 0.7], "score_agg"),
+    ],
+)
+def test_every_metric_is_served_by_the_same_path(capsys, tmp_path, metric, flags, key):
+    file = json_lines(tmp_path / "bank.jsonl", BANK)
+    printed = at_k_prints(capsys, metric, file, *flags)
+    assert printed.startswith("2 questions, 4 samples each, taken as outcomes")
+    scores = json.loads(at_k_prints(capsys, metric, file, *flags, "--json"))
+    (line,) = [line for line in printed.splitlines() if line.startswith(f"{key} ")]
+    assert line.split()[1] == f"{scores[key]:.4f}"
+
+
+def test_prior_outcomes_are_found_by_their_usual_name_and_said(capsys, tmp_path):
+    file = json_lines(tmp_path / "bank.jsonl", BANK)
+    printed = at_k_prints(capsys, "bayes_at_n", file, "--confidence", "none")
+    assert "; R0 from R0." in printed
+    wanted = at_k.bayes([row["outcomes"] for row in BANK], R0=[row["R0"] for row in BANK])[0]
+    assert f"bayes@4  {wanted:.4f}\n" in printed
+    csv = tmp_path / "bank.csv"
+    csv.write_text('outcomes,R0\n"[0, 1, 1, 1]","[0, 0]"\n"[1, 1, 0, 1]","[0, 1]"\n')
+    assert at_k_prints(capsys, "bayes_at_n", csv, "--confidence", "none") == printed
+
+
+def test_a_table_has_no_column_without_a_number(capsys, tmp_path):
+    file = json_lines(tmp_path / "bank.jsonl", BANK)
+    head = at_k_prints(capsys, "bayes_at_n", file).splitlines()[2]
+    assert head.split() == ["score", "sd", "lo", "hi"]
+
+
+def test_missing_samples_are_counted(capsys, tmp_path):
+    file = json_lines(tmp_path / "bank.jsonl", [{"outcomes": [0, None, 1]}])
+    printed = at_k_prints(capsys, "cons_at_k", file)
+    assert printed.startswith("1 question, 3 samples each (1 of them missing), taken as outcomes.")
+
+
+def test_a_column_of_clusters_is_used_where_it_is_of_use(capsys, tmp_path):
+    rows = [
+        {"outcomes": row["outcomes"], "cluster": place // 2} for place, row in enumerate(BANK * 2)
+    ]
+    file = json_lines(tmp_path / "bank.jsonl", rows)
+    flags = ("--k", 1, "--include", "pass@k", "--confidence", 0.9)
+    assert "cluster" not in at_k_prints(capsys, "gpassk", file, *flags)
+    printed = at_k_prints(capsys, "gpassk", file, *flags, "--interval", "questions")
+    assert "; clusters from cluster." in printed
+    assert "clusters are for" in at_k_refuses(capsys, "gpassk", file, "--clusters", "cluster")

@@ -33,7 +33,7 @@ def test_the_best_of_real_rewards_is_the_mean_over_all_subsets(bank, data):
     k = data.draw(st.integers(1, min(map(len, bank))))
     values = number_rewards(read_outcomes(bank)).best(k)
     for row, value in zip(bank, values, strict=True):
-        assert value == pytest.approx(float(best_of(row, k)), rel=1e-15, abs=1e-300)
+        assert value == pytest.approx(float(best_of(row, k)), rel=1e-15, abs=1e-28)
 
 
 @given(rewards, st.data())
@@ -43,7 +43,8 @@ def test_the_best_of_categories_is_the_mean_over_all_subsets(w, data):
     k = data.draw(st.integers(1, min(map(len, bank))))
     found = of_categories(bank, w)
     for row, value in zip(bank, found.best(k)[found.kind], strict=True):
-        assert value == pytest.approx(float(best_of([w[x] for x in row], k)), rel=1e-15, abs=0)
+        wanted = float(best_of([w[x] for x in row], k))
+        assert value == pytest.approx(wanted, rel=1e-15, abs=1e-30)  # where rewards cancel
     mean = sum((best_of([w[x] for x in row], k) for row in bank), Fraction(0)) / len(bank)
     assert at_k.max_at_k(bank, k, w) == pytest.approx(float(mean), rel=1e-14, abs=1e-15)
 

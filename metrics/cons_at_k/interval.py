@@ -66,8 +66,8 @@ class Blend(NamedTuple):
 
 
 def _quotient(number, divisor):
-    """number / divisor, where 0 / 0 is 0."""
-    return number / np.where(np.greater(divisor, 0), divisor, 1.0)
+    """number / divisor, where 0 / 0 is 0: or as good as 0, where the quotient could overflow."""
+    return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
 
 
 @dataclass(frozen=True)

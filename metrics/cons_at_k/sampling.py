@@ -90,7 +90,10 @@ class _Family:
                 products[a, b] = products[a, b] + np.hstack([between[0], moved[:, 0], between[1]])
         if new_questions:
             products = {(a, b): x - theta[:, a] * theta[:, b] for (a, b), x in products.items()}
-        self.theta, self.covariance = theta.T, products
+        # The limits are exact, and rounding leads nowhere beyond them.
+        sizes, weight = counts.kinds[0], counts.questions
+        least, most = (weight @ estimate(sizes, c) / len(counts.n) for c in (0 * sizes, sizes))
+        self.theta, self.covariance = np.clip(theta, least, most).T, products
 
     def of(self, blend: Blend) -> tuple[np.ndarray, np.ndarray]:
         """(123,) the score, and its variance times the number of questions."""

@@ -18,7 +18,7 @@ import sys
 import textwrap
 import types
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .loading import load, metric_folders, metric_script, register
@@ -74,6 +74,17 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         )
         if arguments[:1] == [name]:
             _add_metric_flags(command, name)
+    summary = "by how much the second of two files of the same questions is ahead, and at which k"
+    command = commands.add_parser(
+        "compare",
+        help=summary,
+        description=f"At k draws, {summary}.",
+        usage="at-k compare FILE FILE [flags]",
+        epilog=_EXAMPLES_OF_COMPARE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    if arguments[:1] == ["compare"]:
+        _add_compare_flags(command)
     command = commands.add_parser(
         "demo", help="what the metrics tell of real samples of one model, cool and warm"
     )
@@ -98,6 +109,12 @@ examples:
   at-k {name} results.parquet --outcomes passed --json
 """
 
+_EXAMPLES_OF_COMPARE = """\
+examples:
+  at-k compare cool.jsonl warm.jsonl --check-correct-fn numeric
+  at-k compare before.csv after.csv --metric pass^k --k 1 2 4 8 --interval questions
+"""
+
 
 def _summary(name: str) -> str:
     """The first line of the docstring of a metric's script, which is not imported for it."""
@@ -108,44 +125,20 @@ def _summary(name: str) -> str:
 # --- A metric on a file -----------------------------------------------------------------
 
 
-def _add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
-    from .reading import OUTCOMES, PER_QUESTION, PREDICTIONS, QUESTIONS, REFERENCES, read_questions
+_FILE = "JSON Lines, JSON, CSV, TSV or Parquet, a saved dataset, or a dataset's name"
 
-    command.add_argument(
-        "file",
-        metavar="FILE",
-        help="JSON Lines, JSON, CSV, TSV or Parquet, a saved dataset, or a dataset's name",
-    )
-    columns = command.add_argument_group("columns of the file, found by these names if not given")
-    for flag, text, usual in (
-        ("predictions", "the samples that are to be judged", PREDICTIONS),
-        ("outcomes", "or outcomes: samples that were judged", OUTCOMES),
-        ("references", "what to judge the samples by", REFERENCES),
-        ("questions", "where a row is one sample, which question it is of", QUESTIONS),
-    ):
-        columns.add_argument(f"--{flag}", metavar="COLUMN", help=f"{text}: {', '.join(usual)}")
-    columns.add_argument("--config", metavar="NAME", help="configuration of a dataset")
-    columns.add_argument("--split", metavar="NAME", help="split of a dataset")
+
+def _add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
+    from .reading import read_questions
+
     metric = load(name)
-    helps = _argument_helps(metric.inputs_description)
-    flags = command.add_argument_group("parameters of the metric")
-    options = []
-    for parameter in inspect.signature(metric._compute).parameters.values():
-        text = helps.get(parameter.name, "").replace("%", "%%")
-        flag = f"--{parameter.name.replace('_', '-')}"
-        if parameter.name in PER_QUESTION:
-            known = ", ".join(PER_QUESTION[parameter.name])
-            columns.add_argument(flag, metavar="COLUMN", help=f"{known}: {text}")
-            options.append(parameter.name)
-        elif parameter.name not in _NO_FLAGS:
-            flags.add_argument(flag, help=text, default=argparse.SUPPRESS, **_flag(parameter))
-    command.add_argument("--json", action="store_true", help="print the metric's dict as JSON")
+    parameters = inspect.signature(metric._compute).parameters
+    command.add_argument("file", metavar="FILE", help=_FILE)
+    _add_flags(command, parameters.values(), _argument_helps(metric.inputs_description))
 
     def run(**given: Any) -> str:
         as_json = given.pop("json")
-        reading = [*inspect.signature(read_questions).parameters, *options]
-        named = {key: given.pop(key) for key in reading if key in given}
-        questions = read_questions(given.pop("file"), **named)
+        questions = read_questions(given.pop("file"), **_columns_named(given))
         with contextlib.redirect_stdout(sys.stderr):  # what a judge prints is no score
             scores = metric.compute(
                 predictions=questions.predictions,
@@ -159,6 +152,48 @@ def _add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
         return f"{_what_was_read(questions, judge)}\n\n{score_table(scores)}"
 
     command.set_defaults(run=run)
+
+
+def _add_flags(
+    command: argparse.ArgumentParser,
+    parameters: Iterable[inspect.Parameter],
+    helps: dict[str, str],
+) -> None:
+    """The flags of all commands on files: for columns, for parameters, and for JSON."""
+    from .reading import OUTCOMES, PER_QUESTION, PREDICTIONS, QUESTIONS, REFERENCES
+
+    columns = command.add_argument_group("columns of the file, found by these names if not given")
+    for flag, text, usual in (
+        ("predictions", "the samples that are to be judged", PREDICTIONS),
+        ("outcomes", "or outcomes: samples that were judged", OUTCOMES),
+        ("references", "what to judge the samples by", REFERENCES),
+        ("questions", "where a row is one sample, which question it is of", QUESTIONS),
+    ):
+        columns.add_argument(f"--{flag}", metavar="COLUMN", help=f"{text}: {', '.join(usual)}")
+    columns.add_argument("--config", metavar="NAME", help="configuration of a dataset")
+    columns.add_argument("--split", metavar="NAME", help="split of a dataset")
+    flags = command.add_argument_group("parameters of the metric")
+    for parameter in parameters:
+        text = helps.get(parameter.name, "").replace("%", "%%")
+        flag = f"--{parameter.name.replace('_', '-')}"
+        if parameter.name in PER_QUESTION:
+            names = PER_QUESTION[parameter.name]
+            named = f" Found as: {', '.join(names)}." if names else ""
+            columns.add_argument(flag, metavar="COLUMN", help=text + named)
+        elif parameter.name not in _NO_FLAGS:
+            flags.add_argument(flag, help=text, default=argparse.SUPPRESS, **_flag(parameter))
+    command.add_argument("--json", action="store_true", help="print the dict of scores as JSON")
+
+
+def _columns_named(given: dict[str, Any]) -> dict[str, str | None]:
+    """What was given for the columns of a file, which is taken out."""
+    from .reading import PER_QUESTION, read_questions
+
+    reading = [*inspect.signature(read_questions).parameters, *PER_QUESTION]
+    named = {key: given.pop(key) for key in reading if key in given}
+    if given.get("interval") not in ("questions", "auto") and named.get("clusters") is None:
+        named.pop("clusters", None)  # a column of a usual name is of no use then
+    return named
 
 
 def _what_was_read(questions: Questions, judge: str | Callable[..., Any]) -> str:
@@ -227,6 +262,46 @@ def _judge(text: str) -> str | Callable[..., Any]:
         raise argparse.ArgumentTypeError(
             f"{text} cannot be imported as MODULE:FUNCTION: {type(error).__name__}: {error}"
         ) from error
+
+
+# --- Two files --------------------------------------------------------------------------
+
+
+def _add_compare_flags(command: argparse.ArgumentParser) -> None:
+    from .estimators import compare
+    from .reading import read_questions
+    from .two_files import compare_files, difference_table, labels_of, who_is_ahead
+
+    metric = load("gpassk")  # by whose rules samples are judged
+    judging = inspect.signature(metric._compute).parameters
+    _, _, *parameters = inspect.signature(compare, eval_str=True).parameters.values()
+    defaults = {parameter.name: parameter.default for parameter in parameters}
+    helps = _argument_helps(metric.inputs_description)
+    helps |= _argument_helps(inspect.getdoc(compare) or "")
+    command.add_argument("files", metavar="FILE", nargs=2, help=_FILE)
+    _add_flags(command, [*parameters, judging["check_correct_fn"], judging["num_proc"]], helps)
+
+    def run(**given: Any) -> str:
+        as_json, files, named = given.pop("json"), given.pop("files"), _columns_named(given)
+        judge = {key: given.pop(key) for key in ("check_correct_fn", "num_proc") if key in given}
+        asked = defaults | given
+        a = read_questions(files[0], **named)
+        named.pop("clusters", None)  # which are of the questions, as the first file has them
+        b = read_questions(files[1], **named)
+        asked |= a.options
+        with contextlib.redirect_stdout(sys.stderr):  # what a judge prints is no score
+            scores = compare_files(a, b, asked, **judge)
+        if as_json:
+            return json.dumps(scores, indent=2)
+        labels, judged = labels_of(files), judge.get("check_correct_fn", "exact_match")
+        read = [
+            f"{label}: {_what_was_read(questions, judged)}"
+            for label, questions in zip(labels, (a, b), strict=True)
+        ]
+        sentence = who_is_ahead(scores, labels, asked["interval"], asked["confidence"])
+        return "\n\n".join(["\n".join(read), difference_table(scores, labels), sentence])
+
+    command.set_defaults(run=run)
 
 
 # --- Demo and register ------------------------------------------------------------------

@@ -606,3 +606,49 @@ def max_at_k_ci(
         bounds = float(rewards.levels[0]), float(rewards.levels[-1])
     found = best_posterior(rewards, {"": draws}, check_bounds(bounds))
     return found.over(rewards.questions, confidence)[""][:4]
+
+
+# --- Two banks ----------------------------------------------------------------
+
+
+def compare(
+    R_a,
+    R_b,
+    metric: str = "pass@k",
+    k: int | list[int] | None = None,
+    interval: str = "sampling",
+    confidence: float = 0.95,
+    tau: float = 0.5,
+    clusters: list[str] | None = None,
+) -> dict[str, float]:
+    """By how much bank b scores above bank a on the same questions; for each k, and for all.
+
+    Args:
+        R_a: outcomes of M questions, as all functions of a bank take them.
+        R_b: those of the same questions in the same order; their numbers of samples may differ.
+        metric: which score, of pass@k, pass^k, G-Pass@k, mG-Pass@k, maj@k and AUC@k.
+        k: number of draws, or a list of them. Default: each one that all questions have samples
+            for.
+        interval: of the difference for new samples of these questions, "sampling", or of new
+            questions like these, "questions", paired.
+        confidence: of the intervals at each k, and of the band at all of them at once.
+        tau: the share of right samples, from 0 to 1, that G-Pass@k asks for.
+        clusters: the source of each question, where some share one, for the interval "questions".
+
+    Returns:
+        For each k, in ascending order, and a key such as "pass@4": the score of b less that of a;
+        <key>_a and <key>_b, the two scores; <key>_lo and <key>_hi, the interval of the difference;
+        <key>_band_lo and <key>_band_hi, the band, which is the same where there is one k.
+
+    Raises:
+        ValueError: where an outcome or a parameter is wrong; if the banks have not the same number
+            of questions; or if one has too few samples or questions to show how they vary.
+
+    >>> result = compare([[0, 0, 1, 0], [1, 0, 1, 1]], [[0, 1, 1, 0], [1, 1, 1, 1]], k=1)
+    >>> {key: round(value, 3) for key, value in result.items() if "band" not in key}
+    {'pass@1': 0.25, 'pass@1_a': 0.5, 'pass@1_b': 0.75, 'pass@1_lo': -0.116, 'pass@1_hi': 0.58}
+    """
+    from .comparison import compare_counts  # only here, for SciPy takes its time to load
+
+    a, b = read_outcomes(R_a, "R_a").counts(), read_outcomes(R_b, "R_b").counts()
+    return compare_counts(a, b, metric, k, interval, confidence, tau, clusters)

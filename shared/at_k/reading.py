@@ -62,6 +62,8 @@ class Questions:
     """The column of each of these."""
     judged_by: str | None
     """The column of the references, or None where the predictions are outcomes."""
+    names: dict[str, list[str]]
+    """The entries of each column that tells the questions apart, as texts."""
 
 
 def read_questions(
@@ -109,11 +111,50 @@ def read_questions(
     listed = [isinstance(cell, list) for cell in chosen["samples"] if cell is not None]
     if any(listed) and not all(listed):
         raise ValueError(f"{source} has lists of samples in some rows and single ones in others.")
-    if not any(listed):
-        chosen = _gather(columns, chosen, source, questions)
+    if any(listed):
+        names = {name: list(map(_name, columns[name])) for name in _usual(columns, QUESTIONS)}
+    else:
+        key, entries, chosen = _gather(columns, chosen, source, questions)
+        names = {key: entries}
     taken = {option: name for option, name in roles.items() if option in options and name}
     given = {option: chosen[option] for option in taken}
-    return Questions(chosen["samples"], chosen.get("answers"), given, taken, answers)
+    told_apart = {
+        column.lower(): entries
+        for column, entries in names.items()
+        if "" not in entries and len(set(entries)) == len(entries)
+    }
+    return Questions(chosen["samples"], chosen.get("answers"), given, taken, answers, told_apart)
+
+
+def places(a: Questions, b: Questions) -> list[int]:
+    """Where in b each question of a is, by a column that names them in both.
+
+    Where there is none, they are in the same order.
+
+    Raises:
+        ValueError: if such columns name other questions, or there are not as many.
+    """
+    shared = [column for column in a.names if column in b.names]
+    for column in shared:
+        if set(a.names[column]) == set(b.names[column]):
+            place = {entry: i for i, entry in enumerate(b.names[column])}
+            return [place[entry] for entry in a.names[column]]
+    if shared:
+        column = shared[0]
+        for one, other, which in ((a, b, "first"), (b, a, "second")):
+            known = set(other.names[column])
+            alone = [entry for entry in one.names[column] if entry not in known]
+            if alone:
+                raise ValueError(
+                    f"The files differ in their questions by {column}: {len(alone)} of them are "
+                    f"in the {which} only, such as {short(alone[0])}."
+                )
+    if len(a.predictions) != len(b.predictions):
+        raise ValueError(
+            f"There are {len(a.predictions)} questions in the first file and "
+            f"{len(b.predictions)} in the second: give both the same."
+        )
+    return list(range(len(a.predictions)))
 
 
 # --- Files and datasets -----------------------------------------------------------------
@@ -293,8 +334,10 @@ def _joins_texts(cell: str) -> bool:
     return (tokenize.STRING, tokenize.STRING) in itertools.pairwise(tokens)
 
 
-def _gather(columns: Columns, chosen: Columns, source: str, questions: str | None) -> Columns:
-    """Rows of one sample each, as questions."""
+def _gather(
+    columns: Columns, chosen: Columns, source: str, questions: str | None
+) -> tuple[str, list[str], Columns]:
+    """Rows of one sample each, as questions; and by which column they are told apart, and how."""
     usual = _usual(columns, QUESTIONS)
     # A number for each row is not a number for each question.
     fewer = [name for name in usual if len(set(map(repr, columns[name]))) < len(columns[name])]
@@ -310,9 +353,9 @@ def _gather(columns: Columns, chosen: Columns, source: str, questions: str | Non
     first: dict[str, int] = {}
     gathered: dict[str, list[Any]] = {}
     for row, question in enumerate(columns[key]):
-        if question is None or question == "":
+        name = _name(question)
+        if not name:
             raise ValueError(f"{source}, row {row} (from 0) has no {key}: which question is it of?")
-        name = question if isinstance(question, str) else repr(question)
         start = first.setdefault(name, row)
         gathered.setdefault(name, []).append(chosen["samples"][row])
         for role in others:
@@ -322,9 +365,15 @@ def _gather(columns: Columns, chosen: Columns, source: str, questions: str | Non
                     f"but unlike entries {short(chosen[role][start])} and "
                     f"{short(chosen[role][row])}."
                 )
-    return {"samples": list(gathered.values())} | {
+    lists = {"samples": list(gathered.values())} | {
         role: [chosen[role][row] for row in first.values()] for role in others
     }
+    return key, list(first), lists
+
+
+def _name(question) -> str:
+    """What a question is called; nothing if it has no name."""
+    return question if isinstance(question, str) else "" if question is None else repr(question)
 
 
 def _as_outcome(cell) -> Any:
