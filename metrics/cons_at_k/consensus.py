@@ -69,7 +69,7 @@ def consensus_posterior(draws: Draws, n: str, counts: Counts, prior: Prior) -> P
     keys = consensus_keys(draws, n)[len(draws) :]
     return Posterior(
         {key: Blend((column,)) for column, key in enumerate(keys)},
-        counts.kind,
+        counts,
         np.stack(means, axis=1),
         {(column, column): variance for column, variance in enumerate(variances)},
         (0.0, 1.0),

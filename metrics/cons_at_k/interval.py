@@ -28,6 +28,14 @@ class Spread(Protocol):
         """The interval of each score over the questions `rows`; none for one that has none."""
 
 
+class Kinds(Protocol):
+    """A bank of questions, of which those of one kind score alike."""
+
+    @property
+    def kind(self) -> np.ndarray:
+        """(M,) which of the U kinds each question is."""
+
+
 Pair = tuple[int, int]
 
 
@@ -107,21 +115,21 @@ class Posterior:
 
     Args:
         keys: the name of each score, and the columns that it is of.
-        kind: (M,) which of the U kinds each question is.
+        bank: which of the U kinds each question is; asked for groups of them alone.
         mean: (U, m) posterior means.
         covariance: (U,) for each pair of columns that a score needs.
         bounds: (lo, hi) that no interval goes beyond.
     """
 
     keys: dict[str, Blend]
-    kind: np.ndarray
+    bank: Kinds
     mean: np.ndarray
     covariance: dict[Pair, np.ndarray]
     bounds: tuple[float, float]
 
     def intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
         """By the normal law around the posterior mean."""
-        return self.over(np.bincount(self.kind[rows], minlength=len(self.mean)), confidence)
+        return self.over(np.bincount(self.bank.kind[rows], minlength=len(self.mean)), confidence)
 
     def over(self, questions: np.ndarray, confidence: float) -> dict[str, Interval]:
         """The same over so many questions of each kind, (U,)."""

@@ -210,7 +210,7 @@ def posterior(
     n, c = counts.kinds
     pairs = {pair for blend in keys.values() for pair in blend.pairs()}
     spread = {(a, b): covariance(n, c, credits[a], credits[b], prior) for a, b in pairs}
-    return Posterior(keys, counts.kind, expected(n, c, credits, prior), spread, bounds)
+    return Posterior(keys, counts, expected(n, c, credits, prior), spread, bounds)
 
 
 def estimator(

@@ -258,4 +258,4 @@ def _posterior(
     mean = np.stack([mean for mean, _ in moments.values()], axis=1)
     spread = {(i, i): variance for i, (_, variance) in enumerate(moments.values())}
     keys = {key: Blend((column,)) for column, key in enumerate(moments)}
-    return Posterior(keys, rewards.kind, mean, spread, bounds)
+    return Posterior(keys, rewards, mean, spread, bounds)
