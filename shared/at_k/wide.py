@@ -114,7 +114,7 @@ def rising_factorials(base: Fraction, size: int) -> tuple[Scaled, Scaled]:
     Base 1 gives the factorials. The base is a double or a sum of doubles, and positive.
     The table may be longer than was asked for.
     """
-    return _rising_factorials(base, 1 << max(6, int(size).bit_length()))
+    return _rising_factorials(base, 1 << max(6, (int(size) - 1).bit_length()))
 
 
 @lru_cache(maxsize=8)

@@ -382,7 +382,7 @@ def draw(grown: Series, scored: Series, file: str) -> None:
     for axes, series, label in zip(panels, (grown, scored), about, strict=True):
         for (name, points), colour in zip(series.items(), colours, strict=False):
             axes.plot(*zip(*points, strict=True), "o-", color=colour, markersize=3.5, label=name)
-        axes.set(xscale="log", yscale="log", xlabel=label)
+        axes.set(xscale="log", yscale="log", xlabel=label, ylim=(5e-6, 300))
         axes.legend(frameon=False, fontsize=8.5, loc="upper left")
         axes.tick_params(colors=faint, length=0)
         axes.tick_params(which="minor", length=0)
