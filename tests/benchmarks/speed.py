@@ -16,6 +16,7 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -293,14 +294,41 @@ def rewards(questions: int) -> Iterator[Row]:
     sort = partial(np.sort, bank, axis=1)
     what = f"max_at_k of {questions:,} x 64 real rewards, k = 8"
     yield Row(what, "sorting them", ratio(lambda: best.compute(predictions=bank, k=8), sort, 3))
-    verdicts = rng.choice([*VERDICTS.values()], (questions, 10))
-    power = at_k.load("score_agg")
-    what, peer = f"score_agg of {questions:,} x 10 verdicts", "the mean of each list"
-    mean = partial(np.mean, verdicts, axis=1)
-    yield Row(what, peer, ratio(lambda: power.compute(predictions=verdicts), mean))
-    lists = verdicts.tolist()
-    ours = partial(at_k.score_agg, lists)
-    yield Row(f"{what}, nested lists", "np.array of them", ratio(ours, partial(np.array, lists), 3))
+    yield from verdicts(questions, rng)
+
+
+def verdicts(items: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Ten verdicts for each item on average, by the metric and by the published function."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from releases import RELEASES, published_score_agg
+
+    sizes = 1 + rng.multinomial(9 * items, np.full(items, 1 / items))
+    x, starts = rng.choice([*VERDICTS.values()], 10 * items), np.cumsum(sizes) - sizes
+    ends = pa.array([0, *np.cumsum(sizes)])
+    column = pa.LargeListArray.from_arrays(ends, pa.array(x))
+    metric = at_k.load("score_agg")
+    what = f"score_agg of {10 * items:,} verdicts in {items:,} ragged items"
+    yield Row(
+        f"{what}, pyarrow",
+        "the mean of each item",
+        ratio(
+            lambda: metric.compute(predictions=column, temperature=0.3),
+            lambda: np.add.reduceat(x, starts) / sizes,
+        ),
+        20,
+    )
+    lists = column.to_pylist()
+    with tempfile.TemporaryDirectory() as folder:
+        for release in RELEASES.values():
+            published = published_score_agg(release, Path(folder))
+            loop = partial(_score_each, published, lists)
+            peer = f"eval-ai-library {release} in a loop"
+            ours = ratio(partial(at_k.score_agg, lists, 0.3), loop, 1)
+            yield Row(f"{what}, nested lists", peer, ours)
+
+
+def _score_each(published: Callable[..., float], items: list[list[float]]) -> list[float]:
+    return [published(item, 0.3) for item in items]
 
 
 IMPORT = "import time; start = time.perf_counter(); import {}; print(time.perf_counter() - start)"
