@@ -28,7 +28,7 @@ if not os.environ.get("HF_HOME", "").startswith(tempfile.gettempdir()):
 os.environ |= {"HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1"}
 
 import evaluate
-from at_k.reading import PER_QUESTION, QUESTIONS, REFERENCES, read_questions
+from at_k.reading import PER_QUESTION, QUESTIONS, REFERENCES, as_outcome, read_questions
 from space import JUDGES, Bank, Call, Options
 
 MOST_BYTES = 2 << 20
@@ -295,7 +295,7 @@ def _of_table(table: list[list[Any]]) -> dict[str, Any]:
                 raise ValueError(f"Some rows have an entry under {role}, and row {first} has none.")
             bank[role] = columns[role]
     if "references" not in bank:
-        bank["predictions"] = [[_outcome(c) for c in row] for row in bank["predictions"]]
+        bank["predictions"] = [[as_outcome(c) for c in row] for row in bank["predictions"]]
     return bank
 
 
@@ -304,16 +304,3 @@ _ROLES = {
     "groups": PER_QUESTION["groups"],
     "questions": QUESTIONS,
 }
-
-
-def _outcome(cell: str) -> bool | int | float | str:
-    """The bool or number that a cell without a reference stands for, or a verdict's name."""
-    words = {"true": True, "false": False}
-    if cell.lower() in words:
-        return words[cell.lower()]
-    for kind in (int, float):
-        try:
-            return kind(cell)
-        except ValueError:
-            continue
-    return cell

@@ -22,7 +22,7 @@ import evaluate
 from .answers import NAMES as NAMES
 from .columns import is_text
 from .intake import prediction_column as prediction_column
-from .interval import Scores as Scores
+from .interval import Scores
 from .judge import Judge, as_outcomes
 from .outcomes import number_of_samples, require_categories
 from .parameters import check_bounds, check_categories
@@ -30,7 +30,6 @@ from .report import Report, check_interval
 from .reward_sampling import REWARD_INTERVALS, sampled_rewards
 from .rewards import (
     bayes_posterior,
-    bayes_scores,
     category_rewards,
     check_prior_outcomes,
     check_rewards,
@@ -171,8 +170,8 @@ class BayesAtN(SampledMetric):
         limits = check_bounds(bounds)
         sources = check_interval(interval, clusters, len(predictions), REWARD_INTERVALS)
         # Both scores are the centres of their intervals: no key of its own is due to mu.
-        ends = ("sigma", "lo", "hi", *(["interval"] if interval == "auto" else []))
-        report = Report(len(predictions), groups, confidence, return_per_question, ends)
+        told = ("sigma", "lo", "hi")
+        report = Report(len(predictions), groups, confidence, return_per_question, interval, told)
 
         outcomes = self.outcomes(
             predictions, references, check_correct_fn, num_proc, executor, labels
@@ -180,9 +179,11 @@ class BayesAtN(SampledMetric):
         rewards = category_rewards(outcomes, worth, prior)
         n = number_of_samples(rewards.n)
         keys = f"bayes@{n}", f"avg@{n}"
-        if interval == "posterior":
-            spread = bayes_posterior(rewards, *keys, limits)
-        else:  # of the mean reward, of which both are estimates
-            ends_of = worth.min(), worth.max()
-            spread = sampled_rewards(rewards, dict.fromkeys(keys, 1), interval, ends_of, sources)
-        return report.of(bayes_scores(rewards, *keys), spread)
+        posterior = bayes_posterior(rewards, *keys, limits)
+        scores = Scores(posterior.keys, rewards.kind, posterior.mean)
+        if confidence is None or interval == "posterior":
+            return report.of(scores, posterior)
+        # Of the mean reward, of which both are estimates.
+        ends = worth.min(), worth.max()
+        draws = dict.fromkeys(keys, 1)
+        return report.of(scores, sampled_rewards(rewards, draws, interval, ends, sources))

@@ -11,9 +11,6 @@ from .intake import label_index
 from .interval import Scores, Spread
 from .parameters import check_confidence, check_flag, check_names
 
-ENDS = ("mu", "sigma", "lo", "hi")
-"""What is said of an interval, each as <key>_<end>."""
-
 
 def check_interval(
     interval: str, clusters, questions: int, known: Sequence[str]
@@ -39,7 +36,8 @@ class Report:
         groups: a label for each question, or None.
         confidence: of the intervals, or None where none are wanted.
         return_per_question: whether to add the scores of each question.
-        ends: what to say of an interval, of mu, sigma, lo, hi and interval, which is its name.
+        interval: which one is asked for; of "auto" the name of the one that was chosen is added.
+        ends: what to say of an interval besides, of mu, sigma, lo and hi.
 
     Raises:
         ValueError: if there are not M labels, or confidence is no probability.
@@ -51,17 +49,18 @@ class Report:
         groups,
         confidence: float | None,
         return_per_question: bool,
-        ends: tuple[str, ...] = ENDS,
+        interval: str,
+        ends: tuple[str, ...] = ("mu", "sigma", "lo", "hi"),
     ):
         self._parts = [("", np.arange(questions))]
         if groups is not None:
             labels, index = label_index(groups, questions, "groups")
-            ends_of_groups = np.cumsum(np.bincount(index))
-            rows = np.split(np.argsort(index, kind="stable"), ends_of_groups[:-1])
+            last = np.cumsum(np.bincount(index))
+            rows = np.split(np.argsort(index, kind="stable"), last[:-1])
             self._parts += zip([f"{label}/" for label in labels], rows, strict=True)
         self._confidence = None if confidence is None else check_confidence(confidence)
         self._return_per_question = check_flag("return_per_question", return_per_question)
-        self._ends = ends
+        self._ends = (*ends, "interval") if interval == "auto" else ends
 
     def of(self, scores: Scores, spread: Spread | None = None) -> dict[str, Any]:
         """Every key over all questions, then over each group's; with intervals if wanted."""

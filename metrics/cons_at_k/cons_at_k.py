@@ -41,7 +41,7 @@ from .intervals import sampled
 from .judge import Judge, as_outcomes
 from .outcomes import number_of_samples, require_shares
 from .parameters import as_list, check_flag, choose_k
-from .report import ENDS, Report, check_interval
+from .report import Report, check_interval
 from .reward_sampling import REWARD_INTERVALS, RewardSampling
 from .rewards import Rewards as Rewards
 from .sampled_metric import SampledMetric
@@ -161,8 +161,7 @@ class ConsAtK(SampledMetric):
         # What can be wrong before the judge is asked is found before.
         prior, merge_right = check_prior(alpha0, beta0), check_flag("merge_right", merge_right)
         sources = check_interval(interval, clusters, len(predictions), REWARD_INTERVALS)
-        ends = (*ENDS, "interval") if interval == "auto" else ENDS
-        report = Report(len(predictions), groups, confidence, return_per_question, ends)
+        report = Report(len(predictions), groups, confidence, return_per_question, interval)
         k = k if k is None else as_list("k", k)
         _draws(k, given_per_question(predictions))
 
@@ -187,6 +186,8 @@ class ConsAtK(SampledMetric):
             np.arange(len(counts.n)),
             np.hstack(columns),
         )
+        if confidence is None:
+            return report.of(scores)
         if interval == "posterior":
             return report.of(scores, consensus_posterior(draws, n, counts, prior))
         if interval == "questions":

@@ -47,7 +47,7 @@ from .intervals import INTERVALS, drawn
 from .judge import Judge, as_outcomes
 from .outcomes import require_binary
 from .parameters import as_list, check_names, choose_k
-from .report import ENDS, Report, check_interval
+from .report import Report, check_interval
 from .sampled_metric import SampledMetric
 from .sampling import Sampling as Sampling
 from .wide import Wide as Wide
@@ -223,8 +223,7 @@ class Gpassk(SampledMetric):
             raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
         prior = check_prior(alpha0, beta0)
         sources = check_interval(interval, clusters, len(predictions), INTERVALS)
-        ends = (*ENDS, "interval") if interval == "auto" else ENDS
-        report = Report(len(predictions), groups, confidence, return_per_question, ends)
+        report = Report(len(predictions), groups, confidence, return_per_question, interval)
         beyond = confidence is not None and interval in ("hierarchical", "auto")
         k = k if k is None else as_list("k", k)
         _wanted(include, choose_k(k, _DEFAULT_K, given_per_question(predictions), beyond), options)

@@ -14,6 +14,7 @@ that of the learned prior.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import nnls
@@ -55,9 +56,12 @@ class Hierarchical:
     """
 
     def __init__(self, counts: Counts, credits: Mapping[str, Credits]):
-        self._counts, self._keys = counts, list(credits)
-        self._scores = scores_of_rates(list(credits.values()))
-        self._means = learned(counts, list(credits.values()))
+        self._counts, self._credits = counts, credits
+
+    @cached_property
+    def _means(self) -> np.ndarray:
+        """(U, m) the scores of each kind of question by the learned prior."""
+        return learned(self._counts, list(self._credits.values()))
 
     def intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
         """Of the scores over the questions `rows`.
@@ -65,17 +69,18 @@ class Hierarchical:
         Raises:
             ValueError: if one sample of each question does not tell how they are spread.
         """
-        counts = Counts(self._counts.n[rows], self._counts.c[rows])
-        if not self._keys:
+        if not self._credits:
             return {}
+        counts = Counts(self._counts.n[rows], self._counts.c[rows])
         if counts.n.max() < 2:
             raise ValueError(
                 "There is one sample of each question, which tells nothing of more draws."
             )
         reach, fit = normal_reach(confidence), _Fit(counts)
+        scores = scores_of_rates(list(self._credits.values()))
         means = self._means[self._counts.kind[rows]].mean(axis=0).tolist()
         result = {}
-        for key, score, mean in zip(self._keys, self._scores.T, means, strict=True):
+        for key, score, mean in zip(self._credits, scores.T, means, strict=True):
             lo, hi = fit.least(score, reach**2), -fit.least(-score, reach**2)
             mu = min(max(mean, lo), hi)
             result[key] = Interval(mu, (hi - lo) / 2 / reach, lo, hi, "hierarchical")
@@ -86,7 +91,7 @@ class Hierarchical:
         means = self._means[self._counts.kind[rows]].mean(axis=0).tolist()
         return {
             key: Interval(mean, 0.5, 0.0, 1.0, "none")
-            for key, mean in zip(self._keys, means, strict=True)
+            for key, mean in zip(self._credits, means, strict=True)
         }
 
 

@@ -26,7 +26,7 @@ from .interval import Scores as Scores
 from .judge import Judge, as_outcomes
 from .outcomes import Outcomes as Outcomes
 from .parameters import as_list, check_bounds, check_categories, choose_k
-from .report import ENDS, Report, check_interval
+from .report import Report, check_interval
 from .reward_sampling import REWARD_INTERVALS, sampled_rewards
 from .rewards import (
     best_posterior,
@@ -165,8 +165,7 @@ class MaxAtK(SampledMetric):
         prior = check_prior_outcomes(R0, len(predictions), len(worth))
         limits = None if bounds is None else check_bounds(bounds)
         sources = check_interval(interval, clusters, len(predictions), REWARD_INTERVALS)
-        ends = (*ENDS, "interval") if interval == "auto" else ENDS
-        report = Report(len(predictions), groups, confidence, return_per_question, ends)
+        report = Report(len(predictions), groups, confidence, return_per_question, interval)
         k = k if k is None else as_list("k", k)
         choose_k(k, _DEFAULT_K, given_per_question(predictions))
 

@@ -161,7 +161,7 @@ class ScoreAgg(SampledMetric):
         p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
         weights = check_weights(weights)
         sources = check_interval(interval, clusters, len(predictions), ("questions",))
-        report = Report(len(predictions), groups, confidence, return_per_question)
+        report = Report(len(predictions), groups, confidence, return_per_question, interval)
 
         outcomes = self.outcomes(
             predictions, references, check_correct_fn, num_proc, executor, weights

@@ -177,9 +177,8 @@ def _add_flags(
         text = helps.get(parameter.name, "").replace("%", "%%")
         flag = f"--{parameter.name.replace('_', '-')}"
         if parameter.name in PER_QUESTION:
-            names = PER_QUESTION[parameter.name]
-            named = f" Found as: {', '.join(names)}." if names else ""
-            columns.add_argument(flag, metavar="COLUMN", help=text + named)
+            names = ", ".join(PER_QUESTION[parameter.name])
+            columns.add_argument(flag, metavar="COLUMN", help=f"{text} Found as: {names}.")
         elif parameter.name not in _NO_FLAGS:
             flags.add_argument(flag, help=text, default=argparse.SUPPRESS, **_flag(parameter))
     command.add_argument("--json", action="store_true", help="print the dict of scores as JSON")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -40,48 +40,40 @@ def consensus_keys(draws: Draws, n: str) -> list[str]:
 
 def consensus(draws: Draws, n: np.ndarray, c: np.ndarray) -> np.ndarray:
     """(U, m) the scores of questions (n, c), both (U,)."""
-    columns = [(2 * c > (n if k is None else k)).astype(float) for k in draws.values()]
-    columns.append(c / n)
-    for credit in _DRAWN.values():
-        for k in draws.values():
-            column = np.empty(len(c))
-            for rows, worth in _credits(credit, k, n):
-                column[rows] = expected(n[rows], c[rows], [worth])[:, 0]
-            columns.append(column)
-    return np.stack(columns, axis=1)
+    cons = [(2 * c > (n if k is None else k)).astype(float) for k in draws.values()]
+    drawn = _drawn(draws, n, lambda rows, worth: expected(n[rows], c[rows], [worth])[:, 0])
+    return np.stack([*cons, c / n, *drawn], axis=1)
 
 
 def consensus_posterior(draws: Draws, n: str, counts: Counts, prior: Prior) -> Posterior:
     """Posterior moments of avg@n (those of `avg`, of a uniform prior), pass@k and maj@k."""
-    samples, c = counts.kinds
-    # The variance of Beta(c + 1, n - c + 1), on the scale of the average.
-    uniform = (c + 1) * (samples - c + 1) / (samples + 3) / samples**2
-    means, variances = [c / samples], [uniform]
-    for credit in _DRAWN.values():
-        for k in draws.values():
-            mean, variance = np.empty((2, len(c)))
-            for rows, worth in _credits(credit, k, samples):
-                given = samples[rows], c[rows]
-                mean[rows] = expected(*given, [worth], prior)[:, 0]
-                variance[rows] = covariance(*given, worth, worth, prior)
-            means.append(mean)
-            variances.append(variance)
+    size, c = counts.kinds
+    one = any_right(1)
+    means = _drawn(draws, size, lambda at, worth: expected(size[at], c[at], [worth], prior)[:, 0])
+    variances = [
+        ((size + 2) / size) ** 2 * covariance(size, c, one, one, (1.0, 1.0)),
+        *_drawn(draws, size, lambda at, worth: covariance(size[at], c[at], worth, worth, prior)),
+    ]
     keys = consensus_keys(draws, n)[len(draws) :]
     return Posterior(
         {key: Blend((column,)) for column, key in enumerate(keys)},
         counts,
-        np.stack(means, axis=1),
+        np.stack([c / size, *means], axis=1),
         {(column, column): variance for column, variance in enumerate(variances)},
         (0.0, 1.0),
     )
 
 
-def _credits(
-    credit: Callable[[int], Credits], k: int | None, n: np.ndarray
-) -> Iterator[tuple[Any, Credits]]:
-    """The credit for k, or for each of the n where that is k; and the rows it is for."""
-    if k is not None:
-        yield slice(None), credit(k)
-        return
-    for size in np.unique(n).tolist():
-        yield np.flatnonzero(n == size), credit(size)
+def _drawn(
+    draws: Draws, n: np.ndarray, of: Callable[[Any, Credits], np.ndarray]
+) -> list[np.ndarray]:
+    """(U,) for pass@k and maj@k at each k: `of` the rows of one k, and their credits."""
+    columns = []
+    for credit in _DRAWN.values():
+        for k in draws.values():
+            column = np.empty(len(n))
+            for size in np.unique(n).tolist() if k is None else [k]:
+                rows = np.flatnonzero(n == size) if k is None else slice(None)
+                column[rows] = of(rows, credit(size))
+            columns.append(column)
+    return columns

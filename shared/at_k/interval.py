@@ -154,6 +154,22 @@ def normal_reach(confidence: float) -> float:
     return -NormalDist().inv_cdf((1 - confidence) / 2)
 
 
+def student_reach(sources: int, confidence: float) -> float:
+    """The same for a standard deviation that so many sources of questions tell.
+
+    Raises:
+        ValueError: if there is one.
+    """
+    from scipy.special import stdtrit  # here, because it takes longer than all of at_k
+
+    if sources < 2:
+        raise ValueError(
+            "There is one question, or one source of questions, which does not show how they vary: "
+            "take more, or interval='sampling'."
+        )
+    return float(stdtrit(sources - 1, (1 + confidence) / 2))
+
+
 def normal_interval(
     mu: float, sigma: float, confidence: float, bounds: tuple[float, float]
 ) -> tuple[float, float]:

@@ -348,7 +348,7 @@ def _gather(
             f"question it is of: name one with --questions. {_there_are(columns)}"
         )
     if "answers" not in chosen:
-        chosen = chosen | {"samples": [_as_outcome(cell) for cell in chosen["samples"]]}
+        chosen = chosen | {"samples": [as_outcome(cell) for cell in chosen["samples"]]}
     others = [role for role in chosen if role != "samples"]
     first: dict[str, int] = {}
     gathered: dict[str, list[Any]] = {}
@@ -376,7 +376,7 @@ def _name(question) -> str:
     return question if isinstance(question, str) else "" if question is None else repr(question)
 
 
-def _as_outcome(cell) -> Any:
+def as_outcome(cell) -> Any:
     """The number or bool that a text of CSV stands for; nothing for nothing."""
     words = {"": None, "true": True, "false": False}
     if not isinstance(cell, str):

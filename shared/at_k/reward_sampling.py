@@ -15,9 +15,8 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.special import stdtrit
 
-from .interval import Interval, Spread, normal_reach
+from .interval import Interval, Spread, normal_reach, student_reach
 from .rewards import Rewards
 
 
@@ -81,15 +80,11 @@ def between(score: np.ndarray, clusters: np.ndarray, confidence: float) -> tuple
     """
     _, source = np.unique(clusters, return_inverse=True)
     sources = int(source.max()) + 1
-    if sources < 2:
-        raise ValueError(
-            "There is one question, or one source of questions, which does not show how they vary: "
-            "take more, or interval='sampling'."
-        )
+    reach = student_reach(sources, confidence)
     rest = score - score.mean()
     squares = max(np.sum(np.bincount(source, rest) ** 2), np.sum(rest**2))
     variance = float(squares) * sources / (sources - 1) / len(score) ** 2
-    return variance, float(stdtrit(sources - 1, (1 + confidence) / 2))
+    return variance, reach
 
 
 def within(

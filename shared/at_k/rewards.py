@@ -221,16 +221,10 @@ def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
 # --- Scores -------------------------------------------------------------------------
 
 
-def bayes_scores(rewards: Rewards, bayes: str, avg: str) -> Scores:
-    """The posterior mean reward, and the average of the samples."""
-    columns = np.stack([rewards.posterior_best(1)[0], rewards.best(1)], axis=1)
-    return Scores({bayes: Blend((0,)), avg: Blend((1,))}, rewards.kind, columns)
-
-
 def bayes_posterior(
     rewards: Rewards, bayes: str, avg: str, bounds: tuple[float, float]
 ) -> Posterior:
-    """How sure both are."""
+    """The posterior mean reward and the average of the samples, and how sure both are."""
     moments = {bayes: rewards.posterior_best(1), avg: rewards.average()}
     return _posterior(rewards, moments, bounds)
 

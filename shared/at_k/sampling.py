@@ -20,12 +20,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
-from scipy.special import gammaln, stdtrit
+from scipy.special import gammaln
 
-from .interval import Blend, Interval, Pair, normal_reach
+from .interval import Blend, Interval, Pair, normal_reach, student_reach
 from .outcomes import Counts
 
 Estimate = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -150,8 +150,12 @@ class Sampling:
     ):
         self._counts, self._keys, self._estimate = counts, keys, estimate
         self._new, self._clusters = new_questions, clusters
-        self._columns = estimate(*counts.kinds)
         self._pairs = {pair for blend in keys.values() for pair in blend.pairs()}
+
+    @cached_property
+    def _columns(self) -> np.ndarray:
+        """(U, m) the estimates of each kind of question."""
+        return self._estimate(*self._counts.kinds)
 
     def intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
         """Of the scores over the questions `rows`.
@@ -203,13 +207,8 @@ class Sampling:
             return normal_reach(confidence), None
         clusters = rows if self._clusters is None else self._clusters[rows]
         sources = len(np.unique(clusters))
-        if sources < 2:
-            raise ValueError(
-                "There is one question, or one source of questions, which does not show how they "
-                "vary: take more, or interval='sampling'."
-            )
-        student = float(stdtrit(sources - 1, (1 + confidence) / 2))
-        return student * math.sqrt(sources / (sources - 1)), clusters
+        reach = student_reach(sources, confidence)
+        return reach * math.sqrt(sources / (sources - 1)), clusters
 
 
 def _design_effect(

@@ -128,8 +128,8 @@ def by_question(banks: list[Bank], options: Options) -> Picture:
 SPACE = Space(
     metric="bayes_at_n",
     title="Bayes@N",
-    lead="How good is the model, and how sure can one be of that? An average with an error bar "
-    "that can be trusted, also from a few samples of each question.",
+    lead="How good is the model, and how sure can one be of that? An average with an error bar, "
+    "also from a few samples of each question.",
     about=ABOUT,
     headers=["group", "reference"],
     examples=[

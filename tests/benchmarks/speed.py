@@ -451,6 +451,7 @@ def main() -> None:
     options = parser.parse_args()
     tenth = 10 if options.quick else 1
 
+    datasets.disable_progress_bars()  # of the judge, in the middle of the table
     print(f"{machine()}\n", flush=True)
     rows = list(measured(tenth))
     lines = [[what, peer, f"{x:.3g}", _verdict(x, limit)] for what, peer, x, limit in rows]
