@@ -15,7 +15,7 @@ from at_k.credits import (
     spectrum,
     threshold,
 )
-from at_k.draws import Prior, covariance, expected, law
+from at_k.draws import Prior, covariances, expected, law
 from exact import (
     credits_of_the_field,
     hypergeometric_mean,
@@ -34,7 +34,7 @@ def scores(n: int, rights: list[int], *arguments) -> np.ndarray:
 
 
 def variance(n: np.ndarray, c: np.ndarray, credit: Credits, prior: Prior) -> np.ndarray:
-    return covariance(n, c, credit, credit, prior)
+    return covariances(n, c, [(credit, credit)], prior)[:, 0]
 
 
 def ours(k: int, tau: float) -> dict[str, tuple[float, ...]]:
@@ -167,7 +167,7 @@ def test_posterior_covariances_agree_with_many_digits(data):
     a, b = data.draw(names), data.draw(names)
     wanted = posterior_covariance(n, c, exact[a], exact[b], *prior)
     credits = ours(k, 0.5)
-    value = covariance(np.array([n]), np.array([c]), credits[a], credits[b], prior)[0]
+    value = covariances(np.array([n]), np.array([c]), [(credits[a], credits[b])], prior)[0, 0]
     assert value == pytest.approx(float(wanted), rel=1e-12, abs=1e-300)
 
 
@@ -225,17 +225,23 @@ def test_questions_of_unlike_n_score_as_each_alone(prior):
             assert spread[row] == variance(n[[row]], c[[row]], above_half(3), prior)[0]
 
 
+@pytest.mark.parametrize("prior", [None, (1.0, 1.0), (0.3, 2.0)])
 @pytest.mark.parametrize("block", [1, 1 << 7])
-def test_tables_and_blocks_of_any_size_agree(monkeypatch, block):
-    n, c = np.full(65, 64), np.arange(65)
-    credits = [any_right(5), above_half(12), all_right(64)]
-    points, means = expected(n, c, credits), expected(n, c, credits, (0.3, 2.0))
-    spread = variance(n, c, above_half(12), (0.3, 2.0))
-    monkeypatch.setattr("at_k.draws._TABLED", 0)
+def test_tables_of_integers_and_blocks_of_doubles_agree_to_the_digit(monkeypatch, block, prior):
+    n, c = np.full(33, 32), np.arange(33)
+    credits = [score(k) for k in (1, 2, 5, 32) for score in (any_right, all_right, area)]
+    credits += [threshold(12, tau / 4) for tau in range(5)] + [above_half(12), spectrum(3, [0] * 3)]
+    pairs = [(any_right(5), all_right(5)), (area(12), above_half(12)), (area(7), area(7))]
+
+    def everything() -> list[np.ndarray]:
+        spread = [covariances(n, c, pairs, prior)] if prior else []
+        return [expected(n, c, credits, prior), *spread]
+
+    tables = everything()
+    monkeypatch.setattr("at_k.exact._SAMPLES", 0)
     monkeypatch.setattr("at_k.draws._BLOCK", block)
-    np.testing.assert_array_equal(expected(n, c, credits), points)
-    np.testing.assert_array_equal(expected(n, c, credits, (0.3, 2.0)), means)
-    np.testing.assert_array_equal(variance(n, c, above_half(12), (0.3, 2.0)), spread)
+    for values, table in zip(everything(), tables, strict=True):
+        np.testing.assert_array_equal(values, table)
 
 
 def test_the_digits_of_a_variance_survive_near_certainty_for_small_last_steps():

@@ -9,6 +9,7 @@ import at_k
 import numpy as np
 import pytest
 from at_k.interval import normal_interval
+from at_k.outcomes import read_outcomes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scorio import eval as scorio
@@ -176,6 +177,18 @@ def test_more_draws_reach_further_and_agree_less(bank, k):
 )
 def test_every_form_of_a_bank_scores_alike(form):
     assert at_k.pass_at_k(form, 2) == 0.95
+
+
+@pytest.mark.parametrize("kind", [bool, np.int8, np.int64, float])
+@pytest.mark.parametrize(
+    "size", [1, 2, 7, 8, 12, 16, 48, 64, 72, 100, 128, 255, 256, 264, 300, 640]
+)
+def test_samples_of_every_number_and_type_are_counted(monkeypatch, size, kind):
+    bank = np.random.default_rng(size).random((21, size)) < np.linspace(0, 1, 21)[:, None]
+    for block in (8, 1 << 21):
+        monkeypatch.setattr("at_k.outcomes._BLOCK", block * size)
+        counts = read_outcomes(bank.astype(kind)).counts()
+        np.testing.assert_array_equal(counts.c, bank.sum(axis=1))
 
 
 def test_a_flat_list_is_one_question():

@@ -23,20 +23,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
 
 from .credits import Credits, Score, as_score
+from .exact import Prior, covariance_table, expected_table, has_table
 from .interval import Blend, Posterior, Scores
 from .outcomes import Counts, one_size
 from .parameters import check_positive
 from .wide import Wide, rising_factorials
 
-Prior = tuple[float, float]
-"""(alpha0, beta0) of the Beta prior on a question's success rate, both positive."""
-
-_TABLED = 128  # up to this many samples and draws, tables hold every c and are kept
 _BLOCK = 1 << 18  # cells of a law worked on at once, which bounds the memory
 
 
@@ -98,36 +94,86 @@ def expected(
     Each credit has the k that its length says. Without a prior no k is above any n: that is
     for the caller to see to.
     """
-    result = np.empty((len(c), len(credits)))
-    for k in {len(credit) for credit in credits}:
-        columns = [column for column, credit in enumerate(credits) if len(credit) == k]
-        tabled, rest = _by_size(n, k)
-        for size, rows in tabled:
+    result = np.zeros((len(c), len(credits)))
+    size = one_size(n)
+    for k in {len(credit) for credit in credits if any(credit)}:
+        columns = [i for i, credit in enumerate(credits) if len(credit) == k and any(credit)]
+        if size and has_table(size, k, prior):
             for column in columns:
-                table = _expected_table(size, credits[column], prior)
-                result[rows, column] = table[c[rows]]
-        for rows in _blocks(rest, k):
-            tails = _tails(n[rows], c[rows], k, prior)
+                result[:, column] = expected_table(size, credits[column], prior)[c]
+            continue
+        taken = sorted({r for column in columns for r in _taken(credits[column])})
+        for rows in _blocks(np.arange(len(c)), k):
+            tails = _tails(n[rows], c[rows], k, taken, prior)
             for column in columns:
                 result[rows, column] = _climb(tails, credits[column])
     return result
 
 
-def covariance(n: np.ndarray, c: np.ndarray, a: Credits, b: Credits, prior: Prior) -> np.ndarray:
-    """Posterior covariance of two scores of k new samples, never negative: (U,).
+def covariances(
+    n: np.ndarray, c: np.ndarray, pairs: Sequence[tuple[Credits, Credits]], prior: Prior
+) -> np.ndarray:
+    """Posterior covariances of pairs of scores of k new samples, never negative: (U, m).
 
     The product of two scores is what 2k new samples are worth when the credit that a gives to
     the first half is multiplied by the one that b gives to the second: so its mean is that of
     a credit too, under the same law at 2k.
     """
-    k = len(a)
-    result = np.empty(len(c))
-    tabled, rest = _by_size(n, k)
-    for size, rows in tabled:
-        result[rows] = _covariance_table(size, a, b, prior)[c[rows]]
-    for rows in _blocks(rest, 2 * k):
-        result[rows] = _covariance(n[rows], c[rows], a, b, prior)
+    result = np.zeros((len(c), len(pairs)))
+    size = one_size(n)
+    for k in {len(a) for a, b in pairs if any(a) and any(b)}:
+        columns = [i for i, (a, b) in enumerate(pairs) if len(a) == k and any(a) and any(b)]
+        if size and has_table(size, 2 * k, prior):
+            for column in columns:
+                result[:, column] = covariance_table(size, *pairs[column], prior)[c]
+            continue
+        for rows in _blocks(np.arange(len(c)), 2 * k):
+            one, two = (law(n[rows], c[rows], draws, prior) for draws in (k, 2 * k))
+            for column in columns:
+                result[rows, column] = _covariance(one, two, *pairs[column])
     return result
+
+
+def _taken(credit: Credits) -> list[int]:
+    """The numbers of right draws that add something."""
+    return [r for r, w in enumerate(credit, start=1) if w]
+
+
+def _climb(tails: Mapping[int, np.ndarray], credit: Credits) -> np.ndarray:
+    """Sum of credit[r] x P(at least r right), (U,) of each r.
+
+    The tails are rounded to doubles before they are added, as the formula of mG-Pass@k
+    has it: so its published digits come out to the last. The sum itself is exact.
+    """
+    terms = [credit[r - 1] * tails[r] for r in _taken(credit)]
+    if len(terms) == 1:
+        return terms[0]
+    return np.array([math.fsum(row) for row in np.array(terms).T.tolist()])
+
+
+def _tails(
+    n: np.ndarray, c: np.ndarray, k: int, taken: list[int], prior: Prior | None
+) -> dict[int, np.ndarray]:
+    """P(at least r of k draws are right), rounded: (U,) for each r that is taken."""
+    low, high = [r for r in taken if 2 * r <= k], [r for r in taken if 2 * r > k]
+    tails = dict(zip(high, _upper_tails(n, c, k, high, prior).T, strict=True))
+    if low:
+        # From the nearer end, 0; but where next to nothing is left of 1, as above.
+        below = law(n, c, k, prior, np.arange(low[-1])[::-1]).suffix_sums()[:, ::-1]
+        left = (Wide.of(1.0) - below[:, np.array(low) - 1]).hi
+        few = np.flatnonzero((left < 1e-12).any(axis=1))
+        left[few] = _upper_tails(n[few], c[few], k, low, prior)
+        tails |= zip(low, left.T, strict=True)
+    return tails
+
+
+def _upper_tails(
+    n: np.ndarray, c: np.ndarray, k: int, taken: list[int], prior: Prior | None
+) -> np.ndarray:
+    if not taken:
+        return np.empty((len(c), 0))
+    right = np.arange(taken[0], k + 1)
+    return law(n, c, k, prior, right).suffix_sums().hi[:, np.array(taken) - taken[0]]
 
 
 def _centred(credit: Credits, one: Wide) -> Iterator[tuple[np.ndarray, Wide, Wide]]:
@@ -144,7 +190,7 @@ def _centred(credit: Credits, one: Wide) -> Iterator[tuple[np.ndarray, Wide, Wid
     means = [(one * each).sum() for each in above]
     nearest = np.argmin(np.abs([mean.hi for mean in means]), axis=0)
     for place, (each, mean) in enumerate(zip(above, means, strict=True)):
-        yield np.flatnonzero(nearest == place), each, mean
+        yield nearest == place, each, mean
 
 
 def worth(credit: Credits) -> Wide:
@@ -152,14 +198,13 @@ def worth(credit: Credits) -> Wide:
     return Wide.of((0.0, *credit)[::-1]).suffix_sums()[::-1]
 
 
-def _covariance(n: np.ndarray, c: np.ndarray, a: Credits, b: Credits, prior: Prior) -> np.ndarray:
-    k = len(a)
-    one, two = law(n, c, k, prior), law(n, c, 2 * k, prior)
-    result = np.empty(len(c))
+def _covariance(one: Wide, two: Wide, a: Credits, b: Credits) -> np.ndarray:
+    """The same for the laws of k and of 2k draws."""
+    result = np.empty(len(one.hi))
     for rows_a, first, mean_a in _centred(a, one):
         for rows_b, second, mean_b in _centred(b, one):
-            rows = np.intersect1d(rows_a, rows_b)
-            if len(rows):
+            rows = rows_a & rows_b
+            if rows.any():
                 product = (two[rows] * _halves(first, second)).sum()
                 result[rows] = np.maximum((product - mean_a[rows] * mean_b[rows]).hi, 0.0)
     return result
@@ -168,29 +213,13 @@ def _covariance(n: np.ndarray, c: np.ndarray, a: Credits, b: Credits, prior: Pri
 def _halves(first: Wide, second: Wide) -> Wide:
     """Mean of first[i] second[m - i] over the halves of 2k draws, for m = 0 .. 2k right."""
     k = len(first.hi) - 1
-    taken = np.union1d(0, np.flatnonzero(first.hi))  # of a threshold near an end, a few
+    taken = np.flatnonzero(first.hi)  # of a threshold near an end, a few
     parts = []
     for m in _blocks(np.arange(2 * k + 1), len(taken)):
         other = np.clip(m[:, None] - taken, 0, k)  # where clipped, the law is 0
         chance = law(np.full(len(m), 2 * k), m, k, right=taken)
         parts.append((chance * (first[taken] * second[other])).sum())
     return Wide.concatenate(parts)
-
-
-def _tails(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None) -> np.ndarray:
-    """P(at least r of k draws are right), rounded: (U, k) for r = 1 .. k."""
-    return law(n, c, k, prior).suffix_sums().hi[:, 1:]
-
-
-def _climb(tails: np.ndarray, credit: Credits) -> np.ndarray:
-    """Sum of credit[r] x P(at least r right).
-
-    The tails are rounded to doubles before they are added, as the formula of mG-Pass@k
-    has it: so its published digits come out to the last. The sum itself is exact.
-    """
-    taken = np.flatnonzero(credit)
-    terms = tails[:, taken] * np.array(credit)[taken]
-    return terms[:, 0] if len(taken) == 1 else np.array([math.fsum(row) for row in terms.tolist()])
 
 
 def draw_scores(counts: Counts, scores: Mapping[str, Score | Credits]) -> Scores:
@@ -208,9 +237,15 @@ def posterior(
     """The posterior means of the scores of each kind of question, and their covariances."""
     credits, keys = _columns(scores)
     n, c = counts.kinds
-    pairs = {pair for blend in keys.values() for pair in blend.pairs()}
-    spread = {(a, b): covariance(n, c, credits[a], credits[b], prior) for a, b in pairs}
-    return Posterior(keys, counts, expected(n, c, credits, prior), spread, bounds)
+    pairs = sorted({pair for blend in keys.values() for pair in blend.pairs()})
+    spread = covariances(n, c, [(credits[a], credits[b]) for a, b in pairs], prior)
+    return Posterior(
+        keys,
+        counts,
+        expected(n, c, credits, prior),
+        dict(zip(pairs, spread.T, strict=True)),
+        bounds,
+    )
 
 
 def estimator(
@@ -245,38 +280,6 @@ def _columns(scores: Mapping[str, Score | Credits]) -> tuple[list[Credits], dict
         for key, score in wanted.items()
     }
     return list(place), keys
-
-
-# --- Tables -------------------------------------------------------------------
-
-
-Rows = slice | np.ndarray
-
-
-def _by_size(n: np.ndarray, k: int) -> tuple[list[tuple[int, Rows]], np.ndarray]:
-    """The questions of each n that is small enough for a table of every c; and the others."""
-    if k > _TABLED:
-        return [], np.arange(len(n))
-    if size := one_size(n):
-        every = slice(None)
-        return ([(size, every)], n[:0]) if size <= _TABLED else ([], np.arange(len(n)))
-    sizes = [size for size in np.unique(n).tolist() if size <= _TABLED]
-    return [(size, np.flatnonzero(n == size)) for size in sizes], np.flatnonzero(n > _TABLED)
-
-
-@lru_cache(maxsize=512)
-def _tails_table(n: int, k: int, prior: Prior | None) -> np.ndarray:
-    return _tails(np.full(n + 1, n), np.arange(n + 1), k, prior)
-
-
-@lru_cache(maxsize=1 << 14)
-def _expected_table(n: int, credit: Credits, prior: Prior | None) -> np.ndarray:
-    return _climb(_tails_table(n, len(credit), prior), credit)
-
-
-@lru_cache(maxsize=1 << 14)
-def _covariance_table(n: int, a: Credits, b: Credits, prior: Prior) -> np.ndarray:
-    return _covariance(np.full(n + 1, n), np.arange(n + 1), a, b, prior)
 
 
 def _blocks(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:

@@ -8,6 +8,7 @@ scored, and shards of one run are all just counts.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,7 @@ import numpy as np
 
 from .parameters import is_listed, is_masked, short
 
-_BLOCK = 1 << 20  # outcomes that are counted at once, which stay in the cache of a machine
+_BLOCK = 1 << 21  # bytes that are counted at once, which stay in the cache of a machine
 
 
 @dataclass(frozen=True)
@@ -104,11 +105,11 @@ def per_question(
         check(values)
         return np.add.reduceat(values, np.cumsum(sizes) - sizes, dtype=np.int64)
     sums = np.empty(len(sizes), dtype=np.int64)
-    step = max(1, _BLOCK // size)  # the rows of a block, still in the cache after the check
+    step = max(1, _BLOCK // (size * values.itemsize))  # rows, still in the cache for the check
     for start in range(0, len(sizes), step):
         block = values[start * size : (start + step) * size]
-        check(block)
         sums[start : start + step] = _row_sums(block, size)
+        check(block)
     return sums
 
 
@@ -116,10 +117,10 @@ def _row_sums(values: np.ndarray, size: int) -> np.ndarray:
     if values.itemsize > 1:
         return np.einsum("ij->i", values.reshape(-1, size), dtype=np.int64, casting="unsafe")
     rows = values.view(np.uint8).reshape(-1, size)
-    if size % 64 == 0 or size in (8, 16, 32):
-        # As bits, of which a machine counts 64 at once: this takes twice as long as to read the
-        # bytes, while to add them takes up to ten times as long.
-        bits = np.packbits(values.view(bool)).view(f"u{min(size, 64) // 8}")
+    if width := math.gcd(size, 64) // 8:
+        # As bits, of which a machine counts 64 at once, as many as are of one question: this takes
+        # twice as long as to read the bytes, while to add them takes up to ten times as long.
+        bits = np.packbits(values.view(bool)).view(f"u{width}")
         rows = np.bitwise_count(bits).reshape(len(rows), -1)
     if rows.shape[1] == 1:
         return rows[:, 0]
@@ -198,7 +199,9 @@ class Counts:
             base = int(code.max()) + 1
             code, most = code + base * self.n, base * int(self.n.max())
         if most > 8 * len(code):
-            return code, base, *np.unique(code, return_counts=True)
+            ordered = np.sort(code)  # as np.unique has it, which is slow to import
+            starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+            return code, base, ordered[starts], np.diff(starts, append=len(code))
         questions = np.bincount(code)  # to count is faster than to sort
         codes = np.flatnonzero(questions)
         return code, base, codes, questions[codes]

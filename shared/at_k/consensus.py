@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .credits import Credits, any_right, majority
-from .draws import Prior, covariance, expected
+from .draws import Prior, covariances, expected
 from .interval import Blend, Posterior
 from .outcomes import Counts, Outcomes, require_shares
 
@@ -51,8 +51,12 @@ def consensus_posterior(draws: Draws, n: str, counts: Counts, prior: Prior) -> P
     one = any_right(1)
     means = _drawn(draws, size, lambda at, worth: expected(size[at], c[at], [worth], prior)[:, 0])
     variances = [
-        ((size + 2) / size) ** 2 * covariance(size, c, one, one, (1.0, 1.0)),
-        *_drawn(draws, size, lambda at, worth: covariance(size[at], c[at], worth, worth, prior)),
+        ((size + 2) / size) ** 2 * covariances(size, c, [(one, one)], (1.0, 1.0))[:, 0],
+        *_drawn(
+            draws,
+            size,
+            lambda at, worth: covariances(size[at], c[at], [(worth, worth)], prior)[:, 0],
+        ),
     ]
     keys = consensus_keys(draws, n)[len(draws) :]
     return Posterior(
