@@ -31,6 +31,7 @@ Column = list[int]
 _SAMPLES, _BITS = 128, 1200  # beyond which doubles are faster
 
 
+@lru_cache(maxsize=1 << 12)
 def has_table(n: int, k: int, prior: Prior | None) -> bool:
     """Whether n and the integers of k draws are small enough."""
     right, wrong, one, back = _urn(prior)

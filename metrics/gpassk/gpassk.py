@@ -14,7 +14,6 @@
 """G-Pass@k, and with it pass@k and pass^k: how often some, most or all of k samples are right."""
 
 from concurrent.futures import Executor
-from typing import NamedTuple
 
 import datasets
 import evaluate
@@ -22,23 +21,7 @@ import evaluate
 # evaluate copies only the modules that this script names: `x as x` is for another's sake.
 from .answers import NAMES as NAMES
 from .columns import given_per_question
-from .credits import (
-    Credits,
-    Score,
-    above_half,
-    all_right,
-    any_right,
-    area,
-    check_lam,
-    check_powers,
-    check_tau,
-    geo_spectrum,
-    geom,
-    geom_ds,
-    majority,
-    spectrum,
-    threshold,
-)
+from .credits import NAMED, Options, check_lam, check_powers, check_tau, named
 from .draws import check_prior, draw_scores
 from .exact import has_table as has_table
 from .hierarchy import Hierarchical as Hierarchical
@@ -145,32 +128,6 @@ _DEFAULT_K = (4, 8, 16)
 _DEFAULT_INCLUDE = ("G-Pass@k", "mG-Pass@k")
 
 
-class _Options(NamedTuple):
-    thresholds: list[float]
-    lam: float
-    weights: list[float] | None
-    powers: tuple[float, float]
-
-
-_SCORES = {
-    "G-Pass@k": lambda k, o: {f"G-Pass@{k}_{tau}": threshold(k, tau) for tau in o.thresholds},
-    "mG-Pass@k": lambda k, o: {f"mG-Pass@{k}": above_half(k)},
-    "pass@k": lambda k, o: {f"pass@{k}": any_right(k)},
-    "pass^k": lambda k, o: {f"pass^{k}": all_right(k)},
-    "maj@k": lambda k, o: {f"maj@{k}": majority(k)},
-    "AUC@k": lambda k, o: {f"AUC@{k}": area(k)},
-    "Geom@k": lambda k, o: {f"Geom@{k}": geom(k, *o.powers)},
-    "Geom_ds@k": lambda k, o: {f"Geom_ds@{k}": geom_ds(k, *o.powers)},
-    "GeoSpectrum@k": lambda k, o: {f"GeoSpectrum@{k}": geo_spectrum(k, o.lam, o.weights)},
-    "Spectrum@k": lambda k, o: {f"Spectrum@{k}": spectrum(k, o.weights)},
-}
-
-
-def _wanted(include: list[str], draws: list[int], options: _Options) -> dict[str, Credits | Score]:
-    scores = [_SCORES[name](k, options) for name in include for k in draws]
-    return {key: score for each in scores for key, score in each.items()}
-
-
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class Gpassk(SampledMetric):
     def _info(self):
@@ -216,10 +173,10 @@ class Gpassk(SampledMetric):
         return_per_question: bool = False,
     ):
         # What can be wrong before the judge is asked is found before.
-        include = check_names("include", _DEFAULT_INCLUDE if include is None else include, _SCORES)
+        include = check_names("include", _DEFAULT_INCLUDE if include is None else include, NAMED)
         taus = [check_tau(tau) for tau in as_list("thresholds", thresholds)]
         powers = check_powers(pass_power, unanimous_power)
-        options = _Options(taus, check_lam(lam), weights, powers)
+        options = Options(taus, check_lam(lam), weights, powers)
         if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & {*include}:
             raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
         prior = check_prior(alpha0, beta0)
@@ -227,11 +184,11 @@ class Gpassk(SampledMetric):
         report = Report(len(predictions), groups, confidence, return_per_question, interval)
         beyond = confidence is not None and interval in ("hierarchical", "auto")
         k = k if k is None else as_list("k", k)
-        _wanted(include, choose_k(k, _DEFAULT_K, given_per_question(predictions), beyond), options)
+        named(include, choose_k(k, _DEFAULT_K, given_per_question(predictions), beyond), options)
 
         outcomes = self.outcomes(predictions, references, check_correct_fn, num_proc, executor)
         counts = outcomes.counts()
-        wanted = _wanted(include, choose_k(k, _DEFAULT_K, counts.n, beyond), options)
+        wanted = named(include, choose_k(k, _DEFAULT_K, counts.n, beyond), options)
         if confidence is None:
             return report.of(draw_scores(counts, wanted))
         return report.of(*drawn(counts, wanted, interval, prior, sources))

@@ -31,7 +31,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from .credits import Credits, above_half, all_right, any_right, area, majority, threshold
+from .credits import Credits, Options, Score, named
 from .draws import estimator
 from .interval import Interval
 from .outcomes import Counts
@@ -39,14 +39,7 @@ from .parameters import as_list, check_confidence, check_k, check_names
 from .report import check_interval
 from .sampling import PRIOR, Estimate, Sampling, binomial, learn
 
-_SCORES = {
-    "pass@k": lambda k, tau: (f"pass@{k}", any_right(k)),
-    "pass^k": lambda k, tau: (f"pass^{k}", all_right(k)),
-    "G-Pass@k": lambda k, tau: (f"G-Pass@{k}_{tau}", threshold(k, tau)),
-    "mG-Pass@k": lambda k, tau: (f"mG-Pass@{k}", above_half(k)),
-    "maj@k": lambda k, tau: (f"maj@{k}", majority(k)),
-    "AUC@k": lambda k, tau: (f"AUC@{k}", area(k)),
-}
+_COMPARED = ("pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k")
 
 
 def check_asked(
@@ -57,17 +50,17 @@ def check_asked(
     confidence: float = 0.95,
     tau: float = 0.5,
     clusters: list[str] | None = None,
-) -> tuple[dict[str, Credits], np.ndarray | None]:
-    """The credits for each k, ascending; and the source of each question, if some share one.
+) -> tuple[dict[str, Score | Credits], np.ndarray | None]:
+    """The score for each k, ascending; and the source of each question, if some share one.
 
     Args:
         n: (M,) how many samples of each question there are, in the bank that has fewer.
     """
-    check_names("metric", [metric], _SCORES)
+    check_names("metric", [metric], _COMPARED)
     sources = check_interval(interval, clusters, len(n), ("sampling", "questions"))
     check_confidence(confidence)
     draws = range(1, n.min() + 1) if k is None else {check_k(x, n) for x in as_list("k", k)}
-    return dict(_SCORES[metric](each, tau) for each in sorted(draws)), sources
+    return named([metric], sorted(draws), Options(thresholds=[tau])), sources
 
 
 def compare_counts(
@@ -85,10 +78,10 @@ def compare_counts(
         raise ValueError(
             f"One bank has {len(a.n)} questions and the other {len(b.n)}: give both the same."
         )
-    credits, sources = check_asked(
+    scores, sources = check_asked(
         np.minimum(a.n, b.n), metric, k, interval, confidence, tau, clusters
     )
-    keys, estimate = estimator(credits)
+    keys, estimate = estimator(scores)
     estimate = _tabled(estimate, len(keys))
     new = interval == "questions"
     banks = [Sampling(counts, keys, estimate, new, sources) for counts in (a, b)]

@@ -14,6 +14,7 @@ Reasoning", as are the geometric blends below.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from .parameters import as_list, check_number
@@ -163,3 +164,39 @@ def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
 def _blend(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
     kept = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
     return Score(tuple(credit for credit, _ in kept), tuple(power for _, power in kept), pooled)
+
+
+# --- By their names ---------------------------------------------------------------------
+
+
+class Options(NamedTuple):
+    """What the scores need besides k: checked."""
+
+    thresholds: Sequence[float] = (0.25, 0.5, 0.75, 1.0)
+    lam: float = 0.5
+    weights: Sequence[float] | None = None
+    powers: tuple[float, float] = (0.5, 0.5)
+
+
+NAMED: dict[str, Callable[[int, Options], dict[str, Score | Credits]]] = {
+    "G-Pass@k": lambda k, o: {f"G-Pass@{k}_{tau}": threshold(k, tau) for tau in o.thresholds},
+    "mG-Pass@k": lambda k, o: {f"mG-Pass@{k}": above_half(k)},
+    "pass@k": lambda k, o: {f"pass@{k}": any_right(k)},
+    "pass^k": lambda k, o: {f"pass^{k}": all_right(k)},
+    "maj@k": lambda k, o: {f"maj@{k}": majority(k)},
+    "AUC@k": lambda k, o: {f"AUC@{k}": area(k)},
+    "Geom@k": lambda k, o: {f"Geom@{k}": geom(k, *o.powers)},
+    "Geom_ds@k": lambda k, o: {f"Geom_ds@{k}": geom_ds(k, *o.powers)},
+    "GeoSpectrum@k": lambda k, o: {f"GeoSpectrum@{k}": geo_spectrum(k, o.lam, o.weights)},
+    "Spectrum@k": lambda k, o: {f"Spectrum@{k}": spectrum(k, o.weights)},
+}
+"""The scores of one number of draws that a name stands for, and their keys."""
+
+
+def named(
+    names: Iterable[str], draws: Iterable[int], options: Options
+) -> dict[str, Score | Credits]:
+    """The scores of these names for these numbers of draws, by their keys."""
+    draws = [*draws]
+    scores = [NAMED[name](k, options) for name in names for k in draws]
+    return {key: score for each in scores for key, score in each.items()}
