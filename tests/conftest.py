@@ -9,7 +9,8 @@ import tempfile
 from pathlib import Path
 
 # Before anything imports evaluate or datasets, which read these once.
-os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="at-k-tests-")
+_home = tempfile.TemporaryDirectory(prefix="at-k-tests-")
+os.environ["HF_HOME"] = _home.name
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_EVALUATE_OFFLINE"] = "1"
 
