@@ -5,12 +5,12 @@ side by side downloaded from where pip installs from.
 """
 
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
 # Before anything imports evaluate or datasets, which read these once.
-_home = tempfile.TemporaryDirectory(prefix="at-k-tests-")
-os.environ["HF_HOME"] = _home.name
+os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="at-k-tests-")
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_EVALUATE_OFFLINE"] = "1"
 
@@ -18,6 +18,12 @@ import evaluate
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def home():
+    yield
+    shutil.rmtree(os.environ["HF_HOME"], ignore_errors=True)
 
 
 @pytest.fixture

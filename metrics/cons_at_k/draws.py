@@ -15,7 +15,8 @@ success rate had a Beta(a, b) prior before the n samples were seen,
     P(j) = C(k, j) rise(c+a, j) rise(n-c+b, k-j) / rise(n+a+b, k),
 
 the Beta-binomial law, which gives posterior means (Hariri et al. 2026, arXiv:2510.04265).
-A score is an expected credit (see `credits`) under either.
+A score is an expected credit (see `credits`) under either. Of few samples `exact` has tables,
+in whole numbers; here it is done for any number of them, in doubles of twice the digits.
 """
 
 from __future__ import annotations
@@ -96,8 +97,7 @@ def expected(
     """
     result = np.zeros((len(c), len(credits)))
     size = one_size(n)
-    for k in {len(credit) for credit in credits if any(credit)}:
-        columns = [i for i, credit in enumerate(credits) if len(credit) == k and any(credit)]
+    for k, columns in _by_draws(credits).items():
         if size and has_table(size, k, prior):
             for column in columns:
                 result[:, column] = expected_table(size, credits[column], prior)[c]
@@ -121,8 +121,7 @@ def covariances(
     """
     result = np.zeros((len(c), len(pairs)))
     size = one_size(n)
-    for k in {len(a) for a, b in pairs if any(a) and any(b)}:
-        columns = [i for i, (a, b) in enumerate(pairs) if len(a) == k and any(a) and any(b)]
+    for k, columns in _by_draws([a if any(b) else b for a, b in pairs]).items():
         if size and has_table(size, 2 * k, prior):
             for column in columns:
                 result[:, column] = covariance_table(size, *pairs[column], prior)[c]
@@ -132,6 +131,15 @@ def covariances(
             for column in columns:
                 result[rows, column] = _covariance(one, two, *pairs[column])
     return result
+
+
+def _by_draws(credits: Sequence[Credits]) -> dict[int, list[int]]:
+    """The columns of each number of draws; those of no credit at all have none."""
+    columns: dict[int, list[int]] = {}
+    for column, credit in enumerate(credits):
+        if any(credit):
+            columns.setdefault(len(credit), []).append(column)
+    return columns
 
 
 def _taken(credit: Credits) -> list[int]:

@@ -184,11 +184,13 @@ class Gpassk(SampledMetric):
         report = Report(len(predictions), groups, confidence, return_per_question, interval)
         beyond = confidence is not None and interval in ("hierarchical", "auto")
         k = k if k is None else as_list("k", k)
-        named(include, choose_k(k, _DEFAULT_K, given_per_question(predictions), beyond), options)
+        draws = choose_k(k, _DEFAULT_K, given_per_question(predictions), beyond)
+        wanted = named(include, draws, options)
 
         outcomes = self.outcomes(predictions, references, check_correct_fn, num_proc, executor)
         counts = outcomes.counts()
-        wanted = named(include, choose_k(k, _DEFAULT_K, counts.n, beyond), options)
+        if (scored := choose_k(k, _DEFAULT_K, counts.n, beyond)) != draws:
+            wanted = named(include, scored, options)
         if confidence is None:
             return report.of(draw_scores(counts, wanted))
         return report.of(*drawn(counts, wanted, interval, prior, sources))
