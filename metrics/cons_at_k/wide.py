@@ -103,7 +103,7 @@ class Scaled:
     def to_wide(self) -> Wide:
         """As doubles; 0 for what is below them."""
         # Beyond +-4000 there is no double, and ldexp wants a C int.
-        exponent = np.clip(self.exponent, -4000, 4000).astype(np.intc)
+        exponent = np.minimum(np.maximum(self.exponent, -4000), 4000).astype(np.intc)
         with np.errstate(under="ignore"):
             return Wide(np.ldexp(self.mantissa.hi, exponent), np.ldexp(self.mantissa.lo, exponent))
 

@@ -178,6 +178,43 @@ def number_of_samples(n: np.ndarray) -> str:
     return str(one_size(n) or "n")
 
 
+class Codes:
+    """Which questions are of one kind: those of the same code.
+
+    As np.unique has it; but where codes are small they are counted, which is faster than to sort
+    them, and np.unique is slow to import.
+
+    Args:
+        code: (M,) integers, not negative.
+    """
+
+    def __init__(self, code: np.ndarray):
+        self._code = code
+        if int(code.max()) > 8 * len(code):
+            ordered = np.sort(code)
+            starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+            self.codes, self.questions = ordered[starts], np.diff(starts, append=len(code))
+        else:
+            times = np.bincount(code)
+            self.codes = np.flatnonzero(times)
+            self.questions = times[self.codes]
+
+    codes: np.ndarray
+    """(U,) of each kind, ascending."""
+
+    questions: np.ndarray
+    """(U,) how many there are of each kind."""
+
+    @cached_property
+    def kind(self) -> np.ndarray:
+        """(M,) which of the kinds each question is."""
+        if self.codes[-1] > 8 * len(self._code):
+            return np.searchsorted(self.codes, self._code)
+        place = np.empty(self.codes[-1] + 1, dtype=np.int64)
+        place[self.codes] = np.arange(len(self.codes))
+        return place[self._code]
+
+
 @dataclass(frozen=True)
 class Counts:
     """How many samples of each question there are, and how many of them are right.
@@ -191,44 +228,31 @@ class Counts:
     c: np.ndarray
 
     @cached_property
-    def _distinct(self) -> tuple[np.ndarray, int, np.ndarray, np.ndarray]:
-        """(M,) codes c + base x n, or c alone, of base 0, where all n are the same; the (U,)
-        distinct ones, ascending, and how often each is there."""
-        code, base, most = self.c, 0, one_size(self.n)
-        if not most:
-            base = int(code.max()) + 1
-            code, most = code + base * self.n, base * int(self.n.max())
-        if most > 8 * len(code):
-            ordered = np.sort(code)  # as np.unique has it, which is slow to import
-            starts = np.flatnonzero(np.diff(ordered, prepend=-1))
-            return code, base, ordered[starts], np.diff(starts, append=len(code))
-        questions = np.bincount(code)  # to count is faster than to sort
-        codes = np.flatnonzero(questions)
-        return code, base, codes, questions[codes]
+    def _distinct(self) -> tuple[int, Codes]:
+        """A base, and the questions by c + base x n; or 0 and by c, if all n are the same."""
+        if one_size(self.n):
+            return 0, Codes(self.c)
+        base = int(self.c.max()) + 1
+        return base, Codes(self.c + base * self.n)
 
     @property
     def questions(self) -> np.ndarray:
         """(U,) how many questions there are of each kind: those of equal counts score alike."""
-        return self._distinct[3]
+        return self._distinct[1].questions
 
     @property
     def kinds(self) -> tuple[np.ndarray, np.ndarray]:
         """(U,) the n and (U,) the c of each kind."""
-        _, base, codes, _ = self._distinct
+        base, distinct = self._distinct
         if not base:
-            return repeated(self.n[0], len(codes)), codes
-        n, c = np.divmod(codes, base)
+            return repeated(self.n[0], len(distinct.codes)), distinct.codes
+        n, c = np.divmod(distinct.codes, base)
         return n, c
 
-    @cached_property
+    @property
     def kind(self) -> np.ndarray:
         """(M,) which of the kinds each question is."""
-        code, _, codes, _ = self._distinct
-        if codes[-1] > 8 * len(code):
-            return np.searchsorted(codes, code)
-        place = np.empty(codes[-1] + 1, dtype=np.int64)
-        place[codes] = np.arange(len(codes))
-        return place[code]
+        return self._distinct[1].kind
 
 
 def read_outcomes(bank, name: str = "R", labels: Mapping[str, float] | None = None) -> Outcomes:

@@ -29,7 +29,7 @@ from fractions import Fraction
 import numpy as np
 
 from .interval import Blend, Posterior, Scores
-from .outcomes import Outcomes, read_outcomes
+from .outcomes import Codes, Outcomes, read_outcomes
 from .parameters import as_list, check_number, is_listed, short
 from .wide import Scaled, Wide, rising_factorials
 
@@ -67,6 +67,8 @@ class Rewards:
 
     def best(self, k: int) -> np.ndarray:
         """(U,) the expected best of k samples drawn without replacement, k <= n."""
+        if k == 1:
+            return self._mean(self.seen)
         # Where all questions have rewards of the ranks 1 .. n, one row of chances is for all.
         ranked = self.levels.ndim == 2 and (self.seen == self.seen[0]).all()
         seen = self.seen[:1] if ranked else self.seen
@@ -86,14 +88,19 @@ class Rewards:
 
         With a uniform prior over the categories, and the prior outcomes unless they are left out.
         """
-        believed = self._believed(prior_outcomes)
-        within = _rising_quotient(believed, k).to_wide()
-        after = _rising_quotient(believed + k, k).to_wide()
+        a = self._believed(prior_outcomes)
+        if k == 1:
+            t = a[:, -1:]
+            mean, chance, more = self._mean(a), a / t, (t - a) / (t * (t + 1.0))
+        else:
+            within = _rising_quotient(a, k).to_wide()
+            after = _rising_quotient(a + k, k).to_wide()
+            mean, chance = self._best(within, slice(None)), within.hi
+            more = np.maximum((after - within).hi, 0.0)
         gaps = np.diff(self.levels, append=self.levels[-1:])
-        rises = gaps * within.hi
+        rises = gaps * chance
         below = np.cumsum(rises, axis=1) - rises
-        falls = gaps * np.maximum((after - within).hi, 0.0)
-        return self._best(within, slice(None)), (falls * (rises + 2 * below)).sum(axis=1)
+        return mean, (gaps * more * (rises + 2 * below)).sum(axis=1)
 
     def average(self) -> tuple[np.ndarray, np.ndarray]:
         """(U,) the average of the samples, and its variance.
@@ -111,6 +118,11 @@ class Rewards:
                 "posterior: take interval='sampling', or give categories and w."
             )
         return self.seen + self.categories + (self.before if prior_outcomes else 0)
+
+    def _mean(self, at_most: np.ndarray) -> np.ndarray:
+        """(U,) the mean of the levels, of (U, L) counts of at most each."""
+        times = np.diff(at_most, axis=1, prepend=0).astype(float)
+        return Wide.product(times, self.levels).sum().hi / at_most[:, -1]
 
     def _best(self, within: Wide, rows: slice) -> np.ndarray:
         """The mean of the levels, each with the chance that the best is at it."""
@@ -152,8 +164,8 @@ def category_rewards(outcomes: Outcomes, w: np.ndarray, prior: np.ndarray) -> Re
     seen = outcomes.category_counts(len(w))
     first, kind = _distinct_rows(np.hstack([seen, prior]))
     order = np.argsort(w, kind="stable")
-    levels, last = np.unique(w[order], return_index=True)
-    last = np.append(last[1:], len(w)) - 1
+    last = np.flatnonzero(np.diff(w[order], append=np.inf))  # of the categories of each reward
+    levels = w[order][last]
 
     def at_most(counts: np.ndarray) -> np.ndarray:
         return np.cumsum(counts[..., order], axis=-1)[..., last]
@@ -163,14 +175,17 @@ def category_rewards(outcomes: Outcomes, w: np.ndarray, prior: np.ndarray) -> Re
 
 
 def _distinct_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(U,) the first of each kind of row, and (M,) which of the kinds each row is."""
+    """(U,) a row of each kind, and (M,) which of the kinds each row is."""
     code, size = table[:, 0], int(table[:, 0].max()) + 1
     for column in table.T[1:]:
         base = int(column.max()) + 1
         if size * base > 2**62:  # no number of 62 bits can hold the counts of a row
             return np.unique(table, axis=0, return_index=True, return_inverse=True)[1:]
         code, size = code + size * column, size * base
-    return np.unique(code, return_index=True, return_inverse=True)[1:]
+    distinct = Codes(code)
+    row = np.empty(len(distinct.codes), dtype=np.int64)
+    row[distinct.kind] = np.arange(len(code))
+    return row, distinct.kind
 
 
 def number_rewards(outcomes: Outcomes) -> Rewards:
