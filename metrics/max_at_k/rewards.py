@@ -161,17 +161,12 @@ def category_rewards(outcomes: Outcomes, w: np.ndarray, prior: np.ndarray) -> Re
             f"The outcomes are right or wrong, but w has the rewards of {len(w)} categories: judge "
             f"by a function that returns one of them."
         )
-    seen = outcomes.category_counts(len(w))
-    first, kind = _distinct_rows(np.hstack([seen, prior]))
+    counts = np.stack([outcomes.category_counts(len(w)), prior], axis=1)
+    row, kind = _distinct_rows(counts.reshape(len(counts), -1))
     order = np.argsort(w, kind="stable")
     last = np.flatnonzero(np.diff(w[order], append=np.inf))  # of the categories of each reward
-    levels = w[order][last]
-
-    def at_most(counts: np.ndarray) -> np.ndarray:
-        return np.cumsum(counts[..., order], axis=-1)[..., last]
-
-    categories = at_most(np.ones(len(w), dtype=np.int64))
-    return Rewards(kind, levels, at_most(seen[first]), categories, at_most(prior[first]))
+    at_most = np.cumsum(counts[row][..., order], axis=-1)[..., last]
+    return Rewards(kind, w[order][last], at_most[:, 0], last + 1, at_most[:, 1])
 
 
 def _distinct_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -179,6 +174,8 @@ def _distinct_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     code, size = table[:, 0], int(table[:, 0].max()) + 1
     for column in table.T[1:]:
         base = int(column.max()) + 1
+        if base == 1:
+            continue
         if size * base > 2**62:  # no number of 62 bits can hold the counts of a row
             return np.unique(table, axis=0, return_index=True, return_inverse=True)[1:]
         code, size = code + size * column, size * base

@@ -192,8 +192,8 @@ class Codes:
         self._code = code
         if int(code.max()) > 8 * len(code):
             ordered = np.sort(code)
-            starts = np.flatnonzero(np.diff(ordered, prepend=-1))
-            self.codes, self.questions = ordered[starts], np.diff(starts, append=len(code))
+            ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(code) - 1)
+            self.codes, self.questions = ordered[ends], np.diff(ends, prepend=-1)
         else:
             times = np.bincount(code)
             self.codes = np.flatnonzero(times)
