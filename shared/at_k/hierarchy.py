@@ -21,7 +21,7 @@ from scipy.optimize import nnls
 
 from .credits import Credits
 from .draws import worth
-from .interval import Interval, normal_reach
+from .interval import Interval, Spread, normal_reach
 from .outcomes import Counts
 from .sampling import PRIOR, binomial, learn
 
@@ -47,7 +47,7 @@ def learned(counts: Counts, credits: Sequence[Credits]) -> np.ndarray:
     return weight @ scores_of_rates(credits) / weight.sum(axis=1, keepdims=True)
 
 
-class Hierarchical:
+class Hierarchical(Spread):
     """Intervals of expected credits, for any k.
 
     Args:
