@@ -34,6 +34,7 @@ from .consensus import (
 )
 from .credits import majority as majority
 from .draws import check_prior
+from .ends import greatest as greatest
 from .hierarchy import Hierarchical as Hierarchical
 from .intake import prediction_column as prediction_column
 from .interval import Blend, Scores

@@ -13,7 +13,8 @@ bank, for the width and for nothing else.
    questions are new as well, it is that of E[h^2 | p] dG less theta(d)^2, over M.
 3. *What is not refuted*: all theta(d) with |U - theta(d)| <= z sqrt(v(d)), as Wilson (1927) has
    it with the binomial for a family. So the interval keeps within the range of the score
-   without being cut, and is longer to the side that has more room.
+   without being cut, and is longer to the side that has more room. Where few events tell, and
+   of products of powers, see `ends`.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
+from .ends import greatest, joined
 from .interval import (
     Blend,
     Interval,
@@ -45,7 +47,7 @@ _INNER, _REACH = 80, 60  # the prior lives on -12 .. 12, and is moved by -9 .. 9
 _NEVER, _ALWAYS = -1e9, 1e9  # the log-odds of rates that are 0 and 1 as doubles
 _LOG_ODDS = np.hstack([_NEVER, np.arange(-_INNER - _REACH, _INNER + _REACH + 1) * _STEP, _ALWAYS])
 PRIOR = slice(_REACH + 1, _REACH + 2 * _INNER + 2)  # where the prior lives, unmoved
-_HERE = _REACH + 1  # the family's member that is not moved
+_HERE = _REACH + 1  # the family's member that is not moved, in the middle
 _BLOCK = 1 << 12  # rows of a law worked on at once, which bounds the memory
 
 
@@ -105,7 +107,8 @@ def learn(banks: Counts | Banks) -> dict[int, np.ndarray]:
 class _Family:
     """Scores and covariances of the columns when all log-odds are moved: 123 members.
 
-    The first and the last are the limits, where no sample is right and where all are.
+    The first and the last are the limits, where no sample is right and where all are. `theta` is
+    (123, m, B), and `covariance` of each pair (123, B), times the number of questions.
     """
 
     def __init__(self, banks: Banks, estimate: Estimate, pairs: list[Pair], new_questions: bool):
@@ -117,19 +120,14 @@ class _Family:
             theta = theta + _members(prior, mean)
             products = products + _members(prior, square)
         # The limits are exact, and rounding leads nowhere beyond them.
-        (n, _), questions = banks
+        (sizes, _), questions = banks
         share = questions / questions.sum(axis=1, keepdims=True)
-        theta = np.clip(theta, *((share @ estimate(n, c)).T for c in (0 * n, n)))
-        self.theta = theta.swapaxes(0, 1)
+        limits = ((share @ estimate(sizes, c)).T for c in (0 * sizes, sizes))
+        self.theta = np.clip(theta, *limits)
         self.covariance = {
             (a, b): products[:, i] - (theta[:, a] * theta[:, b] if new_questions else 0.0)
             for i, (a, b) in enumerate(pairs)
         }
-
-    def of(self, blend: Blend) -> tuple[np.ndarray, np.ndarray]:
-        """(123, B) the score, and its variance times the number of questions."""
-        variance = blend.variance(self.theta, self.covariance)
-        return blend.of(self.theta), np.maximum(variance, 0.0)
 
 
 def _moments(n: int, estimate: Estimate, pairs: list[Pair]) -> tuple[np.ndarray, np.ndarray]:
@@ -211,25 +209,35 @@ class Sampling(Spread):
         Args:
             sources: for each bank (M,) the kind and (M,) the source of its questions.
         """
-        total = questions.sum(axis=1)
+        total, miss = questions.sum(axis=1), 1 - confidence
         reach = self._reach(questions, confidence, sources)
-        family = _Family(
-            Banks(self._counts.kinds, questions), self._estimate, self._pairs, self._new
-        )
-        means = (questions @ self._columns / total[:, None]).T
-        result = {}
-        for key, blend in self._keys.items():
-            theta, variance = family.of(blend)
-            for bank, (kind, source) in enumerate(sources or ()):
-                variance[:, bank] *= _design_effect(blend, self._columns[kind].T, source)
-            sigma, point = np.sqrt(variance / total), blend.of(means)
-            hi = _last_not_refuted(theta, reach * sigma, point)
-            lo = -_last_not_refuted(-theta[::-1], reach * sigma[::-1], -point)
-            # Rounding aside, the point is between the ends.
-            lo, hi = np.minimum(lo, point), np.maximum(hi, point)
-            name = "questions" if self._new else "sampling"
-            result[key] = Intervals(point, sigma[_HERE], lo, hi, name)
-        return result
+        banks = Banks(self._counts.kinds, questions)
+        family = _Family(banks, self._estimate, self._pairs, self._new)
+        effect = np.ones((self._columns.shape[1], len(questions)))
+        for bank, (kind, source) in enumerate(sources or ()):
+            effect[:, bank] = _design_effects(self._columns[kind], source)
+        covariance = {
+            (a, b): each * np.sqrt(effect[a] * effect[b]) / total
+            for (a, b), each in family.covariance.items()
+        }
+        point = (questions @ self._columns / total[:, None]).T
+        lo, hi = point.copy(), point.copy()
+        for column in {column for blend in self._keys.values() for column in blend.columns}:
+            theta, u = family.theta[:, column], point[column]
+            sigma = np.sqrt(np.maximum(covariance[column, column], 0.0))
+            hi[column] = greatest(theta, sigma, u, reach, miss)
+            lo[column] = -greatest(-theta[::-1], sigma[::-1], -u, reach, miss)
+        here = {pair: each[_HERE] for pair, each in covariance.items()}
+        name = "questions" if self._new else "sampling"
+        return {
+            key: Intervals(
+                blend.of(point),
+                np.sqrt(np.maximum(blend.variance(family.theta[_HERE], here), 0.0)),
+                *joined(blend, lo, point, hi, here),
+                name,
+            )
+            for key, blend in self._keys.items()
+        }
 
     def unknown(self, rows: np.ndarray) -> dict[str, Interval]:
         """That nothing is known: anything between the least and the greatest score."""
@@ -264,39 +272,17 @@ class Sampling(Spread):
         return reach * np.sqrt(number / (number - 1))
 
 
-def _design_effect(blend: Blend, columns: np.ndarray, sources: np.ndarray) -> float:
-    """How much questions that share a source add to the variance; 1 if they do not.
+def _design_effects(columns: np.ndarray, sources: np.ndarray) -> np.ndarray:
+    """(m,) how much questions that share a source add to the variance; 1 if they do not.
 
-    The sum of squares over sources against that over questions (Miller 2024,
-    arXiv:2411.00640), of what each question adds to the score to first order.
+    The sum of squares over sources against that over questions (Miller 2024, arXiv:2411.00640).
 
     Args:
-        columns: (m, M) of the questions.
+        columns: (M, m) of the questions.
         sources: (M,) of them.
     """
-    means = columns.mean(axis=1)
-    value = blend.of(means)
-    rest = sum(
-        power * value / means[column] * (columns[column] - means[column])
-        for column, power in zip(blend.columns, blend.powers, strict=True)
-        if means[column] > 0
-    )
     _, source = np.unique(sources, return_inverse=True)
-    alone = np.sum(np.square(rest))
-    together = np.sum(np.bincount(source, rest) ** 2) if alone else 0.0
-    return max(1.0, float(together / alone)) if alone else 1.0
-
-
-def _last_not_refuted(theta: np.ndarray, reach: np.ndarray, point: np.ndarray) -> np.ndarray:
-    """(B,) the greatest scores that are at most their reach above the point: theta rises.
-
-    Args:
-        theta, reach: (123, B).
-        point: (B,).
-    """
-    gap = theta - reach - point
-    here = len(gap) - 1 - np.argmax(gap[::-1] <= 1e-12, axis=0)
-    after, bank = np.minimum(here + 1, len(gap) - 1), np.arange(len(point))
-    start, rise = theta[here, bank], gap[after, bank] - gap[here, bank]
-    part = np.clip(-gap[here, bank] / np.where(rise > 0, rise, 1.0), 0.0, 1.0)
-    return start + part * (theta[after, bank] - start)
+    rest = columns - columns.mean(axis=0)
+    alone = np.sum(rest**2, axis=0)
+    together = np.sum([np.bincount(source, each) ** 2 for each in rest.T], axis=1)
+    return np.maximum(1.0, together / np.where(alone > 0, alone, np.inf))

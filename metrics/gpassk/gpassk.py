@@ -40,6 +40,7 @@ from .credits import (
     threshold,
 )
 from .draws import check_prior, draw_scores
+from .ends import greatest as greatest
 from .hierarchy import Hierarchical as Hierarchical
 from .intake import prediction_column as prediction_column
 from .interval import Scores as Scores
