@@ -1,15 +1,19 @@
 """How often the intervals hold: banks drawn from known success rates, as a table and a picture.
 
-    python tests/benchmarks/coverage.py coverage.json [--runs 300]
+    python tests/benchmarks/coverage.py coverage.json [--runs 2000] [--far-runs 100]
     python tests/benchmarks/coverage.py coverage.json --draw
 
-A cell is a law of the success rates (a truth), M questions, n samples of each, a score and a k.
-Each run draws rates and samples anew and asks every interval for all scores at once, whether it
-holds the score that these rates have; that of "questions", the score of all questions of that law;
-and that of "hierarchical", of 2n draws, in a tenth of the runs and where M <= 100 and n <= 16. A
-share c has the Monte Carlo error sqrt(c (1 - c) / runs), 1.3 points at 95 % and 300 runs, which
-take seven to nine minutes on one core. --draw draws the picture on the card of gpassk from
-the table, for which matplotlib is needed.
+A cell is a law of the success rates (a truth), M questions, n samples of each, a score, a k and an
+interval. Each run draws rates and samples anew; with n samples of each question a bank is how many
+questions have 0 .. n right, so the runs of a cell are one table, and an interval is asked for all
+of them at once. Told is whether it holds the score that these rates have; for new questions, the
+score of all questions of that law; and for "hierarchical" that of 2n draws, in fewer runs. Geom@k,
+of which there is no unbiased estimate, is what n samples score on average, but for "posterior" what
+these rates do; Spectrum@k is mG-Pass@k by default. A share c of R runs has the Monte Carlo error
+sqrt(c (1 - c) / R): .5 points at 95 % and 2,000 runs.
+
+Two smaller studies are of questions that share sources, and of unlike numbers of samples. --draw
+draws the pictures on the cards from the table, for which matplotlib is needed.
 """
 
 from __future__ import annotations
@@ -17,13 +21,13 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import math
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
-import at_k
 import numpy as np
+from at_k.consensus import consensus, consensus_keys, consensus_posterior
 from at_k.credits import (
     Credits,
     Score,
@@ -32,21 +36,24 @@ from at_k.credits import (
     any_right,
     area,
     as_score,
+    geo_spectrum,
+    geom,
     geom_ds,
     majority,
     threshold,
 )
-from at_k.draws import Prior, estimator, posterior
+from at_k.draws import Prior, estimator, expected, law, posterior
 from at_k.hierarchy import Hierarchical
-from at_k.interval import Interval
+from at_k.interval import Blend, Intervals, normal_interval
 from at_k.outcomes import Counts
-from at_k.reading import read_questions
-from at_k.sampling import Sampling
+from at_k.sampling import Estimate, Sampling
+from holding import Cell, Tally, draw, summary, widths, worst
+from scipy.stats import binom
+from truths import KNOTS, ROOT, Truth, at_knots, banks, everywhere, of_sources, tabled, truths
 
-ROOT = Path(__file__).resolve().parents[2]
-PICTURE = ROOT / "metrics" / "gpassk" / "coverage.svg"
 QUESTIONS, SAMPLES = (10, 30, 100, 500), (4, 8, 16, 64)
 UNIFORM: Prior = (1.0, 1.0)
+CONFIDENCE = 0.95
 FAMILIES: dict[str, Callable[[int], Score | Credits]] = {
     "pass@k": any_right,
     "pass^k": all_right,
@@ -54,39 +61,10 @@ FAMILIES: dict[str, Callable[[int], Score | Credits]] = {
     "mG-Pass@k": above_half,
     "maj@k": majority,
     "AUC@k": area,
+    "Geom@k": geom,
     "Geom_ds@k": geom_ds,
+    "GeoSpectrum@k": geo_spectrum,
 }
-Truth = Callable[[np.random.Generator, int], np.ndarray]
-
-
-def shipped_rates() -> np.ndarray:
-    """The shares of right samples of the questions that ship with the package, cool and warm."""
-    shares: list[float] = []
-    for file in sorted((ROOT / "shared/at_k/samples").glob("*.jsonl")):
-        questions = read_questions(str(file))
-        scores = at_k.load("gpassk").compute(
-            predictions=questions.predictions,
-            references=questions.references,
-            check_correct_fn="numeric",
-            k=1,
-            include="pass@k",
-            return_per_question=True,
-        )
-        shares += scores["per_question"]["pass@1"]
-    return np.array(shares)
-
-
-def truths() -> dict[str, Truth]:
-    real = shipped_rates()
-    return {
-        "all 1/2": lambda rng, size: np.full(size, 0.5),
-        "rare: Beta(0.3, 6)": lambda rng, size: rng.beta(0.3, 6, size),
-        "spread: Beta(1, 1)": lambda rng, size: rng.beta(1, 1, size),
-        "even: Beta(5, 5)": lambda rng, size: rng.beta(5, 5, size),
-        "either 0.1 or 0.9": lambda rng, size: rng.choice([0.1, 0.9], size),
-        "near-certain: Beta(6, 0.3)": lambda rng, size: rng.beta(6, 0.3, size),
-        "real: of the samples": lambda rng, size: rng.choice(real, size),
-    }
 
 
 def draws_of(n: int) -> list[int]:
@@ -97,191 +75,309 @@ def scores_of(draws: list[int]) -> dict[str, Score | Credits]:
     """Each score at each k, but those that are another's by another name, or always 0."""
     result: dict[str, Score | Credits] = {}
     for (family, score), k in itertools.product(FAMILIES.items(), draws):
-        if (each := score(k)) not in result.values() and any(as_score(each).credits[0]):
+        each = as_score(score(k))
+        if k == 1 and family != "pass@k":
+            continue  # is pass@1, or always 0
+        if each not in result.values():
             result[f"{family} {k}"] = each
     return result
 
 
-class Truths:
-    """What the scores are worth at given success rates: interpolated from 4,001 of them."""
-
-    def __init__(self, scores: Mapping[str, Score | Credits]):
-        self._scores = {key: as_score(score) for key, score in scores.items()}
-        self._angles = np.linspace(0, math.pi / 2, 4001)
-        self._columns = {
-            credit: self._column(credit)
-            for score in self._scores.values()
-            for credit in score.credits
-        }
-
-    def _column(self, credit: Credits) -> np.ndarray:
-        k, p = len(credit), np.sin(self._angles)[:, None] ** 2
-        j = np.arange(k + 1)
-        ways = np.array([math.comb(k, each) for each in j], dtype=float)
-        return (ways * p**j * (1 - p) ** (k - j)) @ np.cumsum((0.0, *credit))
-
-    def of(self, p: np.ndarray) -> dict[str, float]:
-        """The scores, each the mean over questions of success rates p, (M,)."""
-        angles = np.arcsin(np.sqrt(p))
-        means = {
-            credit: float(np.interp(angles, self._angles, column).mean())
-            for credit, column in self._columns.items()
-        }
-        return {
-            key: math.prod(
-                means[credit] ** power
-                for credit, power in zip(score.credits, score.powers, strict=True)
-            )
-            for key, score in self._scores.items()
-        }
+# --- One kind of bank -------------------------------------------------------------------
 
 
-class Tally:
-    """How often the intervals of each score held the truth, and how wide they were."""
+class Study:
+    """Cells of the scores of one kind of bank.
 
-    def __init__(self) -> None:
-        self._runs: dict[str, list[tuple[bool, float]]] = {}
+    Args:
+        kinds: one question of each kind that there may be.
+        keys, estimate: the scores, see `Sampling`.
+        n: the samples that the truth is the mean score of, all the same if it is unbiased.
+    """
 
-    def add(self, intervals: Mapping[str, Interval], truth: Mapping[str, float]) -> None:
-        for key, interval in intervals.items():
-            held = interval.lo - 1e-9 <= truth[key] <= interval.hi + 1e-9
-            self._runs.setdefault(key, []).append((held, interval.hi - interval.lo))
+    def __init__(self, kinds: Counts, keys: Mapping[str, Blend], estimate: Estimate, n: int):
+        self.kinds, self.keys = kinds, keys
+        self.columns = estimate(*kinds.kinds)
+        c = np.arange(n + 1)
+        self.knots = binom.pmf(c, n, KNOTS[:, None]) @ estimate(np.full(n + 1, n), c)
+        self._top = estimate(kinds.kinds[0][-1:], kinds.kinds[0][-1:]).T
+        self._tallies: dict[tuple[str, str, str], Tally] = {}
 
-    def means(self) -> dict[str, tuple[float, float]]:
-        return {
-            key: (
-                round(sum(held for held, _ in runs) / len(runs), 4),
-                sum(w for _, w in runs) / len(runs),
-            )
-            for key, runs in self._runs.items()
-        }
+    def truth(self, shares: np.ndarray) -> dict[str, np.ndarray]:
+        """(B,) each score of banks with these shares of the knots."""
+        means = (shares @ self.knots).T
+        return {key: blend.of(means) for key, blend in self.keys.items()}
 
+    def add(
+        self,
+        target: str,
+        interval: str,
+        found: Mapping[str, Intervals],
+        truth: Mapping[str, np.ndarray],
+        table: np.ndarray,
+    ) -> None:
+        """Intervals of banks that have (B, U) questions of each kind."""
+        means = (table @ self.columns).T / table.sum(axis=1)
+        for key, each in found.items():
+            blend = self.keys[key]
+            u, top = blend.of(means), blend.of(self._top)
+            edge = (u < 1e-12) | (u > top - 1e-12)
+            tally = self._tallies.setdefault((target, interval, key), Tally())
+            tally.add(each.lo, each.hi, truth[key], edge)
 
-def study(truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator) -> list[dict]:
-    """The cells of one truth, M and n."""
-    near, far = scores_of(draws_of(n)), scores_of([2 * n])
-    single = {key: as_score(score).credits for key, score in far.items()}
-    far_credits = {key: credits[0] for key, credits in single.items() if len(credits) == 1}
-    known, known_far = Truths(near), Truths(far)
-    everywhere = known.of(truth(np.random.default_rng(0), 400_000))
-    keys, estimate = estimator(near)
-    rows = np.arange(questions)
-    tallies = {name: Tally() for name in ("posterior", "sampling", "questions", "hierarchical")}
-    for run in range(runs):
-        p = truth(rng, questions)
-        counts = Counts(np.full(questions, n), rng.binomial(n, p))
-        score = known.of(p)
-        tallies["posterior"].add(posterior(counts, near, UNIFORM).intervals(rows, 0.95), score)
-        tallies["sampling"].add(Sampling(counts, keys, estimate).intervals(rows, 0.95), score)
-        new = Sampling(counts, keys, estimate, new_questions=True).intervals(rows, 0.95)
-        tallies["questions"].add(new, everywhere)
-        if run % 10 == 0 and n <= 16 and questions <= 100:
-            found = Hierarchical(counts, far_credits).intervals(rows, 0.95)
-            tallies["hierarchical"].add(found, known_far.of(p))
-    cells = []
-    for interval, tally in tallies.items():
-        for key, (held, width) in tally.means().items():
-            name, k = key.split()
-            cells.append(
-                {"interval": interval, "score": name, "k": int(k), "held": held, "width": width}
-            )
-    return cells
+    def cells(self, **known) -> list[Cell]:
+        """What was added, beside what is known of all of it."""
+        result = []
+        for (target, interval, key), tally in self._tallies.items():
+            score, k = key.split()
+            cell = {"target": target, "interval": interval, "score": score, "k": int(k)}
+            result.append(known | cell | tally.cell())
+        return result
 
 
-# --- What is said of it -----------------------------------------------------------------
+# --- What others do -----------------------------------------------------------------------
 
 
-def summary(table: dict) -> str:
-    """By truth and interval: the mean share over cells, and how many of them are below 90 %."""
-    names = ("posterior", "sampling", "questions", "hierarchical")
-    lines = [f"| | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
-    held: dict[tuple[str, str], list[float]] = {}
-    for cell in table["cells"]:
-        for truth in (cell["truth"], "all"):
-            held.setdefault((truth, cell["interval"]), []).append(100 * cell["held"])
-    for truth in [*dict.fromkeys(cell["truth"] for cell in table["cells"]), "all"]:
-        shares = [np.array(held[truth, name]) for name in names]
-        cells = [f"{x.mean():.1f} % ({100 * np.mean(x < 90):.0f} %)" for x in shares]
-        lines.append(f"| {truth} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+def product(credit: Credits) -> Credits:
+    """What the right ones of 2k draws are worth, if the worth of half of them is multiplied by
+    that of the others: the unbiased estimate of the square of a score is its expectation."""
+    k, value = len(credit), np.cumsum((0.0, *credit))
+    m, j = np.arange(2 * k + 1)[:, None], np.arange(k + 1)
+    halves = law(np.full(2 * k + 1, 2 * k), m[:, 0], k).hi
+    values = (halves * value[j] * value[np.clip(m - j, 0, k)]).sum(axis=1)
+    return tuple(np.maximum(np.diff(values), 0.0).tolist())
 
 
-def draw(table: dict) -> None:
-    """Write the picture: the share of intervals of pass@k that hold, posterior beside auto."""
-    import matplotlib.pyplot as plt
-    from matplotlib.colors import TwoSlopeNorm
+def unbiased_variances(kinds: Counts, scores: Mapping[str, Score]) -> dict[str, np.ndarray]:
+    """(U,) h^2 - V of each score of 2k <= n draws that is no blend."""
+    result = {}
+    for key, score in scores.items():
+        credit = score.credits[0]
+        if len(score.credits) == 1 and 2 * len(credit) <= kinds.n.min():
+            h, square = expected(*kinds.kinds, [credit, credit]).T[0], product(credit)
+            result[key] = h**2 - expected(*kinds.kinds, [square])[:, 0]
+    return result
 
-    ink, faint = "#1f2328", "#59636e"
-    plt.rcParams |= {"font.size": 9, "text.color": ink, "axes.labelcolor": ink}
-    plt.rcParams["svg.hashsalt"] = "coverage"  # so that drawing it again changes nothing
-    names = list(dict.fromkeys(cell["truth"] for cell in table["cells"]))
-    rows = list(itertools.product(names, QUESTIONS))
+
+def normal_intervals(
+    study: Study, table: np.ndarray, variances: Mapping[str, np.ndarray]
+) -> tuple[dict[str, Intervals], dict[str, Intervals]]:
+    """By the standard error over questions, and by unbiased variances: of scores that are no blend,
+    and within [0, 1]."""
+    questions = table.sum(axis=1)
+    means = (table @ study.columns).T / questions
+    squares = (table @ study.columns**2).T / questions
+    error, unbiased = {}, {}
+    for key, blend in study.keys.items():
+        column = blend.columns[0]
+        if blend.powers == (1.0,):
+            mean, square = means[column], squares[column]
+            error[key] = _normal(mean, (square - mean**2) / (questions - 1))
+        if key in variances:
+            unbiased[key] = _normal(mean, table @ variances[key] / questions**2)
+    return error, unbiased
+
+
+def _normal(mean: np.ndarray, variance: np.ndarray) -> Intervals:
+    sigma = np.sqrt(np.maximum(variance, 0.0))
+    lo, hi = normal_interval(mean, sigma, CONFIDENCE, (0.0, 1.0))
+    return Intervals(mean, sigma, lo, hi, "normal")
+
+
+# --- The studies --------------------------------------------------------------------------
+
+
+def pass_family(
+    truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator
+) -> list[Cell]:
+    """The cells of k <= n for one truth, M and n."""
+    scores = scores_of(draws_of(n))
+    keys, estimate = estimator(scores)
+    kinds = Counts(np.full(n + 1, n), np.arange(n + 1))
+    study = Study(kinds, keys, estimate, n)
+    sampling, new = (Sampling(kinds, keys, estimate, new) for new in (False, True))
+    prior, variances = posterior(kinds, scores, UNIFORM), unbiased_variances(kinds, scores)
+    own = {key: blend.of(study.knots.T) for key, blend in prior.keys.items() if not blend.pooled}
+    anywhere = study.truth(everywhere(truth))
+    for p, c in banks(truth, questions, n, runs, rng):
+        shares, table = at_knots(p), tabled(c, n + 1)
+        these = study.truth(shares)
+        of_rates = these | {key: shares @ column for key, column in own.items()}
+        study.add("these", "posterior", prior.over(table, CONFIDENCE), of_rates, table)
+        study.add("these", "sampling", sampling.over(table, CONFIDENCE), these, table)
+        study.add("new", "questions", new.over(table, CONFIDENCE), anywhere, table)
+        error, unbiased = normal_intervals(study, table, variances)
+        study.add("these", "standard error", error, these, table)
+        study.add("new", "standard error", error, anywhere, table)
+        study.add("these", "U^2 - V", unbiased, these, table)
+    return study.cells(questions=questions, n=n)
+
+
+def more_draws(
+    truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator
+) -> list[Cell]:
+    """The cells of k = 2n, one bank at a time."""
+    scores = {key: as_score(score) for key, score in scores_of([2 * n]).items()}
+    credits = {key: score.credits[0] for key, score in scores.items() if len(score.credits) == 1}
+    kinds = Counts(np.full(2 * n + 1, 2 * n), np.arange(2 * n + 1))
+    study = Study(kinds, *estimator(credits), 2 * n)
+    tallies = {key: Tally() for key in credits}
+    for p, c in banks(truth, questions, n, runs, rng):
+        true = study.truth(at_knots(p))
+        for bank, row in enumerate(c):
+            counts = Counts(np.full(questions, n), row)
+            found = Hierarchical(counts, credits).intervals(np.arange(questions), CONFIDENCE)
+            for key, each in found.items():
+                ends = np.array([each.lo]), np.array([each.hi])
+                tallies[key].add(*ends, true[key][bank], False)
+    return [
+        {"questions": questions, "n": n, "target": "these", "interval": "hierarchical"}
+        | {"score": key.split()[0], "k": 2 * n}
+        | tally.cell()
+        for key, tally in tallies.items()
+    ]
+
+
+def majorities(
+    truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator
+) -> list[Cell]:
+    """The cells of cons_at_k, for k = n and n/2. cons@k is what n samples score on average."""
+    draws = {str(k): k for k in (n // 2, n)}
+    names = consensus_keys(draws, str(n))
+    keys = {_spaced(key): Blend((column,)) for column, key in enumerate(names)}
+    kinds = Counts(np.full(n + 1, n), np.arange(n + 1))
+    estimate = partial(consensus, draws)
+    study = Study(kinds, keys, estimate, n)
+    sampling, prior = (
+        Sampling(kinds, keys, estimate),
+        consensus_posterior(draws, str(n), kinds, UNIFORM),
+    )
+    for p, c in banks(truth, questions, n, runs, rng):
+        these, table = study.truth(at_knots(p)), tabled(c, n + 1)
+        found = {_spaced(key): each for key, each in prior.over(table, CONFIDENCE).items()}
+        study.add("these", "posterior", found, these, table)
+        study.add("these", "sampling", sampling.over(table, CONFIDENCE), these, table)
+    return study.cells(questions=questions, n=n)
+
+
+def _spaced(key: str) -> str:
+    """ "pass@8" as "pass@k 8"."""
+    name, k = key.split("@")
+    return f"{name}@k {k}"
+
+
+def ragged(truth: Truth, questions: int, runs: int, rng: np.random.Generator) -> list[Cell]:
+    """The cells of questions of 4 to 16 samples each."""
+    scores = {key: score for key, score in scores_of([1, 2, 4]).items() if key != "Geom@k 4"}
+    scores.pop("Geom@k 2")
+    keys, estimate = estimator(scores)
+    sizes = np.arange(4, 17)
+    n = np.repeat(sizes, sizes + 1)
+    first = np.cumsum(sizes + 1) - sizes - 1  # of the kinds of each size
+    kinds = Counts(n, np.arange(len(n)) - np.repeat(first, sizes + 1))
+    study = Study(kinds, keys, estimate, 4)
+    sampling, new = (Sampling(kinds, keys, estimate, new) for new in (False, True))
+    prior, anywhere = posterior(kinds, scores, UNIFORM), study.truth(everywhere(truth))
+    for p, _ in banks(truth, questions, 4, runs, rng):
+        sizes_of = rng.integers(4, 17, p.shape)
+        table = tabled(first[sizes_of - 4] + rng.binomial(sizes_of, p), len(n))
+        these = study.truth(at_knots(p))
+        study.add("these", "posterior", prior.over(table, CONFIDENCE), these, table)
+        study.add("these", "sampling", sampling.over(table, CONFIDENCE), these, table)
+        study.add("new", "questions", new.over(table, CONFIDENCE), anywhere, table)
+    return study.cells(questions=questions, n=0)
+
+
+def clustered(
+    truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator
+) -> list[Cell]:
+    """The cells of new questions that share sources, five to each, told of it or not."""
+    keys, estimate = estimator({f"pass@k {k}": any_right(k) for k in (1, n // 2, n)})
+    kinds = Counts(np.full(n + 1, n), np.arange(n + 1))
+    study, source = Study(kinds, keys, estimate, n), np.arange(questions) // 5
+    new, anywhere = Sampling(kinds, keys, estimate, True), study.truth(everywhere(truth))
+    for _, c in banks(truth, questions, n, runs, rng):
+        table, sources = tabled(c, n + 1), [(row, source) for row in c]
+        study.add("new", "questions", new.over(table, CONFIDENCE), anywhere, table)
+        found = new.over(table, CONFIDENCE, sources)
+        study.add("new", "questions, clusters", found, anywhere, table)
+    return study.cells(questions=questions, n=n)
+
+
+# --- The program --------------------------------------------------------------------------
+
+
+def told(tables: Mapping[str, list[Cell]]) -> str:
+    """What the cards say."""
+    cells = tables["pass family"]
+    parts = [
+        summary(
+            cells, "truth", ("posterior", "U^2 - V", "sampling", "questions", "standard error")
+        ),
+        summary(tables["more draws"], "truth", ("hierarchical",)),
+        summary(tables["majorities"], "truth", ("posterior", "sampling")),
+        summary(tables["majorities"], "score", ("posterior", "sampling")),
+        summary(tables["ragged"], "truth", ("posterior", "sampling", "questions")),
+        summary(tables["clustered"], "truth", ("questions", "questions, clusters")),
+        *(widths([c for c in cells if c["target"] == target], ours) for target, ours in OURS),
+        *(worst(cells, ours) for _, ours in OURS),
+    ]
+    return "\n\n".join(parts)
+
+
+OURS = (("these", "sampling"), ("new", "questions"))
+
+
+def pictures(tables: Mapping[str, list[Cell]]) -> None:
     columns = [(n, k) for n in SAMPLES for k in draws_of(n)]
-    figure, panels = plt.subplots(1, 2, figsize=(9.2, 6.4), sharey=True, layout="constrained")
-    for axes, interval, title in zip(
-        panels, ("posterior", "sampling"), ("posterior", "auto"), strict=True
-    ):
-        held = {
-            ((cell["truth"], cell["questions"]), (cell["n"], cell["k"])): 100 * cell["held"]
-            for cell in table["cells"]
-            if cell["interval"] == interval and cell["score"] == "pass@k"
-        }
-        shares = [[held[row, column] for column in columns] for row in rows]
-        mesh = axes.pcolormesh(
-            shares,
-            cmap="RdBu",  # which the colour-blind tell apart
-            norm=TwoSlopeNorm(95, 75, 105),  # to hold too often is the lesser harm
-            edgecolors="white",
-            linewidth=0.4,
-        )
-        axes.set_title(f'interval="{title}"', fontsize=11, pad=24)
-        axes.set_xticks(np.arange(len(columns)) + 0.5, [str(k) for _, k in columns])
-        axes.set_xlabel("k", color=faint)
-        axes.tick_params(length=0, labelsize=7.5, labelcolor=faint)
-        axes.spines[:].set_visible(False)
-        place = 0
-        for n in SAMPLES:
-            width = len(draws_of(n))
-            axes.text(place + width / 2, -0.5, f"n = {n}", ha="center", color=faint)
-            place += width
-            axes.axvline(place, color="white", linewidth=3)
-        for block in range(1, len(names)):
-            axes.axhline(block * len(QUESTIONS), color="white", linewidth=3)
-    panels[0].invert_yaxis()  # of both, which share it
-    panels[0].set_yticks(np.arange(len(rows)) + 0.5, [str(questions) for _, questions in rows])
-    for block, name in enumerate(names):
-        law = name.replace(": ", "\n")
-        y = (block + 0.5) * len(QUESTIONS)
-        panels[0].text(-2.2, y, law, ha="right", va="center", linespacing=1.4)
-    panels[0].text(-0.2, -0.5, "M", ha="right", color=faint)
-    bar = figure.colorbar(mesh, ax=panels, orientation="horizontal", extend="min", aspect=50)
-    bar.ax.set_xlim(75, 100)
-    bar.set_ticks([75, 80, 85, 90, 95, 100], labels=["75 %", "80", "85", "90", "95", "100 %"])
-    bar.set_label("of the 95 % intervals of pass@k that hold")
-    bar.ax.tick_params(length=0, labelcolor=faint)
-    bar.outline.set_visible(False)
-    figure.savefig(PICTURE, facecolor="white", metadata={"Date": None, "Creator": None})
+    draw(
+        ROOT / "metrics" / "gpassk" / "coverage.svg",
+        [cell for cell in tables["pass family"] if cell["score"] == "pass@k"],
+        {"posterior": 'interval="posterior"', "sampling": 'interval="auto"'},
+        columns,
+        "of the 95 % intervals of pass@k that hold",
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("table", type=Path)
-    parser.add_argument("--runs", type=int, default=300)
+    parser.add_argument("--runs", type=int, default=2000)
+    parser.add_argument("--far-runs", type=int, default=100)
     parser.add_argument("--draw", action="store_true", help="draw the table, do not make it")
     asked = parser.parse_args()
     if asked.draw:
-        draw(json.loads(asked.table.read_text()))
+        tables = json.loads(asked.table.read_text())["cells"]
+        pictures(tables)
+        print(told(tables))
         return
-    start, cells = time.time(), []
+    start = time.time()
+    tables = {name: [] for name in ("pass family", "more draws", "majorities", "ragged")}
+    tables["clustered"] = []
     for place, (name, truth) in enumerate(truths().items()):
         for questions, n in itertools.product(QUESTIONS, SAMPLES):
-            rng = np.random.default_rng([place, questions, n])
-            found = study(truth, questions, n, asked.runs, rng)
-            cells += [{"truth": name, "questions": questions, "n": n} | cell for cell in found]
+            for number, (table, study, runs) in enumerate(
+                [
+                    ("pass family", pass_family, asked.runs),
+                    ("more draws", more_draws, asked.far_runs),
+                    ("majorities", majorities, asked.runs),
+                ]
+            ):
+                rng = np.random.default_rng([place, questions, n, number])
+                found = study(truth, questions, n, runs, rng)
+                tables[table] += [{"truth": name} | cell for cell in found]
+        for questions in QUESTIONS:
+            rng = np.random.default_rng([place, questions])
+            found = ragged(truth, questions, asked.runs, rng)
+            tables["ragged"] += [{"truth": name} | cell for cell in found]
         print(f"{name}: {time.time() - start:.0f} s", flush=True)
-    table = {"runs": asked.runs, "seconds": round(time.time() - start), "cells": cells}
-    asked.table.write_text(json.dumps(table))
-    print(summary(table))
+    for middle, questions, n in itertools.product((0, -2), QUESTIONS[1:], (4, 16)):
+        rng = np.random.default_rng([questions, n, -middle])
+        found = clustered(of_sources(middle), questions, n, asked.runs, rng)
+        tables["clustered"] += [{"truth": f"log-odds around {middle}"} | cell for cell in found]
+    seconds = round(time.time() - start)
+    asked.table.write_text(json.dumps({"seconds": seconds, "cells": tables}))
+    print(f"{seconds} s\n\n{told(tables)}")
 
 
 if __name__ == "__main__":
