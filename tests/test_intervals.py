@@ -248,7 +248,7 @@ def test_hierarchical_holds_more_draws_than_there_are_samples(truth, questions, 
         p = truth(rng, questions)
         counts = Counts(np.full(questions, n), rng.binomial(n, p))
         found = Hierarchical(counts, credits).intervals(np.arange(questions), 0.95)
-        truths = {"pass": pass_at(2 * n, p), "all": float(np.mean(p ** (2 * n)))}
+        truths = {"pass": pass_at(2 * n, p), "all": np.mean(p ** (2 * n))}
         held += sum(found[key].lo <= truths[key] <= found[key].hi for key in credits)
     assert held >= 0.95 * 2 * runs - 4 * math.sqrt(0.95 * 0.05 * 2 * runs)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import NamedTuple, Protocol
@@ -34,6 +34,11 @@ class Intervals(NamedTuple):
         """That of one of the banks."""
         mu, sigma, lo, hi = (float(each[bank]) for each in self[:4])
         return Interval(mu, sigma, lo, hi, self.interval)
+
+
+def one_by_one(found: Mapping[str, Intervals], banks: int) -> list[dict[str, Interval]]:
+    """Of each of so many banks the intervals of all scores."""
+    return [{key: each.of(bank) for key, each in found.items()} for bank in range(banks)]
 
 
 class Spread:
@@ -150,7 +155,7 @@ class Posterior(Spread):
     def of_each(self, parts: Sequence[np.ndarray], confidence: float) -> list[dict[str, Interval]]:
         """By the normal law around the posterior mean over each part."""
         found = self.over(questions_of(self.bank.kind, parts, len(self.mean)), confidence)
-        return [{key: each.of(part) for key, each in found.items()} for part in range(len(parts))]
+        return one_by_one(found, len(parts))
 
     def over(self, questions: np.ndarray, confidence: float) -> dict[str, Intervals]:
         """The same over so many questions of each kind, (B, U): of B banks at once."""

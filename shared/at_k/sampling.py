@@ -34,6 +34,7 @@ from .interval import (
     Pair,
     Spread,
     normal_reach,
+    one_by_one,
     questions_of,
     student_reach,
 )
@@ -48,7 +49,7 @@ _NEVER, _ALWAYS = -1e9, 1e9  # the log-odds of rates that are 0 and 1 as doubles
 _LOG_ODDS = np.hstack([_NEVER, np.arange(-_INNER - _REACH, _INNER + _REACH + 1) * _STEP, _ALWAYS])
 PRIOR = slice(_REACH + 1, _REACH + 2 * _INNER + 2)  # where the prior lives, unmoved
 _HERE = _REACH + 1  # the family's member that is not moved, in the middle
-_BLOCK = 1 << 12  # rows of a law worked on at once, which bounds the memory
+_BLOCK, _BANKS = 1 << 12, 1 << 8  # rows of a law, and banks, at once: this bounds the memory
 
 
 class Banks(NamedTuple):
@@ -192,11 +193,14 @@ class Sampling(Spread):
             ValueError: if a single sample of each question does not show how samples vary, or
                 a single question, or source of questions, how they do.
         """
-        kind, sources = self._counts.kind, None
-        if self._clusters is not None:
-            sources = [(kind[rows], self._clusters[rows]) for rows in parts]
-        found = self.over(questions_of(kind, parts, len(self._columns)), confidence, sources)
-        return [{key: each.of(part) for key, each in found.items()} for part in range(len(parts))]
+        kind, result = self._counts.kind, list[dict[str, Interval]]()
+        for start in range(0, len(parts), _BANKS):
+            some, sources = parts[start : start + _BANKS], None
+            if self._clusters is not None:
+                sources = [(kind[rows], self._clusters[rows]) for rows in some]
+            found = self.over(questions_of(kind, some, len(self._columns)), confidence, sources)
+            result += one_by_one(found, len(some))
+        return result
 
     def over(
         self,

@@ -71,9 +71,9 @@ def draws_of(n: int) -> list[int]:
     return sorted({1, 2, 4, n // 2, n})
 
 
-def scores_of(draws: list[int]) -> dict[str, Score | Credits]:
+def scores_of(draws: list[int]) -> dict[str, Score]:
     """Each score at each k, but those that are another's by another name, or always 0."""
-    result: dict[str, Score | Credits] = {}
+    result: dict[str, Score] = {}
     for (family, score), k in itertools.product(FAMILIES.items(), draws):
         each = as_score(score(k))
         if k == 1 and family != "pass@k":
@@ -217,8 +217,8 @@ def more_draws(
     truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator
 ) -> list[Cell]:
     """The cells of k = 2n, one bank at a time."""
-    scores = {key: as_score(score) for key, score in scores_of([2 * n]).items()}
-    credits = {key: score.credits[0] for key, score in scores.items() if len(score.credits) == 1}
+    scores = scores_of([2 * n]).items()
+    credits = {key: score.credits[0] for key, score in scores if len(score.credits) == 1}
     kinds = Counts(np.full(2 * n + 1, 2 * n), np.arange(2 * n + 1))
     study = Study(kinds, *estimator(credits), 2 * n)
     tallies = {key: Tally() for key in credits}
@@ -309,23 +309,27 @@ def clustered(
 
 def told(tables: Mapping[str, list[Cell]]) -> str:
     """What the cards say."""
-    cells = tables["pass family"]
-    parts = [
-        summary(
-            cells, "truth", ("posterior", "U^2 - V", "sampling", "questions", "standard error")
-        ),
-        summary(tables["more draws"], "truth", ("hierarchical",)),
-        summary(tables["majorities"], "truth", ("posterior", "sampling")),
-        summary(tables["majorities"], "score", ("posterior", "sampling")),
-        summary(tables["ragged"], "truth", ("posterior", "sampling", "questions")),
-        summary(tables["clustered"], "truth", ("questions", "questions, clusters")),
-        *(widths([c for c in cells if c["target"] == target], ours) for target, ours in OURS),
-        *(worst(cells, ours) for _, ours in OURS),
-    ]
-    return "\n\n".join(parts)
-
-
-OURS = (("these", "sampling"), ("new", "questions"))
+    these, new = (
+        [cell for cell in tables["pass family"] if cell["target"] == target]
+        for target in ("these", "new")
+    )
+    normal = ("standard error", "U^2 - V")
+    parts = {
+        "These questions, k <= n": summary(these, "truth", ("posterior", *normal, "sampling")),
+        "by score": summary(these, "score", ("posterior", "U^2 - V", "sampling")),
+        "by M": summary(these, "questions", ("posterior", "U^2 - V", "sampling")),
+        "widths": widths(these, "sampling"),
+        "worst": worst(these, "sampling"),
+        "New questions": summary(new, "truth", (normal[0], "questions")),
+        "widths of new": widths(new, "questions"),
+        "worst of new": worst(new, "questions"),
+        "k = 2n": summary(tables["more draws"], "truth", ("hierarchical",)),
+        "cons_at_k": summary(tables["majorities"], "truth", ("posterior", "sampling")),
+        "cons_at_k by score": summary(tables["majorities"], "score", ("posterior", "sampling")),
+        "unlike n": summary(tables["ragged"], "truth", ("posterior", "sampling", "questions")),
+        "clusters": summary(tables["clustered"], "truth", ("questions", "questions, clusters")),
+    }
+    return "\n\n".join(f"{title}\n\n{text}" for title, text in parts.items())
 
 
 def pictures(tables: Mapping[str, list[Cell]]) -> None:

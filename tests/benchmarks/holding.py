@@ -54,10 +54,10 @@ def holds(cell: Cell) -> bool:
 
 
 def ratios_here(cells: Sequence[Cell], ours: str) -> list[float]:
-    """The mean width of our interval to that of the narrowest that holds in the same cell, of the
-    same target: also of one that holds there by luck, as a prior does where it is the truth."""
+    """The mean width of our interval to that of the narrowest that holds in the same cell: also of
+    one that holds there by luck, as a prior does where it is the truth."""
     result = []
-    for group in _grouped(cells, ("target", "truth", "questions", "n", "score", "k")).values():
+    for group in _grouped(cells, ("truth", "questions", "n", "score", "k")).values():
         holding = {cell["interval"]: cell["width"] for cell in group if holds(cell)}
         if ours in holding and min(holding.values()) > 0:
             result.append(holding[ours] / min(holding.values()))
@@ -68,7 +68,7 @@ def ratios_everywhere(cells: Sequence[Cell], ours: str) -> list[float]:
     """The same of the narrowest, in the mean over truths, of those that hold for all truths at
     these questions, samples, score and k: for nobody knows the truth before."""
     result = []
-    for group in _grouped(cells, ("target", "questions", "n", "score", "k")).values():
+    for group in _grouped(cells, ("questions", "n", "score", "k")).values():
         widths = {
             interval: float(np.mean([cell["width"] for cell in each]))
             for (interval,), each in _grouped(group, ("interval",)).items()
@@ -111,8 +111,10 @@ def summary(cells: Sequence[Cell], by: str, intervals: Sequence[str]) -> str:
 def widths(cells: Sequence[Cell], ours: str) -> str:
     """How much wider ours is than the narrowest, by both meanings of it."""
     lines = []
+    # Where the score is at an end of its range in most banks, an interval of no width may hold.
+    inside = [cell for cell in cells if cell["edge"] < 0.5]
     for name, found in (("here", ratios_here), ("everywhere", ratios_everywhere)):
-        ratios = np.array(found(cells, ours))
+        ratios = np.array(found(inside, ours))
         lines.append(
             f"{ours}, to the narrowest that holds {name}: median {np.median(ratios):.3f}, "
             f"{100 * np.mean(ratios <= WIDER):.0f} % of {len(ratios)} at most {WIDER}, "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import at_k
@@ -82,6 +83,7 @@ def tabled(kind: np.ndarray, kinds: int) -> np.ndarray:
     return np.bincount(cell.ravel(), minlength=len(kind) * kinds).reshape(len(kind), kinds)
 
 
+@cache
 def everywhere(truth: Truth) -> np.ndarray:
     """(1, 4001) the shares of all questions of a law."""
     blocks = [at_knots(truth(np.random.default_rng(seed), (1, 100_000))) for seed in range(10)]
