@@ -21,7 +21,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -47,9 +46,9 @@ from at_k.hierarchy import Hierarchical
 from at_k.interval import Blend, Intervals, normal_interval
 from at_k.outcomes import Counts
 from at_k.sampling import Estimate, Sampling
-from holding import Cell, Tally, draw, summary, widths, worst
+from holding import Cell, Grid, Tally, compare_widths, draw, summary, tables_of, widths, worst
 from scipy.stats import binom
-from truths import KNOTS, ROOT, Truth, at_knots, banks, everywhere, of_sources, tabled, truths
+from truths import KNOTS, ROOT, Truth, at_knots, everywhere, of_sources, rates, tabled, truths
 
 QUESTIONS, SAMPLES = (10, 30, 100, 500), (4, 8, 16, 64)
 UNIFORM: Prior = (1.0, 1.0)
@@ -199,7 +198,8 @@ def pass_family(
     prior, variances = posterior(kinds, scores, UNIFORM), unbiased_variances(kinds, scores)
     own = {key: blend.of(study.knots.T) for key, blend in prior.keys.items() if not blend.pooled}
     anywhere = study.truth(everywhere(truth))
-    for p, c in banks(truth, questions, n, runs, rng):
+    for p in rates(truth, questions, runs, rng):
+        c = rng.binomial(n, p)
         shares, table = at_knots(p), tabled(c, n + 1)
         these = study.truth(shares)
         of_rates = these | {key: shares @ column for key, column in own.items()}
@@ -222,7 +222,8 @@ def more_draws(
     kinds = Counts(np.full(2 * n + 1, 2 * n), np.arange(2 * n + 1))
     study = Study(kinds, *estimator(credits), 2 * n)
     tallies = {key: Tally() for key in credits}
-    for p, c in banks(truth, questions, n, runs, rng):
+    for p in rates(truth, questions, runs, rng):
+        c = rng.binomial(n, p)
         true = study.truth(at_knots(p))
         for bank, row in enumerate(c):
             counts = Counts(np.full(questions, n), row)
@@ -248,11 +249,10 @@ def majorities(
     kinds = Counts(np.full(n + 1, n), np.arange(n + 1))
     estimate = partial(consensus, draws)
     study = Study(kinds, keys, estimate, n)
-    sampling, prior = (
-        Sampling(kinds, keys, estimate),
-        consensus_posterior(draws, str(n), kinds, UNIFORM),
-    )
-    for p, c in banks(truth, questions, n, runs, rng):
+    sampling = Sampling(kinds, keys, estimate)
+    prior = consensus_posterior(draws, str(n), kinds, UNIFORM)
+    for p in rates(truth, questions, runs, rng):
+        c = rng.binomial(n, p)
         these, table = study.truth(at_knots(p)), tabled(c, n + 1)
         found = {_spaced(key): each for key, each in prior.over(table, CONFIDENCE).items()}
         study.add("these", "posterior", found, these, table)
@@ -261,31 +261,31 @@ def majorities(
 
 
 def _spaced(key: str) -> str:
-    """ "pass@8" as "pass@k 8"."""
+    """A key such as pass@8, as "pass@k 8"."""
     name, k = key.split("@")
     return f"{name}@k {k}"
 
 
-def ragged(truth: Truth, questions: int, runs: int, rng: np.random.Generator) -> list[Cell]:
-    """The cells of questions of 4 to 16 samples each."""
-    scores = {key: score for key, score in scores_of([1, 2, 4]).items() if key != "Geom@k 4"}
-    scores.pop("Geom@k 2")
+def ragged(truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator) -> list[Cell]:
+    """The cells of questions of n to 4n samples each."""
+    # The mean of Geom@k depends on the number of samples.
+    scores = {k: score for k, score in scores_of([1, n // 2, n]).items() if score.pooled}
     keys, estimate = estimator(scores)
-    sizes = np.arange(4, 17)
-    n = np.repeat(sizes, sizes + 1)
+    sizes = np.arange(n, 4 * n + 1)
     first = np.cumsum(sizes + 1) - sizes - 1  # of the kinds of each size
-    kinds = Counts(n, np.arange(len(n)) - np.repeat(first, sizes + 1))
-    study = Study(kinds, keys, estimate, 4)
+    size_of_kind = np.repeat(sizes, sizes + 1)
+    kinds = Counts(size_of_kind, np.arange(len(size_of_kind)) - np.repeat(first, sizes + 1))
+    study = Study(kinds, keys, estimate, n)
     sampling, new = (Sampling(kinds, keys, estimate, new) for new in (False, True))
     prior, anywhere = posterior(kinds, scores, UNIFORM), study.truth(everywhere(truth))
-    for p, _ in banks(truth, questions, 4, runs, rng):
-        sizes_of = rng.integers(4, 17, p.shape)
-        table = tabled(first[sizes_of - 4] + rng.binomial(sizes_of, p), len(n))
+    for p in rates(truth, questions, runs, rng):
+        size = rng.integers(n, 4 * n + 1, p.shape)
+        table = tabled(first[size - n] + rng.binomial(size, p), len(size_of_kind))
         these = study.truth(at_knots(p))
         study.add("these", "posterior", prior.over(table, CONFIDENCE), these, table)
         study.add("these", "sampling", sampling.over(table, CONFIDENCE), these, table)
         study.add("new", "questions", new.over(table, CONFIDENCE), anywhere, table)
-    return study.cells(questions=questions, n=0)
+    return study.cells(questions=questions, n=n)
 
 
 def clustered(
@@ -296,7 +296,8 @@ def clustered(
     kinds = Counts(np.full(n + 1, n), np.arange(n + 1))
     study, source = Study(kinds, keys, estimate, n), np.arange(questions) // 5
     new, anywhere = Sampling(kinds, keys, estimate, True), study.truth(everywhere(truth))
-    for _, c in banks(truth, questions, n, runs, rng):
+    for p in rates(truth, questions, runs, rng):
+        c = rng.binomial(n, p)
         table, sources = tabled(c, n + 1), [(row, source) for row in c]
         study.add("new", "questions", new.over(table, CONFIDENCE), anywhere, table)
         found = new.over(table, CONFIDENCE, sources)
@@ -313,15 +314,18 @@ def told(tables: Mapping[str, list[Cell]]) -> str:
         [cell for cell in tables["pass family"] if cell["target"] == target]
         for target in ("these", "new")
     )
+    without_prior = [cell.copy() for cell in these if cell["interval"] != "posterior"]
+    compare_widths(without_prior)
     normal = ("standard error", "U^2 - V")
     parts = {
         "These questions, k <= n": summary(these, "truth", ("posterior", *normal, "sampling")),
         "by score": summary(these, "score", ("posterior", "U^2 - V", "sampling")),
         "by M": summary(these, "questions", ("posterior", "U^2 - V", "sampling")),
-        "widths": widths(these, "sampling"),
+        "widths": widths(these, "truth", "sampling"),
+        "widths, without the posterior": widths(without_prior, "truth", "sampling"),
         "worst": worst(these, "sampling"),
         "New questions": summary(new, "truth", (normal[0], "questions")),
-        "widths of new": widths(new, "questions"),
+        "widths of new": widths(new, "truth", "questions"),
         "worst of new": worst(new, "questions"),
         "k = 2n": summary(tables["more draws"], "truth", ("hierarchical",)),
         "cons_at_k": summary(tables["majorities"], "truth", ("posterior", "sampling")),
@@ -351,37 +355,24 @@ def main() -> None:
     parser.add_argument("--draw", action="store_true", help="draw the table, do not make it")
     asked = parser.parse_args()
     if asked.draw:
-        tables = json.loads(asked.table.read_text())["cells"]
+        tables = json.loads(asked.table.read_text())
         pictures(tables)
         print(told(tables))
         return
-    start = time.time()
-    tables = {name: [] for name in ("pass family", "more draws", "majorities", "ragged")}
-    tables["clustered"] = []
-    for place, (name, truth) in enumerate(truths().items()):
-        for questions, n in itertools.product(QUESTIONS, SAMPLES):
-            for number, (table, study, runs) in enumerate(
-                [
-                    ("pass family", pass_family, asked.runs),
-                    ("more draws", more_draws, asked.far_runs),
-                    ("majorities", majorities, asked.runs),
-                ]
-            ):
-                rng = np.random.default_rng([place, questions, n, number])
-                found = study(truth, questions, n, runs, rng)
-                tables[table] += [{"truth": name} | cell for cell in found]
-        for questions in QUESTIONS:
-            rng = np.random.default_rng([place, questions])
-            found = ragged(truth, questions, asked.runs, rng)
-            tables["ragged"] += [{"truth": name} | cell for cell in found]
-        print(f"{name}: {time.time() - start:.0f} s", flush=True)
-    for middle, questions, n in itertools.product((0, -2), QUESTIONS[1:], (4, 16)):
-        rng = np.random.default_rng([questions, n, -middle])
-        found = clustered(of_sources(middle), questions, n, asked.runs, rng)
-        tables["clustered"] += [{"truth": f"log-odds around {middle}"} | cell for cell in found]
-    seconds = round(time.time() - start)
-    asked.table.write_text(json.dumps({"seconds": seconds, "cells": tables}))
-    print(f"{seconds} s\n\n{told(tables)}")
+    laws, sources = truths(), {f"log-odds around {x}": of_sources(x) for x in (0, -2)}
+    tables = tables_of(
+        {
+            "pass family": Grid(pass_family, laws, QUESTIONS, SAMPLES, asked.runs),
+            "more draws": Grid(more_draws, laws, QUESTIONS, SAMPLES, asked.far_runs),
+            "majorities": Grid(majorities, laws, QUESTIONS, SAMPLES, asked.runs),
+            "ragged": Grid(ragged, laws, QUESTIONS, (4,), asked.runs),
+            "clustered": Grid(clustered, sources, QUESTIONS[1:], (4, 16), asked.runs),
+        }
+    )
+    for target in ("these", "new"):
+        compare_widths([cell for cell in tables["pass family"] if cell["target"] == target])
+    asked.table.write_text(json.dumps(tables))
+    print(told(tables))
 
 
 if __name__ == "__main__":

@@ -8,13 +8,43 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 LEAST, WIDER = 0.93, 1.15  # of what is said to hold; how much wider is too wide
+ROUNDING = 1e-12  # of truths and ends
 Cell = dict
+
+
+class Grid(NamedTuple):
+    """What a study is made of: all truths, numbers of questions M and of samples n.
+
+    Args:
+        study: the cells of one of each: study(truth, M, n, runs, rng).
+        truths: that banks are drawn from, by name.
+    """
+
+    study: Callable[[Any, int, int, int, np.random.Generator], list[Cell]]
+    truths: Mapping[str, Any]
+    questions: Sequence[int]
+    samples: Sequence[int]
+    runs: int
+
+
+def tables_of(grids: Mapping[str, Grid]) -> dict[str, list[Cell]]:
+    """The cells of each grid. How long each took is printed."""
+    tables: dict[str, list[Cell]] = {}
+    for table, (study, truths, questions, samples, runs) in grids.items():
+        start, tables[table] = time.time(), []
+        for (place, name), m, n in itertools.product(enumerate(truths), questions, samples):
+            found = study(truths[name], m, n, runs, np.random.default_rng([place, m, n]))
+            tables[table] += [{"truth": name} | cell for cell in found]
+        print(f"{table}: {time.time() - start:.0f} s", flush=True)
+    return tables
 
 
 class Tally:
@@ -28,8 +58,8 @@ class Tally:
         """Banks: (B,) ends, the truth or (B,) truths, and (B,) whether the score is at an end of
         its range."""
         self._runs += len(lo)
-        self._above += int(np.sum(truth > hi + 1e-9))
-        self._below += int(np.sum(truth < lo - 1e-9))
+        self._above += int(np.sum(truth > hi + ROUNDING))
+        self._below += int(np.sum(truth < lo - ROUNDING))
         self._edge += int(np.sum(edge))
         self._width += float(np.sum(hi - lo))
 
@@ -53,30 +83,29 @@ def holds(cell: Cell) -> bool:
 # --- Widths -----------------------------------------------------------------------------
 
 
-def ratios_here(cells: Sequence[Cell], ours: str) -> list[float]:
-    """The mean width of our interval to that of the narrowest that holds in the same cell: also of
-    one that holds there by luck, as a prior does where it is the truth."""
-    result = []
-    for group in _grouped(cells, ("truth", "questions", "n", "score", "k")).values():
-        holding = {cell["interval"]: cell["width"] for cell in group if holds(cell)}
-        if ours in holding and min(holding.values()) > 0:
-            result.append(holding[ours] / min(holding.values()))
-    return result
+def compare_widths(cells: Sequence[Cell]) -> None:
+    """Add to each cell of one target what its mean width is to that of the narrowest which holds.
 
-
-def ratios_everywhere(cells: Sequence[Cell], ours: str) -> list[float]:
-    """The same of the narrowest, in the mean over truths, of those that hold for all truths at
-    these questions, samples, score and k: for nobody knows the truth before."""
-    result = []
+    `to_narrowest`: that holds in the same cell, be it by luck, as a prior does where it is the
+    truth. `to_robust`: that holds for all truths at these questions, samples, score and k, as
+    nobody knows the truth before, both widths being means over the truths. None where the
+    interval itself does not hold, and where the score is at an end of its range in most banks:
+    there one of no width may hold.
+    """
     for group in _grouped(cells, ("questions", "n", "score", "k")).values():
-        widths = {
+        inside = [cell for cell in group if cell["edge"] < 0.5]
+        robust = {
             interval: float(np.mean([cell["width"] for cell in each]))
-            for (interval,), each in _grouped(group, ("interval",)).items()
+            for (interval,), each in _grouped(inside, ("interval",)).items()
             if all(holds(cell) for cell in each)
         }
-        if ours in widths:
-            result.append(widths[ours] / min(widths.values()))
-    return result
+        for cell in group:
+            here = [c["width"] for c in inside if c["truth"] == cell["truth"] and holds(c)]
+            cell["to_narrowest"] = cell["to_robust"] = None
+            if cell["edge"] < 0.5 and holds(cell):
+                cell["to_narrowest"] = cell["width"] / min(here)
+                if cell["interval"] in robust:
+                    cell["to_robust"] = robust[cell["interval"]] / min(robust.values())
 
 
 def _grouped(cells: Iterable[Cell], names: Sequence[str]) -> dict[tuple, list[Cell]]:
@@ -90,36 +119,38 @@ def _grouped(cells: Iterable[Cell], names: Sequence[str]) -> dict[tuple, list[Ce
 
 
 def summary(cells: Sequence[Cell], by: str, intervals: Sequence[str]) -> str:
-    """For each value of `by`: the mean share over cells, and how many of the cells are below 90 %,
-    and from 93 to 97 %."""
+    """For each value of `by` and interval: the mean share over cells; how many of the cells are
+    below 90 %; and how many from 93 to 97 %."""
     lines = [f"| {by} | {' | '.join(intervals)} |", "|---" * (len(intervals) + 1) + "|"]
     groups = {str(value): each for (value,), each in _grouped(cells, (by,)).items()}
     for value, group in (groups | {"all of these": list(cells)}).items():
         texts = []
         for interval in intervals:
             held = 100 * np.array([x["held"] for x in group if x["interval"] == interval])
-            good = 100 * np.mean((held >= 93) & (held <= 97)) if len(held) else 0
-            texts.append(
-                f"{held.mean():.1f} %, {100 * np.mean(held < 90):.0f} %, {good:.0f} %"
-                if len(held)
-                else "-"
-            )
+            if not len(held):
+                texts.append("")
+                continue
+            below, good = 100 * np.mean(held < 90), 100 * np.mean((held >= 93) & (held <= 97))
+            texts.append(f"{held.mean():.1f} % ({below:.1f} %, {good:.0f} %)")
         lines.append(f"| {value} | {' | '.join(texts)} |")
     return "\n".join(lines)
 
 
-def widths(cells: Sequence[Cell], ours: str) -> str:
-    """How much wider ours is than the narrowest, by both meanings of it."""
-    lines = []
-    # Where the score is at an end of its range in most banks, an interval of no width may hold.
-    inside = [cell for cell in cells if cell["edge"] < 0.5]
-    for name, found in (("here", ratios_here), ("everywhere", ratios_everywhere)):
-        ratios = np.array(found(inside, ours))
-        lines.append(
-            f"{ours}, to the narrowest that holds {name}: median {np.median(ratios):.3f}, "
-            f"{100 * np.mean(ratios <= WIDER):.0f} % of {len(ratios)} at most {WIDER}, "
-            f"95 % at most {np.quantile(ratios, 0.95):.2f}, the greatest {ratios.max():.2f}"
-        )
+def widths(cells: Sequence[Cell], by: str, interval: str) -> str:
+    """For each value of `by`: the median width to the narrowest, how many of the cells have at most
+    1.15 of it, and what all but 5 % of them have at most; by both meanings of the narrowest."""
+    lines = [f"| {by} | to the narrowest that holds | that holds for all truths |", "|---|---|---|"]
+    ours = [cell for cell in cells if cell["interval"] == interval]
+    groups = {str(value): each for (value,), each in _grouped(ours, (by,)).items()}
+    for value, group in (groups | {"all of these": ours}).items():
+        texts = []
+        for name in ("to_narrowest", "to_robust"):
+            ratio = np.array([cell[name] for cell in group if cell[name] is not None])
+            texts.append(
+                f"{np.median(ratio):.2f}, {100 * np.mean(ratio <= WIDER):.1f} %, "
+                f"{np.quantile(ratio, 0.95):.2f} ({len(ratio)} of {len(group)} cells)"
+            )
+        lines.append(f"| {value} | {' | '.join(texts)} |")
     return "\n".join(lines)
 
 

@@ -68,13 +68,12 @@ def at_knots(p: np.ndarray) -> np.ndarray:
     return shares.reshape(len(p), -1) / p.shape[1]
 
 
-def banks(
-    truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Blocks of banks: (B, M) success rates and (B, M) numbers of right samples."""
+def rates(
+    truth: Truth, questions: int, runs: int, rng: np.random.Generator
+) -> Iterator[np.ndarray]:
+    """Blocks of banks: (B, M) success rates."""
     for start in range(0, runs, BLOCK):
-        p = truth(rng, (min(BLOCK, runs - start), questions))
-        yield p, rng.binomial(n, p)
+        yield truth(rng, (min(BLOCK, runs - start), questions))
 
 
 def tabled(kind: np.ndarray, kinds: int) -> np.ndarray:
