@@ -130,7 +130,7 @@ class _Fit:
             more = self._misfit(score, level)[0] - self._best_misfit
             return math.sqrt(max(0.0, more)) - math.sqrt(allowed)
 
-        return float(brentq(beyond, far, near, xtol=1e-4 * (near - far)))
+        return float(brentq(beyond, far, near, xtol=1e-5 * (near - far)))
 
     def _misfit(
         self, score: np.ndarray | None = None, level: float = 0.0
