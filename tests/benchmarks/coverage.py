@@ -12,8 +12,9 @@ of which there is no unbiased estimate, is what n samples score on average, but 
 these rates do; Spectrum@k is mG-Pass@k by default. A share c of R runs has the Monte Carlo error
 sqrt(c (1 - c) / R): .5 points at 95 % and 2,000 runs.
 
-Two smaller studies are of questions that share sources, and of unlike numbers of samples. --draw
-draws the pictures on the cards from the table, for which matplotlib is needed.
+Two smaller studies are of questions that share sources, and of unlike numbers of samples. All take
+six to nine minutes on one core, "hierarchical" the most of it, the pass family two. --draw draws
+the picture on the card of gpassk from the table, for which matplotlib is needed.
 """
 
 from __future__ import annotations
@@ -41,18 +42,28 @@ from at_k.credits import (
     majority,
     threshold,
 )
-from at_k.draws import Prior, estimator, expected, law, posterior
+from at_k.draws import Prior, estimator, posterior
 from at_k.hierarchy import Hierarchical
-from at_k.interval import Blend, Intervals, normal_interval
+from at_k.interval import Blend
 from at_k.outcomes import Counts
-from at_k.sampling import Estimate, Sampling
-from holding import Cell, Grid, Tally, compare_widths, draw, summary, tables_of, widths, worst
-from scipy.stats import binom
-from truths import KNOTS, ROOT, Truth, at_knots, everywhere, of_sources, rates, tabled, truths
+from at_k.sampling import Sampling
+from holding import (
+    Cell,
+    Grid,
+    Tally,
+    compare_widths,
+    draw,
+    robust,
+    summary,
+    tables_of,
+    widths,
+    worst,
+)
+from study import CONFIDENCE, Study, normal_intervals, unbiased_variances
+from truths import ROOT, Truth, at_knots, everywhere, of_sources, rates, tabled, truths
 
 QUESTIONS, SAMPLES = (10, 30, 100, 500), (4, 8, 16, 64)
 UNIFORM: Prior = (1.0, 1.0)
-CONFIDENCE = 0.95
 FAMILIES: dict[str, Callable[[int], Score | Credits]] = {
     "pass@k": any_right,
     "pass^k": all_right,
@@ -80,107 +91,6 @@ def scores_of(draws: list[int]) -> dict[str, Score]:
         if each not in result.values():
             result[f"{family} {k}"] = each
     return result
-
-
-# --- One kind of bank -------------------------------------------------------------------
-
-
-class Study:
-    """Cells of the scores of one kind of bank.
-
-    Args:
-        kinds: one question of each kind that there may be.
-        keys, estimate: the scores, see `Sampling`.
-        n: the samples that the truth is the mean score of, all the same if it is unbiased.
-    """
-
-    def __init__(self, kinds: Counts, keys: Mapping[str, Blend], estimate: Estimate, n: int):
-        self.kinds, self.keys = kinds, keys
-        self.columns = estimate(*kinds.kinds)
-        c = np.arange(n + 1)
-        self.knots = binom.pmf(c, n, KNOTS[:, None]) @ estimate(np.full(n + 1, n), c)
-        self._top = estimate(kinds.kinds[0][-1:], kinds.kinds[0][-1:]).T
-        self._tallies: dict[tuple[str, str, str], Tally] = {}
-
-    def truth(self, shares: np.ndarray) -> dict[str, np.ndarray]:
-        """(B,) each score of banks with these shares of the knots."""
-        means = (shares @ self.knots).T
-        return {key: blend.of(means) for key, blend in self.keys.items()}
-
-    def add(
-        self,
-        target: str,
-        interval: str,
-        found: Mapping[str, Intervals],
-        truth: Mapping[str, np.ndarray],
-        table: np.ndarray,
-    ) -> None:
-        """Intervals of banks that have (B, U) questions of each kind."""
-        means = (table @ self.columns).T / table.sum(axis=1)
-        for key, each in found.items():
-            blend = self.keys[key]
-            u, top = blend.of(means), blend.of(self._top)
-            edge = (u < 1e-12) | (u > top - 1e-12)
-            tally = self._tallies.setdefault((target, interval, key), Tally())
-            tally.add(each.lo, each.hi, truth[key], edge)
-
-    def cells(self, **known) -> list[Cell]:
-        """What was added, beside what is known of all of it."""
-        result = []
-        for (target, interval, key), tally in self._tallies.items():
-            score, k = key.split()
-            cell = {"target": target, "interval": interval, "score": score, "k": int(k)}
-            result.append(known | cell | tally.cell())
-        return result
-
-
-# --- What others do -----------------------------------------------------------------------
-
-
-def product(credit: Credits) -> Credits:
-    """What the right ones of 2k draws are worth, if the worth of half of them is multiplied by
-    that of the others: the unbiased estimate of the square of a score is its expectation."""
-    k, value = len(credit), np.cumsum((0.0, *credit))
-    m, j = np.arange(2 * k + 1)[:, None], np.arange(k + 1)
-    halves = law(np.full(2 * k + 1, 2 * k), m[:, 0], k).hi
-    values = (halves * value[j] * value[np.clip(m - j, 0, k)]).sum(axis=1)
-    return tuple(np.maximum(np.diff(values), 0.0).tolist())
-
-
-def unbiased_variances(kinds: Counts, scores: Mapping[str, Score]) -> dict[str, np.ndarray]:
-    """(U,) h^2 - V of each score of 2k <= n draws that is no blend."""
-    result = {}
-    for key, score in scores.items():
-        credit = score.credits[0]
-        if len(score.credits) == 1 and 2 * len(credit) <= kinds.n.min():
-            h, square = expected(*kinds.kinds, [credit, credit]).T[0], product(credit)
-            result[key] = h**2 - expected(*kinds.kinds, [square])[:, 0]
-    return result
-
-
-def normal_intervals(
-    study: Study, table: np.ndarray, variances: Mapping[str, np.ndarray]
-) -> tuple[dict[str, Intervals], dict[str, Intervals]]:
-    """By the standard error over questions, and by unbiased variances: of scores that are no blend,
-    and within [0, 1]."""
-    questions = table.sum(axis=1)
-    means = (table @ study.columns).T / questions
-    squares = (table @ study.columns**2).T / questions
-    error, unbiased = {}, {}
-    for key, blend in study.keys.items():
-        column = blend.columns[0]
-        if blend.powers == (1.0,):
-            mean, square = means[column], squares[column]
-            error[key] = _normal(mean, (square - mean**2) / (questions - 1))
-        if key in variances:
-            unbiased[key] = _normal(mean, table @ variances[key] / questions**2)
-    return error, unbiased
-
-
-def _normal(mean: np.ndarray, variance: np.ndarray) -> Intervals:
-    sigma = np.sqrt(np.maximum(variance, 0.0))
-    lo, hi = normal_interval(mean, sigma, CONFIDENCE, (0.0, 1.0))
-    return Intervals(mean, sigma, lo, hi, "normal")
 
 
 # --- The studies --------------------------------------------------------------------------
@@ -323,9 +233,11 @@ def told(tables: Mapping[str, list[Cell]]) -> str:
         "by M": summary(these, "questions", ("posterior", "U^2 - V", "sampling")),
         "widths": widths(these, "truth", "sampling"),
         "widths, without the posterior": widths(without_prior, "truth", "sampling"),
+        "hold for all truths": robust(these),
         "worst": worst(these, "sampling"),
         "New questions": summary(new, "truth", (normal[0], "questions")),
         "widths of new": widths(new, "truth", "questions"),
+        "new, hold for all truths": robust(new),
         "worst of new": worst(new, "questions"),
         "k = 2n": summary(tables["more draws"], "truth", ("hierarchical",)),
         "cons_at_k": summary(tables["majorities"], "truth", ("posterior", "sampling")),
@@ -336,7 +248,7 @@ def told(tables: Mapping[str, list[Cell]]) -> str:
     return "\n\n".join(f"{title}\n\n{text}" for title, text in parts.items())
 
 
-def pictures(tables: Mapping[str, list[Cell]]) -> None:
+def picture(tables: Mapping[str, list[Cell]]) -> None:
     columns = [(n, k) for n in SAMPLES for k in draws_of(n)]
     draw(
         ROOT / "metrics" / "gpassk" / "coverage.svg",
@@ -352,11 +264,13 @@ def main() -> None:
     parser.add_argument("table", type=Path)
     parser.add_argument("--runs", type=int, default=2000)
     parser.add_argument("--far-runs", type=int, default=100)
-    parser.add_argument("--draw", action="store_true", help="draw the table, do not make it")
+    parser.add_argument(
+        "--draw", action="store_true", help="draw the table and tell of it, do not make it"
+    )
     asked = parser.parse_args()
     if asked.draw:
         tables = json.loads(asked.table.read_text())
-        pictures(tables)
+        picture(tables)
         print(told(tables))
         return
     laws, sources = truths(), {f"log-odds around {x}": of_sources(x) for x in (0, -2)}

@@ -154,6 +154,18 @@ def widths(cells: Sequence[Cell], by: str, interval: str) -> str:
     return "\n".join(lines)
 
 
+def robust(cells: Sequence[Cell]) -> str:
+    """At how many combinations of questions, samples, score and k each interval holds for all
+    truths, of those where the score is not at an end of its range in most banks."""
+    groups = _grouped(cells, ("questions", "n", "score", "k")).values()
+    number = dict.fromkeys((cell["interval"] for cell in cells), 0)
+    for group in groups:
+        inside = [cell for cell in group if cell["edge"] < 0.5]
+        for (interval,), each in _grouped(inside, ("interval",)).items():
+            number[interval] += all(holds(cell) for cell in each)
+    return f"of {len(groups)}: {number}"
+
+
 def worst(cells: Sequence[Cell], interval: str, number: int = 12) -> str:
     """The cells of an interval that hold least often."""
     found = sorted((c for c in cells if c["interval"] == interval), key=lambda c: c["held"])
