@@ -240,6 +240,17 @@ def test_sampling_and_questions_hold_as_often_as_they_say(truth, questions, n, n
         assert np.mean((ends.lo <= true) & (true <= ends.hi)) > LEAST
 
 
+def test_few_new_questions_of_two_kinds_may_be_of_another_mixture():
+    rng, n = np.random.default_rng(15), 64
+    keys, estimate = estimator({"pass@1": any_right(1)})
+    c = rng.binomial(n, rng.choice([0.1, 0.9], (RUNS, 10)))
+    tables = np.array([np.bincount(row, minlength=n + 1) for row in c])
+    kinds = Counts(np.full(n + 1, n), np.arange(n + 1))
+    ends = Sampling(kinds, keys, estimate, True).over(tables, 0.95)["pass@1"]
+    held = np.mean((ends.lo <= 0.5) & (ends.hi >= 0.5))
+    assert held > 0.92  # .88 where all questions were moved alike
+
+
 @pytest.mark.parametrize(("truth", "questions", "n"), CELLS[1:])
 def test_hierarchical_holds_more_draws_than_there_are_samples(truth, questions, n):
     rng, runs, held = np.random.default_rng(13), 40, 0

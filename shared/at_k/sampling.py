@@ -10,7 +10,9 @@ bank, for the width and for nothing else.
    right sample has p of the order 1/(nT), not 0, and so no variance vanishes.
 2. *A family through it.* Move all log-odds by one step d. The score is then theta(d), the
    integral of E[h | p] dG, and U has the variance v(d), that of Var[h | p] dG over M. Where the
-   questions are new as well, it is that of E[h^2 | p] dG less theta(d)^2, over M.
+   questions are new as well, it is that of E[h^2 | p] dG less theta(d)^2, over M; but no smaller
+   share of the greatest that theta(d) allows than at d = 0. For the next questions may be more of
+   one kind and fewer of another, and do not crowd at an end of the range then as moved ones do.
 3. *What is not refuted*: all theta(d) with |U - theta(d)| <= z sqrt(v(d)), as Wilson (1927) has
    it with the binomial for a family. So the interval keeps within the range of the score
    without being cut, and is longer to the side that has more room. Where few events tell, and
@@ -129,6 +131,13 @@ class _Family:
             (a, b): products[:, i] - (theta[:, a] * theta[:, b] if new_questions else 0.0)
             for i, (a, b) in enumerate(pairs)
         }
+        if new_questions:
+            most = (self.theta - self.theta[0]) * (self.theta[-1] - self.theta)
+            # Nearer to an end than this, there is nothing but rounding.
+            ratio = most / np.where(most[_HERE] > 1e-12, most[_HERE], np.inf)
+            for (a, b), each in self.covariance.items():
+                if a == b:
+                    self.covariance[a, a] = np.maximum(each, ratio[:, a] * each[_HERE])
 
 
 def _moments(n: int, estimate: Estimate, pairs: list[Pair]) -> tuple[np.ndarray, np.ndarray]:
