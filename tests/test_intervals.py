@@ -209,12 +209,12 @@ def test_auto_says_which_interval_it_picked(ask):
 
 # --- Coverage ---------------------------------------------------------------------------
 
-RUNS = 200
+RUNS = 1000
 LEAST = 0.95 - 4 * math.sqrt(0.95 * 0.05 / RUNS)  # four standard errors below
 
 
-def pass_at(k: int, p: np.ndarray) -> float:
-    return float(np.mean(1 - (1 - p) ** k))
+def pass_at(k: int, p: np.ndarray) -> np.ndarray:
+    return np.mean(1 - (1 - p) ** k, axis=-1)
 
 
 CELLS = [
@@ -226,21 +226,29 @@ CELLS = [
 
 
 @pytest.mark.parametrize(("truth", "questions", "n"), CELLS)
-def test_sampling_and_questions_hold_as_often_as_they_say(truth, questions, n):
-    rng, draws, rows = np.random.default_rng(12), (1, n // 2), np.arange(questions)
+@pytest.mark.parametrize("new", [False, True])
+def test_sampling_and_questions_hold_as_often_as_they_say(truth, questions, n, new):
+    rng, draws = np.random.default_rng(12), (1, n // 2)
     keys, estimate = estimator({f"pass@{k}": any_right(k) for k in draws})
-    everywhere = truth(rng, 1_000_000)
-    held = dict.fromkeys([(new, k) for new in (False, True) for k in draws], 0.0)
-    for _ in range(RUNS):
-        p = truth(rng, questions)
-        counts = Counts(np.full(questions, n), rng.binomial(n, p))
-        for new in (False, True):
-            found = Sampling(counts, keys, estimate, new).intervals(rows, 0.95)
-            for k in draws:
-                interval = found[f"pass@{k}"]
-                score = pass_at(k, everywhere if new else p)
-                held[new, k] += (interval.lo <= score <= interval.hi) / RUNS
-    assert min(held.values()) > LEAST
+    kinds = Counts(np.full(n + 1, n), np.arange(n + 1))
+    p = truth(rng, (RUNS, questions))
+    tables = np.array([np.bincount(row, minlength=n + 1) for row in rng.binomial(n, p)])
+    found = Sampling(kinds, keys, estimate, new).over(tables, 0.95)
+    true_of = truth(rng, 1_000_000) if new else p
+    for k in draws:
+        ends, true = found[f"pass@{k}"], pass_at(k, true_of)
+        assert np.mean((ends.lo <= true) & (true <= ends.hi)) > LEAST
+
+
+def test_few_new_questions_of_two_kinds_may_be_of_another_mixture():
+    rng, n = np.random.default_rng(15), 64
+    keys, estimate = estimator({"pass@1": any_right(1)})
+    c = rng.binomial(n, rng.choice([0.1, 0.9], (RUNS, 10)))
+    tables = np.array([np.bincount(row, minlength=n + 1) for row in c])
+    kinds = Counts(np.full(n + 1, n), np.arange(n + 1))
+    ends = Sampling(kinds, keys, estimate, True).over(tables, 0.95)["pass@1"]
+    held = np.mean((ends.lo <= 0.5) & (ends.hi >= 0.5))
+    assert held > 0.92  # .88 where all questions were moved alike
 
 
 @pytest.mark.parametrize(("truth", "questions", "n"), CELLS[1:])
@@ -251,7 +259,7 @@ def test_hierarchical_holds_more_draws_than_there_are_samples(truth, questions, 
         p = truth(rng, questions)
         counts = Counts(np.full(questions, n), rng.binomial(n, p))
         found = Hierarchical(counts, credits).intervals(np.arange(questions), 0.95)
-        truths = {"pass": pass_at(2 * n, p), "all": float(np.mean(p ** (2 * n)))}
+        truths = {"pass": pass_at(2 * n, p), "all": np.mean(p ** (2 * n))}
         held += sum(found[key].lo <= truths[key] <= found[key].hi for key in credits)
     assert held >= 0.95 * 2 * runs - 4 * math.sqrt(0.95 * 0.05 * 2 * runs)
 

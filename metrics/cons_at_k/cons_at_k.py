@@ -34,6 +34,7 @@ from .consensus import (
 )
 from .credits import majority as majority
 from .draws import check_prior
+from .ends import greatest as greatest
 from .exact import has_table as has_table
 from .hierarchy import Hierarchical as Hierarchical
 from .intake import prediction_column as prediction_column

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .intake import label_index
-from .interval import Scores, Spread
+from .interval import Interval, Scores, Spread
 from .parameters import check_confidence, check_flag, check_names
 
 
@@ -65,11 +65,12 @@ class Report:
     def of(self, scores: Scores, spread: Spread | None = None) -> dict[str, Any]:
         """Every key over all questions, then over each group's; with intervals if wanted."""
         result: dict[str, Any] = {}
-        for prefix, rows in self._parts:
+        parts = [rows for _, rows in self._parts]
+        found: list[dict[str, Interval]] = [{} for _ in parts]
+        if spread is not None and self._confidence is not None:
+            found = spread.of_each(parts, self._confidence)
+        for (prefix, rows), intervals in zip(self._parts, found, strict=True):
             questions = np.bincount(scores.kind[rows], minlength=len(scores.columns))
-            intervals = {}
-            if spread is not None and self._confidence is not None:
-                intervals = spread.intervals(rows, self._confidence)
             for key, mean in scores.means(questions).items():
                 result[prefix + key] = mean
                 if key in intervals:

@@ -10,22 +10,36 @@ bank, for the width and for nothing else.
    right sample has p of the order 1/(nT), not 0, and so no variance vanishes.
 2. *A family through it.* Move all log-odds by one step d. The score is then theta(d), the
    integral of E[h | p] dG, and U has the variance v(d), that of Var[h | p] dG over M. Where the
-   questions are new as well, it is that of E[h^2 | p] dG less theta(d)^2, over M.
+   questions are new as well, it is that of E[h^2 | p] dG less theta(d)^2, over M; but no smaller
+   share of the greatest that theta(d) allows than at d = 0. For the next questions may be more of
+   one kind and fewer of another, and do not crowd at an end of the range then as moved ones do.
 3. *What is not refuted*: all theta(d) with |U - theta(d)| <= z sqrt(v(d)), as Wilson (1927) has
    it with the binomial for a family. So the interval keeps within the range of the score
-   without being cut, and is longer to the side that has more room.
+   without being cut, and is longer to the side that has more room. Where few events tell, and
+   of products of powers, see `ends`.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
 
-from .interval import Blend, Interval, Pair, normal_reach, student_reach
+from .ends import greatest, joined
+from .interval import (
+    Blend,
+    Interval,
+    Intervals,
+    Pair,
+    Spread,
+    normal_reach,
+    one_by_one,
+    questions_of,
+    student_reach,
+)
 from .outcomes import Counts
 
 Estimate = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -33,36 +47,60 @@ Estimate = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 _STEP = 0.15  # of the log-odds
 _INNER, _REACH = 80, 60  # the prior lives on -12 .. 12, and is moved by -9 .. 9
-_LOG_ODDS = np.arange(-_INNER - _REACH, _INNER + _REACH + 1) * _STEP
-PRIOR = slice(_REACH, _REACH + 2 * _INNER + 1)  # where the prior lives, unmoved
-_HERE = _REACH + 1  # the family's member that is not moved
-_BLOCK = 1 << 12  # rows of a law worked on at once, which bounds the memory
+_NEVER, _ALWAYS = -1e9, 1e9  # the log-odds of rates that are 0 and 1 as doubles
+_LOG_ODDS = np.hstack([_NEVER, np.arange(-_INNER - _REACH, _INNER + _REACH + 1) * _STEP, _ALWAYS])
+PRIOR = slice(_REACH + 1, _REACH + 2 * _INNER + 2)  # where the prior lives, unmoved
+_HERE = _REACH + 1  # the family's member that is not moved, in the middle
+_BLOCK, _BANKS = 1 << 12, 1 << 8  # rows of a law, and banks, at once: this bounds the memory
+
+
+class Banks(NamedTuple):
+    """B banks whose questions are of the same kinds: groups of one, or simulated ones.
+
+    Args:
+        kinds: (U,) the n and (U,) the c of each kind.
+        questions: (B, U) how many questions of each kind a bank has.
+    """
+
+    kinds: tuple[np.ndarray, np.ndarray]
+    questions: np.ndarray
 
 
 # --- The spread of the success rates ---------------------------------------------------
 
 
 def binomial(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """P(c of n right) at each rate of the grid: (U, 281) for (U,) n and c."""
+    """P(c of n right) at each rate of the grid: (U, 283) for (U,) n and c."""
     n, c = n[:, None], c[:, None]
     ways = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
     wrong, right = np.logaddexp(0, _LOG_ODDS), np.logaddexp(0, -_LOG_ODDS)
     return np.exp(ways - c * right - (n - c) * wrong)
 
 
-def learn(counts: Counts) -> dict[int, np.ndarray]:
-    """The learned prior on the grid, split by n: {n: (161,)}, of sum 1 in all."""
-    n, c = counts.kinds
-    share = counts.questions / len(counts.n)
+def learn(banks: Counts | Banks) -> dict[int, np.ndarray]:
+    """The learned priors on the grid, split by n: {n: (161,)}, or {n: (B, 161)} of many banks.
+
+    Those of one bank have the sum 1 in all.
+    """
+    n, c = banks.kinds
+    total = banks.questions.sum(axis=-1, keepdims=True)
+    share = banks.questions / total
     likelihood = binomial(n, c)[:, PRIOR]
     rate = 1 / (1 + np.exp(-_LOG_ODDS[PRIOR]))
-    prior = before = rate * (1 - rate)  # uniform in p, on the scale of log-odds
-    prior = prior / prior.sum()
-    for _ in range(max(20, int(2 * math.sqrt(len(counts.n))))):
-        before, weight = prior, share / (likelihood @ prior)
-        prior = before * (weight @ likelihood)
+    prior = rate * (1 - rate)  # uniform in p, on the scale of log-odds
+    prior = np.broadcast_to(prior / prior.sum(), (*share.shape[:-1], len(prior)))
+
+    def weights() -> np.ndarray:
+        # A kind that other banks have may be as good as impossible here.
+        return share / np.maximum(prior @ likelihood.T, 1e-300)
+
+    steps = np.maximum(20, (2 * np.sqrt(total)).astype(int))
+    for step in range(1, steps.max()):
+        prior = np.where(step < steps, prior * (weights() @ likelihood), prior)
+    last = weights()
     return {
-        size: before * (weight[n == size] @ likelihood[n == size]) for size in np.unique(n).tolist()
+        size: prior * (last[..., n == size] @ likelihood[n == size])
+        for size in np.unique(n).tolist()
     }
 
 
@@ -72,46 +110,45 @@ def learn(counts: Counts) -> dict[int, np.ndarray]:
 class _Family:
     """Scores and covariances of the columns when all log-odds are moved: 123 members.
 
-    The first and the last are the limits, where no sample is right and where all are.
+    The first and the last are the limits, where no sample is right and where all are. `theta` is
+    (123, m, B), and `covariance` of each pair (123, B), times the number of questions.
     """
 
-    def __init__(self, counts: Counts, estimate: Estimate, pairs: set[Pair], new_questions: bool):
-        columns = len(estimate(counts.n[:1], counts.c[:1])[0])
-        theta = np.zeros((2 * _REACH + 3, columns))
-        products = {pair: np.zeros(len(theta)) for pair in pairs}
-        for n, prior in learn(counts).items():
+    def __init__(self, banks: Banks, estimate: Estimate, pairs: list[Pair], new_questions: bool):
+        theta, products = np.zeros(()), np.zeros(())
+        for n, prior in learn(banks).items():
             mean, square = _moments(n, estimate, pairs)
-            ends = estimate(np.array([n, n]), np.array([0, n])) * prior.sum()
-            theta = theta + np.vstack([ends[:1], _moved(mean) @ prior, ends[1:]])
-            for a, b in pairs:
-                within = square[a, b] if new_questions else square[a, b] - mean[:, a] * mean[:, b]
-                between = ends[:, a] * ends[:, b] / prior.sum() if new_questions else np.zeros(2)
-                moved = _moved(within[:, None]) @ prior
-                products[a, b] = products[a, b] + np.hstack([between[0], moved[:, 0], between[1]])
-        if new_questions:
-            products = {(a, b): x - theta[:, a] * theta[:, b] for (a, b), x in products.items()}
+            if not new_questions:
+                square = square - np.stack([mean[:, a] * mean[:, b] for a, b in pairs], axis=1)
+            theta = theta + _members(prior, mean)
+            products = products + _members(prior, square)
         # The limits are exact, and rounding leads nowhere beyond them.
-        sizes, weight = counts.kinds[0], counts.questions
-        least, most = (weight @ estimate(sizes, c) / len(counts.n) for c in (0 * sizes, sizes))
-        self.theta, self.covariance = np.clip(theta, least, most).T, products
+        (sizes, _), questions = banks
+        share = questions / questions.sum(axis=1, keepdims=True)
+        limits = ((share @ estimate(sizes, c)).T for c in (0 * sizes, sizes))
+        self.theta = np.clip(theta, *limits)
+        self.covariance = {
+            (a, b): products[:, i] - (theta[:, a] * theta[:, b] if new_questions else 0.0)
+            for i, (a, b) in enumerate(pairs)
+        }
+        if new_questions:
+            most = (self.theta - self.theta[0]) * (self.theta[-1] - self.theta)
+            # Nearer to an end than this, there is nothing but rounding.
+            ratio = most / np.where(most[_HERE] > 1e-12, most[_HERE], np.inf)
+            for (a, b), each in self.covariance.items():
+                if a == b:
+                    self.covariance[a, a] = np.maximum(each, ratio[:, a] * each[_HERE])
 
-    def of(self, blend: Blend) -> tuple[np.ndarray, np.ndarray]:
-        """(123,) the score, and its variance times the number of questions."""
-        variance = blend.variance(self.theta, self.covariance)
-        return blend.of(self.theta), np.maximum(variance, 0.0)
 
-
-def _moments(
-    n: int, estimate: Estimate, pairs: set[Pair]
-) -> tuple[np.ndarray, dict[Pair, np.ndarray]]:
-    """E[h | p] (281, m) and, for each pair, E[h_a h_b | p] (281,) of questions of n samples."""
-    means, squares = [], []
+def _moments(n: int, estimate: Estimate, pairs: list[Pair]) -> tuple[np.ndarray, np.ndarray]:
+    """E[h | p] (283, m) and, for each pair, E[h_a h_b | p] (283, P) of questions of n samples."""
+    mean, square = np.zeros(()), np.zeros(())
     for start in range(0, n + 1, _BLOCK):
         c = np.arange(start, min(n + 1, start + _BLOCK))
         law, h = _law(n, start), estimate(np.full(len(c), n), c)
-        means.append(law.T @ h)
-        squares.append([law.T @ (h[:, a] * h[:, b]) for a, b in pairs])
-    return sum(means[1:], means[0]), dict(zip(pairs, np.sum(squares, axis=0), strict=True))
+        mean = mean + law.T @ h
+        square = square + law.T @ np.stack([h[:, a] * h[:, b] for a, b in pairs], axis=1)
+    return mean, square
 
 
 @lru_cache(maxsize=64)
@@ -120,15 +157,17 @@ def _law(n: int, start: int) -> np.ndarray:
     return binomial(np.full(len(c), n), c)
 
 
-def _moved(values: np.ndarray) -> np.ndarray:
-    """(281, m) values on the grid as seen from a prior that is moved: (121, m, 161)."""
-    return np.lib.stride_tricks.sliding_window_view(values, 2 * _INNER + 1, axis=0)
+def _members(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """(123, m, B) the integrals of (283, m) values over (B, 161) priors, each of them moved."""
+    moved = np.lib.stride_tricks.sliding_window_view(values[1:-1], prior.shape[1], axis=0)
+    never, always = (end[None, :, None] * prior.sum(axis=1) for end in values[[0, -1]])
+    return np.concatenate([never, moved @ prior.T, always])
 
 
 # --- Intervals ----------------------------------------------------------------------------
 
 
-class Sampling:
+class Sampling(Spread):
     """Intervals of scores for new samples: of these questions, or of new ones like them.
 
     Args:
@@ -137,7 +176,6 @@ class Sampling:
         estimate: the columns of questions (n, c).
         new_questions: whether the questions are new too.
         clusters: (M,) the source of each question, where some share one.
-
     """
 
     def __init__(
@@ -150,38 +188,69 @@ class Sampling:
     ):
         self._counts, self._keys, self._estimate = counts, keys, estimate
         self._new, self._clusters = new_questions, clusters
-        self._pairs = {pair for blend in keys.values() for pair in blend.pairs()}
+        self._pairs = list(dict.fromkeys(pair for blend in keys.values() for pair in blend.pairs()))
 
     @cached_property
     def _columns(self) -> np.ndarray:
         """(U, m) the estimates of each kind of question."""
         return self._estimate(*self._counts.kinds)
 
-    def intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
-        """Of the scores over the questions `rows`.
+    def of_each(self, parts: Sequence[np.ndarray], confidence: float) -> list[dict[str, Interval]]:
+        """Of the scores over each part of the bank.
 
         Raises:
             ValueError: if a single sample of each question does not show how samples vary, or
                 a single question, or source of questions, how they do.
         """
-        counts = Counts(self._counts.n[rows], self._counts.c[rows])
-        reach, clusters = self._reach(counts, rows, confidence)
-        family = _Family(counts, self._estimate, self._pairs, self._new)
-        columns = self._columns[self._counts.kind[rows]].T
-        means = columns.mean(axis=1)
-        result = {}
-        for key, blend in self._keys.items():
-            theta, variance = family.of(blend)
-            if clusters is not None:
-                variance = variance * _design_effect(blend, columns, means, clusters)
-            sigma, point = np.sqrt(variance / len(rows)), float(blend.of(means))
-            hi = _last_not_refuted(theta, reach * sigma, point)
-            lo = -_last_not_refuted(-theta[::-1], reach * sigma[::-1], -point)
-            name = "questions" if self._new else "sampling"
-            # Rounding aside, the point is between the ends.
-            ends = min(float(lo), point), max(float(hi), point)
-            result[key] = Interval(point, float(sigma[_HERE]), *ends, name)
+        kind, result = self._counts.kind, list[dict[str, Interval]]()
+        for start in range(0, len(parts), _BANKS):
+            some, sources = parts[start : start + _BANKS], None
+            if self._clusters is not None:
+                sources = [(kind[rows], self._clusters[rows]) for rows in some]
+            found = self.over(questions_of(kind, some, len(self._columns)), confidence, sources)
+            result += one_by_one(found, len(some))
         return result
+
+    def over(
+        self,
+        questions: np.ndarray,
+        confidence: float,
+        sources: Sequence[tuple[np.ndarray, np.ndarray]] | None = None,
+    ) -> dict[str, Intervals]:
+        """Of the scores over so many questions of each kind, (B, U): of B banks at once.
+
+        Args:
+            sources: for each bank (M,) the kind and (M,) the source of its questions.
+        """
+        total, miss = questions.sum(axis=1), 1 - confidence
+        reach = self._reach(questions, confidence, sources)
+        banks = Banks(self._counts.kinds, questions)
+        family = _Family(banks, self._estimate, self._pairs, self._new)
+        effect = np.ones((self._columns.shape[1], len(questions)))
+        for bank, (kind, source) in enumerate(sources or ()):
+            effect[:, bank] = _design_effects(self._columns[kind], source)
+        covariance = {
+            (a, b): each * np.sqrt(effect[a] * effect[b]) / total
+            for (a, b), each in family.covariance.items()
+        }
+        point = (questions @ self._columns / total[:, None]).T
+        lo, hi = point.copy(), point.copy()
+        for column in {column for blend in self._keys.values() for column in blend.columns}:
+            theta, u = family.theta[:, column], point[column]
+            sigma = np.sqrt(np.maximum(covariance[column, column], 0.0))
+            hi[column] = greatest(theta, sigma, u, reach, miss)
+            lo[column] = -greatest(-theta[::-1], sigma[::-1], -u, reach, miss)
+        here = {pair: each[_HERE] for pair, each in covariance.items()}
+        name = "questions" if self._new else "sampling"
+        return {
+            key: Intervals(
+                blend.of(point),
+                np.sqrt(np.maximum(blend.variance(family.theta[_HERE], here), 0.0)),
+                *joined(blend, lo, point, hi, here),
+                name,
+            )
+            for key, blend in self._keys.items()
+        }
 
     def unknown(self, rows: np.ndarray) -> dict[str, Interval]:
         """That nothing is known: anything between the least and the greatest score."""
@@ -195,47 +264,38 @@ class Sampling:
         return result
 
     def _reach(
-        self, counts: Counts, rows: np.ndarray, confidence: float
-    ) -> tuple[float, np.ndarray | None]:
-        """How many standard deviations to reach; and the sources of new questions."""
+        self,
+        questions: np.ndarray,
+        confidence: float,
+        sources: Sequence[tuple[np.ndarray, np.ndarray]] | None,
+    ) -> np.ndarray:
+        """(B,) how many standard deviations to reach."""
         if not self._new:
-            if counts.n.max() < 2:
+            if not questions[:, self._counts.kinds[0] > 1].any(axis=1).all():
                 raise ValueError(
                     "There is one sample of each question, which does not show how samples vary: "
                     "take more, or interval='questions'."
                 )
-            return normal_reach(confidence), None
-        clusters = rows if self._clusters is None else self._clusters[rows]
-        sources = len(np.unique(clusters))
-        reach = student_reach(sources, confidence)
-        return reach * math.sqrt(sources / (sources - 1)), clusters
+            return np.full(len(questions), normal_reach(confidence))
+        if sources is None:
+            number = questions.sum(axis=1)
+        else:
+            number = np.array([len(np.unique(source)) for _, source in sources])
+        reach = np.array([student_reach(each, confidence) for each in number.tolist()])
+        return reach * np.sqrt(number / (number - 1))
 
 
-def _design_effect(
-    blend: Blend, columns: np.ndarray, means: np.ndarray, clusters: np.ndarray
-) -> float:
-    """How much questions that share a source add to the variance; 1 if they do not.
+def _design_effects(columns: np.ndarray, sources: np.ndarray) -> np.ndarray:
+    """(m,) how much questions that share a source add to the variance; 1 if they do not.
 
-    The sum of squares over sources against that over questions (Miller 2024,
-    arXiv:2411.00640), of what each question adds to the score to first order.
+    The sum of squares over sources against that over questions (Miller 2024, arXiv:2411.00640).
+
+    Args:
+        columns: (M, m) of the questions.
+        sources: (M,) of them.
     """
-    value = blend.of(means)
-    rest = sum(
-        power * value / means[column] * (columns[column] - means[column])
-        for column, power in zip(blend.columns, blend.powers, strict=True)
-        if means[column] > 0
-    )
-    _, source = np.unique(clusters, return_inverse=True)
-    alone = np.sum(np.square(rest))
-    together = np.sum(np.bincount(source, rest) ** 2) if alone else 0.0
-    return max(1.0, float(together / alone)) if alone else 1.0
-
-
-def _last_not_refuted(theta: np.ndarray, reach: np.ndarray, point: float) -> float:
-    """The greatest score that is at most its reach above the point: theta rises."""
-    gap = theta - reach - point
-    here = int(np.flatnonzero(gap <= 1e-12)[-1])
-    if here == len(theta) - 1:
-        return theta[-1]
-    part = np.clip(-gap[here] / (gap[here + 1] - gap[here]), 0.0, 1.0)
-    return theta[here] + part * (theta[here + 1] - theta[here])
+    _, source = np.unique(sources, return_inverse=True)
+    rest = columns - columns.mean(axis=0)
+    alone = np.sum(rest**2, axis=0)
+    together = np.sum([np.bincount(source, each) ** 2 for each in rest.T], axis=1)
+    return np.maximum(1.0, together / np.where(alone > 0, alone, np.inf))

@@ -23,6 +23,7 @@ from .answers import NAMES as NAMES
 from .columns import given_per_question
 from .credits import NAMED, Options, check_lam, check_powers, check_tau, named
 from .draws import check_prior, draw_scores
+from .ends import greatest as greatest
 from .exact import has_table as has_table
 from .hierarchy import Hierarchical as Hierarchical
 from .intake import prediction_column as prediction_column

@@ -13,21 +13,21 @@ that of the learned prior.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy.optimize import brentq, nnls
 
 from .credits import Credits
 from .draws import worth
-from .interval import Interval, normal_reach
+from .interval import Interval, Spread, normal_reach
 from .outcomes import Counts
 from .sampling import PRIOR, binomial, learn
 
 _RATES = PRIOR.stop - PRIOR.start  # on the grid
 _BINS = 128  # that the numbers of right samples are told apart by, at most
-_HALVINGS = 14  # of the gap between a score that fits and one that does not
 
 
 def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
@@ -47,7 +47,7 @@ def learned(counts: Counts, credits: Sequence[Credits]) -> np.ndarray:
     return weight @ scores_of_rates(credits) / weight.sum(axis=1, keepdims=True)
 
 
-class Hierarchical:
+class Hierarchical(Spread):
     """Intervals of expected credits, for any k.
 
     Args:
@@ -124,13 +124,13 @@ class _Fit:
         far, near = float(score.min()), float(score @ self._best)
         if self._misfit(score, far)[0] <= self._best_misfit + allowed:
             return far
-        for _ in range(_HALVINGS):
-            level = (near + far) / 2
-            if self._misfit(score, level)[0] <= self._best_misfit + allowed:
-                near = level
-            else:
-                far = level
-        return near
+
+        def beyond(level: float) -> float:
+            # The misfit is nearly a parabola of the score, and so this is nearly a line.
+            more = self._misfit(score, level)[0] - self._best_misfit
+            return math.sqrt(max(0.0, more)) - math.sqrt(allowed)
+
+        return float(brentq(beyond, far, near, xtol=1e-5 * (near - far)))
 
     def _misfit(
         self, score: np.ndarray | None = None, level: float = 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,7 +65,7 @@ def sampled(
 
 
 @dataclass(frozen=True)
-class Recommended:
+class Recommended(Spread):
     """For these questions, if a bank tells how samples vary; if not, for new ones like them.
 
     Args:
@@ -79,13 +79,19 @@ class Recommended:
     far: Hierarchical
     new: Sampling
 
-    def intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
-        """Of the scores over the questions `rows`, each with the name of what was chosen."""
-        if self.counts.n[rows].max() > 1:
-            return self.near.intervals(rows, confidence) | self.far.intervals(rows, confidence)
-        if len(rows) > 1:
-            return self.new.intervals(rows, confidence) | self.far.unknown(rows)
-        return self.near.unknown(rows) | self.far.unknown(rows)
+    def of_each(self, parts: Sequence[np.ndarray], confidence: float) -> list[dict[str, Interval]]:
+        """Of the scores over each part, each with the name of what was chosen."""
+        told = [rows for rows in parts if self.counts.n[rows].max() > 1]
+        near = iter(self.near.of_each(told, confidence) if told else ())
+        result = []
+        for rows in parts:
+            if self.counts.n[rows].max() > 1:
+                result.append(next(near) | self.far.intervals(rows, confidence))
+            elif len(rows) > 1:
+                result.append(self.new.intervals(rows, confidence) | self.far.unknown(rows))
+            else:
+                result.append(self.near.unknown(rows) | self.far.unknown(rows))
+        return result
 
 
 def _k(score: Score | Credits) -> int:

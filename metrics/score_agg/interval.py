@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import NamedTuple, Protocol
@@ -21,11 +21,36 @@ class Interval(NamedTuple):
     interval: str
 
 
-class Spread(Protocol):
-    """What knows how sure the scores of a bank are."""
+class Intervals(NamedTuple):
+    """The same of B banks: (B,) each."""
+
+    mu: np.ndarray
+    sigma: np.ndarray
+    lo: np.ndarray
+    hi: np.ndarray
+    interval: str
+
+    def of(self, bank: int) -> Interval:
+        """That of one of the banks."""
+        mu, sigma, lo, hi = (float(each[bank]) for each in self[:4])
+        return Interval(mu, sigma, lo, hi, self.interval)
+
+
+def one_by_one(found: Mapping[str, Intervals], banks: int) -> list[dict[str, Interval]]:
+    """Of each of so many banks the intervals of all scores."""
+    return [{key: each.of(bank) for key, each in found.items()} for bank in range(banks)]
+
+
+class Spread:
+    """What knows how sure the scores of a bank are: has `intervals`, or `of_each`, or both."""
 
     def intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
         """The interval of each score over the questions `rows`; none for one that has none."""
+        return self.of_each([rows], confidence)[0]
+
+    def of_each(self, parts: Sequence[np.ndarray], confidence: float) -> list[dict[str, Interval]]:
+        """The same over each of many parts of the bank."""
+        return [self.intervals(rows, confidence) for rows in parts]
 
 
 class Kinds(Protocol):
@@ -110,7 +135,7 @@ class Scores:
 
 
 @dataclass(frozen=True)
-class Posterior:
+class Posterior(Spread):
     """Posterior means of each kind of question, and how they vary: independently of each other.
 
     Args:
@@ -127,26 +152,33 @@ class Posterior:
     covariance: dict[Pair, np.ndarray]
     bounds: tuple[float, float]
 
-    def intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
-        """By the normal law around the posterior mean."""
-        return self.over(np.bincount(self.bank.kind[rows], minlength=len(self.mean)), confidence)
+    def of_each(self, parts: Sequence[np.ndarray], confidence: float) -> list[dict[str, Interval]]:
+        """By the normal law around the posterior mean over each part."""
+        found = self.over(questions_of(self.bank.kind, parts, len(self.mean)), confidence)
+        return one_by_one(found, len(parts))
 
-    def over(self, questions: np.ndarray, confidence: float) -> dict[str, Interval]:
-        """The same over so many questions of each kind, (U,)."""
-        total = int(questions.sum())
-        means = (questions @ self.mean / total).tolist()
+    def over(self, questions: np.ndarray, confidence: float) -> dict[str, Intervals]:
+        """The same over so many questions of each kind, (B, U): of B banks at once."""
+        total = questions.sum(axis=1)
+        means = (questions @ self.mean).T / total
         pooled = {pair: questions @ each / total**2 for pair, each in self.covariance.items()}
+        columns = self.mean.T
         result = {}
         for key, blend in self.keys.items():
             if blend.pooled:
                 mu, variance = blend.of(means), blend.variance(means, pooled)
             else:
-                columns = self.mean.T
                 mu = questions @ blend.of(columns) / total
                 variance = questions @ blend.variance(columns, self.covariance) / total**2
-            lo, hi = normal_interval(mu, math.sqrt(variance), confidence, self.bounds)
-            result[key] = Interval(float(mu), math.sqrt(variance), lo, hi, "posterior")
+            sigma = np.sqrt(variance)
+            lo, hi = normal_interval(mu, sigma, confidence, self.bounds)
+            result[key] = Intervals(mu, sigma, lo, hi, "posterior")
         return result
+
+
+def questions_of(kind: np.ndarray, parts: Sequence[np.ndarray], kinds: int) -> np.ndarray:
+    """(B, U) how many questions of each of the kinds there are in each part of a bank."""
+    return np.array([np.bincount(kind[rows], minlength=kinds) for rows in parts])
 
 
 def normal_reach(confidence: float) -> float:
@@ -170,9 +202,7 @@ def student_reach(sources: int, confidence: float) -> float:
     return float(stdtrit(sources - 1, (1 + confidence) / 2))
 
 
-def normal_interval(
-    mu: float, sigma: float, confidence: float, bounds: tuple[float, float]
-) -> tuple[float, float]:
+def normal_interval(mu, sigma, confidence: float, bounds: tuple[float, float]):
     """mu -+ z sigma. An end beyond the bounds is moved to them; so lo <= hi always."""
-    reach, (least, most) = normal_reach(confidence) * sigma, bounds
-    return float(min(max(mu - reach, least), most)), float(max(min(mu + reach, most), least))
+    reach = normal_reach(confidence) * sigma
+    return np.clip(mu - reach, *bounds), np.clip(mu + reach, *bounds)

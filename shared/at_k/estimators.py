@@ -78,7 +78,7 @@ def _summary(
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
     counts = read_outcomes(R).counts()
     found = posterior(counts, {"": wanted}, prior, limits)
-    return found.over(counts.questions, confidence)[""][:4]
+    return found.over(counts.questions[None], confidence)[""].of(0)[:4]
 
 
 # --- Pass@k -------------------------------------------------------------------
@@ -565,7 +565,7 @@ def _bayes(R, w, R0, key: str, confidence: float, bounds: Bounds) -> Summary:
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
     rewards = _rewards(R, w, R0)
     found = bayes_posterior(rewards, "bayes", "avg", limits)
-    return found.over(rewards.questions, confidence)[key][:4]
+    return found.over(rewards.questions[None], confidence)[key].of(0)[:4]
 
 
 def max_at_k(R, k: int, w=None) -> float:
@@ -605,7 +605,7 @@ def max_at_k_ci(
     if bounds is None and draws > 1:
         bounds = float(rewards.levels[0]), float(rewards.levels[-1])
     found = best_posterior(rewards, {"": draws}, check_bounds(bounds))
-    return found.over(rewards.questions, confidence)[""][:4]
+    return found.over(rewards.questions[None], confidence)[""].of(0)[:4]
 
 
 # --- Two banks ----------------------------------------------------------------

@@ -20,7 +20,7 @@ from .interval import Interval, Spread, normal_reach, student_reach
 from .rewards import Rewards
 
 
-class RewardSampling:
+class RewardSampling(Spread):
     """Intervals of the means of scores that lie between two rewards.
 
     Args:
@@ -151,7 +151,7 @@ def _sorted_rewards(rewards: Rewards, rows: np.ndarray, n: int) -> np.ndarray:
     return np.repeat(levels.ravel(), counts.ravel()).reshape(len(rows), n)
 
 
-class Recommended:
+class Recommended(Spread):
     """For these questions, where they tell how samples vary; if not, for new ones like them.
 
     Args:

@@ -1,15 +1,20 @@
 """How often the intervals hold: banks drawn from known success rates, as a table and a picture.
 
-    python tests/benchmarks/coverage.py coverage.json [--runs 300]
+    python tests/benchmarks/coverage.py coverage.json [--runs 2000] [--far-runs 100]
     python tests/benchmarks/coverage.py coverage.json --draw
 
-A cell is a law of the success rates (a truth), M questions, n samples of each, a score and a k.
-Each run draws rates and samples anew and asks every interval for all scores at once, whether it
-holds the score that these rates have; that of "questions", the score of all questions of that law;
-and that of "hierarchical", of 2n draws, in a tenth of the runs and where M <= 100 and n <= 16. A
-share c has the Monte Carlo error sqrt(c (1 - c) / runs), 1.3 points at 95 % and 300 runs, which
-take seven to nine minutes on one core. --draw draws the picture on the card of gpassk from
-the table, for which matplotlib is needed.
+A cell is a law of the success rates (a truth), M questions, n samples of each, a score, a k and an
+interval. Each run draws rates and samples anew; with n samples of each question a bank is how many
+questions have 0 .. n right, so the runs of a cell are one table, and an interval is asked for all
+of them at once. Told is whether it holds the score that these rates have; for new questions, the
+score of all questions of that law; and for "hierarchical" that of 2n draws, in fewer runs. Geom@k,
+of which there is no unbiased estimate, is what n samples score on average, but for "posterior" what
+these rates do; Spectrum@k is mG-Pass@k by default. A share c of R runs has the Monte Carlo error
+sqrt(c (1 - c) / R): .5 points at 95 % and 2,000 runs.
+
+Two smaller studies are of questions that share sources, and of unlike numbers of samples. All take
+six to nine minutes on one core, "hierarchical" the most of it, the pass family two. --draw draws
+the picture on the card of gpassk from the table, for which matplotlib is needed.
 """
 
 from __future__ import annotations
@@ -17,13 +22,12 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import math
-import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
-import at_k
 import numpy as np
+from at_k.consensus import consensus, consensus_keys, consensus_posterior
 from at_k.credits import (
     Credits,
     Score,
@@ -32,19 +36,32 @@ from at_k.credits import (
     any_right,
     area,
     as_score,
+    geo_spectrum,
+    geom,
     geom_ds,
     majority,
     threshold,
 )
 from at_k.draws import Prior, estimator, posterior
 from at_k.hierarchy import Hierarchical
-from at_k.interval import Interval
+from at_k.interval import Blend
 from at_k.outcomes import Counts
-from at_k.reading import read_questions
 from at_k.sampling import Sampling
+from holding import (
+    Cell,
+    Grid,
+    Tally,
+    compare_widths,
+    draw,
+    robust,
+    summary,
+    tables_of,
+    widths,
+    worst,
+)
+from study import CONFIDENCE, Study, normal_intervals, unbiased_variances
+from truths import ROOT, Truth, at_knots, everywhere, of_sources, rates, tabled, truths
 
-ROOT = Path(__file__).resolve().parents[2]
-PICTURE = ROOT / "metrics" / "gpassk" / "coverage.svg"
 QUESTIONS, SAMPLES = (10, 30, 100, 500), (4, 8, 16, 64)
 UNIFORM: Prior = (1.0, 1.0)
 FAMILIES: dict[str, Callable[[int], Score | Credits]] = {
@@ -54,234 +71,222 @@ FAMILIES: dict[str, Callable[[int], Score | Credits]] = {
     "mG-Pass@k": above_half,
     "maj@k": majority,
     "AUC@k": area,
+    "Geom@k": geom,
     "Geom_ds@k": geom_ds,
+    "GeoSpectrum@k": geo_spectrum,
 }
-Truth = Callable[[np.random.Generator, int], np.ndarray]
-
-
-def shipped_rates() -> np.ndarray:
-    """The shares of right samples of the questions that ship with the package, cool and warm."""
-    shares: list[float] = []
-    for file in sorted((ROOT / "shared/at_k/samples").glob("*.jsonl")):
-        questions = read_questions(str(file))
-        scores = at_k.load("gpassk").compute(
-            predictions=questions.predictions,
-            references=questions.references,
-            check_correct_fn="numeric",
-            k=1,
-            include="pass@k",
-            return_per_question=True,
-        )
-        shares += scores["per_question"]["pass@1"]
-    return np.array(shares)
-
-
-def truths() -> dict[str, Truth]:
-    real = shipped_rates()
-    return {
-        "all 1/2": lambda rng, size: np.full(size, 0.5),
-        "rare: Beta(0.3, 6)": lambda rng, size: rng.beta(0.3, 6, size),
-        "spread: Beta(1, 1)": lambda rng, size: rng.beta(1, 1, size),
-        "even: Beta(5, 5)": lambda rng, size: rng.beta(5, 5, size),
-        "either 0.1 or 0.9": lambda rng, size: rng.choice([0.1, 0.9], size),
-        "near-certain: Beta(6, 0.3)": lambda rng, size: rng.beta(6, 0.3, size),
-        "real: of the samples": lambda rng, size: rng.choice(real, size),
-    }
 
 
 def draws_of(n: int) -> list[int]:
     return sorted({1, 2, 4, n // 2, n})
 
 
-def scores_of(draws: list[int]) -> dict[str, Score | Credits]:
+def scores_of(draws: list[int]) -> dict[str, Score]:
     """Each score at each k, but those that are another's by another name, or always 0."""
-    result: dict[str, Score | Credits] = {}
+    result: dict[str, Score] = {}
     for (family, score), k in itertools.product(FAMILIES.items(), draws):
-        if (each := score(k)) not in result.values() and any(as_score(each).credits[0]):
+        each = as_score(score(k))
+        if k == 1 and family != "pass@k":
+            continue  # is pass@1, or always 0
+        if each not in result.values():
             result[f"{family} {k}"] = each
     return result
 
 
-class Truths:
-    """What the scores are worth at given success rates: interpolated from 4,001 of them."""
-
-    def __init__(self, scores: Mapping[str, Score | Credits]):
-        self._scores = {key: as_score(score) for key, score in scores.items()}
-        self._angles = np.linspace(0, math.pi / 2, 4001)
-        self._columns = {
-            credit: self._column(credit)
-            for score in self._scores.values()
-            for credit in score.credits
-        }
-
-    def _column(self, credit: Credits) -> np.ndarray:
-        k, p = len(credit), np.sin(self._angles)[:, None] ** 2
-        j = np.arange(k + 1)
-        ways = np.array([math.comb(k, each) for each in j], dtype=float)
-        return (ways * p**j * (1 - p) ** (k - j)) @ np.cumsum((0.0, *credit))
-
-    def of(self, p: np.ndarray) -> dict[str, float]:
-        """The scores, each the mean over questions of success rates p, (M,)."""
-        angles = np.arcsin(np.sqrt(p))
-        means = {
-            credit: float(np.interp(angles, self._angles, column).mean())
-            for credit, column in self._columns.items()
-        }
-        return {
-            key: math.prod(
-                means[credit] ** power
-                for credit, power in zip(score.credits, score.powers, strict=True)
-            )
-            for key, score in self._scores.items()
-        }
+# --- The studies --------------------------------------------------------------------------
 
 
-class Tally:
-    """How often the intervals of each score held the truth, and how wide they were."""
-
-    def __init__(self) -> None:
-        self._runs: dict[str, list[tuple[bool, float]]] = {}
-
-    def add(self, intervals: Mapping[str, Interval], truth: Mapping[str, float]) -> None:
-        for key, interval in intervals.items():
-            held = interval.lo - 1e-9 <= truth[key] <= interval.hi + 1e-9
-            self._runs.setdefault(key, []).append((held, interval.hi - interval.lo))
-
-    def means(self) -> dict[str, tuple[float, float]]:
-        return {
-            key: (
-                round(sum(held for held, _ in runs) / len(runs), 4),
-                sum(w for _, w in runs) / len(runs),
-            )
-            for key, runs in self._runs.items()
-        }
-
-
-def study(truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator) -> list[dict]:
-    """The cells of one truth, M and n."""
-    near, far = scores_of(draws_of(n)), scores_of([2 * n])
-    single = {key: as_score(score).credits for key, score in far.items()}
-    far_credits = {key: credits[0] for key, credits in single.items() if len(credits) == 1}
-    known, known_far = Truths(near), Truths(far)
-    everywhere = known.of(truth(np.random.default_rng(0), 400_000))
-    keys, estimate = estimator(near)
-    rows = np.arange(questions)
-    tallies = {name: Tally() for name in ("posterior", "sampling", "questions", "hierarchical")}
-    for run in range(runs):
-        p = truth(rng, questions)
-        counts = Counts(np.full(questions, n), rng.binomial(n, p))
-        score = known.of(p)
-        tallies["posterior"].add(posterior(counts, near, UNIFORM).intervals(rows, 0.95), score)
-        tallies["sampling"].add(Sampling(counts, keys, estimate).intervals(rows, 0.95), score)
-        new = Sampling(counts, keys, estimate, new_questions=True).intervals(rows, 0.95)
-        tallies["questions"].add(new, everywhere)
-        if run % 10 == 0 and n <= 16 and questions <= 100:
-            found = Hierarchical(counts, far_credits).intervals(rows, 0.95)
-            tallies["hierarchical"].add(found, known_far.of(p))
-    cells = []
-    for interval, tally in tallies.items():
-        for key, (held, width) in tally.means().items():
-            name, k = key.split()
-            cells.append(
-                {"interval": interval, "score": name, "k": int(k), "held": held, "width": width}
-            )
-    return cells
+def pass_family(
+    truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator
+) -> list[Cell]:
+    """The cells of k <= n for one truth, M and n."""
+    scores = scores_of(draws_of(n))
+    keys, estimate = estimator(scores)
+    kinds = Counts(np.full(n + 1, n), np.arange(n + 1))
+    study = Study(kinds, keys, estimate, n)
+    sampling, new = (Sampling(kinds, keys, estimate, new) for new in (False, True))
+    prior, variances = posterior(kinds, scores, UNIFORM), unbiased_variances(kinds, scores)
+    own = {key: blend.of(study.knots.T) for key, blend in prior.keys.items() if not blend.pooled}
+    anywhere = study.truth(everywhere(truth))
+    for p in rates(truth, questions, runs, rng):
+        c = rng.binomial(n, p)
+        shares, table = at_knots(p), tabled(c, n + 1)
+        these = study.truth(shares)
+        of_rates = these | {key: shares @ column for key, column in own.items()}
+        study.add("these", "posterior", prior.over(table, CONFIDENCE), of_rates, table)
+        study.add("these", "sampling", sampling.over(table, CONFIDENCE), these, table)
+        study.add("new", "questions", new.over(table, CONFIDENCE), anywhere, table)
+        error, unbiased = normal_intervals(study, table, variances)
+        study.add("these", "standard error", error, these, table)
+        study.add("new", "standard error", error, anywhere, table)
+        study.add("these", "U^2 - V", unbiased, these, table)
+    return study.cells(questions=questions, n=n)
 
 
-# --- What is said of it -----------------------------------------------------------------
+def more_draws(
+    truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator
+) -> list[Cell]:
+    """The cells of k = 2n, one bank at a time."""
+    scores = scores_of([2 * n]).items()
+    credits = {key: score.credits[0] for key, score in scores if len(score.credits) == 1}
+    kinds = Counts(np.full(2 * n + 1, 2 * n), np.arange(2 * n + 1))
+    study = Study(kinds, *estimator(credits), 2 * n)
+    tallies = {key: Tally() for key in credits}
+    for p in rates(truth, questions, runs, rng):
+        c = rng.binomial(n, p)
+        true = study.truth(at_knots(p))
+        for bank, row in enumerate(c):
+            counts = Counts(np.full(questions, n), row)
+            found = Hierarchical(counts, credits).intervals(np.arange(questions), CONFIDENCE)
+            for key, each in found.items():
+                ends = np.array([each.lo]), np.array([each.hi])
+                tallies[key].add(*ends, true[key][bank], False)
+    return [
+        {"questions": questions, "n": n, "target": "these", "interval": "hierarchical"}
+        | {"score": key.split()[0], "k": 2 * n}
+        | tally.cell()
+        for key, tally in tallies.items()
+    ]
 
 
-def summary(table: dict) -> str:
-    """By truth and interval: the mean share over cells, and how many of them are below 90 %."""
-    names = ("posterior", "sampling", "questions", "hierarchical")
-    lines = [f"| | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
-    held: dict[tuple[str, str], list[float]] = {}
-    for cell in table["cells"]:
-        for truth in (cell["truth"], "all"):
-            held.setdefault((truth, cell["interval"]), []).append(100 * cell["held"])
-    for truth in [*dict.fromkeys(cell["truth"] for cell in table["cells"]), "all"]:
-        shares = [np.array(held[truth, name]) for name in names]
-        cells = [f"{x.mean():.1f} % ({100 * np.mean(x < 90):.0f} %)" for x in shares]
-        lines.append(f"| {truth} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+def majorities(
+    truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator
+) -> list[Cell]:
+    """The cells of cons_at_k, for k = n and n/2. cons@k is what n samples score on average."""
+    draws = {str(k): k for k in (n // 2, n)}
+    names = consensus_keys(draws, str(n))
+    keys = {_spaced(key): Blend((column,)) for column, key in enumerate(names)}
+    kinds = Counts(np.full(n + 1, n), np.arange(n + 1))
+    estimate = partial(consensus, draws)
+    study = Study(kinds, keys, estimate, n)
+    sampling = Sampling(kinds, keys, estimate)
+    prior = consensus_posterior(draws, str(n), kinds, UNIFORM)
+    for p in rates(truth, questions, runs, rng):
+        c = rng.binomial(n, p)
+        these, table = study.truth(at_knots(p)), tabled(c, n + 1)
+        found = {_spaced(key): each for key, each in prior.over(table, CONFIDENCE).items()}
+        study.add("these", "posterior", found, these, table)
+        study.add("these", "sampling", sampling.over(table, CONFIDENCE), these, table)
+    return study.cells(questions=questions, n=n)
 
 
-def draw(table: dict) -> None:
-    """Write the picture: the share of intervals of pass@k that hold, posterior beside auto."""
-    import matplotlib.pyplot as plt
-    from matplotlib.colors import TwoSlopeNorm
+def _spaced(key: str) -> str:
+    """A key such as pass@8, as "pass@k 8"."""
+    name, k = key.split("@")
+    return f"{name}@k {k}"
 
-    ink, faint = "#1f2328", "#59636e"
-    plt.rcParams |= {"font.size": 9, "text.color": ink, "axes.labelcolor": ink}
-    plt.rcParams["svg.hashsalt"] = "coverage"  # so that drawing it again changes nothing
-    names = list(dict.fromkeys(cell["truth"] for cell in table["cells"]))
-    rows = list(itertools.product(names, QUESTIONS))
+
+def ragged(truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator) -> list[Cell]:
+    """The cells of questions of n to 4n samples each."""
+    # The mean of Geom@k depends on the number of samples.
+    scores = {k: score for k, score in scores_of([1, n // 2, n]).items() if score.pooled}
+    keys, estimate = estimator(scores)
+    sizes = np.arange(n, 4 * n + 1)
+    first = np.cumsum(sizes + 1) - sizes - 1  # of the kinds of each size
+    size_of_kind = np.repeat(sizes, sizes + 1)
+    kinds = Counts(size_of_kind, np.arange(len(size_of_kind)) - np.repeat(first, sizes + 1))
+    study = Study(kinds, keys, estimate, n)
+    sampling, new = (Sampling(kinds, keys, estimate, new) for new in (False, True))
+    prior, anywhere = posterior(kinds, scores, UNIFORM), study.truth(everywhere(truth))
+    for p in rates(truth, questions, runs, rng):
+        size = rng.integers(n, 4 * n + 1, p.shape)
+        table = tabled(first[size - n] + rng.binomial(size, p), len(size_of_kind))
+        these = study.truth(at_knots(p))
+        study.add("these", "posterior", prior.over(table, CONFIDENCE), these, table)
+        study.add("these", "sampling", sampling.over(table, CONFIDENCE), these, table)
+        study.add("new", "questions", new.over(table, CONFIDENCE), anywhere, table)
+    return study.cells(questions=questions, n=n)
+
+
+def clustered(
+    truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator
+) -> list[Cell]:
+    """The cells of new questions that share sources, five to each, told of it or not."""
+    keys, estimate = estimator({f"pass@k {k}": any_right(k) for k in (1, n // 2, n)})
+    kinds = Counts(np.full(n + 1, n), np.arange(n + 1))
+    study, source = Study(kinds, keys, estimate, n), np.arange(questions) // 5
+    new, anywhere = Sampling(kinds, keys, estimate, True), study.truth(everywhere(truth))
+    for p in rates(truth, questions, runs, rng):
+        c = rng.binomial(n, p)
+        table, sources = tabled(c, n + 1), [(row, source) for row in c]
+        study.add("new", "questions", new.over(table, CONFIDENCE), anywhere, table)
+        found = new.over(table, CONFIDENCE, sources)
+        study.add("new", "questions, clusters", found, anywhere, table)
+    return study.cells(questions=questions, n=n)
+
+
+# --- The program --------------------------------------------------------------------------
+
+
+def told(tables: Mapping[str, list[Cell]]) -> str:
+    """What the cards say."""
+    these, new = (
+        [cell for cell in tables["pass family"] if cell["target"] == target]
+        for target in ("these", "new")
+    )
+    without_prior = [cell.copy() for cell in these if cell["interval"] != "posterior"]
+    compare_widths(without_prior)
+    normal = ("standard error", "U^2 - V")
+    parts = {
+        "These questions, k <= n": summary(these, "truth", ("posterior", *normal, "sampling")),
+        "by score": summary(these, "score", ("posterior", "U^2 - V", "sampling")),
+        "by M": summary(these, "questions", ("posterior", "U^2 - V", "sampling")),
+        "widths": widths(these, "truth", "sampling"),
+        "widths, without the posterior": widths(without_prior, "truth", "sampling"),
+        "hold for all truths": robust(these),
+        "worst": worst(these, "sampling"),
+        "New questions": summary(new, "truth", (normal[0], "questions")),
+        "widths of new": widths(new, "truth", "questions"),
+        "new, hold for all truths": robust(new),
+        "worst of new": worst(new, "questions"),
+        "k = 2n": summary(tables["more draws"], "truth", ("hierarchical",)),
+        "cons_at_k": summary(tables["majorities"], "truth", ("posterior", "sampling")),
+        "cons_at_k by score": summary(tables["majorities"], "score", ("posterior", "sampling")),
+        "unlike n": summary(tables["ragged"], "truth", ("posterior", "sampling", "questions")),
+        "clusters": summary(tables["clustered"], "truth", ("questions", "questions, clusters")),
+    }
+    return "\n\n".join(f"{title}\n\n{text}" for title, text in parts.items())
+
+
+def picture(tables: Mapping[str, list[Cell]]) -> None:
     columns = [(n, k) for n in SAMPLES for k in draws_of(n)]
-    figure, panels = plt.subplots(1, 2, figsize=(9.2, 6.4), sharey=True, layout="constrained")
-    for axes, interval, title in zip(
-        panels, ("posterior", "sampling"), ("posterior", "auto"), strict=True
-    ):
-        held = {
-            ((cell["truth"], cell["questions"]), (cell["n"], cell["k"])): 100 * cell["held"]
-            for cell in table["cells"]
-            if cell["interval"] == interval and cell["score"] == "pass@k"
-        }
-        shares = [[held[row, column] for column in columns] for row in rows]
-        mesh = axes.pcolormesh(
-            shares,
-            cmap="RdBu",  # which the colour-blind tell apart
-            norm=TwoSlopeNorm(95, 75, 105),  # to hold too often is the lesser harm
-            edgecolors="white",
-            linewidth=0.4,
-        )
-        axes.set_title(f'interval="{title}"', fontsize=11, pad=24)
-        axes.set_xticks(np.arange(len(columns)) + 0.5, [str(k) for _, k in columns])
-        axes.set_xlabel("k", color=faint)
-        axes.tick_params(length=0, labelsize=7.5, labelcolor=faint)
-        axes.spines[:].set_visible(False)
-        place = 0
-        for n in SAMPLES:
-            width = len(draws_of(n))
-            axes.text(place + width / 2, -0.5, f"n = {n}", ha="center", color=faint)
-            place += width
-            axes.axvline(place, color="white", linewidth=3)
-        for block in range(1, len(names)):
-            axes.axhline(block * len(QUESTIONS), color="white", linewidth=3)
-    panels[0].invert_yaxis()  # of both, which share it
-    panels[0].set_yticks(np.arange(len(rows)) + 0.5, [str(questions) for _, questions in rows])
-    for block, name in enumerate(names):
-        law = name.replace(": ", "\n")
-        y = (block + 0.5) * len(QUESTIONS)
-        panels[0].text(-2.2, y, law, ha="right", va="center", linespacing=1.4)
-    panels[0].text(-0.2, -0.5, "M", ha="right", color=faint)
-    bar = figure.colorbar(mesh, ax=panels, orientation="horizontal", extend="min", aspect=50)
-    bar.ax.set_xlim(75, 100)
-    bar.set_ticks([75, 80, 85, 90, 95, 100], labels=["75 %", "80", "85", "90", "95", "100 %"])
-    bar.set_label("of the 95 % intervals of pass@k that hold")
-    bar.ax.tick_params(length=0, labelcolor=faint)
-    bar.outline.set_visible(False)
-    figure.savefig(PICTURE, facecolor="white", metadata={"Date": None, "Creator": None})
+    draw(
+        ROOT / "metrics" / "gpassk" / "coverage.svg",
+        [cell for cell in tables["pass family"] if cell["score"] == "pass@k"],
+        {"posterior": 'interval="posterior"', "sampling": 'interval="auto"'},
+        columns,
+        "of the 95 % intervals of pass@k that hold",
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("table", type=Path)
-    parser.add_argument("--runs", type=int, default=300)
-    parser.add_argument("--draw", action="store_true", help="draw the table, do not make it")
+    parser.add_argument("--runs", type=int, default=2000)
+    parser.add_argument("--far-runs", type=int, default=100)
+    parser.add_argument(
+        "--draw", action="store_true", help="draw the table and tell of it, do not make it"
+    )
     asked = parser.parse_args()
     if asked.draw:
-        draw(json.loads(asked.table.read_text()))
+        tables = json.loads(asked.table.read_text())
+        picture(tables)
+        print(told(tables))
         return
-    start, cells = time.time(), []
-    for place, (name, truth) in enumerate(truths().items()):
-        for questions, n in itertools.product(QUESTIONS, SAMPLES):
-            rng = np.random.default_rng([place, questions, n])
-            found = study(truth, questions, n, asked.runs, rng)
-            cells += [{"truth": name, "questions": questions, "n": n} | cell for cell in found]
-        print(f"{name}: {time.time() - start:.0f} s", flush=True)
-    table = {"runs": asked.runs, "seconds": round(time.time() - start), "cells": cells}
-    asked.table.write_text(json.dumps(table))
-    print(summary(table))
+    laws, sources = truths(), {f"log-odds around {x}": of_sources(x) for x in (0, -2)}
+    tables = tables_of(
+        {
+            "pass family": Grid(pass_family, laws, QUESTIONS, SAMPLES, asked.runs),
+            "more draws": Grid(more_draws, laws, QUESTIONS, SAMPLES, asked.far_runs),
+            "majorities": Grid(majorities, laws, QUESTIONS, SAMPLES, asked.runs),
+            "ragged": Grid(ragged, laws, QUESTIONS, (4,), asked.runs),
+            "clustered": Grid(clustered, sources, QUESTIONS[1:], (4, 16), asked.runs),
+        }
+    )
+    for target in ("these", "new"):
+        compare_widths([cell for cell in tables["pass family"] if cell["target"] == target])
+    asked.table.write_text(json.dumps(tables))
+    print(told(tables))
 
 
 if __name__ == "__main__":
