@@ -550,3 +550,13 @@ def test_what_it_says_of_itself(gpassk):
     assert "arXiv" in gpassk.citation
     assert "thresholds" in gpassk.compute.__doc__
     assert textwrap.dedent(gpassk.inputs_description).startswith("\nComputes G-Pass@k")
+
+
+def test_a_group_that_tells_nothing_is_named(gpassk):
+    options = {"k": 1, "include": "pass@k", "confidence": 0.95, "interval": "questions"}
+    with pytest.raises(ValueError, match="Group 'odd': There is one question"):
+        gpassk.compute(
+            predictions=OUTCOMES, groups=[*["even"] * (len(OUTCOMES) - 1), "odd"], **options
+        )
+    with pytest.raises(ValueError, match=r"^There is one question"):
+        gpassk.compute(predictions=OUTCOMES[:1], **options)

@@ -68,7 +68,11 @@ class Report:
         parts = [rows for _, rows in self._parts]
         found: list[dict[str, Interval]] = [{} for _ in parts]
         if spread is not None and self._confidence is not None:
-            found = spread.of_each(parts, self._confidence)
+            try:
+                found = spread.of_each(parts, self._confidence)
+            except ValueError:
+                self._find_wrong_group(spread, self._confidence)
+                raise
         for (prefix, rows), intervals in zip(self._parts, found, strict=True):
             questions = np.bincount(scores.kind[rows], minlength=len(scores.columns))
             for key, mean in scores.means(questions).items():
@@ -79,3 +83,12 @@ class Report:
         if self._return_per_question:
             result["per_question"] = scores.per_question()
         return result
+
+    def _find_wrong_group(self, spread: Spread, confidence: float) -> None:
+        """Raise the error of the first group that has one, with its label."""
+        for prefix, rows in self._parts:
+            try:
+                spread.intervals(rows, confidence)
+            except ValueError as error:
+                where = f"Group {prefix.removesuffix('/')!r}: " if prefix else ""
+                raise ValueError(f"{where}{error}") from None
