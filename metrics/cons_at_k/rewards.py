@@ -179,7 +179,7 @@ def _distinct_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if size * base > 2**62:  # no number of 62 bits can hold the counts of a row
             return np.unique(table, axis=0, return_index=True, return_inverse=True)[1:]
         code, size = code + size * column, size * base
-    distinct = Codes(code)
+    distinct = Codes(code, size)
     row = np.empty(len(distinct.codes), dtype=np.int64)
     row[distinct.kind] = np.arange(len(code))
     return row, distinct.kind

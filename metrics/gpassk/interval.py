@@ -204,5 +204,6 @@ def student_reach(sources: int, confidence: float) -> float:
 
 def normal_interval(mu, sigma, confidence: float, bounds: tuple[float, float]):
     """mu -+ z sigma. An end beyond the bounds is moved to them; so lo <= hi always."""
-    reach = normal_reach(confidence) * sigma
-    return np.clip(mu - reach, *bounds), np.clip(mu + reach, *bounds)
+    reach, (least, most) = normal_reach(confidence) * sigma, bounds
+    lo, hi = np.maximum(mu - reach, least), np.minimum(mu + reach, most)
+    return np.minimum(lo, most), np.maximum(hi, least)

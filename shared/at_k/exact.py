@@ -61,12 +61,19 @@ def covariance_table(n: int, a: Credits, b: Credits, prior: Prior) -> np.ndarray
         for j, y in worth_b.items():
             both[i + j] += x * y
     products = _sum(n, 2 * k, both, prior)
-    means = map(mul, _sum(n, k, worth_a, prior), _sum(n, k, worth_b, prior))
+    means = map(mul, _mean(n, a, prior), _mean(n, b, prior))
     one, two = _all_ways(n, k, prior) ** 2, _all_ways(n, 2 * k, prior)
     unit = one * two * unit_a * unit_b
     return np.array([(x * one - y * two) / unit for x, y in zip(products, means, strict=True)])
 
 
+@lru_cache(maxsize=64)
+def _mean(n: int, credit: Credits, prior: Prior) -> Column:
+    """What a score of k draws is worth, in units, times all ways to draw them."""
+    return _sum(n, len(credit), _worth(credit)[0], prior)
+
+
+@lru_cache(maxsize=64)
 def _worth(credit: Credits) -> tuple[dict[int, int], int]:
     """What j right draws are worth, once for each order of them, and how many units are 1.
 

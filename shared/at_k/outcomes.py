@@ -185,12 +185,12 @@ class Codes:
     them, and np.unique is slow to import.
 
     Args:
-        code: (M,) integers, not negative.
+        code: (M,) integers from 0 to `most`.
     """
 
-    def __init__(self, code: np.ndarray):
+    def __init__(self, code: np.ndarray, most: int):
         self._code = code
-        if int(code.max()) > 8 * len(code):
+        if most > 8 * len(code):
             ordered = np.sort(code)
             ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(code) - 1)
             self.codes, self.questions = ordered[ends], np.diff(ends, prepend=-1)
@@ -230,10 +230,10 @@ class Counts:
     @cached_property
     def _distinct(self) -> tuple[int, Codes]:
         """A base, and the questions by c + base x n; or 0 and by c, if all n are the same."""
-        if one_size(self.n):
-            return 0, Codes(self.c)
+        if size := one_size(self.n):
+            return 0, Codes(self.c, size)
         base = int(self.c.max()) + 1
-        return base, Codes(self.c + base * self.n)
+        return base, Codes(self.c + base * self.n, base * (int(self.n.max()) + 1))
 
     @property
     def questions(self) -> np.ndarray:
