@@ -1,0 +1,86 @@
+"""Which interval a metric of rewards gives: by its name, or the one that is recommended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from .interval import Blend, Interval, Scores, Spread
+from .new_questions import NewQuestions
+from .reward_hierarchy import RewardHierarchy
+from .reward_sampling import RewardSampling
+from .rewards import Rewards, best_posterior
+
+REWARD_INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
+
+
+def best_drawn(
+    rewards: Rewards,
+    draws: Mapping[str, int],
+    interval: str,
+    limits: tuple[float, float],
+    clusters: np.ndarray | None,
+) -> tuple[Scores, Spread]:
+    """The best of each number of draws, and how sure it is.
+
+    Of more draws than a question has samples, the score is that of the laws that are learned.
+    """
+    far = RewardHierarchy(rewards, _beyond(rewards, draws), limits)
+    columns = [far.means[key] if key in far.means else rewards.best(k) for key, k in draws.items()]
+    keys = {key: Blend((column,)) for column, key in enumerate(draws)}
+    scores = Scores(keys, rewards.kind, np.stack(columns, axis=1))
+    if interval == "posterior":
+        return scores, best_posterior(rewards, draws, limits)
+    return scores, sampled_rewards(rewards, draws, interval, limits, clusters)
+
+
+def sampled_rewards(
+    rewards: Rewards,
+    draws: Mapping[str, int],
+    interval: str,
+    limits: tuple[float, float],
+    clusters: np.ndarray | None,
+) -> Spread:
+    """How sure the mean of the best of each number of draws is: by what was asked for."""
+    if interval == "hierarchical":
+        return RewardHierarchy(rewards, draws, limits)
+    far = _beyond(rewards, draws)
+    near = {key: k for key, k in draws.items() if key not in far}
+    if interval == "sampling":
+        return RewardSampling(rewards, near, limits)
+    scores = {key: rewards.best(k)[rewards.kind] for key, k in near.items()}
+    new = NewQuestions(scores, limits, clusters)
+    if interval == "questions":
+        return new
+    sampling = RewardSampling(rewards, near, limits)
+    return Recommended(rewards, sampling, RewardHierarchy(rewards, far, limits), new)
+
+
+@dataclass(frozen=True)
+class Recommended:
+    """For these questions, if a bank tells how samples vary; if not, for new ones like them.
+
+    Args:
+        near: of scores of at most n draws.
+        far: of scores of more.
+        new: of new questions.
+    """
+
+    rewards: Rewards
+    near: RewardSampling
+    far: RewardHierarchy
+    new: NewQuestions
+
+    def intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
+        """Of the scores over the questions `rows`, each with the name of what was chosen."""
+        if self.rewards.n[rows].max() > 1:
+            return self.near.intervals(rows, confidence) | self.far.intervals(rows, confidence)
+        if len(rows) > 1:
+            return self.new.intervals(rows, confidence) | self.far.unknown(rows)
+        return self.new.unknown(rows) | self.far.unknown(rows)
+
+
+def _beyond(rewards: Rewards, draws: Mapping[str, int]) -> dict[str, int]:
+    return {key: k for key, k in draws.items() if k > rewards.n.min()}
