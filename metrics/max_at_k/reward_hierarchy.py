@@ -37,11 +37,16 @@ class RewardHierarchy:
 
     def __init__(self, rewards: Rewards, draws: Mapping[str, int], limits: tuple[float, float]):
         self._rewards, self._draws, self._limits = rewards, draws, limits
-        self._levels = Levels(rewards)
+
+    @cached_property
+    def _levels(self) -> Levels:
+        return Levels(self._rewards)
 
     @cached_property
     def means(self) -> dict[str, np.ndarray]:
         """(U,) of each key, the best of so many draws given the samples and the learned prior."""
+        if not self._draws:
+            return {}
         spread, low = self._levels.spread(self._rewards.questions), self._levels.levels[0]
         if spread is None:
             return {key: np.full(len(self._levels.counts), low) for key in self._draws}

@@ -26,7 +26,7 @@ from scipy.special import gammaln
 from .rewards import Rewards
 
 _FEW = 40  # levels that are kept as they are
-_BINS = 20  # of more: equal shares of the samples, and as many of the range
+_BINS = 20  # of more: of equal shares of the samples, of the range, and ever fewer of the best
 _STEP, _REACH = 0.45, 12.0  # of d, on the scale of log-odds; a step of 0.15 for two levels
 _OCTAVES = np.arange(-2, 3.1, 0.5)  # of a, around the average sharpness
 _RARE = 1e-7  # of the likeliest law: laws rarer than that are left out
@@ -55,9 +55,9 @@ class Levels:
         times, values = counts[counts > 0], rewards.levels[counts > 0]
         self.levels, place = np.unique(values, return_inverse=True)
         if len(self.levels) > _FEW:
-            shares = np.linspace(0, 1, _BINS + 1)
-            low, high = self.levels[[0, -1]]
-            cuts = np.sort([*np.quantile(values, shares), *(low + shares * (high - low))])
+            shares, (low, high) = np.linspace(0, 1, _BINS + 1), self.levels[[0, -1]]
+            best = 1 - 0.5 ** np.arange(2, math.log2(times.sum()))  # which decide where k is large
+            cuts = np.sort([*np.quantile(values, [*shares, *best]), *(low + shares * (high - low))])
             _, place = np.unique(np.searchsorted(cuts, values, "right"), return_inverse=True)
             weight = np.bincount(place, times)
             self.levels = np.bincount(place, times * (values - low)) / weight + low
