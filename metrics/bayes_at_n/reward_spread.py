@@ -85,7 +85,9 @@ class Spread:
     Attributes:
         gaps: (L - 1,) between the levels, of sum 1: all moments are of rewards from 0 to 1.
         log_odds: (J, L - 1) of a reward above each level but the last, of each law.
-        priors: {n: (J,)} the learned prior, split by the number of samples; of sum 1 in all.
+        n: (U,) samples of each kind; where they differ by less than a factor of 2, their harmonic
+            mean.
+        priors: {n: (J,)} the learned prior, split by these; of sum 1 in all.
     """
 
     def __init__(self, levels: np.ndarray, counts: np.ndarray, questions: np.ndarray):
@@ -93,7 +95,8 @@ class Spread:
         self.counts, self.questions = counts, questions
         log_odds, start = self._laws()
         likelihood = _likelihood(log_odds, counts)
-        n, share = counts.sum(axis=1), questions / questions.sum()
+        self.n = _alike(counts.sum(axis=1), questions)
+        share = questions / questions.sum()
         prior = before = start
         for _ in range(max(20, int(2 * math.sqrt(questions.sum())))):
             before, weight = prior, share / (likelihood @ prior)
@@ -102,8 +105,8 @@ class Spread:
         self.log_odds = log_odds[kept]
         self._likelihood = likelihood[:, kept]
         self.priors = {
-            size: before[kept] * (weight[n == size] @ self._likelihood[n == size])
-            for size in np.unique(n).tolist()
+            n: before[kept] * (weight[self.n == n] @ self._likelihood[self.n == n])
+            for n in np.unique(self.n).tolist()
         }
 
     @cached_property
@@ -146,6 +149,12 @@ class Spread:
             return 1.0
         total = (self.questions @ squares / samples - mean**2) / (within / free)
         return math.sqrt(min(max(total, 1.0), 1024.0))
+
+
+def _alike(n: np.ndarray, questions: np.ndarray) -> np.ndarray:
+    octave = np.floor(np.log2(n)).astype(np.int64)
+    inverse = np.bincount(octave, questions / n) / np.maximum(np.bincount(octave, questions), 1)
+    return np.rint(1 / inverse[octave]).astype(np.int64)
 
 
 def _likelihood(log_odds: np.ndarray, counts: np.ndarray) -> np.ndarray:

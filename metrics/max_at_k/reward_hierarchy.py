@@ -13,6 +13,7 @@ prior. (So to the best of k draws a question adds what the moments of its F_l ad
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -23,7 +24,7 @@ from .interval import Interval, normal_reach
 from .reward_spread import Levels, Spread, best_covariance, best_mean
 from .rewards import Rewards
 
-_HALVINGS = 14  # of the gap between a score that fits and one that does not
+_STEPS = 10  # towards the last score that fits
 
 
 class RewardHierarchy:
@@ -103,12 +104,7 @@ class _Fit:
     def __init__(self, spread: Spread, draws: set[int]):
         # Between the laws of the spread there are others, which matter where k is large.
         self.log_odds = np.concatenate([spread.log_odds + step for step in (-0.15, 0.0, 0.15)])
-        n = spread.counts.sum(axis=1)
-        octave = np.floor(np.log2(n))  # of which the sizes are taken together
-        laws, scores = zip(
-            *(self._scaled(spread, octave == each, draws) for each in np.unique(octave)),
-            strict=True,
-        )
+        laws, scores = zip(*(self._scaled(spread, n, draws) for n in spread.priors), strict=True)
         u, size, vt = np.linalg.svd(np.concatenate(laws), full_matrices=False)
         kept = size > 1e-6 * size[0]
         self._law = size[kept, None] * vt[kept]
@@ -116,43 +112,45 @@ class _Fit:
         self._heavy = 1e3 * max(1.0, float(np.linalg.norm(self._score)))
         self._best_misfit, self._best = self._misfit()
 
-    def _scaled(
-        self, spread: Spread, here: np.ndarray, draws: set[int]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Of the kinds of questions `here`, g (m, 3 J) and U (m,): S has become the identity."""
-        counts, weight = spread.counts[here], spread.questions[here]
-        questions, n = int(weight.sum()), int(counts.sum(axis=1).min())
-        steps = _ladder(n, draws)
+    def _scaled(self, spread: Spread, n: int, draws: set[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Of the questions of n samples, g (m, 3 J) and U (m,): S has become the identity."""
+        counts, weight = spread.counts[spread.n == n], spread.questions[spread.n == n]
+        questions, prior = int(weight.sum()), spread.priors[n] / spread.priors[n].sum()
+        steps = _ladder(int(counts.sum(axis=1).min()), draws)
         seen = np.cumsum(counts, axis=1)
         bank = Rewards(np.arange(len(seen)), np.append(0.0, np.cumsum(spread.gaps)), seen)
         score = np.array([weight @ bank.best(j) for j in steps]) / questions
         law = np.array([best_mean(self.log_odds, spread.gaps, j) for j in steps])
         # Half a sample of slack, for scores that the learned prior leaves no room.
         s = np.eye(len(steps)) / 2 / (questions * n) ** 2
-        sizes = {size: spread.priors[size] for size in np.unique(counts.sum(axis=1)).tolist()}
-        share = sum(float(prior.sum()) for prior in sizes.values()) * questions
         for (a, j), (b, k) in itertools.combinations_with_replacement(enumerate(steps), 2):
-            of_size = [
-                best_covariance(spread.log_odds, spread.gaps, size, j, k) @ prior
-                for size, prior in sizes.items()
-            ]
-            s[a, b] += sum(of_size) / share
+            covariance = best_covariance(spread.log_odds, spread.gaps, n, j, k)
+            s[a, b] += covariance @ prior / questions
             s[b, a] = s[a, b]
         root = np.linalg.cholesky(s)
         return np.linalg.solve(root, law), np.linalg.solve(root, score)
 
     def least(self, score: np.ndarray, allowed: float) -> float:
         """The least mean of a score, (3 J,), over all priors that fit but for `allowed`."""
-        far, near = float(score.min()), float(score @ self._best)
-        if self._misfit(score, far)[0] <= self._best_misfit + allowed:
+        far, near, reach = float(score.min()), float(score @ self._best), math.sqrt(allowed)
+        over, under = self._distance(score, far) - reach, reach
+        if over <= 0:
             return far
-        for _ in range(_HALVINGS):
-            level = (near + far) / 2
-            if self._misfit(score, level)[0] <= self._best_misfit + allowed:
-                near = level
+        inside = False
+        for _ in range(_STEPS):  # of false position, as the distance is nearly straight
+            level = near + (far - near) * under / (under + over)
+            found = self._distance(score, level) - reach
+            if found <= 0:
+                over = over / 2 if inside else over  # so that neither end stays where it is
+                near, under, inside = level, -found, True
             else:
-                far = level
+                under = under / 2 if not inside else under
+                far, over, inside = level, found, False
         return near
+
+    def _distance(self, score: np.ndarray, level: float) -> float:
+        """How far all priors of that mean of the score are from the best of all."""
+        return math.sqrt(max(0.0, self._misfit(score, level)[0] - self._best_misfit))
 
     def _misfit(
         self, score: np.ndarray | None = None, level: float = 0.0
