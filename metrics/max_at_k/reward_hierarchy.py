@@ -118,7 +118,7 @@ class _Fit:
         questions, prior = int(weight.sum()), spread.priors[n] / spread.priors[n].sum()
         steps = _ladder(int(counts.sum(axis=1).min()), draws)
         seen = np.cumsum(counts, axis=1)
-        bank = Rewards(np.arange(len(seen)), np.append(0.0, np.cumsum(spread.gaps)), seen)
+        bank = Rewards(np.arange(len(seen)), spread.scaled, seen)
         score = np.array([weight @ bank.best(j) for j in steps]) / questions
         law = np.array([best_mean(self.log_odds, spread.gaps, j) for j in steps])
         # Half a sample of slack, for scores that the learned prior leaves no room.

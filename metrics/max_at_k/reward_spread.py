@@ -30,6 +30,7 @@ _BINS = 20  # of more: of equal shares of the samples, of the range, and ever fe
 _STEP, _REACH = 0.45, 12.0  # of d, on the scale of log-odds; a step of 0.15 for two levels
 _OCTAVES = np.arange(-2, 3.1, 0.5)  # of a, around the average sharpness
 _RARE = 1e-7  # of the likeliest law: laws rarer than that are left out
+_MANY = 2000  # kinds of questions to learn from, and to work on at once
 _ODDS = np.linspace(-25, 25, 2001)  # where the excess of an overlap is tabulated
 
 
@@ -83,7 +84,8 @@ class Spread:
         questions: (U,) how many questions there are of each kind.
 
     Attributes:
-        gaps: (L - 1,) between the levels, of sum 1: all moments are of rewards from 0 to 1.
+        scaled: (L,) the levels from 0 to 1, as which all moments take them.
+        gaps: (L - 1,) between these.
         log_odds: (J, L - 1) of a reward above each level but the last, of each law.
         n: (U,) samples of each kind; where they differ by less than a factor of 2, their harmonic
             mean.
@@ -92,21 +94,22 @@ class Spread:
 
     def __init__(self, levels: np.ndarray, counts: np.ndarray, questions: np.ndarray):
         self.levels, self.gaps = levels, np.diff(levels) / (levels[-1] - levels[0])
+        self.scaled = np.append(0.0, np.cumsum(self.gaps))
         self.counts, self.questions = counts, questions
-        log_odds, start = self._laws()
-        likelihood = _likelihood(log_odds, counts)
         self.n = _alike(counts.sum(axis=1), questions)
-        share = questions / questions.sum()
+        log_odds, start = self._laws()
+        some = slice(None, None, -(-len(counts) // _MANY))
+        likelihood, n = _likelihood(log_odds, counts[some]), self.n[some]
+        share = questions[some] / questions[some].sum()
         prior = before = start
-        for _ in range(max(20, int(2 * math.sqrt(questions.sum())))):
+        for _ in range(max(20, int(2 * math.sqrt(questions[some].sum())))):
             before, weight = prior, share / (likelihood @ prior)
             prior = before * (weight @ likelihood)
         kept = prior > _RARE * prior.max()
         self.log_odds = log_odds[kept]
-        self._likelihood = likelihood[:, kept]
         self.priors = {
-            n: before[kept] * (weight[self.n == n] @ self._likelihood[self.n == n])
-            for n in np.unique(self.n).tolist()
+            size: before[kept] * (weight[n == size] @ likelihood[n == size][:, kept])
+            for size in np.unique(n).tolist()
         }
 
     @cached_property
@@ -116,8 +119,12 @@ class Spread:
 
     def posterior_mean(self, values: np.ndarray) -> np.ndarray:
         """(U, m) of (J, m) values of the laws, the mean for each kind of question."""
-        weight = self._likelihood * self.prior
-        return weight @ values / weight.sum(axis=1, keepdims=True)
+        means = []
+        for start in range(0, len(self.counts), _MANY):
+            counts = self.counts[start : start + _MANY]
+            weight = _likelihood(self.log_odds, counts) * self.prior
+            means.append(weight @ values / weight.sum(axis=1, keepdims=True))
+        return np.concatenate(means)
 
     def _laws(self) -> tuple[np.ndarray, np.ndarray]:
         """(J, L - 1) log-odds of each law, and (J,) what EM starts from."""
@@ -140,15 +147,14 @@ class Spread:
 
     def _sharpness(self) -> float:
         """How many times as far as the samples of one question those of all are spread."""
-        n, place = self.counts.sum(axis=1), (self.levels - self.levels[0]) @ self.counts.T
-        squares = self.counts @ (self.levels - self.levels[0]) ** 2
-        within = self.questions @ (squares - place**2 / n)
-        free = self.questions @ (n - 1)
-        samples, mean = self.questions @ n, self.questions @ place / (self.questions @ n)
-        if not (free and within > 0):
+        n, sums = self.counts.sum(axis=1), self.counts @ self.scaled
+        squares, samples = self.counts @ self.scaled**2, self.questions @ n
+        within = self.questions @ (squares - sums**2 / n)
+        if within < 1e-6:
             return 1.0
-        total = (self.questions @ squares / samples - mean**2) / (within / free)
-        return math.sqrt(min(max(total, 1.0), 1024.0))
+        overall = self.questions @ squares - (self.questions @ sums) ** 2 / samples
+        free = self.questions @ (n - 1) / samples
+        return math.sqrt(min(max(overall * free / within, 1.0), 1024.0))
 
 
 def _alike(n: np.ndarray, questions: np.ndarray) -> np.ndarray:
