@@ -178,6 +178,21 @@ def test_rewards_on_another_scale_have_the_interval_on_that_scale(interval):
         assert ends(other, f"max@{k}") == pytest.approx(wanted, abs=1.0)
 
 
+@given(
+    st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=2, max_size=30).filter(
+        lambda bank: len({*sum(bank, [])}) > 1
+    )
+)
+@settings(deadline=None, max_examples=40)
+def test_an_average_is_not_surer_than_its_samples(bank):
+    """Its standard deviation is at least that of the unbiased variance of each question's mean."""
+    worth = [0.0, 0.1, 0.7, 1.0]
+    rewards = np.array(worth)[np.array(bank)]
+    least = math.sqrt(rewards.var(axis=1, ddof=1).sum() / 4) / len(bank)
+    scores = at_k.load("bayes_at_n").compute(predictions=bank, w=worth, interval="sampling")
+    assert scores["avg@4_sigma"] >= 0.999 * least
+
+
 def test_a_higher_confidence_makes_a_longer_interval_and_more_questions_a_shorter_one():
     rng = np.random.default_rng(7)
     bank = rng.integers(0, 3, (40, 6))

@@ -83,7 +83,7 @@ def _family(spread: Spread, k: int) -> tuple[np.ndarray, np.ndarray]:
         theta[place] = best_mean(log_odds, spread.gaps, k) @ spread.prior
         for n, prior in spread.priors.items():
             variance[place] += best_covariance(log_odds, spread.gaps, n, k, k) @ prior
-    return theta, np.maximum(variance, 0.0)
+    return theta, spread.surplus * np.maximum(variance, 0.0)
 
 
 def _last_not_refuted(theta: np.ndarray, reach: np.ndarray, point: float) -> float:

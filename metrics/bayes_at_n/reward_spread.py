@@ -113,6 +113,18 @@ class Spread:
         }
 
     @cached_property
+    def surplus(self) -> float:
+        """How much more samples vary than by the laws, at least 1.
+
+        Of few questions the laws are too close to the samples, and of many levels there may be
+        laws that none of these is near.
+        """
+        if len(self.gaps) == 1:  # where every law is there is, as in `sampling`
+            return 1.0
+        learned = best_covariance(self.log_odds, self.gaps, 1, 1, 1) @ self.prior
+        return max(1.0, self._within / learned)
+
+    @cached_property
     def prior(self) -> np.ndarray:
         """(J,) the learned prior."""
         return sum(self.priors.values(), np.zeros(len(self.log_odds)))
@@ -147,14 +159,17 @@ class Spread:
 
     def _sharpness(self) -> float:
         """How many times as far as the samples of one question those of all are spread."""
+        n = self.counts.sum(axis=1)
+        first, second = (self.questions @ (self.counts @ self.scaled**each) for each in (1, 2))
+        overall = second / (self.questions @ n) - (first / (self.questions @ n)) ** 2
+        return math.sqrt(min(max(overall / self._within, 1.0), 1024.0)) if self._within else 1.0
+
+    @cached_property
+    def _within(self) -> float:
+        """The variance of a sample of one question, without bias; 0 where none is seen."""
         n, sums = self.counts.sum(axis=1), self.counts @ self.scaled
-        squares, samples = self.counts @ self.scaled**2, self.questions @ n
-        within = self.questions @ (squares - sums**2 / n)
-        if within < 1e-6:
-            return 1.0
-        overall = self.questions @ squares - (self.questions @ sums) ** 2 / samples
-        free = self.questions @ (n - 1) / samples
-        return math.sqrt(min(max(overall * free / within, 1.0), 1024.0))
+        squares = self.questions @ (self.counts @ self.scaled**2 - sums**2 / n)
+        return squares / (self.questions @ (n - 1)) if squares > 1e-9 else 0.0
 
 
 def _alike(n: np.ndarray, questions: np.ndarray) -> np.ndarray:

@@ -125,7 +125,7 @@ class _Fit:
         s = np.eye(len(steps)) / 2 / (questions * n) ** 2
         for (a, j), (b, k) in itertools.combinations_with_replacement(enumerate(steps), 2):
             covariance = best_covariance(spread.log_odds, spread.gaps, n, j, k)
-            s[a, b] += covariance @ prior / questions
+            s[a, b] += spread.surplus * (covariance @ prior) / questions
             s[b, a] = s[a, b]
         root = np.linalg.cholesky(s)
         return np.linalg.solve(root, law), np.linalg.solve(root, score)

@@ -220,7 +220,7 @@ def widths(cells: list[dict]) -> str:
         place = where(cell)
         if place in best and cell["interval"] != "questions" and cell["held"] >= 0.93:
             best[place] = min(best[place], cell["width"])
-    ratio = np.array([ours[place]["width"] / width for place, width in best.items() if width])
+    ratio = np.array([ours[place]["width"] / x for place, x in best.items() if x > 1e-3])
     return (
         f"{len(best)} of {len(ours)} hold; against the narrowest that does too: mean "
         f"{ratio.mean():.2f}, {100 * np.mean(ratio <= 1.15):.0f} % at most 1.15"
