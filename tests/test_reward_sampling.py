@@ -141,7 +141,7 @@ def test_an_interval_is_around_the_score_and_within_the_rewards(bank, interval):
             assert centre == pytest.approx(scores[f"max@{k}"], abs=1e-9)
 
 
-@pytest.mark.parametrize("interval", ["sampling", "auto"])
+@pytest.mark.parametrize("interval", ["sampling", "questions", "auto"])
 def test_of_binary_outcomes_it_is_the_interval_of_pass_at_k(interval):
     rng = np.random.default_rng(4)
     bank = rng.binomial(1, rng.beta(0.4, 1.5, (60, 1)), (60, 12))
@@ -348,6 +348,20 @@ def test_intervals_of_the_best_reward_hold_it():
 def test_an_interval_that_cannot_be_had_is_refused(metric, bank, options, message):
     with pytest.raises(ValueError, match=message):
         at_k.load(metric).compute(predictions=bank, confidence=0.9, **options)
+
+
+def test_questions_that_are_there_twice_tell_no_more_than_once():
+    bank = np.random.default_rng(3).integers(0, 3, (12, 5))
+    options = {"k": [1, 5], "w": [0.0, 0.5, 1.0], "confidence": 0.95, "interval": "questions"}
+    once = at_k.load("max_at_k").compute(predictions=bank, **options)
+    twice = at_k.load("max_at_k").compute(
+        predictions=np.repeat(bank, 2, axis=0),
+        clusters=[f"source {i // 2}" for i in range(24)],
+        **options,
+    )
+    for k in (1, 5):
+        (lo, hi), found = ends(once, f"max@{k}"), ends(twice, f"max@{k}")
+        assert found == pytest.approx((lo, hi), abs=0.1 * (hi - lo))
 
 
 def test_auto_says_what_it_took():

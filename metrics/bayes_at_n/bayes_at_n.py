@@ -24,7 +24,6 @@ from .columns import is_text
 from .intake import prediction_column as prediction_column
 from .interval import Scores
 from .judge import Judge, as_outcomes
-from .new_questions import NewQuestions as NewQuestions
 from .outcomes import number_of_samples, require_categories
 from .parameters import check_bounds, check_categories
 from .report import Report, check_interval

@@ -24,7 +24,6 @@ from .columns import given_per_question, is_text
 from .intake import prediction_column as prediction_column
 from .interval import Scores as Scores
 from .judge import Judge, as_outcomes
-from .new_questions import NewQuestions as NewQuestions
 from .outcomes import Outcomes as Outcomes
 from .parameters import as_list, check_bounds, check_categories, choose_k
 from .report import Report, check_interval

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from .interval import Blend, Interval, Scores, Spread
-from .new_questions import NewQuestions
 from .reward_hierarchy import RewardHierarchy
 from .reward_sampling import RewardSampling
 from .rewards import Rewards, best_posterior
@@ -48,13 +47,10 @@ def sampled_rewards(
         return RewardHierarchy(rewards, draws, limits)
     far = _beyond(rewards, draws)
     near = {key: k for key, k in draws.items() if key not in far}
-    if interval == "sampling":
-        return RewardSampling(rewards, near, limits)
-    scores = {key: rewards.best(k)[rewards.kind] for key, k in near.items()}
-    new = NewQuestions(scores, limits, clusters)
-    if interval == "questions":
-        return new
     sampling = RewardSampling(rewards, near, limits)
+    new = RewardSampling(rewards, near, limits, True, clusters)
+    if interval != "auto":
+        return sampling if interval == "sampling" else new
     return Recommended(rewards, sampling, RewardHierarchy(rewards, far, limits), new)
 
 
@@ -71,7 +67,7 @@ class Recommended:
     rewards: Rewards
     near: RewardSampling
     far: RewardHierarchy
-    new: NewQuestions
+    new: RewardSampling
 
     def intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
         """Of the scores over the questions `rows`, each with the name of what was chosen."""

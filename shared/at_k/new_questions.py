@@ -47,14 +47,6 @@ class NewQuestions:
             result[key] = Interval(mean, math.sqrt(variance), lo, hi, "questions")
         return result
 
-    def unknown(self, rows: np.ndarray) -> dict[str, Interval]:
-        """That nothing is known: anything between the limits."""
-        least, most = self._limits
-        return {
-            key: Interval(float(scores[rows].mean()), (most - least) / 2, least, most, "none")
-            for key, scores in self._scores.items()
-        }
-
 
 def between(score: np.ndarray, clusters: np.ndarray, confidence: float) -> tuple[float, float]:
     """The variance of a mean of new questions, and the quantile of Student's law for it.
