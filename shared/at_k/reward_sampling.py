@@ -4,8 +4,8 @@ As in `sampling`: the unbiased score U is the mean over questions; how much it v
 laws that the questions may have, learned from the bank for the width and for nothing else
 (`reward_spread`). Move the log-odds of all laws by one step d: the score is theta(d), and U has the
 variance v(d); where the questions are new, with that between them. The interval is all theta(d)
-with |U - theta(d)| <= z sqrt(v(d)), as Wilson (1927) has it with the binomial for a family: it keeps
-within the rewards without being cut, and is longer to the side that has more room.
+with |U - theta(d)| <= z sqrt(v(d)), as Wilson (1927) has it with the binomial for a family: it
+keeps within the rewards without being cut, and is longer to the side that has more room.
 """
 
 from __future__ import annotations
