@@ -7,7 +7,7 @@ scores U_j of the best of j draws, for j up to n: with S their covariance under 
     fit(G) = (U - E_G g)' S^-1 (U - E_G g),   g_j(law) the expected best of j,
 
 the interval is every E_G g_k with fit(G) <= least fit + z^2. The estimate is that of the learned
-prior. (So to the best of k draws a question adds what the moments of its F_l add to pass@k.)
+prior. No law goes beyond the greatest reward that was seen.
 """
 
 from __future__ import annotations
