@@ -53,7 +53,17 @@ class RewardHierarchy:
             return {key: np.full(len(self._levels.counts), low) for key in self._draws}
         best = [best_mean(spread.log_odds, spread.gaps, k) for k in self._draws.values()]
         scores = low + (self._levels.levels[-1] - low) * spread.posterior_mean(np.transpose(best))
-        return dict(zip(self._draws, scores.T, strict=True))
+        return {
+            key: np.clip(score + self._moved(k), *self._limits)
+            for (key, k), score in zip(self._draws.items(), scores.T, strict=True)
+        }
+
+    def _moved(self, k: int) -> np.ndarray:
+        """(U,) how much the best of k, or n, is above that of the levels, the means of rewards."""
+        k = min(k, int(self._rewards.n.min()))
+        seen = np.cumsum(self._levels.counts, axis=1)
+        levels = Rewards(np.arange(len(seen)), self._levels.levels, seen)
+        return self._rewards.best(k) - levels.best(k)
 
     def intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
         """Of the scores over the questions `rows`.
@@ -78,6 +88,7 @@ class RewardHierarchy:
                 low, width = spread.levels[0], spread.levels[-1] - spread.levels[0]
                 score = best_mean(fit.log_odds, spread.gaps, k)
                 least, most = fit.least(score, reach**2), -fit.least(-score, reach**2)
+                low = low + float(questions @ self._moved(k)) / len(rows)
                 ends = np.clip(low + width * np.array([least, most]), *self._limits)
                 lo, hi = map(float, ends)
             mu = min(max(mean, lo), hi)
@@ -111,6 +122,8 @@ class _Fit:
         self._score = u[:, kept].T @ np.concatenate(scores)
         self._heavy = 1e3 * max(1.0, float(np.linalg.norm(self._score)))
         self._best_misfit, self._best = self._misfit()
+        # Some prior fits nearly everything, unless the laws are too few: then less is refuted.
+        self._loose = max(1.0, self._best_misfit)
 
     def _scaled(self, spread: Spread, n: int, draws: set[int]) -> tuple[np.ndarray, np.ndarray]:
         """Of the questions of n samples, g (m, 3 J) and U (m,): S has become the identity."""
@@ -132,7 +145,11 @@ class _Fit:
 
     def least(self, score: np.ndarray, allowed: float) -> float:
         """The least mean of a score, (3 J,), over all priors that fit but for `allowed`."""
-        far, near, reach = float(score.min()), float(score @ self._best), math.sqrt(allowed)
+        far, near, reach = (
+            float(score.min()),
+            float(score @ self._best),
+            math.sqrt(allowed * self._loose),
+        )
         over, under = self._distance(score, far) - reach, reach
         if over <= 0:
             return far
