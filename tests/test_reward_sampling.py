@@ -253,6 +253,18 @@ def test_the_score_of_more_draws_rises_with_them_and_stays_within_the_rewards():
     assert sum(own) / 30 == pytest.approx(scores["max@64"])
 
 
+def test_up_to_n_a_hierarchical_interval_is_around_the_unbiased_score_of_real_rewards():
+    rng = np.random.default_rng(10)
+    rates = rng.uniform(0.1, 0.9, (150, 1))
+    bank = rng.beta(8 * rates, 8 - 8 * rates, (150, 24))
+    options = {"k": [1, 6, 24], "confidence": 0.95, "interval": "hierarchical"}
+    scores = at_k.load("max_at_k").compute(predictions=bank, **options)
+    for k in (1, 6, 24):
+        lo, hi = ends(scores, f"max@{k}")
+        assert lo < scores[f"max@{k}"] < hi
+        assert hi - lo < 0.1
+
+
 def test_a_score_that_n_samples_hardly_tell_of_has_a_wide_interval():
     """Of questions that never scored in 4 samples, the best of 400 may be anything, or nearly."""
     bank = np.zeros((20, 4), dtype=int)
