@@ -71,15 +71,16 @@ def within(
 ) -> tuple[float, float]:
     """Wilson's interval for the number of trials whose share of successes varies as the mean.
 
-    Half an event is added to the variance that there is and to the greatest there could be: so
-    where nothing varies, there are twice as many trials as questions, and not endless ones.
+    An eighth of an event is added to the variance that there is and to the greatest there could be,
+    for what the scores might have shown and did not: less than that is too little for scores that
+    are rarely low, and more is too much for those that hardly differ.
     """
     least, most = map(float, limits)
     width = most - least
     if not width:
         return least, most
-    u, half = min(1.0, max(0.0, (mean - least) / width)), 1 / 2 / questions
-    share = (questions * variance / width**2 + half) / (u * (1 - u) + half)
+    u, unseen = min(1.0, max(0.0, (mean - least) / width)), 1 / 8 / questions
+    share = (questions * variance / width**2 + unseen) / (u * (1 - u) + unseen)
     m = questions / max(share, 1e-6)
     middle = (u + reach**2 / 2 / m) / (1 + reach**2 / m)
     arm = reach / (1 + reach**2 / m) * math.sqrt(u * (1 - u) / m + reach**2 / 4 / m**2)
