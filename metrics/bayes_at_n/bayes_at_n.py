@@ -21,13 +21,18 @@ import evaluate
 # evaluate copies only the modules that this script names: `x as x` is for another's sake.
 from .answers import NAMES as NAMES
 from .columns import is_text
+from .ends import greatest as greatest
 from .intake import prediction_column as prediction_column
 from .interval import Scores
 from .judge import Judge, as_outcomes
 from .outcomes import number_of_samples, require_categories
 from .parameters import check_bounds, check_categories
+from .recommended import Recommended as Recommended
 from .report import Report, check_interval
-from .reward_sampling import REWARD_INTERVALS, sampled_rewards
+from .reward_hierarchy import RewardHierarchy as RewardHierarchy
+from .reward_intervals import REWARD_INTERVALS, sampled_rewards
+from .reward_sampling import RewardSampling as RewardSampling
+from .reward_spread import Laws as Laws
 from .rewards import (
     bayes_posterior,
     category_rewards,
@@ -80,8 +85,9 @@ Args:
     executor: a concurrent.futures.Executor to judge in.
     confidence: the probability that the intervals hold, or None for none.
     interval: which interval: "posterior", that of the literature; "sampling", of new samples of
-        these questions; "questions", of new questions like these; or "auto", the first of these
-        two that the bank allows, its name being given as <key>_interval.
+        these questions; "hierarchical", the same of laws that are learned; "questions", of new
+        questions like these; or "auto", the best of these, its name being given as
+        <key>_interval.
     clusters: the source of each question, where some share one, for the interval "questions".
     bounds: two numbers that no interval goes beyond.
     groups: a label for each question. Adds <label>/<key>, the score over the questions of that
@@ -184,6 +190,6 @@ class BayesAtN(SampledMetric):
         if confidence is None or interval == "posterior":
             return report.of(scores, posterior)
         # Of the mean reward, of which both are estimates.
-        ends = worth.min(), worth.max()
+        ends = max(worth.min(), limits[0]), min(worth.max(), limits[1])
         draws = dict.fromkeys(keys, 1)
         return report.of(scores, sampled_rewards(rewards, draws, interval, ends, sources))

@@ -41,11 +41,11 @@ from .intake import prediction_column as prediction_column
 from .interval import Blend, Scores
 from .intervals import sampled
 from .judge import Judge, as_outcomes
+from .new_questions import NewQuestions
 from .outcomes import number_of_samples, require_shares
 from .parameters import as_list, check_flag, choose_k
+from .recommended import Recommended as Recommended
 from .report import Report, check_interval
-from .reward_sampling import REWARD_INTERVALS, RewardSampling
-from .rewards import Rewards as Rewards
 from .sampled_metric import SampledMetric
 from .sampling import Sampling as Sampling
 from .votes import Ballots
@@ -120,6 +120,8 @@ Examples:
     0.5333333333333333
 """
 
+_INTERVALS = ("posterior", "sampling", "questions", "auto")
+
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class ConsAtK(SampledMetric):
@@ -162,7 +164,7 @@ class ConsAtK(SampledMetric):
     ):
         # What can be wrong before the judge is asked is found before.
         prior, merge_right = check_prior(alpha0, beta0), check_flag("merge_right", merge_right)
-        sources = check_interval(interval, clusters, len(predictions), REWARD_INTERVALS)
+        sources = check_interval(interval, clusters, len(predictions), _INTERVALS)
         report = Report(len(predictions), groups, confidence, return_per_question, interval)
         k = k if k is None else as_list("k", k)
         _draws(k, given_per_question(predictions))
@@ -194,7 +196,7 @@ class ConsAtK(SampledMetric):
             return report.of(scores, consensus_posterior(draws, n, counts, prior))
         if interval == "questions":
             each = dict(zip(keys, scores.columns.T, strict=True))
-            return report.of(scores, RewardSampling(each, (0.0, 1.0), None, sources))
+            return report.of(scores, NewQuestions(each, (0.0, 1.0), sources))
         return report.of(
             scores, sampled(counts, told, partial(consensus, draws), interval, sources)
         )

@@ -207,3 +207,19 @@ def normal_interval(mu, sigma, confidence: float, bounds: tuple[float, float]):
     reach, (least, most) = normal_reach(confidence) * sigma, bounds
     lo, hi = np.maximum(mu - reach, least), np.minimum(mu + reach, most)
     return np.minimum(lo, most), np.maximum(hi, least)
+
+
+def design_effects(columns: np.ndarray, sources: np.ndarray) -> np.ndarray:
+    """(m,) how much questions that share a source add to the variance; 1 if they do not.
+
+    The sum of squares over sources against that over questions (Miller 2024, arXiv:2411.00640).
+
+    Args:
+        columns: (M, m) of the questions.
+        sources: (M,) of them.
+    """
+    _, source = np.unique(sources, return_inverse=True)
+    rest = columns - columns.mean(axis=0)
+    alone = np.sum(rest**2, axis=0)
+    together = np.sum([np.bincount(source, each) ** 2 for each in rest.T], axis=1)
+    return np.maximum(1.0, together / np.where(alone > 0, alone, np.inf))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
 
 from .credits import Credits, Score, as_score
 from .draws import Prior, draw_scores, estimator, posterior
 from .hierarchy import Hierarchical, learned
-from .interval import Blend, Interval, Scores, Spread
+from .interval import Blend, Scores, Spread
 from .outcomes import Counts
+from .recommended import Recommended
 from .sampling import Estimate, Sampling
 
 INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
@@ -57,41 +57,11 @@ def sampled(
     if interval != "auto":
         return Sampling(counts, keys, estimate, interval == "questions", clusters)
     return Recommended(
-        counts,
+        counts.n,
         Sampling(counts, keys, estimate),
         Hierarchical(counts, far or {}),
         Sampling(counts, keys, estimate, True, clusters),
     )
-
-
-@dataclass(frozen=True)
-class Recommended(Spread):
-    """For these questions, if a bank tells how samples vary; if not, for new ones like them.
-
-    Args:
-        near: of scores of at most n draws.
-        far: of scores of more.
-        new: of new questions.
-    """
-
-    counts: Counts
-    near: Sampling
-    far: Hierarchical
-    new: Sampling
-
-    def of_each(self, parts: Sequence[np.ndarray], confidence: float) -> list[dict[str, Interval]]:
-        """Of the scores over each part, each with the name of what was chosen."""
-        told = [rows for rows in parts if self.counts.n[rows].max() > 1]
-        near = iter(self.near.of_each(told, confidence) if told else ())
-        result = []
-        for rows in parts:
-            if self.counts.n[rows].max() > 1:
-                result.append(next(near) | self.far.intervals(rows, confidence))
-            elif len(rows) > 1:
-                result.append(self.new.intervals(rows, confidence) | self.far.unknown(rows))
-            else:
-                result.append(self.near.unknown(rows) | self.far.unknown(rows))
-        return result
 
 
 def _k(score: Score | Credits) -> int:

@@ -35,6 +35,7 @@ from .interval import (
     Intervals,
     Pair,
     Spread,
+    design_effects,
     normal_reach,
     one_by_one,
     questions_of,
@@ -228,7 +229,7 @@ class Sampling(Spread):
         family = _Family(banks, self._estimate, self._pairs, self._new)
         effect = np.ones((self._columns.shape[1], len(questions)))
         for bank, (kind, source) in enumerate(sources or ()):
-            effect[:, bank] = _design_effects(self._columns[kind], source)
+            effect[:, bank] = design_effects(self._columns[kind], source)
         covariance = {
             (a, b): each * np.sqrt(effect[a] * effect[b]) / total
             for (a, b), each in family.covariance.items()
@@ -283,19 +284,3 @@ class Sampling(Spread):
             number = np.array([len(np.unique(source)) for _, source in sources])
         reach = np.array([student_reach(each, confidence) for each in number.tolist()])
         return reach * np.sqrt(number / (number - 1))
-
-
-def _design_effects(columns: np.ndarray, sources: np.ndarray) -> np.ndarray:
-    """(m,) how much questions that share a source add to the variance; 1 if they do not.
-
-    The sum of squares over sources against that over questions (Miller 2024, arXiv:2411.00640).
-
-    Args:
-        columns: (M, m) of the questions.
-        sources: (M,) of them.
-    """
-    _, source = np.unique(sources, return_inverse=True)
-    rest = columns - columns.mean(axis=0)
-    alone = np.sum(rest**2, axis=0)
-    together = np.sum([np.bincount(source, each) ** 2 for each in rest.T], axis=1)
-    return np.maximum(1.0, together / np.where(alone > 0, alone, np.inf))

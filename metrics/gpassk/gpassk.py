@@ -32,6 +32,7 @@ from .intervals import INTERVALS, drawn
 from .judge import Judge, as_outcomes
 from .outcomes import require_binary
 from .parameters import as_list, check_names, choose_k
+from .recommended import Recommended as Recommended
 from .report import Report, check_interval
 from .sampled_metric import SampledMetric
 from .sampling import Sampling as Sampling

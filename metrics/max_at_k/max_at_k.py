@@ -21,15 +21,19 @@ import evaluate
 # evaluate copies only the modules that this script names: `x as x` is for another's sake.
 from .answers import NAMES as NAMES
 from .columns import given_per_question, is_text
+from .ends import greatest as greatest
 from .intake import prediction_column as prediction_column
 from .interval import Scores as Scores
 from .judge import Judge, as_outcomes
 from .outcomes import Outcomes as Outcomes
 from .parameters import as_list, check_bounds, check_categories, choose_k
+from .recommended import Recommended as Recommended
 from .report import Report, check_interval
-from .reward_sampling import REWARD_INTERVALS, sampled_rewards
+from .reward_hierarchy import RewardHierarchy as RewardHierarchy
+from .reward_intervals import REWARD_INTERVALS, best_drawn
+from .reward_sampling import RewardSampling as RewardSampling
+from .reward_spread import Laws as Laws
 from .rewards import (
-    best_posterior,
     best_scores,
     category_rewards,
     check_prior_outcomes,
@@ -84,9 +88,9 @@ Args:
     confidence: probability such as 0.95. Adds to each <key> its centre <key>_mu, its standard
         deviation <key>_sigma, and an interval from <key>_lo to <key>_hi.
     interval: which interval: "posterior", that of the literature, for outcomes that are categories;
-        "sampling", of new samples of these questions, for 2k <= n; "questions", of new questions
-        like these; or "auto", the first of these two that the bank allows, its name being given
-        as <key>_interval.
+        "sampling", of new samples of these questions; "questions", of new questions like these;
+        "hierarchical", of laws that are learned, with which k may be larger than n; or "auto", the
+        best of these, its name being given as <key>_interval.
     clusters: the source of each question, where some share one, for the interval "questions".
     bounds: two numbers that no interval goes beyond. Default: the least and the greatest reward.
     groups: a label for each question. Adds <label>/<key>, the score over the questions of that
@@ -167,7 +171,8 @@ class MaxAtK(SampledMetric):
         sources = check_interval(interval, clusters, len(predictions), REWARD_INTERVALS)
         report = Report(len(predictions), groups, confidence, return_per_question, interval)
         k = k if k is None else as_list("k", k)
-        choose_k(k, _DEFAULT_K, given_per_question(predictions))
+        beyond = confidence is not None and interval in ("hierarchical", "auto")
+        choose_k(k, _DEFAULT_K, given_per_question(predictions), beyond)
 
         outcomes = self.outcomes(
             predictions, references, check_correct_fn, num_proc, executor, labels
@@ -176,13 +181,11 @@ class MaxAtK(SampledMetric):
             if R0 is not None or categories is not None:
                 raise ValueError("R0 and categories are for categories, and outcomes are rewards.")
             rewards = number_rewards(outcomes)
+            beyond = False  # how great rewards can be that n samples have not shown, nothing tells
         else:
             rewards = category_rewards(outcomes, worth, prior)
-        draws = {f"max@{each}": each for each in choose_k(k, _DEFAULT_K, rewards.n)}
-        scores = best_scores(rewards, draws)
+        draws = {f"max@{each}": each for each in choose_k(k, _DEFAULT_K, rewards.n, beyond)}
         if confidence is None:
-            return report.of(scores)
+            return report.of(best_scores(rewards, draws))
         limits = limits or (float(rewards.levels.min()), float(rewards.levels.max()))
-        if interval == "posterior":
-            return report.of(scores, best_posterior(rewards, draws, limits))
-        return report.of(scores, sampled_rewards(rewards, draws, interval, limits, sources))
+        return report.of(*best_drawn(rewards, draws, interval, limits, sources))

@@ -1,11 +1,10 @@
-"""Intervals of mean rewards for new samples, or new questions: with no prior made up.
+"""Intervals of the best of k rewards, for new samples or new questions: with no prior made up.
 
-Each question has an unbiased score and, if new samples of these questions are meant, an unbiased
-variance of it: of the square of a score, two disjoint sets of samples give an unbiased estimate V,
-so U^2 - V has the mean Var[U]. If the questions are new too, the variance is that between them.
-
-Scaled to [0, 1], the mean U of M scores then varies as the share of successes of m trials does
-which has the same variance, U (1 - U) / m; and its interval is that share's (Wilson 1927). So it
+As in `sampling`: the unbiased score U is the mean over questions; how much it varies is told by the
+laws that the questions may have, learned from the bank for the width and for nothing else
+(`reward_spread`). Move the log-odds of all laws by one step d: the score is theta(d), and U has the
+variance v(d); where the questions are new, with that between them. The interval is all theta(d)
+with |U - theta(d)| <= z sqrt(v(d)), as Wilson (1927) has it with the binomial for a family: it
 keeps within the rewards without being cut, and is longer to the side that has more room.
 """
 
@@ -13,183 +12,129 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 
-from .interval import Interval, Spread, normal_reach, student_reach
+from .ends import greatest
+from .interval import Interval, Spread, design_effects, normal_reach, student_reach
+from .reward_spread import Laws, Levels, best_covariance, best_mean
 from .rewards import Rewards
+
+# How far all log-odds are moved: the closer to 0, the smaller the steps.
+_HALF = 9 * np.sinh(np.linspace(0, 6, 25)) / math.sinh(6)
+_MOVES = np.concatenate([-_HALF[:0:-1], _HALF])
 
 
 class RewardSampling(Spread):
-    """Intervals of the means of scores that lie between two rewards.
+    """Intervals of the best of k for new samples: of these questions, or of new ones like them.
 
     Args:
-        scores: for each key (M,) scores of the questions.
-        limits: the least and the greatest reward.
-        variances: for each key (M,) unbiased variances of the scores, and (M,) how many
-            independent samples each is of; or None where the questions are new.
-        clusters: (M,) the source of each question, where questions are new and some share one.
+        rewards: of the bank.
+        draws: for each key, of how many draws the best is meant, none above any n.
+        limits: the least and the greatest reward that there may be, or is told of.
+        new_questions: whether the questions are new too.
+        clusters: (M,) the source of each question, where some share one.
     """
 
     def __init__(
         self,
-        scores: Mapping[str, np.ndarray],
+        rewards: Rewards,
+        draws: Mapping[str, int],
         limits: tuple[float, float],
-        variances: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None,
+        new_questions: bool = False,
         clusters: np.ndarray | None = None,
     ):
-        self._scores, self._limits = scores, limits
-        self._variances, self._clusters = variances, clusters
+        self._rewards, self._draws, self._limits = rewards, draws, limits
+        self._new, self._clusters = new_questions, clusters
+
+    @cached_property
+    def _levels(self) -> Levels:
+        return Levels(self._rewards)
+
+    @cached_property
+    def _scores(self) -> dict[int, np.ndarray]:
+        """(U,) for each k, the best of k draws."""
+        return {k: self._rewards.best(k) for k in {*self._draws.values()}}
 
     def intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
-        """Of the mean of each score over the questions `rows`.
+        """Of the scores over the questions `rows`.
 
         Raises:
-            ValueError: if one question, or one source of questions, is to tell how they vary.
+            ValueError: if a single sample of each question does not show how samples vary, or
+                a single question, or source of questions, how they do.
         """
-        result = {}
-        for key, scores in self._scores.items():
-            score = scores[rows]
-            if self._variances is None:
-                clusters = rows if self._clusters is None else self._clusters[rows]
-                variance, reach = between(score, clusters, confidence)
-                trials = np.ones(len(rows))
-            else:
-                variances, samples = self._variances[key]
-                variance = float(variances[rows].sum()) / len(rows) ** 2
-                trials, reach = samples[rows], normal_reach(confidence)
-            lo, hi = within(float(score.mean()), variance, trials, self._limits, reach)
-            name = "questions" if self._variances is None else "sampling"
-            sigma = math.sqrt(max(0.0, variance))
-            result[key] = Interval(float(score.mean()), sigma, lo, hi, name)
-        return result
+        kind, found = self._rewards.kind[rows], {}
+        (reach, clusters), miss = self._reach(rows, confidence), 1 - confidence
+        spread = self._levels.spread(np.bincount(kind, minlength=len(self._rewards.seen)))
+        for k, scores in self._scores.items():
+            score = scores[kind]
+            wide = (
+                1.0 if clusters is None else math.sqrt(design_effects(score[:, None], clusters)[0])
+            )
+            found[k] = self._interval(spread, k, float(score.mean()), len(rows), wide * reach, miss)
+        return {key: found[k] for key, k in self._draws.items()}
 
     def unknown(self, rows: np.ndarray) -> dict[str, Interval]:
         """That nothing is known: anything between the rewards."""
-        least, most = self._limits
+        (least, most), kind = self._limits, self._rewards.kind[rows]
+        means = {k: float(scores[kind].mean()) for k, scores in self._scores.items()}
         return {
-            key: Interval(float(scores[rows].mean()), (most - least) / 2, least, most, "none")
-            for key, scores in self._scores.items()
+            key: Interval(means[k], (most - least) / 2, least, most, "none")
+            for key, k in self._draws.items()
         }
 
+    def _reach(self, rows: np.ndarray, confidence: float) -> tuple[float, np.ndarray | None]:
+        """How many standard deviations to reach; and the sources of new questions."""
+        if not self._new:
+            if self._rewards.n[rows].max() < 2:
+                raise ValueError(
+                    "There is one sample of each question, which does not show how samples vary: "
+                    "take more, or interval='questions'."
+                )
+            return normal_reach(confidence), None
+        clusters = rows if self._clusters is None else self._clusters[rows]
+        sources = len(np.unique(clusters))
+        reach = student_reach(sources, confidence)
+        return reach * math.sqrt(sources / (sources - 1)), clusters
 
-def between(score: np.ndarray, clusters: np.ndarray, confidence: float) -> tuple[float, float]:
-    """The variance of a mean of new questions, and the quantile of Student's law for it.
-
-    Questions of one source are taken together (Miller 2024, arXiv:2411.00640).
-    """
-    _, source = np.unique(clusters, return_inverse=True)
-    sources = int(source.max()) + 1
-    reach = student_reach(sources, confidence)
-    rest = score - score.mean()
-    squares = max(np.sum(np.bincount(source, rest) ** 2), np.sum(rest**2))
-    variance = float(squares) * sources / (sources - 1) / len(score) ** 2
-    return variance, reach
-
-
-def within(
-    mean: float,
-    variance: float,
-    trials: np.ndarray,
-    limits: tuple[float, float],
-    reach: float,
-) -> tuple[float, float]:
-    """Wilson's interval for the number of trials whose share of successes varies as the mean.
-
-    Half an event is added to the variance that there is and to the greatest there could be: so
-    where nothing varies, all trials count as the samples that they are.
-    """
-    least, most = map(float, limits)
-    width = most - least
-    if not width:
-        return least, most
-    u, each = min(1.0, max(0.0, (mean - least) / width)), float(np.mean(1 / trials))
-    half = each**2 / 2 / len(trials)
-    share = (len(trials) * variance / width**2 + half) / (each * u * (1 - u) + half)
-    m = len(trials) / each / max(share, 1e-6)
-    middle = (u + reach**2 / 2 / m) / (1 + reach**2 / m)
-    arm = reach / (1 + reach**2 / m) * math.sqrt(u * (1 - u) / m + reach**2 / 4 / m**2)
-    lo, hi = max(0.0, min(middle - arm, u)), min(1.0, max(middle + arm, u))
-    return least + width * lo, least + width * hi
+    def _interval(
+        self, spread: Laws | None, k: int, point: float, questions: int, reach: float, miss: float
+    ) -> Interval:
+        name = "questions" if self._new else "sampling"
+        if spread is None:
+            end = min(max(point, self._limits[0]), self._limits[1])
+            return Interval(point, 0.0, end, end, name)
+        low, high = spread.levels[[0, -1]]
+        # On a scale from the least reward that there may be to the greatest.
+        least, most = self._limits
+        least = low if math.isinf(least) else min(low, least)
+        whole = (high if math.isinf(most) else max(high, most)) - least
+        theta, variance = _family(spread, k, self._new)
+        theta = np.clip((low - least + (high - low) * theta) / whole, 0.0, 1.0)
+        # The limits, where no reward varies, are the ends of the family.
+        theta = np.hstack([0.0, theta, 1.0])[:, None]
+        sigma = np.hstack([0.0, (high - low) / whole * np.sqrt(variance / questions), 0.0])[:, None]
+        u = np.array([(point - least) / whole])
+        hi = greatest(theta, sigma, u, np.array([reach]), miss)[0]
+        lo = -greatest(-theta[::-1], sigma[::-1], -u, np.array([reach]), miss)[0]
+        # Rounding aside, the point is between the ends.
+        ends = min(least + whole * float(lo), point), max(least + whole * float(hi), point)
+        lo, hi = np.clip(ends, *self._limits).tolist()
+        return Interval(point, whole * float(sigma[len(_HALF), 0]), lo, hi, name)
 
 
-def best_variance(rewards: Rewards, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """(U,) the unbiased variance of the best of k, and how many disjoint sets of k there are.
-
-    Of sorted rewards y, with j < i, a set of k whose best is y_j and a disjoint one whose best is
-    y_i are chosen in C(j-1, k-1) C(i-1-k, k-1) ways, of C(n, k) C(n-k, k) / 2.
-
-    Raises:
-        ValueError: where a question has less than 2k samples.
-    """
-    n = rewards.seen[:, -1]
-    if 2 * k > n.min():
-        question = int(np.argmin(rewards.n))
-        raise ValueError(
-            f"Question {question} has n = {n.min()} scored samples, and interval='sampling' needs "
-            f"2k = {2 * k} of them: take interval='questions', or a smaller k."
+def _family(spread: Laws, k: int, new_questions: bool) -> tuple[np.ndarray, np.ndarray]:
+    """(49,) the best of k when all log-odds are moved, and its variance times the questions."""
+    theta, variance = np.zeros(len(_MOVES)), np.zeros(len(_MOVES))
+    for place, move in enumerate(_MOVES):
+        log_odds = spread.log_odds + move
+        mean = best_mean(log_odds, spread.gaps, k)
+        theta[place] = mean @ spread.prior
+        within = sum(
+            float(best_covariance(log_odds, spread.gaps, n, k, k) @ prior)
+            for n, prior in spread.priors.items()
         )
-    variance = np.empty(len(n))
-    for size in np.unique(n).tolist():
-        rows = np.flatnonzero(n == size)
-        y = _sorted_rewards(rewards, rows, size)
-        low = y.min()
-        y = y - low  # which changes no variance, and keeps its digits
-        one = np.array([math.comb(i, k - 1) / math.comb(size, k) for i in range(size)])
-        two = np.array(
-            [math.comb(i - k, k - 1) / math.comb(size - k, k) if i >= k else 0 for i in range(size)]
-        )
-        lower = np.cumsum(y * one, axis=1) - y * one
-        variance[rows] = (y @ one) ** 2 - 2 * (y * two * lower).sum(axis=1)
-    return variance, n / k
-
-
-def _sorted_rewards(rewards: Rewards, rows: np.ndarray, n: int) -> np.ndarray:
-    """(len(rows), n) the rewards of questions of n samples, ascending."""
-    counts = np.diff(rewards.seen[rows], axis=1, prepend=0)
-    levels = np.broadcast_to(rewards.levels, (len(rewards.seen), rewards.seen.shape[1]))[rows]
-    return np.repeat(levels.ravel(), counts.ravel()).reshape(len(rows), n)
-
-
-class Recommended(Spread):
-    """For these questions, where they tell how samples vary; if not, for new ones like them.
-
-    Args:
-        near: of the scores that have variances of their own.
-        new: of all scores.
-    """
-
-    def __init__(self, near: RewardSampling, new: RewardSampling):
-        self._near, self._new = near, new
-
-    def intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
-        """Of the mean of each score over `rows`, with the name of what was chosen."""
-        known = self._near.intervals(rows, confidence)
-        new = self._new.intervals(rows, confidence) if len(rows) > 1 else self._new.unknown(rows)
-        return new | known
-
-
-REWARD_INTERVALS = ("posterior", "sampling", "questions", "auto")
-
-
-def sampled_rewards(
-    rewards: Rewards,
-    draws: Mapping[str, int],
-    interval: str,
-    limits: tuple[float, float],
-    clusters: np.ndarray | None,
-) -> Spread:
-    """How sure the mean of the best of each number of draws is: by what was asked for.
-
-    Raises:
-        ValueError: where sampling is asked for, and some n < 2k.
-    """
-    scores = {key: rewards.best(k)[rewards.kind] for key, k in draws.items()}
-    variances = {}
-    for key, k in draws.items():
-        if interval == "sampling" or (interval == "auto" and 2 * k <= rewards.n.min()):
-            variance, samples = best_variance(rewards, k)
-            variances[key] = variance[rewards.kind], samples[rewards.kind]
-    near = RewardSampling({key: scores[key] for key in variances}, limits, variances)
-    new = RewardSampling(scores, limits, None, clusters)
-    return {"sampling": near, "questions": new}.get(interval) or Recommended(near, new)
+        between = (mean - theta[place]) ** 2 @ spread.prior if new_questions else 0.0
+        variance[place] = spread.surplus * max(0.0, within) + between
+    return theta, variance

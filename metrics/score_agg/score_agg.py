@@ -25,6 +25,7 @@ from .columns import is_text
 from .intake import prediction_column as prediction_column
 from .interval import Blend, Scores
 from .judge import Judge, as_outcomes
+from .new_questions import NewQuestions
 from .outcomes import Outcomes as Outcomes
 from .parameters import short as short
 from .power_mean import (
@@ -37,8 +38,6 @@ from .power_mean import (
     require_weights,
 )
 from .report import Report, check_interval
-from .reward_sampling import RewardSampling
-from .rewards import Rewards as Rewards
 from .sampled_metric import SampledMetric
 from .wide import Wide as Wide
 
@@ -168,4 +167,4 @@ class ScoreAgg(SampledMetric):
         )
         scores = item_scores(require_weights(outcomes), p, penalty, eps)
         found = Scores({"score_agg": Blend((0,))}, np.arange(len(scores)), scores[:, None])
-        return report.of(found, RewardSampling({"score_agg": scores}, (0.0, 1.0), None, sources))
+        return report.of(found, NewQuestions({"score_agg": scores}, (0.0, 1.0), sources))

@@ -30,8 +30,7 @@ $$
 
 averaged over the questions: the mean over *all* ways to draw $k$ of the $n$, so it is unbiased.
 With rewards of 0 and 1 it is pass@k. Where it goes on climbing, more tries pay; where it is flat,
-they are wasted. The band says where new samples of the same questions would put the curve; where
-$k$ is more than half of the samples they cannot tell, and it says where other questions would.
+they are wasted. The band says where new samples of the same questions would put the curve.
 
 [Bagirov et al. 2025](https://arxiv.org/abs/2510.23393),
 [Walder and Karkhanis 2025](https://arxiv.org/abs/2505.15201).
