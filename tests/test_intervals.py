@@ -3,6 +3,7 @@
 import math
 import re
 
+import at_k
 import numpy as np
 import pytest
 from at_k.credits import all_right, any_right
@@ -296,3 +297,29 @@ def test_hierarchical_holds_more_draws_than_there_are_samples(truth, questions, 
 def test_what_has_no_interval_is_said(ask, outcomes, k, options, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         ask(outcomes, k, **options)
+
+
+KNOWN = {
+    "gpassk": ("posterior", "sampling", "questions", "hierarchical", "auto"),
+    "bayes_at_n": ("posterior", "sampling", "questions", "hierarchical", "auto"),
+    "max_at_k": ("posterior", "sampling", "questions", "hierarchical", "auto"),
+    "cons_at_k": ("posterior", "sampling", "questions", "auto"),
+    "score_agg": ("questions",),
+}
+
+
+@pytest.mark.parametrize("interval", ["posterior", "sampling", "questions", "hierarchical", "auto"])
+@pytest.mark.parametrize("name", ["gpassk", "bayes_at_n", "max_at_k", "cons_at_k", "score_agg"])
+def test_all_that_is_told_are_plain_floats_and_texts(name, interval):
+    """So that JSON holds it as it is."""
+    bank = [[0.0, 1.0, 0.5], [0.5, 0.5, 1.0]] if name == "score_agg" else [[0, 1, 1], [0, 0, 1]]
+    options = {"predictions": bank, "interval": interval, "confidence": 0.9, "groups": ["a", "a"]}
+    if name in ("gpassk", "max_at_k"):
+        options |= {"k": [1, 2]}
+    if interval in KNOWN[name]:
+        told = at_k.load(name).compute(**options)
+        assert any(key.endswith("_lo") for key in told)
+        assert {type(value) for value in told.values()} <= {float, str}
+    else:
+        with pytest.raises(ValueError, match="interval has"):
+            at_k.load(name).compute(**options)

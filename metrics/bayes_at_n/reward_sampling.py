@@ -105,7 +105,7 @@ class RewardSampling(Spread):
         if spread is None:
             end = min(max(point, self._limits[0]), self._limits[1])
             return Interval(point, 0.0, end, end, name)
-        low, high = spread.levels[[0, -1]]
+        low, high = spread.levels[[0, -1]].tolist()
         # On a scale from the least reward that there may be to the greatest.
         least, most = self._limits
         least = low if math.isinf(least) else min(low, least)

@@ -269,7 +269,7 @@ def main() -> None:
     parser.add_argument("table", type=Path)
     parser.add_argument("--runs", type=int, default=120)
     parser.add_argument(
-        "--tell", action="store_true", help="print and draw the table, do not make it"
+        "--draw", action="store_true", help="draw the table and tell of it, do not make it"
     )
     asked = parser.parse_args()
     if asked.draw:
