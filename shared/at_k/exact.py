@@ -12,7 +12,6 @@ of moderate length: all is exact until the last division, which Python rounds co
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import accumulate
@@ -56,11 +55,11 @@ def covariance_table(n: int, a: Credits, b: Credits, prior: Prior) -> np.ndarray
     """(n + 1,) the posterior covariance of two scores of k new samples, for c = 0 .. n."""
     k = len(a)
     (worth_a, unit_a), (worth_b, unit_b) = _worth(a), _worth(b)
-    both: Counter[int] = Counter()  # of 2k draws, the first k by a and the others by b
+    both = [0] * (2 * k + 1)  # of 2k draws, the first k by a and the others by b
     for i, x in worth_a.items():
         for j, y in worth_b.items():
             both[i + j] += x * y
-    products = _sum(n, 2 * k, both, prior)
+    products = _sum(n, 2 * k, {j: x for j, x in enumerate(both) if x}, prior)
     means = map(mul, _mean(n, a, prior), _mean(n, b, prior))
     one, two = _all_ways(n, k, prior) ** 2, _all_ways(n, 2 * k, prior)
     unit = one * two * unit_a * unit_b
@@ -83,8 +82,7 @@ def _worth(credit: Credits) -> tuple[dict[int, int], int]:
     ratios = [w.as_integer_ratio() for w in credit]
     unit = max(below for _, below in ratios)  # of powers of two
     worth = [*accumulate((above * (unit // below) for above, below in ratios), initial=0)]
-    times, k = Counter(worth), len(credit)
-    usual = max(times, key=times.__getitem__)
+    usual, k = max(worth, key=worth.count), len(credit)
     return {j: math.comb(k, j) * (x - usual) for j, x in enumerate(worth) if x != usual}, unit
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 from typing import NamedTuple, Protocol
 
@@ -159,6 +160,7 @@ class Posterior(Spread):
 
     def over(self, questions: np.ndarray, confidence: float) -> dict[str, Intervals]:
         """The same over so many questions of each kind, (B, U): of B banks at once."""
+        questions = questions.astype(float)
         total = questions.sum(axis=1)
         means = (questions @ self.mean).T / total
         pooled = {pair: questions @ each / total**2 for pair, each in self.covariance.items()}
@@ -181,6 +183,7 @@ def questions_of(kind: np.ndarray, parts: Sequence[np.ndarray], kinds: int) -> n
     return np.array([np.bincount(kind[rows], minlength=kinds) for rows in parts])
 
 
+@lru_cache(maxsize=64)
 def normal_reach(confidence: float) -> float:
     """How many standard deviations a normal interval reaches to each side."""
     return -NormalDist().inv_cdf((1 - confidence) / 2)
