@@ -82,7 +82,7 @@ def by_k(banks: list[Bank], options: Options) -> Picture:
     return Picture(
         "Max@k: the best of k",
         "At k = 1 it is the average. Where the curve is flat, more tries are wasted. The band is "
-        "for new samples of these questions; beyond half of them for new questions, and wider.",
+        "where new samples of these questions would put it.",
         curves(
             rows,
             draws("k", max(row["k"] for row in rows)),
