@@ -22,7 +22,7 @@ the moments of Bayes@N (Hariri et al. 2026, arXiv:2510.04265).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -79,9 +79,7 @@ class Rewards:
         within = (ways * (factorial[n - k] * inverse[n])).to_wide()
         if not ranked:
             return self._best(within, slice(None))
-        step = max(1, _BLOCK // seen.shape[1])
-        starts = range(0, len(self.seen), step)
-        return np.concatenate([self._best(within, slice(i, i + step)) for i in starts])
+        return np.concatenate([self._best(within, rows) for rows in self._blocks()])
 
     def posterior_best(self, k: int, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """(U,) posterior mean and variance of the expected best of k new samples.
@@ -121,14 +119,24 @@ class Rewards:
 
     def _mean(self, at_most: np.ndarray) -> np.ndarray:
         """(U,) the mean of the levels, of (U, L) counts of at most each."""
-        times = np.diff(at_most, axis=1, prepend=0).astype(float)
-        return Wide.product(times, self.levels).sum().hi / at_most[:, -1]
+        sums = []
+        for rows in self._blocks():
+            times = np.diff(at_most[rows], axis=1, prepend=0).astype(float)
+            sums.append(Wide.product(times, self._levels_of(rows)).sum().hi)
+        return np.concatenate(sums) / at_most[:, -1]
 
     def _best(self, within: Wide, rows: slice) -> np.ndarray:
         """The mean of the levels, each with the chance that the best is at it."""
-        levels = self.levels if self.levels.ndim == 1 else self.levels[rows]
         below = Wide.concatenate([Wide.of(np.zeros_like(within.hi[:, :1])), within[:, :-1]])
-        return (Wide.of(levels) * (within - below)).sum().hi
+        return (Wide.of(self._levels_of(rows)) * (within - below)).sum().hi
+
+    def _levels_of(self, rows: slice) -> np.ndarray:
+        return self.levels if self.levels.ndim == 1 else self.levels[rows]
+
+    def _blocks(self) -> Iterator[slice]:
+        """The kinds, so many at once that the memory is bounded."""
+        step = max(1, _BLOCK // self.seen.shape[1])
+        return (slice(start, start + step) for start in range(0, len(self.seen), step))
 
 
 def _rising_quotient(a: np.ndarray, k: int) -> Scaled:
