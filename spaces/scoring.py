@@ -28,7 +28,7 @@ if not os.environ.get("HF_HOME", "").startswith(tempfile.gettempdir()):
 os.environ |= {"HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1"}
 
 import evaluate
-from at_k.reading import PER_QUESTION, QUESTIONS, REFERENCES, as_outcome, read_questions
+from at_k.cli.reading import PER_QUESTION, QUESTIONS, REFERENCES, as_outcome, read_questions
 from space import JUDGES, Bank, Call, Options
 
 MOST_BYTES = 2 << 20

@@ -35,7 +35,7 @@ def test_every_example_gives_the_dict_below_it(page, monkeypatch):
 
 
 def test_the_readme_shows_what_the_demo_prints(capsys):
-    from at_k.command import main
+    from at_k.cli.command import main
 
     main(["demo"])
     printed = capsys.readouterr().out.splitlines()

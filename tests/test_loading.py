@@ -17,7 +17,7 @@ from unittest.mock import patch
 import at_k
 import evaluate
 import pytest
-from at_k.command import _argument_helps
+from at_k.cli.command import _argument_helps
 from at_k.loading import metric_folders
 from conftest import ROOT
 from evaluate.loading import evaluation_module_factory, import_main_class
@@ -68,7 +68,7 @@ def test_by_bare_name_after_at_k_register_without_a_network(tmp_path):
     by_name = USE.format(load='evaluate.load("gpassk")')
     with pytest.raises(AssertionError, match="Couldn't find a module script"):
         run(by_name, tmp_path, tmp_path, isolated=True)
-    said = run("from at_k.command import main; main(['register'])", tmp_path, tmp_path)
+    said = run("from at_k.cli.command import main; main(['register'])", tmp_path, tmp_path)
     assert '"gpassk"' in said
     assert run(by_name, tmp_path, tmp_path, isolated=True) == EXPECTED
     # No Hub within reach is the same as being told to be offline.

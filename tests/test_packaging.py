@@ -42,7 +42,7 @@ def test_the_wheel_works_in_an_empty_folder(wheel, tmp_path):
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
     empty = tmp_path / "empty"
     empty.mkdir()
-    code = "import at_k.command as c; print(c.__file__); c.main(['demo'])"
+    code = "import at_k.cli.command as c; print(c.__file__); c.main(['demo'])"
     environment = os.environ | {"PYTHONPATH": str(tmp_path / "site")}
     result = run(sys.executable, "-c", code, cwd=empty, env=environment)
     assert result.returncode == 0, result.stderr

@@ -18,29 +18,25 @@ from concurrent.futures import Executor
 import datasets
 import evaluate
 
-# evaluate copies only the modules that this script names: `x as x` is for another's sake.
-from .answers import NAMES as NAMES
-from .columns import is_text
-from .ends import greatest as greatest
-from .intake import prediction_column as prediction_column
-from .interval import Scores
-from .judge import Judge, as_outcomes
-from .outcomes import number_of_samples, require_categories
-from .parameters import check_bounds, check_categories
-from .recommended import Recommended as Recommended
-from .report import Report, check_interval
-from .reward_hierarchy import RewardHierarchy as RewardHierarchy
-from .reward_intervals import REWARD_INTERVALS, sampled_rewards
-from .reward_sampling import RewardSampling as RewardSampling
-from .reward_spread import Laws as Laws
-from .rewards import (
+from .kernel import (
+    REWARD_INTERVALS,
+    Judge,
+    Report,
+    SampledMetric,
+    Scores,
+    as_outcomes,
     bayes_posterior,
     category_rewards,
+    check_bounds,
+    check_categories,
+    check_interval,
     check_prior_outcomes,
     check_rewards,
+    is_text,
+    number_of_samples,
+    require_categories,
+    sampled_rewards,
 )
-from .sampled_metric import SampledMetric
-from .wide import Wide as Wide
 
 _CITATION = """\
 @inproceedings{hariri2026dontpassk,

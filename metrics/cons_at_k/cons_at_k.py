@@ -22,34 +22,31 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-# evaluate copies only the modules that this script names: `x as x` is for another's sake.
-from .answers import read_answers
-from .columns import given_per_question
-from .consensus import (
+from .kernel import (
+    Ballots,
+    Blend,
+    Judge,
+    NewQuestions,
+    Report,
+    SampledMetric,
+    Scores,
+    as_list,
+    as_outcomes,
+    check_flag,
+    check_interval,
+    check_prior,
+    choose_k,
     consensus,
     consensus_keys,
     consensus_posterior,
+    given_per_question,
     mean_shares,
     more_than_half,
+    number_of_samples,
+    read_answers,
+    require_shares,
+    sampled,
 )
-from .credits import majority as majority
-from .draws import check_prior
-from .ends import greatest as greatest
-from .exact import has_table as has_table
-from .hierarchy import Hierarchical as Hierarchical
-from .intake import prediction_column as prediction_column
-from .interval import Blend, Scores
-from .intervals import sampled
-from .judge import Judge, as_outcomes
-from .new_questions import NewQuestions
-from .outcomes import number_of_samples, require_shares
-from .parameters import as_list, check_flag, choose_k
-from .recommended import Recommended as Recommended
-from .report import Report, check_interval
-from .sampled_metric import SampledMetric
-from .sampling import Sampling as Sampling
-from .votes import Ballots
-from .wide import Wide as Wide
 
 _CITATION = """\
 @misc{wang2022selfconsistency,

@@ -18,25 +18,28 @@ from concurrent.futures import Executor
 import datasets
 import evaluate
 
-# evaluate copies only the modules that this script names: `x as x` is for another's sake.
-from .answers import NAMES as NAMES
-from .columns import given_per_question
-from .credits import NAMED, Options, check_lam, check_powers, check_tau, named
-from .draws import check_prior, draw_scores
-from .ends import greatest as greatest
-from .exact import has_table as has_table
-from .hierarchy import Hierarchical as Hierarchical
-from .intake import prediction_column as prediction_column
-from .interval import Scores as Scores
-from .intervals import INTERVALS, drawn
-from .judge import Judge, as_outcomes
-from .outcomes import require_binary
-from .parameters import as_list, check_names, choose_k
-from .recommended import Recommended as Recommended
-from .report import Report, check_interval
-from .sampled_metric import SampledMetric
-from .sampling import Sampling as Sampling
-from .wide import Wide as Wide
+from .kernel import (
+    INTERVALS,
+    NAMED,
+    Judge,
+    Options,
+    Report,
+    SampledMetric,
+    as_list,
+    as_outcomes,
+    check_interval,
+    check_lam,
+    check_names,
+    check_powers,
+    check_prior,
+    check_tau,
+    choose_k,
+    draw_scores,
+    drawn,
+    given_per_question,
+    named,
+    require_binary,
+)
 
 _CITATION = """\
 @misc{liu2024llmscapablestablereasoning,

@@ -18,30 +18,26 @@ from concurrent.futures import Executor
 import datasets
 import evaluate
 
-# evaluate copies only the modules that this script names: `x as x` is for another's sake.
-from .answers import NAMES as NAMES
-from .columns import given_per_question, is_text
-from .ends import greatest as greatest
-from .intake import prediction_column as prediction_column
-from .interval import Scores as Scores
-from .judge import Judge, as_outcomes
-from .outcomes import Outcomes as Outcomes
-from .parameters import as_list, check_bounds, check_categories, choose_k
-from .recommended import Recommended as Recommended
-from .report import Report, check_interval
-from .reward_hierarchy import RewardHierarchy as RewardHierarchy
-from .reward_intervals import REWARD_INTERVALS, best_drawn
-from .reward_sampling import RewardSampling as RewardSampling
-from .reward_spread import Laws as Laws
-from .rewards import (
+from .kernel import (
+    REWARD_INTERVALS,
+    Judge,
+    Report,
+    SampledMetric,
+    as_list,
+    as_outcomes,
+    best_drawn,
     best_scores,
     category_rewards,
+    check_bounds,
+    check_categories,
+    check_interval,
     check_prior_outcomes,
     check_rewards,
+    choose_k,
+    given_per_question,
+    is_text,
     number_rewards,
 )
-from .sampled_metric import SampledMetric
-from .wide import Wide as Wide
 
 _CITATION = """\
 @misc{bagirov2025bestofnworlds,

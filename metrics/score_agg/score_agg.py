@@ -19,27 +19,24 @@ import datasets
 import evaluate
 import numpy as np
 
-# evaluate copies only the modules that this script names: `x as x` is for another's sake.
-from .answers import NAMES as NAMES
-from .columns import is_text
-from .intake import prediction_column as prediction_column
-from .interval import Blend, Scores
-from .judge import Judge, as_outcomes
-from .new_questions import NewQuestions
-from .outcomes import Outcomes as Outcomes
-from .parameters import short as short
-from .power_mean import (
+from .kernel import (
     VERDICTS,
+    Blend,
+    Judge,
+    NewQuestions,
+    Report,
+    SampledMetric,
+    Scores,
+    as_outcomes,
     check_eps,
+    check_interval,
     check_penalty,
     check_weights,
     exponent,
+    is_text,
     item_scores,
     require_weights,
 )
-from .report import Report, check_interval
-from .sampled_metric import SampledMetric
-from .wide import Wide as Wide
 
 _CITATION = """\
 @misc{meshkov2026adaptiverigoraievaluation,

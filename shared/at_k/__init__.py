@@ -4,7 +4,7 @@ The estimates are plain functions of a bank of outcomes; `load` gives them as me
 Hugging Face `evaluate`, which judge predictions against references first.
 """
 
-from .estimators import (
+from .functions import (
     auc_at_k,
     auc_at_k_ci,
     avg,
@@ -41,7 +41,7 @@ from .estimators import (
     unanimous_at_k_ci,
 )
 from .loading import load
-from .power_mean import score_agg
+from .scores.score_agg import score_agg
 
 __all__ = [
     "auc_at_k",

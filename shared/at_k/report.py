@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .intake import label_index
-from .interval import Interval, Scores, Spread
-from .parameters import check_confidence, check_flag, check_names
+from .checks import check_confidence, check_flag, check_names
+from .inputs.parsing import label_index
+from .intervals.interval import Interval, Scores, Spread
 
 
 def check_interval(

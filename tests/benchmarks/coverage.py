@@ -27,8 +27,12 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from at_k.consensus import consensus, consensus_keys, consensus_posterior
-from at_k.credits import (
+from at_k.inputs.outcomes import Counts
+from at_k.intervals.hierarchical import Hierarchical
+from at_k.intervals.interval import Blend
+from at_k.intervals.sampling import Sampling
+from at_k.scores.consensus import consensus, consensus_keys, consensus_posterior
+from at_k.scores.credits import (
     Credits,
     Score,
     above_half,
@@ -42,11 +46,7 @@ from at_k.credits import (
     majority,
     threshold,
 )
-from at_k.draws import Prior, estimator, posterior
-from at_k.hierarchy import Hierarchical
-from at_k.interval import Blend
-from at_k.outcomes import Counts
-from at_k.sampling import Sampling
+from at_k.scores.distributions import Prior, estimator, posterior
 from holding import (
     Cell,
     Grid,

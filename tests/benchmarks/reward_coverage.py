@@ -27,13 +27,13 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from at_k.interval import Interval
-from at_k.new_questions import NewQuestions
-from at_k.outcomes import Outcomes
-from at_k.power_mean import exponent, item_scores
-from at_k.reward_hierarchy import RewardHierarchy
-from at_k.reward_sampling import RewardSampling
-from at_k.rewards import Rewards, best_posterior, number_rewards
+from at_k.inputs.outcomes import Outcomes
+from at_k.intervals.interval import Interval
+from at_k.intervals.questions import NewQuestions
+from at_k.intervals.reward_hierarchy import RewardHierarchy
+from at_k.intervals.reward_sampling import RewardSampling
+from at_k.scores.rewards import Rewards, best_posterior, number_rewards
+from at_k.scores.score_agg import exponent, item_scores
 from holding import draw
 from scipy.special import betaincinv, ndtri
 from truths import ROOT

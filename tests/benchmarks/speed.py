@@ -30,9 +30,9 @@ import datasets
 import evaluate
 import numpy as np
 import pyarrow as pa
-from at_k.outcomes import read_outcomes
-from at_k.power_mean import VERDICTS
-from at_k.tables import aligned
+from at_k.cli.tables import aligned
+from at_k.inputs.outcomes import read_outcomes
+from at_k.scores.score_agg import VERDICTS
 from scipy.stats import hypergeom
 from scorio import eval as scorio
 

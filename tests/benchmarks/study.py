@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from at_k.credits import Credits, Score
-from at_k.draws import expected, law
-from at_k.interval import Blend, Intervals, normal_interval
-from at_k.outcomes import Counts
-from at_k.sampling import Estimate
+from at_k.inputs.outcomes import Counts
+from at_k.intervals.interval import Blend, Intervals, normal_interval
+from at_k.intervals.sampling import Estimate
+from at_k.scores.credits import Credits, Score
+from at_k.scores.distributions import expected, law
 from holding import Cell, Tally
 from scipy.stats import binom
 from truths import KNOTS

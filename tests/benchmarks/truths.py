@@ -9,7 +9,7 @@ from pathlib import Path
 
 import at_k
 import numpy as np
-from at_k.reading import read_questions
+from at_k.cli.reading import read_questions
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = 250  # banks at once

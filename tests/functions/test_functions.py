@@ -1,0 +1,265 @@
+"""The public functions: a published peer, ragged banks, every form of input, every error."""
+
+import doctest
+import importlib
+import inspect
+import math
+
+import at_k
+import numpy as np
+import pytest
+from at_k.inputs.outcomes import read_outcomes
+from at_k.intervals.interval import normal_interval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scorio import eval as scorio
+
+POINT = (
+    *("pass_at_k", "pass_hat_k", "unanimous_at_k", "g_pass_at_k", "mg_pass_at_k", "auc_at_k"),
+    *("maj_at_k", "geom_at_k", "geom_ds_at_k", "geo_spectrum_at_k", "geo_spectrum_star_at_k"),
+    "max_at_k",
+)
+BLENDED = ("geom_at_k", "geom_ds_at_k", "geo_spectrum_at_k", "geo_spectrum_star_at_k")
+POOLED = BLENDED[1:]
+BANK = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+
+
+@pytest.mark.parametrize("module", ["functions", "inputs.named_checkers"])
+def test_the_examples_in_the_docstrings_print_what_they_say(module):
+    results = doctest.testmod(importlib.import_module(f"at_k.{module}"))
+    assert results.attempted > 0
+    assert results.failed == 0
+
+
+def random_bank(seed: int, questions: int = 20, samples: int = 12) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return (rng.random((questions, samples)) < rng.random((questions, 1))).astype(int)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("name", [*POINT, *(f"{name}_ci" for name in POINT)])
+def test_the_published_peer_agrees(name, seed):
+    bank = random_bank(seed)
+    for k in (1, 2, 5, 12):
+        np.testing.assert_allclose(
+            getattr(at_k, name)(bank, k), getattr(scorio, name)(bank, k), rtol=1e-9, atol=1e-14
+        )
+
+
+@pytest.mark.parametrize("tau", [0.0, 0.3, 0.5, 0.75, 1.0])
+def test_the_published_peer_agrees_at_thresholds(tau):
+    bank = random_bank(1)
+    for k in (1, 4, 12):
+        ours, theirs = at_k.g_pass_at_k_tau(bank, k, tau), scorio.g_pass_at_k_tau(bank, k, tau)
+        assert ours == pytest.approx(theirs, rel=1e-12)
+        ours_ci = at_k.g_pass_at_k_tau_ci(bank, k, tau, 0.9, (0.2, 0.8), 0.5, 2.0)
+        theirs_ci = scorio.g_pass_at_k_tau_ci(bank, k, tau, 0.9, (0.2, 0.8), 0.5, 2.0)
+        assert ours_ci == pytest.approx(theirs_ci, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_published_peer_agrees_on_spectra_and_blends(seed):
+    rng = np.random.default_rng(seed)
+    bank, k = random_bank(seed), int(rng.integers(1, 13))
+    weights = rng.dirichlet(np.ones(k)) * rng.random()
+    rest = {"confidence": 0.8, "bounds": (0.1, 0.9), "alpha0": 0.5, "beta0": 2.0}
+    for name, *options in (
+        ("threshold_spectrum_at_k", weights),
+        ("geom_at_k", 0.3, 1.5),
+        ("geom_ds_at_k", 0.3, 1.5),
+        ("geo_spectrum_at_k", 0.3, weights),
+        ("geo_spectrum_at_k", 1.0, weights),
+        ("geo_spectrum_at_k", 0.0, list(weights)),
+    ):
+        point, summary = getattr(at_k, name), getattr(at_k, f"{name}_ci")
+        assert point(bank, k, *options) == pytest.approx(
+            getattr(scorio, name)(bank, k, *options), rel=1e-12
+        )
+        assert summary(bank, k, *options, **rest) == pytest.approx(
+            getattr(scorio, f"{name}_ci")(bank, k, *options, **rest), rel=1e-9
+        )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_published_peer_agrees_on_categories(seed):
+    rng = np.random.default_rng(seed)
+    bank, before = rng.integers(0, 4, (15, 9)), rng.integers(0, 4, (15, 2))
+    w = [0.0, 0.5, 0.5, 2.0]
+    assert at_k.bayes_ci(bank, w, before, 0.9) == pytest.approx(
+        scorio.bayes_ci(bank, w, before, 0.9), rel=1e-12
+    )
+    assert at_k.avg_ci(bank, w, 0.9, (0.1, 0.9)) == pytest.approx(
+        scorio.avg_ci(bank, w, 0.9, (0.1, 0.9)), rel=1e-12
+    )
+    for k in (1, 2, 9):
+        assert at_k.max_at_k(bank, k, w) == pytest.approx(scorio.max_at_k(bank, k, w), rel=1e-12)
+        assert at_k.max_at_k_ci(bank, k, w, before) == pytest.approx(
+            scorio.max_at_k_ci(bank, k, w, before), rel=1e-9
+        )
+
+
+def test_parameters_have_the_names_order_and_defaults_of_the_published_peer():
+    for name in at_k.__all__:
+        if name in ("load", "cons_at_k", "score_agg", "compare"):
+            continue
+        ours = inspect.signature(getattr(at_k, name)).parameters.values()
+        theirs = inspect.signature(getattr(scorio, name)).parameters.values()
+        assert [(each.name, each.default) for each in ours] == [
+            (each.name, each.default) for each in theirs
+        ]
+    assert {name for name in dir(scorio) if name.endswith(("at_k", "hat_k", "_ci"))} <= {
+        *at_k.__all__
+    }
+
+
+def test_an_interval_reaches_as_far_as_the_normal_law_says():
+    everywhere = (-math.inf, math.inf)
+    for confidence, reach in [(0.9, 1.6448536269514722), (0.99, 2.5758293035489004)]:
+        lo, hi = normal_interval(0.0, 1.0, confidence, everywhere)
+        assert (lo, hi) == pytest.approx((-reach, reach), rel=1e-14)
+    lo, hi = normal_interval(0.0, 1.0, 1 - 1e-12, everywhere)
+    assert hi == pytest.approx(7.130508, rel=1e-6)
+
+
+def test_what_is_none_or_masked_is_not_scored():
+    kept = at_k.pass_at_k([[1, 0], [1, 1, 0]], 1)
+    assert at_k.pass_at_k([[1, None, 0], [1, 1, 0]], 1) == kept
+    nan = math.nan
+    assert at_k.pass_at_k(np.ma.masked_invalid([[1.0, nan, 0.0], [1, 1, 0]]), 1) == kept
+    with pytest.raises(ValueError, match="Question 0 has no scored sample"):
+        at_k.pass_at_k([[None]], 1)
+
+
+ragged_banks = st.lists(
+    st.lists(st.integers(0, 1), min_size=2, max_size=9), min_size=1, max_size=12
+)
+
+
+@given(ragged_banks)
+@settings(deadline=None)
+def test_a_ragged_bank_scores_the_mean_of_its_questions(bank):
+    for name in (name for name in POINT if name not in POOLED):
+        score = getattr(at_k, name)
+        assert score(bank, 2) == pytest.approx(np.mean([score([row], 2) for row in bank]))
+        mu, sigma, lo, hi = getattr(at_k, f"{name}_ci")(bank, 2)
+        alone = [getattr(at_k, f"{name}_ci")([row], 2) for row in bank]
+        assert mu == pytest.approx(np.mean([each[0] for each in alone]))
+        assert sigma == pytest.approx(math.hypot(*(each[1] for each in alone)) / len(bank))
+        assert 0 <= lo <= mu <= hi <= 1
+
+
+@given(ragged_banks, st.integers(1, 40))
+@settings(deadline=None)
+def test_more_draws_reach_further_and_agree_less(bank, k):
+    reach = [at_k.pass_at_k_ci(bank, each)[0] for each in (k, k + 1)]
+    agree = [at_k.pass_hat_k_ci(bank, each)[0] for each in (k, k + 1)]
+    assert reach[0] < reach[1]
+    assert agree[0] > agree[1]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        np.array(BANK),
+        np.array(BANK, dtype=bool),
+        np.array(BANK, dtype=np.uint8),
+        np.array(BANK, dtype=np.int8),
+        np.array(BANK, dtype=float),
+        np.array(BANK)[:, ::-1],
+        np.asfortranarray(BANK),
+        np.array(BANK, dtype=object),
+        [[bool(x) for x in row] for row in BANK],
+        tuple(tuple(row) for row in BANK),
+        [np.array(row) for row in BANK],
+        (row for row in BANK),
+    ],
+    ids=lambda form: type(form).__name__,
+)
+def test_every_form_of_a_bank_scores_alike(form):
+    assert at_k.pass_at_k(form, 2) == 0.95
+
+
+@pytest.mark.parametrize("kind", [bool, np.int8, np.int64, float])
+@pytest.mark.parametrize(
+    "size", [1, 2, 7, 8, 12, 16, 48, 64, 72, 100, 128, 255, 256, 264, 300, 640]
+)
+def test_samples_of_every_number_and_type_are_counted(monkeypatch, size, kind):
+    bank = np.random.default_rng(size).random((21, size)) < np.linspace(0, 1, 21)[:, None]
+    for block in (8, 1 << 21):
+        monkeypatch.setattr("at_k.inputs.outcomes._BYTES_AT_ONCE", block * size)
+        counts = read_outcomes(bank.astype(kind)).counts()
+        np.testing.assert_array_equal(counts.c, bank.sum(axis=1))
+
+
+def test_a_flat_list_is_one_question():
+    assert at_k.pass_at_k([0, 1, 1, 0], 2) == at_k.pass_at_k([[0, 1, 1, 0]], 2)
+
+
+@pytest.mark.parametrize(
+    ("bank", "message"),
+    [
+        ([], "R holds no question"),
+        ([[1, 0], []], r"R\[1\] is empty"),
+        (np.zeros((2, 0)), r"R\[0\] is empty"),
+        ([[1, 0], [0, 2]], r"R\[1\]\[1\] is 2: an outcome is 0 or False for wrong, 1 or True"),
+        ([[1, 0], [-1]], r"R\[1\]\[0\] is -1"),
+        ([[1], [0, 0, 0.5]], r"R\[1\]\[2\] is 0.5"),
+        ([[1, math.nan]], r"R\[0\]\[1\] is nan: an outcome is a finite number"),
+        ([[1, math.inf]], r"R\[0\]\[1\] is inf"),
+        ([[1], ["a"]], r"R\[1\]\[0\] is 'a'"),
+        ([[1, 1], [True, "a"]], r"R\[1\]\[1\] is 'a'"),
+        ([[1], 0], r"R\[1\] is 0: each question has a list"),
+        ([[1], "ab"], r"R\[1\] is 'ab': each question has a list"),
+        ([[[1]], [[0]]], r"R\[0\]\[0\] is \[1\]"),
+        (np.zeros((2, 2, 2)), "R has 3 dimensions"),
+        (7, "R is 7"),
+        ("01", "R is '01'"),
+        (np.array([["a"]]), r"R\[0\]\[0\] is 'a'"),
+    ],
+)
+def test_a_bad_bank_is_refused_with_its_place(bank, message):
+    for score in (at_k.pass_at_k, at_k.pass_at_k_ci):
+        with pytest.raises(ValueError, match=message):
+            score(bank, 1)
+
+
+@pytest.mark.parametrize("k", [0, -1, True, 1.0, "1", None, math.nan])
+def test_a_k_that_is_no_number_of_draws_is_refused(k):
+    for score in (at_k.pass_at_k, at_k.pass_at_k_ci):
+        with pytest.raises(ValueError, match="positive integer"):
+            score(BANK, k)
+
+
+def test_a_k_above_n_is_refused_with_the_question_and_allowed_for_new_samples():
+    bank = [[1, 0, 1], [1, 0]]
+    with pytest.raises(ValueError, match="k is 3, but question 1 has n = 2"):
+        at_k.pass_at_k(bank, 3)
+    assert at_k.pass_at_k_ci(bank, 3)[0] > at_k.pass_at_k_ci(bank, 2)[0]
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"alpha0": 0.0}, "alpha0 is 0.0"),
+        ({"beta0": -1.0}, "beta0 is -1.0"),
+        ({"beta0": math.nan}, "beta0 is nan"),
+        ({"alpha0": math.inf}, "alpha0 is inf"),
+        ({"confidence": 0.0}, "confidence is 0.0"),
+        ({"confidence": 1.0}, "confidence is 1.0"),
+        ({"confidence": 95}, "confidence is 95"),
+        ({"bounds": (1.0, 0.0)}, "second of bounds is 0.0"),
+        ({"bounds": "01"}, "bounds are"),
+    ],
+)
+def test_a_bad_parameter_of_an_interval_is_refused(option, message):
+    with pytest.raises(ValueError, match=message):
+        at_k.pass_at_k_ci(BANK, 2, **option)
+
+
+@pytest.mark.parametrize("bounds", [(0.9, 1.0), (0.0, 0.1), (0.5, 0.5), None])
+def test_an_interval_is_never_upside_down(bounds):
+    _, _, lo, hi = at_k.pass_at_k_ci(BANK, 1, bounds=bounds)
+    assert lo <= hi
+    if bounds:
+        assert bounds[0] <= lo
+        assert hi <= bounds[1]

@@ -1,0 +1,233 @@
+"""The metric score_agg: verdicts, tables of them, judges, subsets, and what is refused."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import at_k
+import datasets
+import evaluate
+import numpy as np
+import pyarrow as pa
+import pytest
+from conftest import ROOT
+
+LABELS = [["fully", "mostly", "partial", "none"], ["minor"], ["mostly", "partial"]]
+WEIGHTS = [[1.0, 0.9, 0.7, 0.0], [0.3], [0.9, 0.7]]
+GRADES = {"good": 1, "fair": 0.5, "bad": 0}
+
+
+@pytest.fixture
+def score_agg() -> evaluate.Metric:
+    return evaluate.load(str(ROOT / "metrics" / "score_agg"))
+
+
+def grade(statement, source):
+    known = [word in source for word in statement.split()]
+    return None if statement == "?" else "fully" if all(known) else "none" if any(known) else 0.25
+
+
+SOURCES = ["the tower is in paris", "the bridge is red"]
+STATEMENTS = [["the tower", "tower of london", "?"], ["red bridge", "a boat", "red bridge"]]
+JUDGED = [["fully", "none", None], [1.0, 0.25, "fully"]]
+
+
+@pytest.mark.parametrize("temperature", [0.1, 0.44, 0.45, 0.5, 1.0])
+def test_the_score_is_the_mean_over_items_of_the_function(score_agg, temperature):
+    options = {"temperature": temperature, "penalty": 0.2, "eps_for_neg_p": 1e-3}
+    scores = score_agg.compute(predictions=LABELS, **options)
+    each = [at_k.score_agg(item, **options) for item in WEIGHTS]
+    assert scores == {"score_agg": pytest.approx(np.mean(each), rel=1e-15)}
+    assert type(scores["score_agg"]) is float
+    by_item = score_agg.compute(predictions=WEIGHTS, return_per_question=True, **options)
+    assert by_item["per_question"] == {"score_agg": each}
+
+
+def test_without_parameters_it_is_the_plain_mean_less_a_tenth_for_each_zero(score_agg):
+    scores = score_agg.compute(predictions=LABELS)
+    assert scores["score_agg"] == pytest.approx((0.65 * 0.9 + 0.3 + 0.8) / 3, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    "predictions",
+    [
+        WEIGHTS,
+        tuple(tuple(row) for row in LABELS),
+        (iter(row) for row in LABELS),
+        [np.array(row) for row in WEIGHTS],
+        [[1, 0.9, None, 0.7, 0], [0.3, None], [None, 0.9, 0.7]],
+        [["fully", "mostly", None, "partial", "none"], ["minor"], ["mostly", "partial", None]],
+        pa.array(LABELS),
+        pa.array(WEIGHTS),
+        pa.array(LABELS, pa.list_(pa.dictionary(pa.int32(), pa.string()))),
+        datasets.Dataset.from_dict({"verdicts": LABELS})["verdicts"],
+    ],
+)
+def test_every_form_of_verdicts_scores_alike(score_agg, predictions):
+    wanted = at_k.score_agg(WEIGHTS, 0.7)
+    assert score_agg.compute(predictions=predictions, temperature=0.7)["score_agg"] == wanted
+
+
+@pytest.mark.parametrize(
+    "kind", [bool, np.uint8, np.int64, np.float16, np.float32, np.float64], ids=str
+)
+def test_an_array_of_any_numbers_is_verdicts(score_agg, kind):
+    scores = score_agg.compute(predictions=np.array([[1, 0], [1, 1]], dtype=kind))
+    assert scores == {"score_agg": (0.45 + 1) / 2}
+
+
+def test_a_table_of_ones_own_takes_the_place_of_the_standard_one(score_agg):
+    verdicts = [["good", "fair", None], ["bad", "good"]]
+    scores = score_agg.compute(predictions=verdicts, weights=GRADES)
+    assert scores == {"score_agg": (0.75 + 0.45) / 2}
+    with pytest.raises(ValueError, match=r"predictions\[0\]\[0\] is 'good', .* none of fully"):
+        score_agg.compute(predictions=verdicts)
+    with pytest.raises(ValueError, match=r"predictions\[0\]\[0\] is 'fully', .* good, fair, bad"):
+        score_agg.compute(predictions=LABELS, weights=GRADES)
+
+
+@pytest.mark.parametrize("how", ["here", "processes", "pool"])
+def test_a_judge_may_give_labels_numbers_or_nothing(score_agg, how):
+    with ThreadPoolExecutor(2) as pool:
+        ways: dict[str, dict] = {
+            "here": {},
+            "processes": {"num_proc": 2},
+            "pool": {"executor": pool},
+        }
+        scores = score_agg.compute(
+            predictions=STATEMENTS,
+            references=SOURCES,
+            check_correct_fn=grade,
+            temperature=0.7,
+            **ways[how],
+        )
+    assert scores == {"score_agg": at_k.score_agg(JUDGED, 0.7)}
+
+
+def test_a_judge_speaks_the_labels_of_the_table_that_is_given(score_agg):
+    def in_grades(statement, source):
+        return "good" if "red" in statement else "fair"
+
+    scores = score_agg.compute(
+        predictions=STATEMENTS, references=SOURCES, check_correct_fn=in_grades, weights=GRADES
+    )
+    assert scores == {"score_agg": pytest.approx((0.5 + 2.5 / 3) / 2)}
+    with pytest.raises(ValueError, match=r"returned 'fair': a verdict is 'fully', 'mostly'"):
+        score_agg.compute(predictions=STATEMENTS, references=SOURCES, check_correct_fn=in_grades)
+
+
+def test_named_judges_say_right_or_wrong(score_agg):
+    scores = score_agg.compute(
+        predictions=[["it is 12.", "so 13"]], references=["12"], check_correct_fn="numeric"
+    )
+    assert scores == {"score_agg": 0.45}
+
+
+def test_groups_add_each_groups_score(score_agg):
+    scores = score_agg.compute(
+        predictions=LABELS, groups=["a", "b", "a"], temperature=0.7, return_per_question=True
+    )
+    assert list(scores) == ["score_agg", "a/score_agg", "b/score_agg", "per_question"]
+    assert scores["a/score_agg"] == pytest.approx(at_k.score_agg([WEIGHTS[0], WEIGHTS[2]], 0.7))
+    assert scores["b/score_agg"] == 0.3
+    assert scores["per_question"]["score_agg"][1] == 0.3
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ({"predictions": []}, "predictions holds no question"),
+        ({"predictions": [["fully"], []]}, r"predictions\[1\] is empty"),
+        ({"predictions": [["fully"], [None]]}, r"predictions\[4\] holds nothing but None"),
+        ({"predictions": ["fully"]}, r"predictions\[0\] is 'fully'"),
+        (
+            {"predictions": [["fully", "Mostly"]]},
+            r"predictions\[3\]\[1\] is 'Mostly', which is none",
+        ),
+        ({"predictions": [["fully", 1.0]]}, r"predictions\[0\]\[1\] is 1.0, but predictions"),
+        ({"predictions": [[1.0]]}, "samples are all of one type"),
+        ({"predictions": [["x"]], "references": ["x"]}, "some have none: give all or none"),
+        ({"check_correct_fn": grade}, "no references to judge by"),
+        ({"temperature": 0.0}, "temperature is 0.0: give a temperature from 0.1"),
+        ({"temperature": 1.1}, "temperature is 1.1"),
+        ({"penalty": -1}, "penalty is -1"),
+        ({"eps_for_neg_p": 0.0}, "eps_for_neg_p is 0.0"),
+        ({"weights": {}}, "weights is {}: give a dict from labels to numbers"),
+        ({"weights": None}, "weights is None"),
+        ({"weights": ["fully"]}, "weights is"),
+        ({"weights": {1: 1.0}}, "weights has the label 1: a label is a text"),
+        ({"weights": {"fully": 2}}, r"weights\['fully'\] is 2: a weight is a number from 0 to 1"),
+        ({"weights": {"fully": float("nan")}}, r"weights\['fully'\] is nan"),
+        ({"weights": {"fully": True}}, r"weights\['fully'\] is True"),
+        ({"groups": ["a"]}, "groups has 1 labels for 3 questions"),
+    ],
+)
+def test_bad_input_is_refused_and_leaves_what_was_added(score_agg, call, message):
+    score_agg.add_batch(predictions=LABELS)
+    with pytest.raises(ValueError, match=message):
+        score_agg.compute(**call)
+    assert len(score_agg) == 3
+    assert score_agg.compute() == score_agg.compute(predictions=LABELS)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "message"),
+    [
+        ([[1.0], [0.5, 1.5]], r"predictions\[1\]\[1\] is 1.5: a verdict is a weight from 0 to 1"),
+        ([[1], [0, -1]], r"predictions\[1\]\[1\] is -1"),
+        ([[1.0, float("nan")]], r"predictions\[0\]\[1\] is nan"),
+        ([[1.0, float("inf")]], r"predictions\[0\]\[1\] is inf"),
+    ],
+)
+def test_numbers_that_are_no_weights_are_refused_when_added(score_agg, verdicts, message):
+    with pytest.raises(ValueError, match=message):
+        score_agg.add_batch(predictions=verdicts)
+    assert len(score_agg) == 0
+
+
+def test_a_judge_that_gives_no_weight_is_named_with_the_statement(score_agg):
+    with pytest.raises(ValueError, match=r"verdict on predictions\[0\]\[0\] is 2: a verdict is a"):
+        score_agg.compute(
+            predictions=STATEMENTS, references=SOURCES, check_correct_fn=lambda p, r: 2
+        )
+    with pytest.raises(ValueError, match="Question 0 has no scored sample"):
+        score_agg.compute(predictions=[["?"]], references=[""], check_correct_fn=grade)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"temperature": 2}, {"penalty": 2}, {"eps_for_neg_p": 2}, {"weights": {"a": 2}}]
+)
+def test_what_can_be_known_before_judging_is_checked_before(score_agg, wrong):
+    asked = []
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))}.* is 2: "):
+        score_agg.compute(
+            predictions=STATEMENTS,
+            references=SOURCES,
+            check_correct_fn=lambda p, r: asked.append(p),
+            **wrong,
+        )
+    assert not asked
+
+
+def test_adding_one_by_one_in_batches_and_at_once_is_the_same(score_agg):
+    whole = score_agg.compute(predictions=LABELS, temperature=0.3)
+    score_agg.add(prediction=LABELS[0])
+    score_agg.add_batch(predictions=pa.array(LABELS[1:]))
+    assert pickle.loads(pickle.dumps(score_agg)).compute(temperature=0.3) == whole
+    assert score_agg.compute(temperature=0.3) == whole
+
+
+def test_numbers_of_unlike_types_go_together(score_agg):
+    for verdicts in ([True, False], [1, 0], [0.5], [None, 0.25], np.array([0.5], "f2")):
+        score_agg.add(prediction=verdicts)
+    scores = score_agg.compute(return_per_question=True)
+    assert scores["per_question"]["score_agg"] == [0.45, 0.45, 0.5, 0.25, 0.5]
+
+
+def test_the_command_takes_labels_and_a_table_of_them(capsys, tmp_path):
+    from at_k.cli.command import main
+
+    rows = datasets.Dataset.from_dict({"outcomes": [["good", "fair"], ["bad", "good"]]})
+    rows.to_json(tmp_path / "verdicts.jsonl")
+    weights = ["--weights", '{"good": 1, "fair": 0.5, "bad": 0}']
+    assert main(["score_agg", str(tmp_path / "verdicts.jsonl"), "--json", *weights]) == 0
+    assert '"score_agg": 0.6' in capsys.readouterr().out
