@@ -206,6 +206,16 @@ def names_from(source: str, kernel: str = KERNEL) -> list[str]:
     ]
 
 
+def names_from_package(source: str, package: str = PACKAGE.name) -> list[str]:
+    """The names that a source file imports from modules of the package."""
+    return [
+        alias.name
+        for node in ast.parse(source).body
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(f"{package}.")
+        for alias in node.names
+    ]
+
+
 def modules_for(names: Iterable[str], modules: dict[str, Module]) -> list[Module]:
     """The modules that define the names, and all that they import, in import order."""
     owner = {name: module.name for module in modules.values() for name in module.names}

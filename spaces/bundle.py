@@ -1,8 +1,9 @@
-"""Write the Space of a metric as a folder that can be pushed as it is, and runs by itself.
+"""Write the Space of a metric as a folder that runs by itself and can be pushed to the Hub.
 
     python spaces/bundle.py gpassk ../gpassk-space
 
-DEST is made, and has to be empty if it is there.
+The folder must not exist, or be empty. It will hold the files of the metric, app.py, and one
+folder `page` with everything that the page needs.
 """
 
 from __future__ import annotations
@@ -13,10 +14,15 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SPACES, METRICS, SHARED = ROOT / "spaces", ROOT / "metrics", ROOT / "shared" / "at_k"
-PAGE = ("page.py", "page.css", "scoring.py", "space.py", "pictures.py")
-READER = ("reading.py", "parameters.py")
+sys.path.insert(0, str(ROOT / "shared"))
+
+from vendor import joined, modules_for, names_from_package, read_package  # noqa: E402
+
+SPACES, METRICS, SAMPLES = ROOT / "spaces", ROOT / "metrics", ROOT / "shared" / "at_k" / "samples"
+READER = SPACES / "page" / "reading.py"
 REQUIREMENTS = ("math-verify>=0.9", "vl-convert-python>=1.9")
+# A Space runs Python 3.10 unless its card says otherwise.
+PYTHON_VERSION = "3.11"
 
 
 def bundle(name: str, target: Path) -> None:
@@ -26,29 +32,35 @@ def bundle(name: str, target: Path) -> None:
         raise SystemExit(f"There is no Space {name!r}: there are {', '.join(names)}.")
     if target.exists() and any(target.iterdir()):
         raise SystemExit(f"{target} is not empty.")
-    (target / "at_k").mkdir(parents=True)
-    metric = METRICS / name
-    written = ("README.md", "requirements.txt")
-    files = [file for file in metric.glob("*.*") if file.name not in written]
-    files += [SPACES / name / "app.py", *(SPACES / page for page in PAGE)]
-    files += (SHARED / "samples").glob("*.jsonl")
-    for file in files:
-        if (target / file.name).exists():
-            raise SystemExit(f"Two files of the Space would be called {file.name}.")
-        shutil.copyfile(file, target / file.name)
-    for module in READER:
-        shutil.copyfile(SHARED / module, target / "at_k" / module)
-    (target / "at_k" / "__init__.py").write_text('"""The reading of files, as `at-k` has it."""\n')
-    card = (metric / "README.md").read_text(encoding="utf-8")
+    page = target / "page"
+    (page / "samples").mkdir(parents=True)
+    for source in (*METRICS.joinpath(name).glob("*.py"), SPACES / name / "app.py"):
+        shutil.copyfile(source, target / source.name)
+    for source in SPACES.glob("page/*.*"):
+        shutil.copyfile(source, page / source.name)
+    for source in SAMPLES.glob("*.jsonl"):
+        shutil.copyfile(source, page / "samples" / source.name)
+    (page / READER.name).write_text(reader(), encoding="utf-8")
+
+    card = (METRICS / name / "README.md").read_text(encoding="utf-8")
     version = re.search(r"^sdk_version: (.+)$", card, re.MULTILINE)
     if version is None:
         raise SystemExit(f"The card of {name} names no sdk_version.")
-    # Spaces run Python 3.10 unless they are told.
-    card = card.replace(version[0], f'{version[0]}\npython_version: "3.11"', 1)
+    card = card.replace(version[0], f'{version[0]}\npython_version: "{PYTHON_VERSION}"', 1)
+    for link in re.findall(r"\]\((?!https?:)([^)#]+)\)", card):
+        picture = METRICS / name / link
+        shutil.copyfile(picture, page / picture.name)
+        card = card.replace(f"]({link})", f"](page/{picture.name})")
     (target / "README.md").write_text(card, encoding="utf-8")
-    needed = (metric / "requirements.txt").read_text(encoding="utf-8").split()
+    needed = (METRICS / name / "requirements.txt").read_text(encoding="utf-8").split()
     needed += [f"gradio=={version[1]}", *REQUIREMENTS]
     (target / "requirements.txt").write_text("\n".join(needed) + "\n", encoding="utf-8")
+
+
+def reader() -> str:
+    """Return one source for the modules of at_k that spaces/page/reading.py uses."""
+    names = names_from_package(READER.read_text(encoding="utf-8"))
+    return joined(modules_for(names, read_package()), "The file reader of the pages.")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pictures import intervals, quantity, share, strip
-from space import (
+from page.pictures import intervals, quantity, share, strip
+from page.space import (
     Bank,
     Call,
     Example,
@@ -165,6 +165,6 @@ SPACE = Space(
 
 if __name__ == "__main__":
     # Worker processes import this file too, and need no page.
-    from page import serve
+    from page.interface import serve
 
     serve(SPACE)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from pictures import curves, draws, share, strip
-from space import Bank, Call, Example, Options, Picture, Slider, Space, draws_up_to, percent
+from page.pictures import curves, draws, share, strip
+from page.space import Bank, Call, Example, Options, Picture, Slider, Space, draws_up_to, percent
 
 ABOUT = r"""
 A model is sampled $n$ times on each question, and $c$ of the samples are right. Now draw $k$ of
@@ -180,6 +180,6 @@ SPACE = Space(
 
 if __name__ == "__main__":
     # Worker processes import this file too, and need no page.
-    from page import serve
+    from page.interface import serve
 
     serve(SPACE)

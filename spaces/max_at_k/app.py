@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pictures import curves, draws, quantity, strip
-from space import (
+from page.pictures import curves, draws, quantity, strip
+from page.space import (
     Bank,
     Call,
     Example,
@@ -137,6 +137,6 @@ SPACE = Space(
 
 if __name__ == "__main__":
     # Worker processes import this file too, and need no page.
-    from page import serve
+    from page.interface import serve
 
     serve(SPACE)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pictures import COLOURS, curves, quantity, strip
-from space import Bank, Call, Example, Options, Picture, Scores, Slider, Space, figure
+from page.pictures import COLOURS, curves, quantity, strip
+from page.space import Bank, Call, Example, Options, Picture, Scores, Slider, Space, figure
 
 ABOUT = r"""
 A judge looks at an answer statement by statement, and says of each how well it holds: *fully* (1),
@@ -138,6 +138,6 @@ SPACE = Space(
 
 if __name__ == "__main__":
     # Worker processes import this file too, and need no page.
-    from page import serve
+    from page.interface import serve
 
     serve(SPACE)

@@ -28,8 +28,10 @@ if not os.environ.get("HF_HOME", "").startswith(tempfile.gettempdir()):
 os.environ |= {"HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1"}
 
 import evaluate
-from at_k.cli.reading import PER_QUESTION, QUESTIONS, REFERENCES, as_outcome, read_questions
-from space import JUDGES, Bank, Call, Options
+
+from .files import metric_script
+from .reading import PER_QUESTION, QUESTIONS, REFERENCES, as_outcome, read_questions
+from .space import JUDGES, Bank, Call, Options
 
 MOST_BYTES = 2 << 20
 MOST_QUESTIONS = 2_000
@@ -40,7 +42,6 @@ MOST_MEMORY = 3 << 30
 SECONDS = {"exact_match": 10.0, "numeric": 10.0, "math_verify": 20.0}
 ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 
-_HERE = Path(__file__).resolve().parent
 _logger = logging.getLogger(__name__)
 
 Calls = Callable[[Options, int], dict[str, Call]]
@@ -76,7 +77,7 @@ class Answer:
 
 _context = multiprocessing.get_context("forkserver")
 # The server loads the libraries and the metric once, and forks what has them.
-_context.set_forkserver_preload(["scoring"])
+_context.set_forkserver_preload(["page.scoring"])
 
 # Slow judging has lanes of its own, so that it can only hold up its own kind.
 _LANES = {"slow": threading.BoundedSemaphore(1), "fast": threading.BoundedSemaphore(4)}
@@ -177,8 +178,8 @@ def _answer(request: Request) -> Answer:
 
 
 def metric_of(name: str) -> evaluate.Metric:
-    """The metric whose script lies beside this file."""
-    return evaluate.load(str(_HERE / f"{name}.py"))
+    """Return the metric of that name."""
+    return evaluate.load(str(metric_script(name)))
 
 
 def _compute(metric: evaluate.Metric, bank: dict[str, Any], call: Call) -> Any:

@@ -16,8 +16,11 @@ from typing import Any
 import gradio as gr
 import vl_convert
 from gradio.components.plot import PlotData
-from pictures import as_sheet
-from scoring import (
+from starlette.middleware import Middleware
+
+from .files import PAGE, sample_file
+from .pictures import as_sheet
+from .scoring import (
     MOST_BYTES,
     MOST_EACH,
     MOST_QUESTIONS,
@@ -26,11 +29,9 @@ from scoring import (
     Request,
     score,
 )
-from space import JUDGES, Bank, Example, Line, Options, Picture, Slider, Space
-from starlette.middleware import Middleware
+from .space import JUDGES, Bank, Example, Line, Options, Picture, Slider, Space
 
 _logger = logging.getLogger(__name__)
-_HERE = Path(__file__).resolve().parent
 _TABLE, _TEXT, _FILES = "Table", "Paste", "Files"
 _MOST_BODY = 3 * MOST_BYTES
 _INLINE = 3_000
@@ -45,7 +46,7 @@ class ThemedPlot(PlotData):
 
 def serve(space: Space) -> None:
     """Show the page of this Space, and answer its API, until the process ends."""
-    os.chdir(_HERE)  # from where worker processes import what they need
+    os.chdir(PAGE.parent)  # worker processes import the package `page` from here
     page(space).queue(max_size=200, default_concurrency_limit=64).launch(
         max_threads=80,
         app_kwargs={"middleware": [Middleware(BoundedBody)]},
@@ -54,7 +55,7 @@ def serve(space: Space) -> None:
             font=["ui-sans-serif", "system-ui", "sans-serif"],
             font_mono=["ui-monospace", "Consolas", "monospace"],
         ).set(body_text_color_subdued="*neutral_600", block_info_text_color="*neutral_600"),
-        css_paths=[_HERE / "page.css"],
+        css_paths=[PAGE / "page.css"],
         footer_links=["api"],
         ssr_mode=False,
     )
@@ -541,7 +542,7 @@ def _filler(space: Space, example: Example) -> Callable[[], list[Any]]:
         source = _FILES if example.files else _TABLE
         headers, *rows = _headed(space, example)
         table = {"headers": headers, "data": rows} if example.table else gr.skip()
-        files = [str(_HERE / name) for name in example.files] or None
+        files = [str(sample_file(name)) for name in example.files] or None
         values = [
             gr.update(value=value, maximum=control.most) if isinstance(control, Slider) else value
             for control in space.controls

@@ -1,0 +1,1 @@
+"""The page that all Spaces share. Each app.py describes one metric and calls `interface.serve`."""

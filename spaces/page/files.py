@@ -1,0 +1,20 @@
+"""Find the files that a page needs, in a bundled Space and in a checkout of the project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parent
+_BUNDLE, _CHECKOUT = PAGE.parent, PAGE.parents[1]
+
+
+def metric_script(name: str) -> Path:
+    """Return the path of the script of a metric."""
+    bundled = _BUNDLE / f"{name}.py"
+    return bundled if bundled.exists() else _CHECKOUT / "metrics" / name / f"{name}.py"
+
+
+def sample_file(name: str) -> Path:
+    """Return the path of a file of samples that the project ships."""
+    bundled = PAGE / "samples" / name
+    return bundled if bundled.exists() else _CHECKOUT / "shared" / "at_k" / "samples" / name
