@@ -251,7 +251,7 @@ def told(tables: Mapping[str, list[Cell]]) -> str:
 def picture(tables: Mapping[str, list[Cell]]) -> None:
     columns = [(n, k) for n in SAMPLES for k in draws_of(n)]
     draw(
-        ROOT / "metrics" / "gpassk" / "coverage.svg",
+        ROOT / "tests/benchmarks/pictures/gpassk_interval_coverage.svg",
         [cell for cell in tables["pass family"] if cell["score"] == "pass@k"],
         {"posterior": 'interval="posterior"', "sampling": 'interval="auto"'},
         columns,

@@ -38,7 +38,7 @@ from holding import draw
 from scipy.special import betaincinv, ndtri
 from truths import ROOT
 
-PICTURE = ROOT / "metrics" / "max_at_k" / "coverage.svg"
+PICTURE = ROOT / "tests/benchmarks/pictures/max_at_k_interval_coverage.svg"
 QUESTIONS, SAMPLES = (10, 30, 100, 500), (4, 8, 16, 64)
 INTERVALS = ("posterior", "sampling", "questions", "hierarchical")
 WORTH = np.array([0.0, 0.5, 1.0])
