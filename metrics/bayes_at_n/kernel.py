@@ -1310,173 +1310,200 @@ def design_effects(columns: np.ndarray, sources: np.ndarray) -> np.ndarray:
 # ======================================================================================
 # shared/at_k/scores/double_double.py
 #
-# Arithmetic with twice the digits of a double, and factorials that never overflow.
+# Double-double arithmetic, and tables of rising factorials that never overflow.
 #
-# The laws of `draws` are quotients of products of factorials. Kept this way, a probability
-# keeps all the digits of a double, from 1 down to 1e-300 and for a thousand or a million
-# samples alike, and a variance survives the subtraction of two numbers that agree in their
-# first fifteen digits.
+# A double-double number is the unevaluated sum of two doubles and carries about 32 decimal digits.
+# The probabilities in `distributions` are quotients of products of factorials. In double-double
+# arithmetic they keep all the digits of a double, from 1 down to 1e-300 and for up to a million
+# samples, and a variance stays accurate when it is the difference of two numbers that agree in
+# their first fifteen digits.
 #
-# Source of the arithmetic: T. J. Dekker, A floating-point technique for extending the
-# available precision, Numerische Mathematik 18 (1971).
+# Source: T. J. Dekker, A floating-point technique for extending the available precision,
+# Numerische Mathematik 18 (1971).
 # ======================================================================================
 
-_BITS = 160  # of each integer mantissa: far more than the 106 that a Wide can hold
+_MANTISSA_BITS = 160  # of the integer mantissas: well above the 106 bits of a double-double
 
 
 @dataclass(frozen=True, slots=True)
-class Wide:
-    """An array of unevaluated sums hi + lo of two doubles: about 32 digits."""
+class DoubleDouble:
+    """An array of double-double numbers, hi + lo.
+
+    Attributes:
+        hi: The numbers rounded to doubles.
+        lo: What the rounding left over, of the same shape.
+    """
 
     hi: np.ndarray
     lo: np.ndarray
 
-    def __getitem__(self, index) -> Wide:
-        return Wide(self.hi[index], self.lo[index])
+    def __getitem__(self, index) -> DoubleDouble:
+        return DoubleDouble(self.hi[index], self.lo[index])
 
-    def __neg__(self) -> Wide:
-        return Wide(-self.hi, -self.lo)
+    def __neg__(self) -> DoubleDouble:
+        return DoubleDouble(-self.hi, -self.lo)
 
-    def __add__(self, other: Wide) -> Wide:
+    def __add__(self, other: DoubleDouble) -> DoubleDouble:
         hi, lo = _two_sum(self.hi, other.hi)
-        return Wide(*_fast_two_sum(hi, lo + (self.lo + other.lo)))
+        return DoubleDouble(*_fast_two_sum(hi, lo + (self.lo + other.lo)))
 
-    def __sub__(self, other: Wide) -> Wide:
+    def __sub__(self, other: DoubleDouble) -> DoubleDouble:
         return self + -other
 
-    def __mul__(self, other: Wide) -> Wide:
+    def __mul__(self, other: DoubleDouble) -> DoubleDouble:
         hi, lo = _two_product(self.hi, other.hi)
-        return Wide(*_fast_two_sum(hi, lo + (self.hi * other.lo + self.lo * other.hi)))
+        return DoubleDouble(*_fast_two_sum(hi, lo + (self.hi * other.lo + self.lo * other.hi)))
 
     @staticmethod
-    def of(values) -> Wide:
-        """Doubles as they are."""
+    def from_doubles(values) -> DoubleDouble:
+        """Return the doubles `values` with lo = 0."""
         hi = np.array(values, dtype=float)
-        return Wide(hi, np.zeros_like(hi))
+        return DoubleDouble(hi, np.zeros_like(hi))
 
     @staticmethod
-    def product(a: np.ndarray, b: np.ndarray) -> Wide:
-        """The product of doubles, exactly."""
-        return Wide(*_two_product(a, b))
+    def exact_product(a: np.ndarray, b: np.ndarray) -> DoubleDouble:
+        """Return the product of two arrays of doubles without rounding error."""
+        return DoubleDouble(*_two_product(a, b))
 
     @staticmethod
-    def concatenate(parts: list[Wide]) -> Wide:
-        """Join along the last axis."""
-        return Wide(
+    def concatenate(parts: list[DoubleDouble]) -> DoubleDouble:
+        """Join arrays along the last axis."""
+        return DoubleDouble(
             np.concatenate([part.hi for part in parts], axis=-1),
             np.concatenate([part.lo for part in parts], axis=-1),
         )
 
-    def sum(self) -> Wide:
-        """Sum over the last axis, by halves."""
+    def sum(self) -> DoubleDouble:
+        """Return the pairwise sum over the last axis."""
         total = self
         while (size := total.hi.shape[-1]) > 1:
             half = size // 2
             pairs = total[..., :half] + total[..., half : 2 * half]
-            total = pairs if size % 2 == 0 else Wide.concatenate([pairs, total[..., -1:]])
+            total = pairs if size % 2 == 0 else DoubleDouble.concatenate([pairs, total[..., -1:]])
         return total[..., 0]
 
-    def suffix_sums(self) -> Wide:
-        """At each place of the last axis, the sum from there to the end."""
+    def suffix_sums(self) -> DoubleDouble:
+        """Return, for each position of the last axis, the sum from there to the end."""
         hi, lo = self.hi.copy(), self.lo.copy()
         step = 1
         while step < hi.shape[-1]:
-            reach = Wide(hi, lo)[..., :-step] + Wide(hi, lo)[..., step:]
-            hi[..., :-step], lo[..., :-step] = reach.hi, reach.lo
+            longer = DoubleDouble(hi, lo)[..., :-step] + DoubleDouble(hi, lo)[..., step:]
+            hi[..., :-step], lo[..., :-step] = longer.hi, longer.lo
             step *= 2
-        return Wide(hi, lo)
+        return DoubleDouble(hi, lo)
 
 
 @dataclass(frozen=True, slots=True)
-class Scaled:
-    """An array of numbers mantissa x 2^exponent, for what no double can hold."""
+class ScaledDoubleDouble:
+    """An array of numbers mantissa * 2**exponent, for magnitudes outside the range of doubles.
 
-    mantissa: Wide
+    Attributes:
+        mantissa: Double-double numbers.
+        exponent: Integers of the same shape.
+    """
+
+    mantissa: DoubleDouble
     exponent: np.ndarray
 
-    def __getitem__(self, index) -> Scaled:
-        return Scaled(self.mantissa[index], self.exponent[index])
+    def __getitem__(self, index) -> ScaledDoubleDouble:
+        return ScaledDoubleDouble(self.mantissa[index], self.exponent[index])
 
-    def __mul__(self, other: Scaled) -> Scaled:
-        return Scaled(self.mantissa * other.mantissa, self.exponent + other.exponent)
+    def __mul__(self, other: ScaledDoubleDouble) -> ScaledDoubleDouble:
+        return ScaledDoubleDouble(self.mantissa * other.mantissa, self.exponent + other.exponent)
 
-    def where(self, mask: np.ndarray) -> Scaled:
-        """These numbers where the mask holds, 0 elsewhere."""
-        return Scaled(Wide(self.mantissa.hi * mask, self.mantissa.lo * mask), self.exponent)
+    def where(self, mask: np.ndarray) -> ScaledDoubleDouble:
+        """Return the numbers where the mask is True, and 0 elsewhere."""
+        masked = DoubleDouble(self.mantissa.hi * mask, self.mantissa.lo * mask)
+        return ScaledDoubleDouble(masked, self.exponent)
 
-    def to_wide(self) -> Wide:
-        """As doubles; 0 for what is below them."""
-        # Beyond +-4000 there is no double, and ldexp wants a C int.
+    def to_double_double(self) -> DoubleDouble:
+        """Return the numbers without a separate exponent; those below the smallest double are 0."""
+        # The clip changes no result, as no double has such an exponent; ldexp takes a C int.
         exponent = np.minimum(np.maximum(self.exponent, -4000), 4000).astype(np.intc)
         with np.errstate(under="ignore"):
-            return Wide(np.ldexp(self.mantissa.hi, exponent), np.ldexp(self.mantissa.lo, exponent))
+            return DoubleDouble(
+                np.ldexp(self.mantissa.hi, exponent), np.ldexp(self.mantissa.lo, exponent)
+            )
 
 
-def rising_factorials(base: Fraction, size: int) -> tuple[Scaled, Scaled]:
-    """base (base + 1) ... (base + m - 1) for m = 0 .. size, and their inverses.
+# --- Rising factorials ------------------------------------------------------------------
 
-    Base 1 gives the factorials. The base is a double or a sum of doubles, and positive.
-    The table may be longer than was asked for.
+
+def rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble]:
+    """Return tables of base (base + 1) .. (base + m - 1) for m = 0 .. size, and of the inverses.
+
+    With base 1 these are the factorials. The tables may be longer than `size` + 1.
+
+    Args:
+        base: A positive double, or a sum of doubles.
+        size: The largest m.
     """
+    # Sizes are rounded up to a power of two, so that similar sizes share a cached table.
     return _rising_factorials(base, 1 << max(6, (int(size) - 1).bit_length()))
 
 
 @lru_cache(maxsize=8)
-def _rising_factorials(base: Fraction, size: int) -> tuple[Scaled, Scaled]:
-    # A double is a fraction over a power of two, so integers carry the product and
-    # the power goes to the exponent. Cut back to _BITS at each step, it is off by
-    # less than m / 2^_BITS, a rounding of which nothing is left in a Wide.
+def _rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble]:
+    # The denominator of a double is a power of two: integers hold the product of the numerators,
+    # and the power of two goes to the exponent. Each step cuts the mantissa to _MANTISSA_BITS.
+    # The relative error after m steps is below m / 2**_MANTISSA_BITS, far below the resolution
+    # of a double-double.
     numerator, denominator = base.as_integer_ratio()
     shift = denominator.bit_length() - 1
-    mantissa, exponent = 1 << _BITS, 0
+    mantissa, exponent = 1 << _MANTISSA_BITS, 0
     mantissas, exponents = [mantissa], [exponent]
     for _ in range(size):
         mantissa *= numerator
-        excess = mantissa.bit_length() - 1 - _BITS
+        excess = mantissa.bit_length() - 1 - _MANTISSA_BITS
         mantissa = mantissa >> excess if excess >= 0 else mantissa << -excess
         exponent += excess - shift
         mantissas.append(mantissa)
         exponents.append(exponent)
         numerator += denominator
     scale = np.array(exponents)
-    one = 1 << 2 * _BITS
+    one = 1 << 2 * _MANTISSA_BITS
     return (
-        Scaled(_from_integers(mantissas), scale),
-        Scaled(_from_integers([one // mantissa for mantissa in mantissas]), -scale),
+        ScaledDoubleDouble(_from_integers(mantissas), scale),
+        ScaledDoubleDouble(_from_integers([one // mantissa for mantissa in mantissas]), -scale),
     )
 
 
-def _from_integers(mantissas: list[int]) -> Wide:
-    """Integers as multiples of 2^-_BITS."""
+def _from_integers(mantissas: list[int]) -> DoubleDouble:
+    """Return integers times 2**-_MANTISSA_BITS."""
     tops = [float(mantissa) for mantissa in mantissas]
     rests = [float(mantissa - int(top)) for mantissa, top in zip(mantissas, tops, strict=True)]
-    return Wide(np.ldexp(tops, -_BITS), np.ldexp(rests, -_BITS))
+    return DoubleDouble(np.ldexp(tops, -_MANTISSA_BITS), np.ldexp(rests, -_MANTISSA_BITS))
+
+
+# --- Error-free transformations ---------------------------------------------------------
 
 
 def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a + b rounded, and the rounding error."""
     total = a + b
     virtual = total - a
     return total, (a - (total - virtual)) + (b - virtual)
 
 
 def _fast_two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same for |a| >= |b|."""
+    """Return a + b rounded, and the rounding error, if |a| >= |b|."""
     total = a + b
     return total, b - (total - a)
 
 
 def _two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a * b rounded, and the rounding error."""
     product = a * b
-    a_top, b_top = _top_half(a), _top_half(b)
+    a_top, b_top = _upper_half(a), _upper_half(b)
     a_rest, b_rest = a - a_top, b - b_top
     error = ((a_top * b_top - product) + a_top * b_rest + a_rest * b_top) + a_rest * b_rest
     return product, error
 
 
-def _top_half(a: np.ndarray) -> np.ndarray:
-    """The first 26 bits of each double."""
-    spread = 134217729.0 * a  # 2^27 + 1
-    return spread - (spread - a)
+def _upper_half(a: np.ndarray) -> np.ndarray:
+    """Return the first 26 bits of each double (Veltkamp's split)."""
+    scaled = 134217729.0 * a  # 2**27 + 1
+    return scaled - (scaled - a)
 
 
 # ======================================================================================
@@ -1547,7 +1574,7 @@ class Rewards:
         n, rest = seen[:, -1:], seen - k
         inside = rest >= 0
         ways = (factorial[seen] * inverse[np.where(inside, rest, 0)]).where(inside)
-        within = (ways * (factorial[n - k] * inverse[n])).to_wide()
+        within = (ways * (factorial[n - k] * inverse[n])).to_double_double()
         if not ranked:
             return self._best(within, slice(None))
         return np.concatenate([self._best(within, rows) for rows in self._blocks()])
@@ -1562,8 +1589,8 @@ class Rewards:
             t = a[:, -1:]
             mean, chance, more = self._mean(a), a / t, (t - a) / (t * (t + 1.0))
         else:
-            within = _rising_quotient(a, k).to_wide()
-            after = _rising_quotient(a + k, k).to_wide()
+            within = _rising_quotient(a, k).to_double_double()
+            after = _rising_quotient(a + k, k).to_double_double()
             mean, chance = self._best(within, slice(None)), within.hi
             more = np.maximum((after - within).hi, 0.0)
         gaps = np.diff(self.levels, append=self.levels[-1:])
@@ -1593,13 +1620,15 @@ class Rewards:
         sums = []
         for rows in self._blocks():
             times = np.diff(at_most[rows], axis=1, prepend=0).astype(float)
-            sums.append(Wide.product(times, self._levels_of(rows)).sum().hi)
+            sums.append(DoubleDouble.exact_product(times, self._levels_of(rows)).sum().hi)
         return np.concatenate(sums) / at_most[:, -1]
 
-    def _best(self, within: Wide, rows: slice) -> np.ndarray:
+    def _best(self, within: DoubleDouble, rows: slice) -> np.ndarray:
         """The mean of the levels, each with the chance that the best is at it."""
-        below = Wide.concatenate([Wide.of(np.zeros_like(within.hi[:, :1])), within[:, :-1]])
-        return (Wide.of(self._levels_of(rows)) * (within - below)).sum().hi
+        below = DoubleDouble.concatenate(
+            [DoubleDouble.from_doubles(np.zeros_like(within.hi[:, :1])), within[:, :-1]]
+        )
+        return (DoubleDouble.from_doubles(self._levels_of(rows)) * (within - below)).sum().hi
 
     def _levels_of(self, rows: slice) -> np.ndarray:
         return self.levels if self.levels.ndim == 1 else self.levels[rows]
@@ -1610,7 +1639,7 @@ class Rewards:
         return (slice(start, start + step) for start in range(0, len(self.seen), step))
 
 
-def _rising_quotient(a: np.ndarray, k: int) -> Scaled:
+def _rising_quotient(a: np.ndarray, k: int) -> ScaledDoubleDouble:
     """rise(a, k) / rise(t, k), where t is the last of each row of a."""
     factorial, inverse = rising_factorials(Fraction(1), a.max() + k)
     t = a[:, -1:]

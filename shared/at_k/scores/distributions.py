@@ -31,7 +31,7 @@ from ..checks import check_positive
 from ..inputs.outcomes import Counts, one_size
 from ..intervals.interval import Blend, Posterior, Scores
 from .credits import Credits, Score, as_score
-from .double_double import Wide, rising_factorials
+from .double_double import DoubleDouble, rising_factorials
 from .integer_tables import Prior, covariance_table, expected_table, has_table
 
 _CELLS_AT_ONCE = 1 << 18  # cells of a law worked on at once, which bounds the memory
@@ -46,7 +46,7 @@ def law(
     k: int,
     prior: Prior | None = None,
     right: np.ndarray | None = None,
-) -> Wide:
+) -> DoubleDouble:
     """P(j of k draws are right): (U, k + 1) for j = 0 .. k and U questions (n, c).
 
     Args:
@@ -64,7 +64,7 @@ def law(
         possible = (c_left >= 0) & (wrong_left >= 0)
         cells = inverse[np.where(possible, c_left, 0)] * inverse[np.where(possible, wrong_left, 0)]
         rows = factorial[c] * factorial[n - c] * (factorial[n - k] * inverse[n])
-        return (cells.where(possible) * choose * rows).to_wide()
+        return (cells.where(possible) * choose * rows).to_double_double()
     alpha0, beta0 = Fraction(prior[0]), Fraction(prior[1])
     most = n.max(initial=0) + k
     alpha, inverse_alpha = rising_factorials(alpha0, most)
@@ -72,7 +72,7 @@ def law(
     both, inverse_both = rising_factorials(alpha0 + beta0, most)
     cells = alpha[c + right] * beta[n - c + wrong]
     rows = inverse_alpha[c] * inverse_beta[n - c] * (both[n] * inverse_both[n + k])
-    return (cells * choose * rows).to_wide()
+    return (cells * choose * rows).to_double_double()
 
 
 def check_prior(alpha0: float, beta0: float) -> Prior:
@@ -168,7 +168,7 @@ def _tails(
     if low:
         # From the nearer end, 0; but where next to nothing is left of 1, as above.
         below = law(n, c, k, prior, np.arange(low[-1])[::-1]).suffix_sums()[:, ::-1]
-        left = (Wide.of(1.0) - below[:, np.array(low) - 1]).hi
+        left = (DoubleDouble.from_doubles(1.0) - below[:, np.array(low) - 1]).hi
         few = np.flatnonzero((left < 1e-12).any(axis=1))
         left[few] = _upper_tails(n[few], c[few], k, low, prior)
         tails |= zip(low, left.T, strict=True)
@@ -184,7 +184,9 @@ def _upper_tails(
     return law(n, c, k, prior, right).suffix_sums().hi[:, np.array(taken) - taken[0]]
 
 
-def _centred(credit: Credits, one: Wide) -> Iterator[tuple[np.ndarray, Wide, Wide]]:
+def _centred(
+    credit: Credits, one: DoubleDouble
+) -> Iterator[tuple[np.ndarray, DoubleDouble, DoubleDouble]]:
     """What right draws are worth beyond a plateau, its mean, and the rows it is for.
 
     A covariance is the same of numbers less a constant, and its digits are left, when the product
@@ -201,12 +203,12 @@ def _centred(credit: Credits, one: Wide) -> Iterator[tuple[np.ndarray, Wide, Wid
         yield nearest == place, each, mean
 
 
-def worth(credit: Credits) -> Wide:
+def worth(credit: Credits) -> DoubleDouble:
     """What 0, 1, .., k right draws are worth."""
-    return Wide.of((0.0, *credit)[::-1]).suffix_sums()[::-1]
+    return DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
 
 
-def _covariance(one: Wide, two: Wide, a: Credits, b: Credits) -> np.ndarray:
+def _covariance(one: DoubleDouble, two: DoubleDouble, a: Credits, b: Credits) -> np.ndarray:
     """The same for the laws of k and of 2k draws."""
     result = np.empty(len(one.hi))
     for rows_a, first, mean_a in _centred(a, one):
@@ -218,7 +220,7 @@ def _covariance(one: Wide, two: Wide, a: Credits, b: Credits) -> np.ndarray:
     return result
 
 
-def _halves(first: Wide, second: Wide) -> Wide:
+def _halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble:
     """Mean of first[i] second[m - i] over the halves of 2k draws, for m = 0 .. 2k right."""
     k = len(first.hi) - 1
     taken = np.flatnonzero(first.hi)  # of a threshold near an end, a few
@@ -227,7 +229,7 @@ def _halves(first: Wide, second: Wide) -> Wide:
         other = np.clip(m[:, None] - taken, 0, k)  # where clipped, the law is 0
         chance = law(np.full(len(m), 2 * k), m, k, right=taken)
         parts.append((chance * (first[taken] * second[other])).sum())
-    return Wide.concatenate(parts)
+    return DoubleDouble.concatenate(parts)
 
 
 def draw_scores(counts: Counts, scores: Mapping[str, Score | Credits]) -> Scores:

@@ -31,7 +31,7 @@ import numpy as np
 from ..checks import as_list, check_number, is_listed, short
 from ..inputs.outcomes import Codes, Outcomes, read_outcomes
 from ..intervals.interval import Blend, Posterior, Scores
-from .double_double import Scaled, Wide, rising_factorials
+from .double_double import DoubleDouble, ScaledDoubleDouble, rising_factorials
 
 _REWARDS_AT_ONCE = 1 << 18  # rewards worked on at once, which bounds the memory
 
@@ -76,7 +76,7 @@ class Rewards:
         n, rest = seen[:, -1:], seen - k
         inside = rest >= 0
         ways = (factorial[seen] * inverse[np.where(inside, rest, 0)]).where(inside)
-        within = (ways * (factorial[n - k] * inverse[n])).to_wide()
+        within = (ways * (factorial[n - k] * inverse[n])).to_double_double()
         if not ranked:
             return self._best(within, slice(None))
         return np.concatenate([self._best(within, rows) for rows in self._blocks()])
@@ -91,8 +91,8 @@ class Rewards:
             t = a[:, -1:]
             mean, chance, more = self._mean(a), a / t, (t - a) / (t * (t + 1.0))
         else:
-            within = _rising_quotient(a, k).to_wide()
-            after = _rising_quotient(a + k, k).to_wide()
+            within = _rising_quotient(a, k).to_double_double()
+            after = _rising_quotient(a + k, k).to_double_double()
             mean, chance = self._best(within, slice(None)), within.hi
             more = np.maximum((after - within).hi, 0.0)
         gaps = np.diff(self.levels, append=self.levels[-1:])
@@ -122,13 +122,15 @@ class Rewards:
         sums = []
         for rows in self._blocks():
             times = np.diff(at_most[rows], axis=1, prepend=0).astype(float)
-            sums.append(Wide.product(times, self._levels_of(rows)).sum().hi)
+            sums.append(DoubleDouble.exact_product(times, self._levels_of(rows)).sum().hi)
         return np.concatenate(sums) / at_most[:, -1]
 
-    def _best(self, within: Wide, rows: slice) -> np.ndarray:
+    def _best(self, within: DoubleDouble, rows: slice) -> np.ndarray:
         """The mean of the levels, each with the chance that the best is at it."""
-        below = Wide.concatenate([Wide.of(np.zeros_like(within.hi[:, :1])), within[:, :-1]])
-        return (Wide.of(self._levels_of(rows)) * (within - below)).sum().hi
+        below = DoubleDouble.concatenate(
+            [DoubleDouble.from_doubles(np.zeros_like(within.hi[:, :1])), within[:, :-1]]
+        )
+        return (DoubleDouble.from_doubles(self._levels_of(rows)) * (within - below)).sum().hi
 
     def _levels_of(self, rows: slice) -> np.ndarray:
         return self.levels if self.levels.ndim == 1 else self.levels[rows]
@@ -139,7 +141,7 @@ class Rewards:
         return (slice(start, start + step) for start in range(0, len(self.seen), step))
 
 
-def _rising_quotient(a: np.ndarray, k: int) -> Scaled:
+def _rising_quotient(a: np.ndarray, k: int) -> ScaledDoubleDouble:
     """rise(a, k) / rise(t, k), where t is the last of each row of a."""
     factorial, inverse = rising_factorials(Fraction(1), a.max() + k)
     t = a[:, -1:]
