@@ -1710,40 +1710,47 @@ def _upper_half(a: np.ndarray) -> np.ndarray:
 # ======================================================================================
 # shared/at_k/scores/integer_tables.py
 #
-# The laws of `draws` in whole numbers: tables of the scores of all questions of n samples.
+# Expected scores and covariances for small n and k, computed in integers.
 #
-# In the urn of a question c of n balls are right. Each that is drawn stays out, or goes back with
-# one more like it; so j right and then k - j wrong ones can be drawn in
+# Each function returns a table for all questions with n samples, one entry for each number c of
+# correct samples. The distributions are those of `distributions`. Both are distributions of a
+# Polya urn, which holds balls of two colors, for correct and incorrect outcomes. A ball is drawn at
+# random; then it is left out (the hypergeometric distribution), or it is put back together with one
+# more ball of its color (the Beta-binomial distribution). First j correct balls and then k - j
+# incorrect ones can be drawn in
 #
-#     right (right -+ 1) .. (right -+ (j-1))  times  wrong (wrong -+ 1) .. (wrong -+ (k-j-1))
+#     correct (correct -+ 1) .. (correct -+ (j-1))  *  incorrect .. (incorrect -+ (k-j-1))
 #
-# ways, and there are C(k, j) orders of them. Where n, k and the prior are small these are integers
-# of moderate length: all is exact until the last division, which Python rounds correctly.
+# ways, and there are C(k, j) orders of k such draws. If n, k and the prior are small, these integers
+# are short. All operations on them are exact but the final division, which Python rounds correctly.
 # ======================================================================================
 
 Prior = tuple[float, float]
-"""(alpha0, beta0) of the Beta prior on a question's success rate, both positive."""
+"""(alpha0, beta0) of the Beta prior on the success rate of a question, both positive."""
 
-Column = list[int]
-"""An integer for each c = 0 .. n."""
+Integers = list[int]
+"""One integer for each c = 0 .. n."""
 
-_SAMPLES, _TABLE_BITS = 128, 1200  # beyond which doubles are faster
+# Above these limits, double-double arithmetic is faster.
+_MAX_TABLE_SAMPLES, _MAX_TABLE_BITS = 128, 1200
 
 
 @lru_cache(maxsize=1 << 12)
 def has_table(n: int, k: int, prior: Prior | None) -> bool:
-    """Whether n and the integers of k draws are small enough."""
-    right, wrong, one, back = _urn(prior)
-    return n <= _SAMPLES and k * (right + wrong + n * one + k * back).bit_length() <= _TABLE_BITS
+    """Return whether n, k and the prior are small enough for a table."""
+    urn = _urn(prior)
+    balls = urn.correct + urn.incorrect + n * urn.per_sample
+    bits = (balls + k * urn.change).bit_length()
+    return n <= _MAX_TABLE_SAMPLES and k * bits <= _MAX_TABLE_BITS
 
 
 @lru_cache(maxsize=1 << 14)
 def expected_table(n: int, credit: Credits, prior: Prior | None) -> np.ndarray:
-    """(n + 1,) the expected credit of k draws, for c = 0 .. n."""
+    """Return the expected credit of k samples for c = 0 .. n, of shape (n + 1,)."""
     k = len(credit)
-    every = _all_ways(n, k, prior)
-    terms = [  # each rounded before they are added, as in `draws`
-        [w * (ways / every) for ways in _at_least(n, k, r, prior)]
+    total = _total_ways(n, k, prior)
+    terms = [  # each rounded before the sum, as in `distributions.expected`
+        [w * (ways / total) for ways in _ways_at_least(n, k, r, prior)]
         for r, w in enumerate(credit, start=1)
         if w
     ]
@@ -1752,94 +1759,124 @@ def expected_table(n: int, credit: Credits, prior: Prior | None) -> np.ndarray:
 
 @lru_cache(maxsize=1 << 14)
 def covariance_table(n: int, a: Credits, b: Credits, prior: Prior) -> np.ndarray:
-    """(n + 1,) the posterior covariance of two scores of k new samples, for c = 0 .. n."""
+    """Return the posterior covariance of two scores of k new samples, of shape (n + 1,).
+
+    The product of the scores is a function of 2k samples: the first k are scored by a, the other
+    k by b.
+    """
     k = len(a)
-    (worth_a, unit_a), (worth_b, unit_b) = _worth(a), _worth(b)
-    both = [0] * (2 * k + 1)  # of 2k draws, the first k by a and the others by b
-    for i, x in worth_a.items():
-        for j, y in worth_b.items():
-            both[i + j] += x * y
-    products = _sum(n, 2 * k, {j: x for j, x in enumerate(both) if x}, prior)
-    means = map(mul, _mean(n, a, prior), _mean(n, b, prior))
-    one, two = _all_ways(n, k, prior) ** 2, _all_ways(n, 2 * k, prior)
-    unit = one * two * unit_a * unit_b
-    return np.array([(x * one - y * two) / unit for x, y in zip(products, means, strict=True)])
+    (values_a, unit_a), (values_b, unit_b) = _centered_values(a), _centered_values(b)
+    products = [0] * (2 * k + 1)
+    for i, x in values_a.items():
+        for j, y in values_b.items():
+            products[i + j] += x * y
+    of_products = _weighted_ways(n, 2 * k, {j: x for j, x in enumerate(products) if x}, prior)
+    of_means = map(mul, _centered_sums(n, a, prior), _centered_sums(n, b, prior))
+    ways_k, ways_2k = _total_ways(n, k, prior) ** 2, _total_ways(n, 2 * k, prior)
+    unit = ways_k * ways_2k * unit_a * unit_b
+    return np.array(
+        [(x * ways_k - y * ways_2k) / unit for x, y in zip(of_products, of_means, strict=True)]
+    )
 
 
 @lru_cache(maxsize=64)
-def _mean(n: int, credit: Credits, prior: Prior) -> Column:
-    """What a score of k draws is worth, in units, times all ways to draw them."""
-    return _sum(n, len(credit), _worth(credit)[0], prior)
+def _centered_sums(n: int, credit: Credits, prior: Prior) -> Integers:
+    """Return the expected centered value of k samples, in units, times the ways to draw them."""
+    return _weighted_ways(n, len(credit), _centered_values(credit)[0], prior)
 
 
 @lru_cache(maxsize=64)
-def _worth(credit: Credits) -> tuple[dict[int, int], int]:
-    """What j right draws are worth, once for each order of them, and how many units are 1.
+def _centered_values(credit: Credits) -> tuple[dict[int, int], int]:
+    """Return C(k, j) times the centered value of j correct samples, and the units in 1.
 
-    A covariance is that of scores less a constant: so less the most frequent worth, which leaves
-    the fewest terms.
+    The value of j correct samples is their cumulative credit, an integer number of units. A
+    covariance does not change if a constant is subtracted from the values. The most frequent value
+    is subtracted here, which makes most of them 0: the others are returned, by j.
     """
     ratios = [w.as_integer_ratio() for w in credit]
-    unit = max(below for _, below in ratios)  # of powers of two
-    worth = [*accumulate((above * (unit // below) for above, below in ratios), initial=0)]
-    usual, k = max(worth, key=worth.count), len(credit)
-    return {j: math.comb(k, j) * (x - usual) for j, x in enumerate(worth) if x != usual}, unit
+    unit = max(denominator for _, denominator in ratios)  # all are powers of two
+    in_units = (numerator * (unit // denominator) for numerator, denominator in ratios)
+    values, k = [*accumulate(in_units, initial=0)], len(credit)
+    mode = max(values, key=values.count)
+    return {j: math.comb(k, j) * (x - mode) for j, x in enumerate(values) if x != mode}, unit
 
 
 # --- Ways to draw -----------------------------------------------------------------------
 
 
+class _Urn(NamedTuple):
+    """A Polya urn, with all numbers multiplied so that they are integers.
+
+    Attributes:
+        correct: Balls for correct outcomes before any sample was seen.
+        incorrect: Balls for incorrect outcomes before any sample was seen.
+        per_sample: Balls that stand for one observed sample.
+        change: Change of the number of balls after a draw.
+    """
+
+    correct: int
+    incorrect: int
+    per_sample: int
+    change: int
+
+
+def _urn(prior: Prior | None) -> _Urn:
+    if prior is None:
+        return _Urn(0, 0, 1, -1)
+    (a, a_unit), (b, b_unit) = (x.as_integer_ratio() for x in prior)
+    unit = max(a_unit, b_unit)  # both are powers of two
+    return _Urn(a * (unit // a_unit), b * (unit // b_unit), unit, unit)
+
+
 @lru_cache(maxsize=512)
-def _at_least(n: int, k: int, r: int, prior: Prior | None) -> Column:
-    """The ways in which at least r of k draws are right: counted from the nearer end."""
+def _ways_at_least(n: int, k: int, r: int, prior: Prior | None) -> Integers:
+    """Return the ways to draw k balls of which at least r are correct.
+
+    The terms are summed from r = k downwards, or subtracted from all ways from r = 0 upwards,
+    whichever is shorter.
+    """
     if r == 0:
-        return [_all_ways(n, k, prior)] * (n + 1)
+        return [_total_ways(n, k, prior)] * (n + 1)
     if r > k:
         return [0] * (n + 1)
-    further, j, sign = (r + 1, r, 1) if 2 * r > k else (r - 1, r - 1, -1)
-    more, orders = _at_least(n, k, further, prior), sign * math.comb(k, j)
-    return [x + orders * ways for x, ways in zip(more, _in_order(n, k, j, prior), strict=True)]
+    neighbor, j, sign = (r + 1, r, 1) if 2 * r > k else (r - 1, r - 1, -1)
+    sums, orders = _ways_at_least(n, k, neighbor, prior), sign * math.comb(k, j)
+    ordered = _ways_in_order(n, k, j, prior)
+    return [total + orders * ways for total, ways in zip(sums, ordered, strict=True)]
 
 
-def _sum(n: int, k: int, worth: dict[int, int], prior: Prior) -> Column:
-    """The sum over j of what j right draws are worth, times the ways to draw them."""
-    total = [0] * (n + 1)
-    for j, x in worth.items():
-        total = [t + x * ways for t, ways in zip(total, _in_order(n, k, j, prior), strict=True)]
-    return total
+def _weighted_ways(n: int, k: int, weights: dict[int, int], prior: Prior) -> Integers:
+    """Return the sum over j of weights[j] times the ways to draw j correct balls in one order."""
+    sums = [0] * (n + 1)
+    for j, weight in weights.items():
+        ordered = _ways_in_order(n, k, j, prior)
+        sums = [total + weight * ways for total, ways in zip(sums, ordered, strict=True)]
+    return sums
 
 
-def _in_order(n: int, k: int, j: int, prior: Prior | None) -> Iterator[int]:
-    """The ways to draw j right ones, and then k - j wrong ones."""
-    right, wrong, one, back = _urn(prior)
-    rights, wrongs = _one_kind(right, one, back, n, k)[j], _one_kind(wrong, one, back, n, k)[k - j]
-    return map(mul, rights, reversed(wrongs))
+def _ways_in_order(n: int, k: int, j: int, prior: Prior | None) -> Iterator[int]:
+    """Yield the ways to draw j correct balls and then k - j incorrect ones, for c = 0 .. n."""
+    correct, incorrect, per_sample, change = _urn(prior)
+    first = _ways_of_one_color(correct, per_sample, change, n, k)[j]
+    second = _ways_of_one_color(incorrect, per_sample, change, n, k)[k - j]
+    return map(mul, first, reversed(second))
 
 
 @lru_cache(maxsize=64)
-def _one_kind(balls: int, one: int, back: int, n: int, k: int) -> list[Column]:
-    """The ways to draw 0, 1, .., k balls of a kind, of which 0 .. n were seen."""
+def _ways_of_one_color(balls: int, per_sample: int, change: int, n: int, k: int) -> list[Integers]:
+    """Return the ways to draw 0 .. k balls of one color, for 0 .. n samples of it."""
     ways = [[1] * (n + 1)]
-    for there in range(balls, balls + k * back, back):  # at the next draw, but for the seen
-        ways.append([*map(mul, ways[-1], range(there, there + (n + 1) * one, one))])
+    for unseen in range(balls, balls + k * change, change):  # at each draw, without the samples
+        present = range(unseen, unseen + (n + 1) * per_sample, per_sample)
+        ways.append([*map(mul, ways[-1], present)])
     return ways
 
 
-def _all_ways(n: int, k: int, prior: Prior | None) -> int:
-    """The ways to draw k balls, one after the other."""
-    right, wrong, one, back = _urn(prior)
-    balls = right + wrong + n * one
-    return math.prod(range(balls, balls + k * back, back))
-
-
-def _urn(prior: Prior | None) -> tuple[int, int, int, int]:
-    """The right and the wrong balls before there are samples, how many one sample is, and how
-    many more there are after a draw: all in a unit in which the prior is whole."""
-    if prior is None:
-        return 0, 0, 1, -1
-    (a, a_unit), (b, b_unit) = (x.as_integer_ratio() for x in prior)
-    one = max(a_unit, b_unit)
-    return a * (one // a_unit), b * (one // b_unit), one, one
+def _total_ways(n: int, k: int, prior: Prior | None) -> int:
+    """Return the ways to draw k balls, one after the other."""
+    correct, incorrect, per_sample, change = _urn(prior)
+    balls = correct + incorrect + n * per_sample
+    return math.prod(range(balls, balls + k * change, change))
 
 
 # ======================================================================================

@@ -238,7 +238,7 @@ def test_tables_of_integers_and_blocks_of_doubles_agree_to_the_digit(monkeypatch
         return [expected(n, c, credits, prior), *spread]
 
     tables = everything()
-    monkeypatch.setattr("at_k.scores.integer_tables._SAMPLES", 0)
+    monkeypatch.setattr("at_k.scores.integer_tables._MAX_TABLE_SAMPLES", 0)
     monkeypatch.setattr("at_k.scores.distributions._CELLS_AT_ONCE", block)
     for values, table in zip(everything(), tables, strict=True):
         np.testing.assert_array_equal(values, table)
