@@ -35,7 +35,8 @@ def test_the_wheel_holds_the_package_the_metrics_and_the_samples(wheel):
     for path in (ROOT / "metrics").glob("*/*.*"):
         if path.suffix != ".svg":  # of the cards, which no program needs
             assert f"at_k/{path.relative_to(ROOT)}" in names
-    assert {name.split("/")[0] for name in names} == {"at_k", wheel.name[:19] + ".dist-info"}
+    metadata = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
+    assert {name.split("/")[0] for name in names} == {"at_k", metadata}
 
 
 def test_the_wheel_works_in_an_empty_folder(wheel, tmp_path):
@@ -48,6 +49,29 @@ def test_the_wheel_works_in_an_empty_folder(wheel, tmp_path):
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith(str(tmp_path / "site"))
     assert "warm samples reach further" in result.stdout
+
+
+def test_the_metadata_the_command_and_the_citation_agree_on_the_version(wheel, tmp_path):
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    code = """
+import importlib.metadata, at_k.cli.command
+print(at_k.__version__, importlib.metadata.version("evaluate-at-k"))
+at_k.cli.command.main(["--version"])
+"""
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    result = run(sys.executable, "-c", code, cwd=tmp_path, env=environment)
+    assert result.returncode == 0, result.stderr
+    versions = result.stdout.split()
+    assert len(versions) == 3
+    assert len({*versions}) == 1
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    released = re.search(r"^version: (.+)$", citation, re.MULTILINE)
+    assert released
+    # Between releases, the citation names the latest one.
+    newest = re.search(r"^## \[(\d[^]]*)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest
+    assert newest[1] == released[1]
+    assert versions[0] == newest[1] or versions[0].endswith(".dev0")
 
 
 def test_the_vendored_copies_are_those_of_shared():

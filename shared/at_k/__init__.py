@@ -43,6 +43,8 @@ from .functions import (
 from .loading import load
 from .scores.score_agg import score_agg
 
+__version__ = "0.2.0.dev0"  # read by setup.cfg
+
 __all__ = [
     "auc_at_k",
     "auc_at_k_ci",
