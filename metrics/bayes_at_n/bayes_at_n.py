@@ -20,11 +20,10 @@ import evaluate
 
 from .kernel import (
     REWARD_INTERVALS,
-    Judge,
+    Checker,
     Report,
     SampledMetric,
     Scores,
-    as_outcomes,
     bayes_posterior,
     category_rewards,
     check_bounds,
@@ -32,6 +31,7 @@ from .kernel import (
     check_interval,
     check_prior_outcomes,
     check_rewards,
+    graded_outcomes,
     is_text,
     number_of_samples,
     require_categories,
@@ -146,7 +146,7 @@ class BayesAtN(SampledMetric):
 
     def check_outcomes(self, predictions):
         if not is_text(predictions.type.value_type):  # texts may be labels, known to compute
-            require_categories(as_outcomes(predictions))
+            require_categories(graded_outcomes(predictions))
 
     def _compute(
         self,
@@ -155,7 +155,7 @@ class BayesAtN(SampledMetric):
         w: list[float] | None = None,
         R0: list[list[int]] | None = None,
         categories: list[str] | None = None,
-        check_correct_fn: Judge = "exact_match",
+        check_correct_fn: Checker = "exact_match",
         num_proc: int | None = None,
         executor: Executor | None = None,
         confidence: float | None = 0.95,

@@ -25,13 +25,12 @@ import pyarrow.compute as pc
 from .kernel import (
     Ballots,
     Blend,
-    Judge,
+    Checker,
     NewQuestions,
     Report,
     SampledMetric,
     Scores,
     as_list,
-    as_outcomes,
     check_flag,
     check_interval,
     check_prior,
@@ -40,6 +39,7 @@ from .kernel import (
     consensus_keys,
     consensus_posterior,
     given_per_question,
+    graded_outcomes,
     mean_shares,
     more_than_half,
     number_of_samples,
@@ -140,7 +140,7 @@ class ConsAtK(SampledMetric):
         )
 
     def check_outcomes(self, predictions):
-        require_shares(as_outcomes(predictions))
+        require_shares(graded_outcomes(predictions))
 
     def _compute(
         self,
@@ -148,7 +148,7 @@ class ConsAtK(SampledMetric):
         references,
         k: int | list[int] | None = None,
         merge_right: bool = True,
-        check_correct_fn: Judge = "exact_match",
+        check_correct_fn: Checker = "exact_match",
         num_proc: int | None = None,
         executor: Executor | None = None,
         confidence: float | None = None,

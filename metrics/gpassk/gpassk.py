@@ -21,12 +21,11 @@ import evaluate
 from .kernel import (
     INTERVALS,
     NAMED,
-    Judge,
+    Checker,
     Options,
     Report,
     SampledMetric,
     as_list,
-    as_outcomes,
     check_interval,
     check_lam,
     check_names,
@@ -37,6 +36,7 @@ from .kernel import (
     draw_scores,
     drawn,
     given_per_question,
+    graded_outcomes,
     named,
     require_binary,
 )
@@ -153,7 +153,7 @@ class Gpassk(SampledMetric):
         )
 
     def check_outcomes(self, predictions):
-        require_binary(as_outcomes(predictions))
+        require_binary(graded_outcomes(predictions))
 
     def _compute(
         self,
@@ -166,7 +166,7 @@ class Gpassk(SampledMetric):
         weights: list[float] | None = None,
         pass_power: float = 0.5,
         unanimous_power: float = 0.5,
-        check_correct_fn: Judge = "exact_match",
+        check_correct_fn: Checker = "exact_match",
         num_proc: int | None = None,
         executor: Executor | None = None,
         confidence: float | None = None,

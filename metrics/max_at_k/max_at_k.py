@@ -20,11 +20,10 @@ import evaluate
 
 from .kernel import (
     REWARD_INTERVALS,
-    Judge,
+    Checker,
     Report,
     SampledMetric,
     as_list,
-    as_outcomes,
     best_drawn,
     best_scores,
     category_rewards,
@@ -35,6 +34,7 @@ from .kernel import (
     check_rewards,
     choose_k,
     given_per_question,
+    graded_outcomes,
     is_text,
     number_rewards,
 )
@@ -139,7 +139,7 @@ class MaxAtK(SampledMetric):
 
     def check_outcomes(self, predictions):
         if not is_text(predictions.type.value_type):  # texts may be labels, known to compute
-            as_outcomes(predictions)
+            graded_outcomes(predictions)
 
     def _compute(
         self,
@@ -149,7 +149,7 @@ class MaxAtK(SampledMetric):
         w: list[float] | None = None,
         R0: list[list[int]] | None = None,
         categories: list[str] | None = None,
-        check_correct_fn: Judge = "exact_match",
+        check_correct_fn: Checker = "exact_match",
         num_proc: int | None = None,
         executor: Executor | None = None,
         confidence: float | None = None,

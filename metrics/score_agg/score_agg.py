@@ -22,17 +22,17 @@ import numpy as np
 from .kernel import (
     VERDICTS,
     Blend,
-    Judge,
+    Checker,
     NewQuestions,
     Report,
     SampledMetric,
     Scores,
-    as_outcomes,
     check_eps,
     check_interval,
     check_penalty,
     check_weights,
     exponent,
+    graded_outcomes,
     is_text,
     item_scores,
     require_weights,
@@ -134,7 +134,7 @@ class ScoreAgg(SampledMetric):
     def check_outcomes(self, predictions):
         # What labels there are is known only when the scores are asked for.
         if not is_text(predictions.type.value_type):
-            require_weights(as_outcomes(predictions))
+            require_weights(graded_outcomes(predictions))
 
     def _compute(
         self,
@@ -144,7 +144,7 @@ class ScoreAgg(SampledMetric):
         penalty: float = 0.1,
         eps_for_neg_p: float = 1e-9,
         weights: dict[str, float] = VERDICTS,
-        check_correct_fn: Judge = "exact_match",
+        check_correct_fn: Checker = "exact_match",
         num_proc: int | None = None,
         executor: Executor | None = None,
         confidence: float | None = None,

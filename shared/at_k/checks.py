@@ -25,7 +25,7 @@ def is_masked(values) -> bool:
     return isinstance(values, np.ndarray) and hasattr(values, "mask")
 
 
-def is_listed(value) -> bool:
+def is_list_like(value) -> bool:
     """Whether a value is a collection of others, and no text or dict."""
     if isinstance(value, (list, tuple)):  # told at once, as most are
         return True
@@ -36,7 +36,7 @@ def is_listed(value) -> bool:
 
 def as_list(name: str, value) -> list[Any]:
     """A parameter of one or more values."""
-    values = list(value) if is_listed(value) else [value]
+    values = list(value) if is_list_like(value) else [value]
     if not values:
         raise ValueError(f"{name} is empty: give at least one.")
     return values

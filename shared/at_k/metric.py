@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from .inputs.outcomes import Outcomes
 from .inputs.parsing import check_types, outcome_numbers, prediction_column, reference_column, unite
-from .inputs.run_checker import Judge, Labels, as_outcomes, judge
+from .inputs.run_checker import Checker, Labels, graded_outcomes, run_checker
 
 
 class SampledMetric(evaluate.Metric, abc.ABC):
@@ -146,7 +146,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self,
         predictions: pa.ChunkedArray,
         references: pa.ChunkedArray,
-        check_correct_fn: Judge,
+        check_correct_fn: Checker,
         num_proc: int | None,
         executor: Executor | None,
         labels: Labels | None = None,
@@ -158,11 +158,11 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         if pa.types.is_null(references.type):
             if check_correct_fn != "exact_match":
                 raise ValueError(
-                    "check_correct_fn is given, but no references to judge by: without them "
-                    "predictions are outcomes."
+                    "check_correct_fn is given, but there are no references to check against: "
+                    "without references, predictions are outcomes."
                 )
-            return as_outcomes(predictions, labels)
-        return judge(predictions, references, check_correct_fn, num_proc, executor, labels)
+            return graded_outcomes(predictions, labels)
+        return run_checker(predictions, references, check_correct_fn, num_proc, executor, labels)
 
     @abc.abstractmethod
     def check_outcomes(self, predictions: pa.ChunkedArray) -> None:

@@ -365,7 +365,7 @@ def test_questions_can_be_told_apart_by_any_column(capsys, tmp_path):
         ("a.csv", "samples\n\"['a' 'b']\"\n\"['a', 'b']\"\n", (), "row 0 (from 0): \"['a' 'b']\""),
         ("a.csv", "id,sample\n1,a\n", ("--questions", "no"), "There is no column 'no'"),
         ("a.jsonl", '{"samples": ["a"]}', ("--split", "test"), "are for datasets"),
-        ("a.jsonl", '{"samples": ["a"]}', (), "no references to judge"),
+        ("a.jsonl", '{"samples": ["a"]}', (), "no references to check"),
         ("a.jsonl", '{"samples": ["a"], "answer": null}', (), "references[0] is None"),
         ("a.parquet", "no parquet", (), "a.parquet cannot be read"),
         (

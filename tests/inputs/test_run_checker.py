@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from at_k.inputs.named_checkers import last_number
 from at_k.inputs.parsing import prediction_column, reference_column
-from at_k.inputs.run_checker import as_outcomes, judge
+from at_k.inputs.run_checker import graded_outcomes, run_checker
 
 SAMPLES = [["a", "b", "a"], ["b"], ["c", "c", "a", "b"]]
 ANSWERS = ["a", "b", "c"]
@@ -23,7 +23,7 @@ RIGHT = [[1, 0, 1], [1], [1, 1, 0, 0]]
 
 def verdicts(predictions, references, check="exact_match", **how):
     """The verdict on each sample, None where it was not scored."""
-    outcomes = judge(
+    outcomes = run_checker(
         prediction_column(predictions), reference_column(references, len(predictions)), check, **how
     )
     scored = itertools.repeat(True) if outcomes.scored is None else outcomes.scored
@@ -233,7 +233,7 @@ def test_what_is_no_verdict_is_refused_with_its_place(returned):
     def check(prediction, reference):
         return returned if prediction == "c" else True
 
-    with pytest.raises(ValueError, match=r"predictions\[2\]\[0\] returned .*a verdict is"):
+    with pytest.raises(ValueError, match=r"predictions\[2\]\[0\] returned .*a result is"):
         verdicts(SAMPLES, ANSWERS, check)
 
 
@@ -252,20 +252,20 @@ def test_a_verdict_may_be_a_label(how):
 
 
 def test_a_verdict_of_no_known_label_is_refused_with_the_labels():
-    with pytest.raises(ValueError, match=r"'good': a verdict is 'wrong', 'close', 'right', a bool"):
+    with pytest.raises(ValueError, match=r"'good': a result is 'wrong', 'close', 'right', a bool"):
         verdicts(SAMPLES, ANSWERS, lambda p, r: "good", labels=GRADES)
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
 def test_predictions_may_be_labels_already(kind):
     rows = pa.array([["right", None], ["wrong", "close"]], pa.list_(kind))
-    outcomes = as_outcomes(prediction_column(rows), GRADES)
+    outcomes = graded_outcomes(prediction_column(rows), GRADES)
     assert outcomes.values.tolist() == [2, 0, 0, 1]
     np.testing.assert_array_equal(outcomes.scored, [True, False, True, True])
     with pytest.raises(ValueError, match=r"predictions\[1\]\[1\] is 'close', which is none of bad"):
-        as_outcomes(prediction_column(rows), {"bad": 0, "wrong": 1, "right": 2})
-    with pytest.raises(ValueError, match="no references to judge"):
-        as_outcomes(prediction_column(rows))
+        graded_outcomes(prediction_column(rows), {"bad": 0, "wrong": 1, "right": 2})
+    with pytest.raises(ValueError, match="no references to check"):
+        graded_outcomes(prediction_column(rows))
 
 
 def test_a_judge_that_raises_is_the_cause_of_an_error_with_the_place():
@@ -421,7 +421,7 @@ def test_an_executor_that_loses_verdicts_is_refused():
         def map(self, *arguments, **options):
             return iter(list(super().map(*arguments, **options))[:-1])
 
-    with Lossy(1) as executor, pytest.raises(ValueError, match="5 verdicts for 6 pairs"):
+    with Lossy(1) as executor, pytest.raises(ValueError, match="5 results for 6 pairs"):
         verdicts(SAMPLES, ANSWERS, same, executor=executor)
 
 
@@ -475,7 +475,7 @@ def test_long_judging_shows_a_bar_that_datasets_can_hide(capsys, monkeypatch):
 
     samples = [[str(i) for i in range(5)]]
     verdicts(samples, ["x"], slow)
-    assert "Judging" in capsys.readouterr().err
+    assert "Checking" in capsys.readouterr().err
     datasets.disable_progress_bars()
     try:
         verdicts(samples, ["x"], slow)

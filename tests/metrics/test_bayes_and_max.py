@@ -125,7 +125,7 @@ def test_soft_verdicts_are_rewards_of_the_best(max_at_k):
         ([[0, 3]], {"w": W}, r"predictions\[0\]\[1\] is 3: there are rewards"),
         ([[0, -1]], {"w": W}, r"predictions\[0\]\[1\] is -1: an outcome is a category"),
         ([[0, 0.5]], {"w": W}, r"predictions\[0\]\[1\] is 0.5: an outcome is a category"),
-        ([["wrong"]], {}, "no references to judge"),
+        ([["wrong"]], {}, "no references to check"),
         ([["wrong", "ok"]], {"w": W, "categories": GRADES}, r"\[0\]\[1\] is 'ok', which is none"),
         ([[0, 1]], {"categories": GRADES}, "There are 3 categories and 2 rewards"),
         ([[0, 1]], {"categories": ["a", "a"]}, r"categories\[1\] is 'a': give each category a"),

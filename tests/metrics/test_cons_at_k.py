@@ -150,7 +150,7 @@ def test_subsets_have_votes_of_their_own(cons_at_k):
     [
         ([[0, 2]], {}, r"predictions\[0\]\[1\] is 2: an outcome is 0 or 1, or a share"),
         ([[0.5, 1.5]], {}, r"predictions\[0\]\[1\] is 1.5"),
-        ([["a"]], {}, "no references to judge"),
+        ([["a"]], {}, "no references to check"),
         ([[0, 1]], {"k": 3}, r"k is 3, but question 0 has n = 2"),
         ([[0, 1]], {"k": [1, 0]}, "k is 0"),
         ([[0, 1]], {"alpha0": 0}, "alpha0 is 0"),
@@ -162,7 +162,7 @@ def test_what_is_wrong_is_refused_with_its_place(cons_at_k, predictions, options
 
 
 def test_a_category_is_no_verdict_of_a_consensus(cons_at_k):
-    with pytest.raises(ValueError, match=r"the verdict on predictions\[0\]\[1\] is 2"):
+    with pytest.raises(ValueError, match=r"the result for predictions\[0\]\[1\] is 2"):
         cons_at_k.compute(
             predictions=[["a", "b"]],
             references=["x"],

@@ -223,7 +223,7 @@ def test_every_form_of_outcomes_scores_alike(gpassk, outcomes):
         ({"predictions": [["a"], ["b", 2]], "references": KEYS}, r"predictions\[1\]\[1\] is 2"),
         ({"predictions": np.zeros((2, 2, 2))}, "3 dimensions"),
         ({"predictions": np.zeros(2)}, "each question has a list"),
-        ({"predictions": TEXTS}, "no references to judge the predictions by"),
+        ({"predictions": TEXTS}, "no references to check the predictions"),
         ({"predictions": TEXTS, "references": ["a"]}, "2 lists of predictions but 1 references"),
         ({"predictions": TEXTS, "references": "ab"}, "references is 'ab'"),
         ({"predictions": [[object()]], "references": ["a"]}, r"predictions\[0\]\[0\] is <object"),
@@ -231,7 +231,10 @@ def test_every_form_of_outcomes_scores_alike(gpassk, outcomes):
         ({"predictions": [[0, 1], [1, 2]]}, r"predictions\[1\]\[1\] is 2"),
         ({"predictions": [[0, 1], [1, 0.5]]}, r"predictions\[1\]\[1\] is 0.5"),
         ({"predictions": [[0, math.nan]]}, r"predictions\[0\]\[1\] is nan"),
-        ({"predictions": [[0, 1]], "check_correct_fn": "numeric"}, "no references to judge by"),
+        (
+            {"predictions": [[0, 1]], "check_correct_fn": "numeric"},
+            "no references to check against",
+        ),
         ({"groups": ["x"]}, "groups has 1 labels for 3 questions"),
         ({"k": 6}, "k is 6, but question 0 has n = 5"),
         ({"k": True}, "k is True"),
@@ -423,7 +426,7 @@ def test_a_batch_is_compared_with_all_before_it(gpassk):
 
 
 def test_a_category_is_no_verdict_of_right_or_wrong(gpassk):
-    with pytest.raises(ValueError, match=r"verdict on predictions\[0\]\[0\] is 2: an outcome"):
+    with pytest.raises(ValueError, match=r"result for predictions\[0\]\[0\] is 2: an outcome"):
         gpassk.compute(predictions=TEXTS, references=KEYS, check_correct_fn=lambda p, r: 2, k=1)
 
 

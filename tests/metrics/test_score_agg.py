@@ -111,7 +111,7 @@ def test_a_judge_speaks_the_labels_of_the_table_that_is_given(score_agg):
         predictions=STATEMENTS, references=SOURCES, check_correct_fn=in_grades, weights=GRADES
     )
     assert scores == {"score_agg": pytest.approx((0.5 + 2.5 / 3) / 2)}
-    with pytest.raises(ValueError, match=r"returned 'fair': a verdict is 'fully', 'mostly'"):
+    with pytest.raises(ValueError, match=r"returned 'fair': a result is 'fully', 'mostly'"):
         score_agg.compute(predictions=STATEMENTS, references=SOURCES, check_correct_fn=in_grades)
 
 
@@ -146,7 +146,7 @@ def test_groups_add_each_groups_score(score_agg):
         ({"predictions": [["fully", 1.0]]}, r"predictions\[0\]\[1\] is 1.0, but predictions"),
         ({"predictions": [[1.0]]}, "samples are all of one type"),
         ({"predictions": [["x"]], "references": ["x"]}, "some have none: give all or none"),
-        ({"check_correct_fn": grade}, "no references to judge by"),
+        ({"check_correct_fn": grade}, "no references to check against"),
         ({"temperature": 0.0}, "temperature is 0.0: give a temperature from 0.1"),
         ({"temperature": 1.1}, "temperature is 1.1"),
         ({"penalty": -1}, "penalty is -1"),
@@ -185,7 +185,7 @@ def test_numbers_that_are_no_weights_are_refused_when_added(score_agg, verdicts,
 
 
 def test_a_judge_that_gives_no_weight_is_named_with_the_statement(score_agg):
-    with pytest.raises(ValueError, match=r"verdict on predictions\[0\]\[0\] is 2: a verdict is a"):
+    with pytest.raises(ValueError, match=r"result for predictions\[0\]\[0\] is 2: a verdict is a"):
         score_agg.compute(
             predictions=STATEMENTS, references=SOURCES, check_correct_fn=lambda p, r: 2
         )

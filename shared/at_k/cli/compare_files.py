@@ -13,7 +13,7 @@ import numpy as np
 from ..inputs.columns import given_per_question
 from ..inputs.outcomes import Counts
 from ..inputs.parsing import outcome_numbers, prediction_column, reference_column
-from ..inputs.run_checker import Judge
+from ..inputs.run_checker import Checker
 from ..intervals.comparison import check_asked, compare_counts
 from ..loading import load
 from .reading import Questions, places
@@ -27,7 +27,7 @@ def compare_files(
     a: Questions,
     b: Questions,
     asked: Mapping[str, Any],
-    check_correct_fn: Judge = "exact_match",
+    check_correct_fn: Checker = "exact_match",
     num_proc: int | None = None,
 ) -> dict[str, float]:
     """What `at_k.compare` says of the samples of two files, once they are judged.

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from ..checks import short
 from .columns import distinct_entries, is_number, is_text, one_chunk, to_numpy, to_python
-from .outcomes import Outcomes
+from .outcomes import place
 
 NAMES = ("exact_match", "numeric", "math_verify")
 
@@ -59,8 +59,8 @@ def match(
         samples = slice(starts[start], starts[block][-1] + sizes[block][-1])
         for choice in range(counts[block].max()):
             # Where there are no more, the last one does no harm again.
-            place = first[block] + np.minimum(choice, counts[block] - 1)
-            wanted = accepted.take(pa.array(np.repeat(place, sizes[block])))
+            index = first[block] + np.minimum(choice, counts[block] - 1)
+            wanted = accepted.take(pa.array(np.repeat(index, sizes[block])))
             right[samples] |= to_numpy(pc.equal(values[samples], wanted).fill_null(False))
     return right
 
@@ -86,10 +86,8 @@ def _comparable_numbers(values: pa.ChunkedArray, sizes: np.ndarray) -> pa.Chunke
     if values.type == pa.float16():
         values = values.cast(pa.float32())
     if pc.any(pc.is_nan(values)).as_py():
-        place = Outcomes(np.empty(0), sizes, "predictions").place(
-            pc.index(pc.is_nan(values), True).as_py()
-        )
-        raise ValueError(f"{place} is nan, which is equal to nothing: give None if unscored.")
+        where = place("predictions", sizes, pc.index(pc.is_nan(values), True).as_py())
+        raise ValueError(f"{where} is nan, which equals nothing: give None if it is unscored.")
     return values
 
 

@@ -16,9 +16,22 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import is_listed, is_masked, short
+from ..checks import is_list_like, is_masked, short
 
 _BYTES_AT_ONCE = 1 << 21  # bytes that are counted at once, which stay in the cache of a machine
+
+
+def place(name: str, sizes: np.ndarray, sample: int) -> str:
+    """Return the place of a sample, such as `R[3][7]`.
+
+    Args:
+        name: what holds the samples.
+        sizes: (M,) number of samples of each question.
+        sample: index of the sample among all samples, question after question.
+    """
+    ends = np.cumsum(sizes)
+    question = int(np.searchsorted(ends, sample, side="right"))
+    return f"{name}[{question}][{sample - (ends[question] - sizes[question])}]"
 
 
 @dataclass(frozen=True)
@@ -38,18 +51,13 @@ class Outcomes:
     name: str = "R"
     scored: np.ndarray | None = None
 
-    def place(self, sample: int) -> str:
-        """Which question and which of its samples: `R[3][7]`."""
-        ends = np.cumsum(self.sizes)
-        question = int(np.searchsorted(ends, sample, side="right"))
-        return f"{self.name}[{question}][{sample - (ends[question] - self.sizes[question])}]"
-
     def require(self, good: np.ndarray, wanted: str) -> None:
         """Raise a ValueError that names the first scored sample that is not `good`."""
         bad = ~good if self.scored is None else ~good & self.scored
         if bad.any():
             first = int(np.argmax(bad))
-            raise ValueError(f"{self.place(first)} is {self.values[first]}: {wanted}.")
+            where = place(self.name, self.sizes, first)
+            raise ValueError(f"{where} is {self.values[first]}: {wanted}.")
 
     def counts(self) -> Counts:
         """How many samples of each question there are, and how many of them are right."""
@@ -267,7 +275,7 @@ def read_outcomes(bank, name: str = "R", labels: Mapping[str, float] | None = No
         ValueError: that names the question or the sample, unless there is a question and
             each has a list of at least one entry, each a finite number.
     """
-    if not is_listed(bank):
+    if not is_list_like(bank):
         raise ValueError(f"{name} is {short(bank)}: each question has a list of outcomes.")
     array = np.asarray(bank) if hasattr(bank, "__array__") else np.empty(0, dtype=object)
     if array.dtype.kind in "biuf" and not is_masked(bank):
@@ -290,10 +298,10 @@ def read_outcomes(bank, name: str = "R", labels: Mapping[str, float] | None = No
 
 
 def _read_lists(rows: list[Any], name: str, labels: Mapping[str, float]) -> Outcomes:
-    if rows and not any(is_listed(row) for row in rows):
+    if rows and not any(is_list_like(row) for row in rows):
         rows = [rows]
     for question, row in enumerate(rows):
-        if not is_listed(row):
+        if not is_list_like(row):
             raise ValueError(
                 f"{name}[{question}] is {short(row)}: each question has a list of outcomes."
             )
@@ -310,9 +318,8 @@ def _read_lists(rows: list[Any], name: str, labels: Mapping[str, float]) -> Outc
         values = _as_array(flat)
     if flat and (values.ndim != 1 or values.dtype.kind not in "biuf"):
         odd = next(i for i, entry in enumerate(flat) if not isinstance(entry, (int, float)))
-        place = Outcomes(values, sizes, name).place(odd)
         known = f"one of {', '.join(labels)}, or a number" if labels else "a number or a bool"
-        raise ValueError(f"{place} is {short(flat[odd])}: an outcome is {known}.")
+        raise ValueError(f"{place(name, sizes, odd)} is {short(flat[odd])}: an outcome is {known}.")
     return Outcomes(values, sizes, name, scored)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..checks import is_listed, is_masked, short
+from ..checks import is_list_like, is_masked, short
 from .columns import JSON, is_list, is_number, is_text, samples_per_question, to_python
 
 
@@ -185,7 +185,7 @@ def _with_plain_texts(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 def _to_list(values, name: str) -> list[Any]:
     if hasattr(values, "__array__"):  # None where a masked array masks
         return (values if isinstance(values, np.ndarray) else np.asarray(values)).tolist()
-    if not is_listed(values):
+    if not is_list_like(values):
         raise ValueError(f"{name} is {short(values)}: give a list with an entry per question.")
     return list(values)
 
@@ -216,7 +216,7 @@ _PLAIN_ROWS = (list, tuple, np.ndarray)
 def _samples(row, question: int) -> list[Any]:
     if hasattr(row, "tolist"):
         row = row.tolist()
-    if not is_listed(row):
+    if not is_list_like(row):
         raise ValueError(
             f"predictions[{question}] is {short(row)}: each question has a list of samples."
         )
@@ -302,8 +302,10 @@ def _check_keys(value) -> None:
         for key in value:
             if not isinstance(key, str):
                 raise TypeError(f"the key {short(key)} is no text")
-    for entry in value.values() if isinstance(value, dict) else value if is_listed(value) else ():
-        _check_keys(entry)
+        value = list(value.values())
+    if is_list_like(value):
+        for entry in value:
+            _check_keys(entry)
 
 
 def _first(mask: pa.ChunkedArray) -> int:

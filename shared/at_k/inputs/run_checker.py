@@ -1,12 +1,14 @@
-"""Judging: predictions and references become outcomes. Knows texts, and no statistics."""
+"""Run a checker on predictions and references, which gives outcomes."""
 
 from __future__ import annotations
 
+import math
 import os
+import socket
 from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from contextlib import closing
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral
 from typing import Any
 
@@ -26,52 +28,55 @@ from .columns import (
     to_python,
 )
 from .named_checkers import NAMES, check_references, match, math_verify, math_verify_library
-from .outcomes import Outcomes, per_question
+from .outcomes import Outcomes, per_question, place
 
 Labels = Mapping[str, float]
-"""What verdicts may be called, and the number that each label stands for."""
+"""Labels that a checker may return, and the number that each of them stands for."""
 
-Verdict = bool | int | float | str | None
-"""Right or wrong, a category, a share of correctness in [0, 1], a label of one of these, or
-None: not scored."""
+CheckResult = bool | int | float | str | None
+"""What a checker returns for a sample: correct or incorrect, a category, a score from 0 to 1, a
+label of one of these, or None if the sample is not to be scored."""
 
-Judge = str | Callable[[Any, Any], Verdict]
-"""check_correct_fn(prediction, reference) -> Verdict, or the name of one of `NAMES`."""
+Checker = str | Callable[[Any, Any], CheckResult]
+"""check_correct_fn(prediction, reference) -> CheckResult, or one of the names in `NAMES`."""
 
 
-def check_judge(check: Judge, num_proc: int | None = None, executor: Executor | None = None):
-    """Raise unless the judge can be called, and in one way."""
-    if isinstance(check, str):
-        check_names("check_correct_fn", [check], NAMES)
-        if check == "math_verify":
+def validate_checker(
+    checker: Checker, num_proc: int | None = None, executor: Executor | None = None
+) -> None:
+    """Raise an error unless the checker can be called, in one way of running it."""
+    if isinstance(checker, str):
+        check_names("check_correct_fn", [checker], NAMES)
+        if checker == "math_verify":
             math_verify_library()
-    elif not callable(check):
+    elif not callable(checker):
         raise TypeError(
-            f"check_correct_fn is {short(check)}, which cannot be called: give a function of a "
+            f"check_correct_fn is {short(checker)}, which cannot be called: give a function of a "
             f"prediction and a reference, or one of the names {', '.join(NAMES)}."
         )
     if num_proc is not None:
         if executor is not None:
-            raise ValueError("num_proc and executor both say where to judge: give one of them.")
+            raise ValueError("num_proc and executor exclude each other: give one of them.")
         if isinstance(num_proc, bool) or not isinstance(num_proc, Integral) or num_proc < 1:
             raise ValueError(f"num_proc is {short(num_proc)}: give a number of processes.")
     if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
         raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
 
 
-def as_outcomes(predictions: pa.ChunkedArray, labels: Labels | None = None) -> Outcomes:
-    """Predictions that are outcomes already. A missing one (None) is not scored.
+def graded_outcomes(predictions: pa.ChunkedArray, labels: Labels | None = None) -> Outcomes:
+    """Return predictions that are already graded as outcomes. Samples that are None are unscored.
 
     Raises:
-        ValueError: that names the sample, unless each is a number or one of the labels.
+        ValueError: a sample is not a finite number and not one of the labels, or a question has
+            no scored sample. The error names the place.
     """
     values, sizes = pc.list_flatten(predictions), samples_per_question(predictions)
     if labels is not None and is_text(values.type):
         values = _numbers_of_labels(values, sizes, labels)
     if not (is_number(values.type) or pa.types.is_null(values.type)):
         raise ValueError(
-            "There are no references to judge the predictions by, and they are no outcomes: give "
-            "references, or bools or numbers as predictions."
+            "There are no references to check the predictions against, and the predictions are "
+            "not outcomes: give references, or bools or numbers as predictions."
         )
     scored = None
     if values.null_count:
@@ -91,45 +96,46 @@ def as_outcomes(predictions: pa.ChunkedArray, labels: Labels | None = None) -> O
 def _numbers_of_labels(
     values: pa.ChunkedArray, sizes: np.ndarray, labels: Labels
 ) -> pa.ChunkedArray:
-    place = pc.index_in(values, value_set=pa.array(list(labels), values.type))
-    unknown = pc.and_(pc.is_null(place), pc.is_valid(values))
+    index = pc.index_in(values, value_set=pa.array(list(labels), values.type))
+    unknown = pc.and_(pc.is_null(index), pc.is_valid(values))
     if pc.any(unknown).as_py():
         sample = pc.index(unknown, True).as_py()
-        where = Outcomes(np.empty(0), sizes, "predictions").place(sample)
         raise ValueError(
-            f"{where} is {short(values[sample].as_py())}, which is none of {', '.join(labels)}."
+            f"{place('predictions', sizes, sample)} is {short(values[sample].as_py())}, which is "
+            f"none of {', '.join(labels)}."
         )
-    return pc.take(pa.chunked_array([pa.array(list(labels.values()))]), place)
+    return pc.take(pa.chunked_array([pa.array(list(labels.values()))]), index)
 
 
-def judge(
+def run_checker(
     predictions: pa.ChunkedArray,
     references: pa.ChunkedArray,
-    check: Judge = "exact_match",
+    checker: Checker = "exact_match",
     num_proc: int | None = None,
     executor: Executor | None = None,
     labels: Labels | None = None,
 ) -> Outcomes:
-    """The verdict on every sample.
+    """Check every sample and return the outcomes.
 
-    Each distinct pair of a prediction and its question's reference is judged once. A
-    prediction that is None is not scored, nor is one that the judge answers None to.
+    Each distinct pair of a prediction and its question's reference is checked once. A sample is
+    not scored if it is None or if the checker returns None.
 
     Raises:
-        ValueError: that names `predictions[i][j]`, where the judge raised (its exception
-            is the cause) or returned no verdict; or the reference that cannot be judged by.
+        ValueError: the checker raised an exception (which is the cause), returned something that
+            is not an outcome, or ended its process; the error names `predictions[i][j]`. Or a
+            named checker cannot use a reference; the error names it.
     """
-    check_judge(check, num_proc, executor)
+    validate_checker(checker, num_proc, executor)
     values, sizes = pc.list_flatten(predictions), samples_per_question(predictions)
-    name = "the verdict on predictions"
-    if check == "exact_match" or check == "numeric":
-        right = match(values, references, sizes, check)
+    name = "the result for predictions"
+    if checker == "exact_match" or checker == "numeric":
+        correct = match(values, references, sizes, checker)
         scored = to_numpy(values.is_valid()) if values.null_count else None
-        return Outcomes(right, sizes, name, scored)
+        return Outcomes(correct, sizes, name, scored)
     answers = to_python(references)
-    if isinstance(check, str):
+    if isinstance(checker, str):
         check_references(answers)
-        check = math_verify
+        checker = math_verify
 
     distinct, code = distinct_entries(values)
     question = np.repeat(np.arange(len(sizes)), sizes)
@@ -140,164 +146,205 @@ def judge(
     entries = to_python(distinct)
     pairs = [(entries[code[sample]], answers[question[sample]]) for sample in first]
 
-    verdicts: list[float | None] = []
-    asker = _Asker(check, dict(labels or {}))
-    with closing(_run(asker, pairs, num_proc, executor)) as said:
-        for verdict, problem in said:
-            if problem is not None:
-                place = Outcomes(code, sizes, "predictions").place(int(first[len(verdicts)]))
-                asked = f"check_correct_fn({short(pairs[len(verdicts)][0])}, ..) on {place}"
-                if isinstance(problem, str):
-                    raise ValueError(f"{asked} {problem}.")
-                what = f"raised {type(problem).__name__}: {problem}"
-                raise ValueError(f"{asked} {what}.") from problem
-            verdicts.append(verdict)
-    if len(verdicts) != len(pairs):
-        raise ValueError(f"The executor gave {len(verdicts)} verdicts for {len(pairs)} pairs.")
+    results: list[float | None] = []
+    check = _CheckBatch(checker, dict(labels or {}))
+    try:
+        with closing(_run(check, pairs, num_proc, executor)) as checked:
+            for result, problem in checked:
+                if problem is not None:
+                    call = _call(pairs[len(results)][0], sizes, first[len(results)])
+                    if isinstance(problem, str):
+                        raise ValueError(f"{call} {problem}.")
+                    what = f"raised {type(problem).__name__}: {problem}"
+                    raise ValueError(f"{call} {what}.") from problem
+                results.append(result)
+    except BrokenExecutor as error:
+        raise ValueError(
+            f"A worker died. The first missing result is that of "
+            f"{_call(pairs[len(results)][0], sizes, first[len(results)])}: check_correct_fn may "
+            f"have ended its process, or used more memory than there is."
+        ) from error
+    if len(results) != len(pairs):
+        raise ValueError(f"The executor gave {len(results)} results for {len(pairs)} pairs.")
 
-    known = np.array([verdict is not None for verdict in verdicts], dtype=bool)
-    whole = not any(isinstance(verdict, float) for verdict in verdicts)
+    known = np.array([result is not None for result in results], dtype=bool)
+    whole = not any(isinstance(result, float) for result in results)
     outcome = np.zeros(len(code), dtype=np.int64 if whole else np.float64)
-    outcome[given] = np.array([verdict or 0 for verdict in verdicts], dtype=outcome.dtype)[pair]
+    outcome[given] = np.array([result or 0 for result in results], dtype=outcome.dtype)[pair]
     scored = np.zeros(len(code), dtype=bool)
     scored[given] = known[pair]
     return Outcomes(outcome, sizes, name, None if scored.all() else scored)
 
 
-# --- Running a judge, here or elsewhere ---------------------------------------------
+def _call(prediction: Any, sizes: np.ndarray, sample: int) -> str:
+    """Return the call of the checker for a sample, as messages show it."""
+    return f"check_correct_fn({short(prediction)}, ..) on {place('predictions', sizes, sample)}"
+
+
+# --- Running a function here or in workers ------------------------------------------------
 
 PairToCheck = tuple[Any, Any]
-Said = tuple[float | None, str | BaseException | None]
-"""A verdict as a number; or None and what is wrong: an exception, or a text that says it."""
+"""A prediction and a reference."""
 
-_BATCHES = 256  # that the pairs are sent out in: enough to keep many workers busy
+PairResult = tuple[float | None, str | BaseException | None]
+"""The outcome of a pair and None; or None and what went wrong, an exception or a description."""
+
+_BATCHES = 256  # batches of pairs, enough to keep many workers busy
 
 
 def _run(
-    asker: _Asker,
+    check: _CheckBatch,
     pairs: list[PairToCheck],
     num_proc: int | None,
     executor: Executor | None,
-) -> Generator[Said, None, None]:
-    """What is said to each pair, in order."""
-    with tqdm(total=len(pairs), desc="Judging", unit=" pairs", delay=1) as bar:
-        for batch in _batches(asker, pairs, num_proc, executor):
-            bar.update(len(batch))
-            yield from batch
+) -> Generator[PairResult, None, None]:
+    """Yield the result of each pair, in order, and show the progress."""
+    with tqdm(total=len(pairs), desc="Checking", unit=" pairs", delay=1) as bar:
+        for results in _run_batches(check, pairs, num_proc, executor):
+            bar.update(len(results))
+            yield from results
 
 
-def _batches(
-    asker: _Asker,
+def _run_batches(
+    check: _CheckBatch,
     pairs: list[PairToCheck],
     num_proc: int | None,
     executor: Executor | None,
-) -> Iterator[list[Said]]:
-    size = max(1, -(-len(pairs) // _BATCHES))
+) -> Iterator[list[PairResult]]:
+    size = max(1, math.ceil(len(pairs) / _BATCHES))
     batches = [pairs[start : start + size] for start in range(0, len(pairs), size)]
+    if executor is not None:
+        if isinstance(executor, ProcessPoolExecutor):
+            _require_workers(executor, len(batches))
+        yield from executor.map(check, batches)
+    elif num_proc is not None and num_proc > 1:
+        # The checker may be large: each process gets it once, not with every batch.
+        with ProcessPoolExecutor(num_proc, initializer=_keep, initargs=(check,)) as pool:
+            _require_workers(pool, len(batches))
+            yield from pool.map(_check_with_kept, batches)
+    else:
+        yield from (check([pair]) for pair in pairs)
+
+
+def _require_workers(pool: ProcessPoolExecutor, tasks: int) -> None:
+    """Raise a ValueError unless workers start and run tasks that cannot fail.
+
+    A worker that dies after this died while it checked a sample. A worker that cannot start is
+    most often one that imports a main module which creates this pool again.
+    """
     try:
-        if executor is not None:
-            yield from executor.map(asker, batches)
-        elif num_proc is not None and num_proc > 1:
-            # Each process is given the function once, which may carry much with it.
-            with ProcessPoolExecutor(num_proc, initializer=_take, initargs=(asker,)) as processes:
-                yield from processes.map(_ask_taken, batches)
-        else:
-            yield from (asker([pair]) for pair in pairs)
+        list(pool.map(bool, range(tasks)))
     except BrokenExecutor as error:
         raise ValueError(
-            "A worker died while judging: check_correct_fn ended its process, or took more memory "
-            "than there is."
+            "No worker process could start; its own error is on standard error. Workers import "
+            "the main module: protect the start of the program with "
+            '`if __name__ == "__main__":`.'
         ) from error
 
 
-_worker_checker: _Asker
+_kept_check: _CheckBatch
 
 
-def _take(asker: _Asker) -> None:
-    global _worker_checker
-    _worker_checker = asker
+def _keep(check: _CheckBatch) -> None:
+    """Keep the checker in a worker process."""
+    global _kept_check
+    _kept_check = check
 
 
-def _ask_taken(batch: list[PairToCheck]) -> list[Said]:
-    return _worker_checker(batch)
+def _check_with_kept(batch: list[PairToCheck]) -> list[PairResult]:
+    return _kept_check(batch)
 
 
-def _asker(
-    function: Callable[[Any, Any], Verdict] | None,
-    pickled: bytes | None,
-    home: int,
-    labels: dict[str, float],
-) -> Callable[[list[PairToCheck]], list[Said]]:
-    """What asks the function, which is at hand or pickled, for its verdicts on pairs.
+class _CheckBatch:
+    """Runs a checker on a batch of pairs, in this process or in another one.
 
-    `home` is the process that wants to know, to which an exception may have to travel.
+    Any pickle can carry it, to a process that has neither this module nor the checker's: it is
+    pickled as what `dill` makes of the checker and of the function that calls it.
     """
 
-    # Nested, and free of names from this module, so that it travels by value: a worker
-    # on another machine need not have the metric's code.
-    def ask(batch: list[PairToCheck]) -> list[Said]:
+    def __init__(self, checker: Callable[[Any, Any], CheckResult], labels: dict[str, float]):
+        self._checker = checker
+        self._settings = labels, f"{socket.gethostname()}:{os.getpid()}"
+
+    def __call__(self, batch: list[PairToCheck]) -> list[PairResult]:
+        return _function_for_workers()(self._checker, *self._settings, batch)
+
+    def __reduce__(self):
+        return partial, (*self._pickled, *self._settings)
+
+    @cached_property
+    def _pickled(self) -> tuple[_Dilled, _Dilled]:
+        function = dill.dumps(_function_for_workers(), recurse=True)
+        try:
+            try:
+                checker = dill.dumps(self._checker, recurse=True)
+            except Exception:  # two functions that call each other, for example
+                checker = dill.dumps(self._checker)
+        except Exception as error:
+            raise ValueError(f"check_correct_fn cannot be sent to a worker: {error}.") from error
+        return _Dilled(function), _Dilled(checker)
+
+
+class _Dilled:
+    """An object as the bytes that `dill` made of it: unpickling gives the object itself."""
+
+    def __init__(self, pickled: bytes):
+        self._bytes = pickled
+
+    def __reduce__(self):
+        return dill.loads, (self._bytes,)
+
+
+def _function_for_workers() -> Callable[..., list[PairResult]]:
+    """Return the function that runs a checker on a batch of pairs.
+
+    It is defined inside this function, imports what it uses and refers to nothing in this module,
+    because `dill` then pickles its code. A function at the top level would be pickled as a name,
+    and a worker on another machine could not import it without the code of the metric.
+    """
+
+    def check_batch(
+        checker: Callable[[Any, Any], CheckResult],
+        labels: dict[str, float],
+        home: str,
+        batch: list[PairToCheck],
+    ) -> list[PairResult]:
         import os
         import pickle
+        import socket
         import traceback
 
-        import dill
-
-        call: Any = function if pickled is None else dill.loads(pickled)
-        said: list[Said] = []
+        results: list[PairResult] = []
         for prediction, reference in batch:
             try:
-                answer = call(prediction, reference)
-            except (Exception, SystemExit) as error:  # model code in a judge may well exit
-                problem: str | BaseException = error
-                if os.getpid() != home:
+                result: Any = checker(prediction, reference)
+            except (Exception, SystemExit) as error:  # generated code may well call sys.exit
+                problem: BaseException = error
+                if home != f"{socket.gethostname()}:{os.getpid()}":
                     error.add_note(f"In the worker:\n{traceback.format_exc()}")
                     try:
                         pickle.loads(pickle.dumps(error))
-                    except Exception:  # not every exception survives the way back
+                    except Exception:  # some exceptions cannot be pickled
                         problem = RuntimeError(f"{type(error).__name__}: {error}")
-                said.append((None, problem))
+                results.append((None, problem))
                 continue
-            if getattr(answer, "ndim", None) == 0:
-                answer = answer.item()  # of NumPy or torch
-            if isinstance(answer, str):
-                answer = labels.get(answer, answer)
-            whole = isinstance(answer, int) and 0 <= answer < 2**31
-            if answer is None or whole or (isinstance(answer, float) and 0 <= answer <= 1):
-                said.append((answer, None))
+            if getattr(result, "ndim", None) == 0:
+                result = result.item()  # a scalar of NumPy or torch
+            if isinstance(result, str):
+                result = labels.get(result, result)
+            is_category = isinstance(result, int) and 0 <= result < 2**31
+            if result is None or is_category or (isinstance(result, float) and 0 <= result <= 1):
+                results.append((result, None))
             else:
-                said.append(
+                results.append(
                     (
                         None,
-                        f"returned {repr(answer)[:60]}: a verdict is "
+                        f"returned {repr(result)[:60]}: a result is "
                         f"{''.join(f'{label!r}, ' for label in labels)}a bool, a category 0, 1, "
-                        f"2, .., a share of correctness from 0.0 to 1.0, or None for a sample "
-                        f"that is not to be scored",
+                        f"2, .., a score from 0.0 to 1.0, or None for a sample that is not to be "
+                        f"scored",
                     )
                 )
-        return said
+        return results
 
-    return ask
-
-
-class _Asker:
-    """The asker of a function, which any pickle can carry anywhere: that of a lambda too."""
-
-    def __init__(self, function: Callable[[Any, Any], Verdict], labels: dict[str, float]):
-        self._function, self._home, self._labels = function, os.getpid(), labels
-
-    def __call__(self, batch: list[PairToCheck]) -> list[Said]:
-        return _asker(self._function, None, self._home, self._labels)(batch)
-
-    @cached_property
-    def _pickled(self) -> bytes:
-        try:
-            try:
-                function = dill.dumps(self._function, recurse=True)
-            except Exception:  # such as two functions that call each other
-                function = dill.dumps(self._function)
-        except Exception as error:
-            raise ValueError(f"check_correct_fn cannot be sent to a worker: {error}.") from error
-        return dill.dumps(_asker(None, function, self._home, self._labels), recurse=True)
-
-    def __reduce__(self):
-        return dill.loads, (self._pickled,)
+    return check_batch

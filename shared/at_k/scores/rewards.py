@@ -28,7 +28,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..checks import as_list, check_number, is_listed, short
+from ..checks import as_list, check_number, is_list_like, short
 from ..inputs.outcomes import Codes, Outcomes, read_outcomes
 from ..intervals.interval import Blend, Posterior, Scores
 from .double_double import DoubleDouble, ScaledDoubleDouble, rising_factorials
@@ -228,7 +228,11 @@ def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
     none = np.zeros((questions, categories), dtype=np.int64)
     if R0 is None:
         return none
-    if is_listed(R0) and len(R0) == questions and not any(is_listed(x) and len(x) for x in R0):
+    if (
+        is_list_like(R0)
+        and len(R0) == questions
+        and not any(is_list_like(x) and len(x) for x in R0)
+    ):
         return none
     outcomes = read_outcomes(R0, "R0")
     lengths = sorted({*outcomes.sizes.tolist()})
