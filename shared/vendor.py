@@ -1,27 +1,27 @@
-"""Write the `kernel.py` of each metric: the modules of `at_k` that its script needs, in one file.
+"""Join the modules of at_k that a metric needs into the kernel.py of its folder.
 
-    python shared/vendor.py            write every metrics/<name>/kernel.py
-    python shared/vendor.py --check    change nothing, and fail where a file differs
+    python shared/vendor.py            write metrics/<name>/kernel.py for each metric
+    python shared/vendor.py --check    write nothing, and fail if a kernel is out of date
 
-`evaluate.load` downloads a script and the files that the script imports from its own folder,
-one request each. So a script imports from one file only. The modules it needs are found from
-the names that it imports: the module that defines each name, and the modules that this one
-imports in turn. They are joined in import order, with their imports from each other dropped
-and all other imports at the top.
+`evaluate.load` downloads a script and each module that the script names in `from .name import`,
+with requests for each of them at every load. A script therefore imports from `.kernel` only. The
+kernel holds the modules that define the imported names, and all modules that these import.
 
-Joining modules puts all their top-level names in one namespace. What that could change is
-refused: a top-level name that two modules share, a relative import inside a function, an
-import cycle.
+The modules of a kernel share one namespace. `name_problems` and `form_problems` find whatever
+would mean something else there; each problem names a file, a line and a remedy.
+
+spaces/bundle.py writes the file reader of a Space with the same functions.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+import itertools
+import re
 import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -29,163 +29,261 @@ PACKAGE = Path(__file__).resolve().parent / "at_k"
 METRICS = PACKAGE.parents[1] / "metrics"
 KERNEL = "kernel"
 
+_LINE_LENGTH = 100
+_RULE = "# " + "=" * (_LINE_LENGTH - 2)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_NAMED = (*_DEFINITIONS, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+# The attributes of a module that depend on its file. Loggers may use `__name__`, as a label.
+_OF_A_FILE = ("__doc__", "__file__", "__loader__", "__package__", "__path__", "__spec__")
+
 
 class VendorError(Exception):
-    """The modules cannot be joined without changing what they mean."""
+    """Modules cannot be joined, with a line for each reason."""
+
+
+# --- A module ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Module:
-    """One source file of the package.
+    """One source file.
 
     Attributes:
-        name: dotted, from the package down: `scores.credits`.
-        imports: the modules of the package that it imports.
-        external: the lines that import anything else, at the top level.
-        names: the names that it defines at the top level.
+        name: Dotted name within the package, such as "scores.credits".
+        path: Path within the project, for messages and headers.
+        source: Text of the file.
     """
 
     name: str
+    path: str
     source: str
-    tree: ast.Module = field(repr=False)
 
-    @classmethod
-    def read(cls, path: Path, package: Path) -> Module:
-        source = path.read_text(encoding="utf-8")
-        name = ".".join(path.relative_to(package).with_suffix("").parts)
-        return cls(name, source, ast.parse(source))
+    def at(self, line: int) -> str:
+        return f"{self.path}:{line}"
 
     @cached_property
-    def imports(self) -> list[str]:
-        found = []
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.ImportFrom) and node.level:
-                if node not in self.tree.body:
-                    raise VendorError(
-                        f"{self._at(node)}: a relative import belongs at the top level"
-                    )
-                if any(alias.asname for alias in node.names):
-                    raise VendorError(f"{self._at(node)}: a relative import cannot rename")
-                found.append(self._target(node))
-        return found
-
-    def _target(self, node: ast.ImportFrom) -> str:
-        """The module that a relative import names."""
-        room = self.name.split(".")[: -node.level]
-        if len(self.name.split(".")) < node.level or not node.module:
-            raise VendorError(f"{self._at(node)}: import from a module of the package")
-        return ".".join([*room, node.module])
+    def tree(self) -> ast.Module:
+        return ast.parse(self.source)
 
     @cached_property
-    def external(self) -> list[ast.Import | ast.ImportFrom]:
-        return [
-            node
-            for node in self.tree.body
-            if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and not node.level)
-        ]
-
-    @cached_property
-    def names(self) -> list[str]:
-        return [*dict.fromkeys(_defined(self.tree.body)), *_globals(self.tree)]
-
-    @cached_property
-    def bound_by_imports(self) -> dict[str, str]:
-        """What each name is that an external import binds."""
-        bound = {}
-        for node in self.external:
-            for alias in node.names:
-                where = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-                bound[alias.asname or alias.name.split(".")[0]] = where + alias.name
-        return bound
-
-    @property
     def docstring(self) -> str:
         return ast.get_docstring(self.tree) or ""
 
+    @cached_property
+    def outside_functions(self) -> list[ast.AST]:
+        """All syntax nodes outside functions and classes, and targets of comprehensions."""
+        return list(_outside_functions(self.tree))
+
+    @cached_property
+    def names(self) -> dict[str, int]:
+        """The names that the module defines at the top level, each with a line."""
+        found = dict(self.rebound)
+        for node in self.outside_functions:
+            if isinstance(node, _NAMED) and node.name:
+                found[node.name] = node.lineno
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+                found[node.id] = node.lineno
+        return found
+
+    @cached_property
+    def rebound(self) -> dict[str, int]:
+        """The names that functions bind by `global`, each with a line."""
+        statements = [node for node in ast.walk(self.tree) if isinstance(node, ast.Global)]
+        return {name: node.lineno for node in statements for name in node.names}
+
+    @cached_property
+    def imports(self) -> list[ast.Import | ast.ImportFrom]:
+        """The import statements at the top level."""
+        return [node for node in self.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+
+    @cached_property
+    def statements(self) -> list[ast.stmt]:
+        """The other statements at the top level, without the docstring."""
+        body = self.tree.body[1:] if self.docstring else self.tree.body
+        return [node for node in body if not isinstance(node, (ast.Import, ast.ImportFrom))]
+
+    @cached_property
+    def relative_imports(self) -> list[ast.ImportFrom]:
+        return [node for node in self.imports if isinstance(node, ast.ImportFrom) and node.level]
+
+    @cached_property
+    def external_names(self) -> dict[str, tuple[str, int]]:
+        """The names that imports from outside the package bind: what each means, and its line."""
+        found = {}
+        for node in self.outside_functions:
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    top = alias.name.partition(".")[0]
+                    found[alias.asname or top] = (alias.name if alias.asname else top, node.lineno)
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                for alias in node.names:
+                    meaning = f"{node.module}.{alias.name}"
+                    found[alias.asname or alias.name] = (meaning, node.lineno)
+        return found
+
+    def target(self, node: ast.ImportFrom) -> str:
+        """Return the dotted name of the module that a relative import names."""
+        folders = self.name.split(".")[: -node.level]
+        return ".".join([*folders, node.module] if node.module else folders)
+
     @property
     def body(self) -> str:
-        """The source without the docstring and the imports."""
-        lines = self.source.splitlines()
-        dropped = [
-            node
-            for node in self.tree.body
-            if isinstance(node, (ast.Import, ast.ImportFrom)) or _is_docstring(node, self.tree)
-        ]
-        for node in dropped:
-            for line in range(node.lineno - 1, node.end_lineno or node.lineno):
-                lines[line] = ""
-        return "\n".join(lines).strip("\n")
-
-    def _at(self, node: ast.stmt) -> str:
-        return f"{self.name}, line {node.lineno}"
+        """The source below the imports."""
+        last = max((node.end_lineno or 0 for node in self.imports), default=0)
+        return "\n".join(self.source.splitlines()[last:]).strip("\n")
 
 
-def _is_docstring(node: ast.stmt, tree: ast.Module) -> bool:
-    return node is tree.body[0] and ast.get_docstring(tree) is not None
-
-
-def _defined(statements: Iterable[ast.stmt]) -> Iterator[str]:
-    """The names that top-level statements bind, imports aside."""
-    for statement in statements:
-        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-            yield statement.name
-        elif not isinstance(statement, (ast.Import, ast.ImportFrom)):
-            for node in ast.walk(statement):
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                    yield node.id
-
-
-def _globals(tree: ast.Module) -> Iterator[str]:
-    """The names that functions bind at the top level by `global`."""
-    bound = set(_defined(tree.body))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Global):
-            yield from (name for name in node.names if name not in bound)
-
-
-# --- The package ------------------------------------------------------------------------
+def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
+    own = node.target if isinstance(node, ast.comprehension) else None
+    for child in ast.iter_child_nodes(node):
+        if child is not own:
+            yield child
+            if not isinstance(child, (*_DEFINITIONS, ast.Lambda)):
+                yield from _outside_functions(child)
 
 
 def read_package(package: Path = PACKAGE) -> dict[str, Module]:
-    """The modules of the package by name.
+    """Return the modules of the package by name, without any `__init__`.
 
     Raises:
-        VendorError: if two modules share a top-level name, or one hides a built-in or an import.
+        VendorError: If a top-level name has two meanings.
     """
-    paths = sorted(package.rglob("*.py"))
-    modules = [Module.read(path, package) for path in paths if path.name != "__init__.py"]
-    owner: dict[str, str] = {}
-    for module in modules:
-        for name in module.names:
-            if name in owner:
-                raise VendorError(f"{name} is defined in {owner[name]} and in {module.name}")
-            if hasattr(builtins, name):
-                raise VendorError(f"{module.name} defines {name}, which is a built-in name")
-            owner[name] = module.name
-    meaning: dict[str, str] = {}
-    for module in modules:
-        for name, what in module.bound_by_imports.items():
-            if name in owner:
-                raise VendorError(f"{module.name} imports {name}, which {owner[name]} defines")
-            if meaning.setdefault(name, what) != what:
-                raise VendorError(f"{module.name} imports {what} as {name}, others {meaning[name]}")
-    return {module.name: module for module in modules}
+    modules = {}
+    for path in sorted(package.rglob("*.py")):
+        if path.name != "__init__.py":
+            name = ".".join(path.relative_to(package).with_suffix("").parts)
+            label = path.relative_to(package.parents[1]).as_posix()
+            modules[name] = Module(name, label, path.read_text(encoding="utf-8"))
+    _raise_if_any(name_problems(modules.values()))
+    return modules
 
 
-def in_import_order(wanted: Iterable[str], modules: dict[str, Module]) -> list[Module]:
-    """These modules and all that they import, each after those that it imports.
+# --- What joining would change ----------------------------------------------------------
+
+
+def name_problems(modules: Iterable[Module]) -> Iterator[str]:
+    """Find the top-level names with two meanings among all modules."""
+    modules = list(modules)
+    defined: dict[str, str] = {}
+    for module in modules:
+        for name, line in module.names.items():
+            here = module.at(line)
+            if name in defined:
+                yield f"{here}: {name} is also defined at {defined[name]}; rename one of them"
+            elif hasattr(builtins, name):
+                yield f"{here}: {name} hides a built-in name; rename it"
+            defined[name] = here
+    imported: dict[str, tuple[str, str]] = {}
+    for module in modules:
+        for name, (meaning, line) in module.external_names.items():
+            here = module.at(line)
+            other, there = imported.setdefault(name, (meaning, here))
+            if name in defined:
+                yield f"{here}: {name} is also defined at {defined[name]}; rename one of them"
+            elif hasattr(builtins, name):
+                yield f"{here}: {name} hides a built-in name; import it under another name"
+            elif meaning != other:
+                yield f"{here}: {name} is {meaning} here and {other} at {there}; rename one of them"
+
+
+def form_problems(module: Module, modules: Mapping[str, Module]) -> Iterator[str]:
+    """Find what would make a module mean something else in a kernel."""
+    for line, problem in sorted(_form_problems(module, modules)):
+        yield f"{module.at(line)}: {problem}"
+
+
+def _form_problems(module: Module, modules: Mapping[str, Module]) -> Iterator[tuple[int, str]]:
+    if "annotations" not in module.external_names:
+        yield 1, "add `from __future__ import annotations`, with which a kernel starts"
+    first = min((node.lineno for node in module.statements), default=sys.maxsize)
+    for statement in module.imports:
+        if (statement.end_lineno or 0) >= first:
+            yield statement.lineno, "move this import above all other statements"
+    outside_functions = set(module.outside_functions)
+    for node in ast.walk(module.tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            relative = isinstance(node, ast.ImportFrom) and node.level > 0
+            if node not in module.imports and (relative or node in outside_functions):
+                yield node.lineno, "move this import to the top level of the module"
+            for problem in _import_problems(node, module, modules):
+                yield node.lineno, problem
+        elif isinstance(node, ast.Name) and node.id in _OF_A_FILE:
+            yield node.lineno, f"{node.id} is another in a kernel; use it outside kernels only"
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            yield node.lineno, "move what depends on TYPE_CHECKING to the top level of the module"
+
+
+def _import_problems(
+    node: ast.Import | ast.ImportFrom, module: Module, modules: Mapping[str, Module]
+) -> Iterator[str]:
+    names = [alias.name for alias in node.names]
+    if "*" in names:
+        yield "name what the star imports"
+    elif isinstance(node, ast.Import) or not node.level:
+        origins = names if isinstance(node, ast.Import) else [node.module or ""]
+        if any(origin.partition(".")[0] == PACKAGE.name for origin in origins):
+            yield f"make this import from {PACKAGE.name} a relative one"
+    elif (target := modules.get(module.target(node))) is None:
+        yield "import names, from the module that defines them"
+    else:
+        for alias in node.names:
+            if alias.asname:
+                yield f"import {alias.name} under its own name"
+            if alias.name not in target.names:
+                yield f"import {alias.name} from the module that defines it, not {target.path}"
+            if alias.name in target.rebound:
+                line = target.at(target.rebound[alias.name])
+                yield f"{alias.name} is rebound by `global` at {line}; import a function instead"
+
+
+def _raise_if_any(problems: Iterable[str]) -> None:
+    if lines := [f"{problem}." for problem in problems]:
+        raise VendorError("\n".join(lines))
+
+
+# --- The modules that are needed --------------------------------------------------------
+
+
+def needed_by(source: Module, prefix: str, modules: Mapping[str, Module]) -> list[Module]:
+    """Return the modules that a file needs, each after those that it imports.
+
+    Args:
+        source: The file, which is not in the package.
+        prefix: Where the file imports the package's names from: ".kernel", or "at_k" for all its
+            modules.
+        modules: The modules of the package by name.
 
     Raises:
-        VendorError: if modules import each other in a cycle.
+        VendorError: If a name is not defined, or a module cannot be joined with others.
     """
+    owners = {name: module.name for module in modules.values() for name in module.names}
+    wanted: set[str] = set()
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.ImportFrom) and _origin(node).startswith(f"{prefix}."):
+            names, here = {alias.name for alias in node.names}, source.at(node.lineno)
+            unknown = sorted(names - owners.keys())
+            _raise_if_any(f"{here}: no module of at_k defines {name}" for name in unknown)
+            wanted |= {owners[name] for name in names}
+    return _in_import_order(sorted(wanted), modules)
+
+
+def _origin(node: ast.ImportFrom) -> str:
+    return f"{'.' * node.level}{node.module or ''}."
+
+
+def _in_import_order(wanted: Iterable[str], modules: Mapping[str, Module]) -> list[Module]:
     ordered: dict[str, Module] = {}
 
-    def visit(name: str, above: tuple[str, ...]) -> None:
-        if name in above:
-            raise VendorError(f"modules import each other: {' -> '.join([*above, name])}")
+    def visit(name: str, importers: tuple[str, ...]) -> None:
+        if name in importers:
+            cycle = " -> ".join([*importers[importers.index(name) :], name])
+            raise VendorError(
+                f"Modules import each other: {cycle}. Move what they share to a third."
+            )
         if name not in ordered:
-            for imported in modules[name].imports:
-                visit(imported, (*above, name))
+            _raise_if_any(form_problems(modules[name], modules))
+            for node in modules[name].relative_imports:
+                visit(modules[name].target(node), (*importers, name))
             ordered[name] = modules[name]
 
     for name in wanted:
@@ -196,107 +294,103 @@ def in_import_order(wanted: Iterable[str], modules: dict[str, Module]) -> list[M
 # --- One file ---------------------------------------------------------------------------
 
 
-def names_from(source: str, kernel: str = KERNEL) -> list[str]:
-    """The names that a source file imports from the kernel beside it."""
-    return [
-        alias.name
-        for node in ast.parse(source).body
-        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module == kernel
-        for alias in node.names
+def join(modules: Sequence[Module], title: str, licence: str = "") -> str:
+    """Return the source of one file that holds the modules.
+
+    Args:
+        modules: The modules, each after those that it imports.
+        title: First line of the docstring.
+        licence: Comment lines to start with.
+    """
+    notice = "Generated by shared/vendor.py: edit the modules that it names, and run it again."
+    width = max(len(module.path) for module in modules)
+    contents = [
+        f"# {module.path:<{width}}  {module.docstring.partition(chr(10))[0]}" for module in modules
     ]
-
-
-def names_from_package(source: str, package: str = PACKAGE.name) -> list[str]:
-    """The names that a source file imports from modules of the package."""
-    return [
-        alias.name
-        for node in ast.parse(source).body
-        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(f"{package}.")
-        for alias in node.names
-    ]
-
-
-def modules_for(names: Iterable[str], modules: dict[str, Module]) -> list[Module]:
-    """The modules that define the names, and all that they import, in import order."""
-    owner = {name: module.name for module in modules.values() for name in module.names}
-    wanted = list(names)
-    if unknown := [name for name in wanted if name not in owner]:
-        raise VendorError(f"no module of at_k defines {', '.join(unknown)}")
-    return in_import_order(sorted({owner[name] for name in wanted}), modules)
-
-
-def joined(modules: list[Module], title: str) -> str:
-    """The source of one file that holds all these modules."""
-    origin = "Generated by shared/vendor.py: edit the modules in shared/at_k instead."
-    parts = [
-        f'"""{title}\n\n{origin}\n"""',
-        "\n".join(["from __future__ import annotations", "", *_hoisted(modules)]),
-        *(f"{_header(module)}\n\n{module.body}" for module in modules),
-    ]
-    return "\n\n\n".join(parts) + "\n"
-
-
-def _hoisted(modules: list[Module]) -> list[str]:
-    """The external imports of all modules, each once: plain ones first."""
-    plain, names = Counter[str](), dict[str, Counter[str]]()
-    for module in modules:
-        for node in module.external:
-            for alias in node.names:
-                renamed = alias.name + (f" as {alias.asname}" if alias.asname else "")
-                if isinstance(node, ast.Import):
-                    plain[renamed] += 1
-                elif node.module != "__future__":
-                    names.setdefault(str(node.module), Counter())[renamed] += 1
-    lines = [f"import {name}" for name in sorted(plain)]
-    for source in sorted(names):
-        line = f"from {source} import {', '.join(sorted(names[source]))}"
-        if len(line) > 100:
-            line = f"from {source} import (\n    " + ",\n    ".join(sorted(names[source])) + ",\n)"
-        lines.append(line)
-    return lines
+    head = [f'{licence}"""{title}\n\n{notice}\n"""', "\n".join(contents)]
+    head += ["from __future__ import annotations", "\n".join(_external_imports(modules))]
+    sections = [f"{_header(module)}\n\n{module.body}".strip() for module in modules]
+    return "\n\n\n".join(["\n\n".join(head), *sections]) + "\n"
 
 
 def _header(module: Module) -> str:
-    rule = "# " + "=" * 86
-    path = module.name.replace(".", "/")
-    text = [f"# shared/at_k/{path}.py", "#"]
-    text += [f"# {line}".rstrip() for line in module.docstring.splitlines()]
-    return "\n".join([rule, *text, rule])
+    text = [module.path, "", *module.docstring.splitlines()]
+    return "\n".join([_RULE, *(f"# {line}".rstrip() for line in text), _RULE])
 
 
-def kernel_of(script: Path, modules: dict[str, Module]) -> str:
-    """The source of the kernel that a metric's script imports."""
-    names = names_from(script.read_text(encoding="utf-8"))
-    return joined(modules_for(names, modules), f"What the metric {script.stem} computes with.")
+def _external_imports(modules: Iterable[Module]) -> list[str]:
+    """Return the imports from outside the package, those of the standard library first."""
+    plain: set[str] = set()
+    named: dict[str, set[str]] = {}
+    for node in itertools.chain.from_iterable(module.imports for module in modules):
+        names = {f"{a.name} as {a.asname}" if a.asname else a.name for a in node.names}
+        if isinstance(node, ast.Import):
+            plain |= names
+        elif not node.level and node.module != "__future__":
+            named.setdefault(node.module or "", set()).update(names)
+    lines = [f"import {name}" for name in sorted(plain)]
+    lines += [_from_import(origin, sorted(named[origin])) for origin in sorted(named)]
+    standard = [line for line in lines if re.split(r"[ .]", line)[1] in sys.stdlib_module_names]
+    return [*standard, "", *(line for line in lines if line not in standard)]
+
+
+def _from_import(origin: str, names: list[str]) -> str:
+    line = f"from {origin} import {', '.join(names)}"
+    if len(line) <= _LINE_LENGTH:
+        return line
+    return "\n".join([f"from {origin} import (", *(f"    {name}," for name in names), ")"])
+
+
+def kernel_of(script: Path, modules: Mapping[str, Module]) -> str:
+    """Return the source of the kernel that a metric's script imports from."""
+    source = Module(script.stem, "/".join(script.parts[-3:]), script.read_text(encoding="utf-8"))
+    lines = source.source.splitlines(keepends=True)
+    licence = "".join(itertools.takewhile(lambda line: line.startswith("#"), lines))
+    title = f"The modules of at_k that the metric {script.stem} uses, in one file."
+    return join(needed_by(source, f".{KERNEL}", modules), title, licence)
 
 
 # --- The command ------------------------------------------------------------------------
 
 
+def update(write: bool) -> Iterator[str]:
+    """Yield what is wrong with the folders of the metrics, once their kernels are written.
+
+    Args:
+        write: Whether to write kernels. Otherwise those that differ are among what is wrong.
+    """
+    modules = read_package()
+    folders = [path for path in sorted(METRICS.iterdir()) if _is_visible(path)]
+    scripts = [folder / f"{folder.name}.py" for folder in folders]
+    kernels = {path.parent: kernel_of(path, modules) for path in scripts if path.exists()}
+    for folder, text in kernels.items():
+        kernel = folder / f"{KERNEL}.py"
+        if kernel.exists() and kernel.read_text(encoding="utf-8") == text:
+            continue
+        if write:
+            kernel.write_text(text, encoding="utf-8")
+        elif kernel.exists():
+            yield f"{METRICS.name}/{folder.name}/{kernel.name} is out of date; run shared/vendor.py"
+    for folder in folders:
+        expected = {f"{folder.name}.py", f"{KERNEL}.py", "README.md", "requirements.txt"}
+        found = {path.name for path in folder.iterdir() if _is_visible(path)}
+        for name in sorted(expected ^ found):
+            wrong = "is missing" if name in expected else "does not belong there"
+            yield f"{METRICS.name}/{folder.name}/{name} {wrong}"
+
+
+def _is_visible(path: Path) -> bool:
+    return not path.name.startswith((".", "__"))
+
+
 def main() -> None:
-    check = sys.argv[1:] == ["--check"]
-    if sys.argv[1:] and not check:
+    flags = sys.argv[1:]
+    if flags not in ([], ["--check"]):
         raise SystemExit(__doc__)
     try:
-        modules = read_package()
-        wanted = {
-            folder / f"{KERNEL}.py": kernel_of(folder / f"{folder.name}.py", modules)
-            for folder in sorted(METRICS.iterdir())
-            if (folder / f"{folder.name}.py").exists()
-        }
+        _raise_if_any(update(write=not flags))
     except VendorError as error:
-        raise SystemExit(f"shared/vendor.py: {error}.") from error
-    stale = [
-        path
-        for path, text in wanted.items()
-        if not path.exists() or path.read_text(encoding="utf-8") != text
-    ]
-    for path in stale:
-        print(path.relative_to(METRICS.parent))
-        if not check:
-            path.write_text(wanted[path], encoding="utf-8")
-    if check and stale:
-        raise SystemExit("These differ from shared/at_k: run python shared/vendor.py")
+        raise SystemExit(str(error)) from error
 
 
 if __name__ == "__main__":

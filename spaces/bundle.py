@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "shared"))
 
-from vendor import joined, modules_for, names_from_package, read_package  # noqa: E402
+from vendor import Module, join, needed_by, read_package  # noqa: E402
 
 SPACES, METRICS, SAMPLES = ROOT / "spaces", ROOT / "metrics", ROOT / "shared" / "at_k" / "samples"
 READER = SPACES / "page" / "reading.py"
@@ -59,8 +59,9 @@ def bundle(name: str, target: Path) -> None:
 
 def reader() -> str:
     """Return one source for the modules of at_k that spaces/page/reading.py uses."""
-    names = names_from_package(READER.read_text(encoding="utf-8"))
-    return joined(modules_for(names, read_package()), "The file reader of the pages.")
+    source = Module("reading", "spaces/page/reading.py", READER.read_text(encoding="utf-8"))
+    needed = needed_by(source, "at_k", read_package())
+    return join(needed, "The modules of at_k that read files.")
 
 
 if __name__ == "__main__":
