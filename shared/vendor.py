@@ -230,7 +230,8 @@ def _import_problems(
             if alias.asname:
                 yield f"import {alias.name} under its own name"
             if alias.name not in target.names:
-                yield f"import {alias.name} from the module that defines it, not {target.path}"
+                owner = next((m.path for m in modules.values() if alias.name in m.names), "nothing")
+                yield f"{alias.name} is defined in {owner}; import it from there"
             if alias.name in target.rebound:
                 line = target.at(target.rebound[alias.name])
                 yield f"{alias.name} is rebound by `global` at {line}; import a function instead"

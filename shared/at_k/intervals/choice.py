@@ -8,7 +8,8 @@ import numpy as np
 
 from ..inputs.outcomes import Counts
 from ..scores.credits import Credits, Score, as_score
-from ..scores.distributions import Prior, draw_scores, estimator, posterior
+from ..scores.distributions import draw_scores, estimator, posterior
+from ..scores.integer_tables import Prior
 from .hierarchical import Hierarchical, learned
 from .interval import Blend, Scores, Spread
 from .recommended import Recommended

@@ -10,7 +10,8 @@ import numpy as np
 from ..inputs.outcomes import Counts, Outcomes, require_shares
 from ..intervals.interval import Blend, Posterior
 from .credits import Credits, any_right, majority
-from .distributions import Prior, covariances, expected
+from .distributions import covariances, expected
+from .integer_tables import Prior
 
 Draws = Mapping[str, int | None]
 """What a key says of k, and the k; None for all the samples that a question has."""
