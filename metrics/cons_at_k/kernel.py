@@ -1617,8 +1617,8 @@ class DoubleDouble:
     """An array of double-double numbers, hi + lo.
 
     Attributes:
-        hi: The numbers rounded to doubles.
-        lo: What the rounding left over, of the same shape.
+        hi: the numbers rounded to doubles.
+        lo: what the rounding left over, of the same shape.
     """
 
     hi: np.ndarray
@@ -1685,8 +1685,8 @@ class ScaledDoubleDouble:
     """An array of numbers mantissa * 2**exponent, for magnitudes outside the range of doubles.
 
     Attributes:
-        mantissa: Double-double numbers.
-        exponent: Integers of the same shape.
+        mantissa: double-double numbers.
+        exponent: integers of the same shape.
     """
 
     mantissa: DoubleDouble
@@ -1722,8 +1722,8 @@ def rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, Sc
     With base 1 these are the factorials. The tables may be longer than `size` + 1.
 
     Args:
-        base: A positive double, or a sum of doubles.
-        size: The largest m.
+        base: a positive double, or a sum of doubles.
+        size: the largest m.
     """
     # Sizes are rounded up to a power of two, so that similar sizes share a cached table.
     return _rising_factorials(base, 1 << max(6, (int(size) - 1).bit_length()))
@@ -1808,7 +1808,8 @@ def _upper_half(a: np.ndarray) -> np.ndarray:
 #     correct (correct -+ 1) .. (correct -+ (j-1))  *  incorrect .. (incorrect -+ (k-j-1))
 #
 # ways, and there are C(k, j) orders of k such draws. If n, k and the prior are small, these integers
-# are short. All operations on them are exact but the final division, which Python rounds correctly.
+# are short. All operations on them are exact, except the final division, which Python rounds
+# correctly.
 # ==================================================================================================
 
 Prior = tuple[float, float]
@@ -1894,10 +1895,10 @@ class _Urn(NamedTuple):
     """A Polya urn, with all numbers multiplied so that they are integers.
 
     Attributes:
-        correct: Balls for correct outcomes before any sample was seen.
-        incorrect: Balls for incorrect outcomes before any sample was seen.
-        per_sample: Balls that stand for one observed sample.
-        change: Change of the number of balls after a draw.
+        correct: balls for correct outcomes before any sample was seen.
+        incorrect: balls for incorrect outcomes before any sample was seen.
+        per_sample: balls that stand for one observed sample.
+        change: change of the number of balls after a draw.
     """
 
     correct: int

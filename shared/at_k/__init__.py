@@ -1,22 +1,32 @@
-"""Numbers to publish from questions that were sampled many times.
+"""Metrics for repeated sampling: pass@k, G-Pass@k, Bayes@N, max@k, cons@k and others.
 
-The estimates are plain functions of a bank of outcomes; `load` gives them as metrics of
-Hugging Face `evaluate`, which judge predictions against references first.
+The functions take already-graded outcomes; their common parameters are documented in
+`at_k.functions`. `load` returns a metric of Hugging Face `evaluate`, which checks predictions
+against references.
 """
 
-from .functions import (
+from .functions.comparison import compare
+from .functions.pass_family import (
     auc_at_k,
     auc_at_k_ci,
-    avg,
-    avg_ci,
-    bayes,
-    bayes_ci,
-    compare,
     cons_at_k,
     g_pass_at_k,
     g_pass_at_k_ci,
     g_pass_at_k_tau,
     g_pass_at_k_tau_ci,
+    maj_at_k,
+    maj_at_k_ci,
+    mg_pass_at_k,
+    mg_pass_at_k_ci,
+    pass_at_k,
+    pass_at_k_ci,
+    pass_hat_k,
+    pass_hat_k_ci,
+    unanimous_at_k,
+    unanimous_at_k_ci,
+)
+from .functions.rewards import avg, avg_ci, bayes, bayes_ci, max_at_k, max_at_k_ci
+from .functions.spectra import (
     geo_spectrum_at_k,
     geo_spectrum_at_k_ci,
     geo_spectrum_star_at_k,
@@ -25,20 +35,8 @@ from .functions import (
     geom_at_k_ci,
     geom_ds_at_k,
     geom_ds_at_k_ci,
-    maj_at_k,
-    maj_at_k_ci,
-    max_at_k,
-    max_at_k_ci,
-    mg_pass_at_k,
-    mg_pass_at_k_ci,
-    pass_at_k,
-    pass_at_k_ci,
-    pass_hat_k,
-    pass_hat_k_ci,
     threshold_spectrum_at_k,
     threshold_spectrum_at_k_ci,
-    unanimous_at_k,
-    unanimous_at_k_ci,
 )
 from .loading import load
 from .scores.score_agg import score_agg

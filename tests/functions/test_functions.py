@@ -24,7 +24,12 @@ POOLED = BLENDED[1:]
 BANK = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
 
 
-@pytest.mark.parametrize("module", ["functions", "inputs.named_checkers"])
+MODULES = ("pass_family", "spectra", "rewards", "comparison")
+
+
+@pytest.mark.parametrize(
+    "module", [*(f"functions.{name}" for name in MODULES), "inputs.named_checkers"]
+)
 def test_the_examples_in_the_docstrings_print_what_they_say(module):
     results = doctest.testmod(importlib.import_module(f"at_k.{module}"))
     assert results.attempted > 0

@@ -267,7 +267,7 @@ def _judge(text: str) -> str | Callable[..., Any]:
 
 
 def _add_compare_flags(command: argparse.ArgumentParser) -> None:
-    from ..functions import compare
+    from ..functions.comparison import compare
     from .compare_files import compare_files, difference_table, labels_of, who_is_ahead
     from .reading import read_questions
 

@@ -26,8 +26,8 @@ class DoubleDouble:
     """An array of double-double numbers, hi + lo.
 
     Attributes:
-        hi: The numbers rounded to doubles.
-        lo: What the rounding left over, of the same shape.
+        hi: the numbers rounded to doubles.
+        lo: what the rounding left over, of the same shape.
     """
 
     hi: np.ndarray
@@ -94,8 +94,8 @@ class ScaledDoubleDouble:
     """An array of numbers mantissa * 2**exponent, for magnitudes outside the range of doubles.
 
     Attributes:
-        mantissa: Double-double numbers.
-        exponent: Integers of the same shape.
+        mantissa: double-double numbers.
+        exponent: integers of the same shape.
     """
 
     mantissa: DoubleDouble
@@ -131,8 +131,8 @@ def rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, Sc
     With base 1 these are the factorials. The tables may be longer than `size` + 1.
 
     Args:
-        base: A positive double, or a sum of doubles.
-        size: The largest m.
+        base: a positive double, or a sum of doubles.
+        size: the largest m.
     """
     # Sizes are rounded up to a power of two, so that similar sizes share a cached table.
     return _rising_factorials(base, 1 << max(6, (int(size) - 1).bit_length()))

@@ -10,7 +10,8 @@ incorrect ones can be drawn in
     correct (correct -+ 1) .. (correct -+ (j-1))  *  incorrect .. (incorrect -+ (k-j-1))
 
 ways, and there are C(k, j) orders of k such draws. If n, k and the prior are small, these integers
-are short. All operations on them are exact but the final division, which Python rounds correctly.
+are short. All operations on them are exact, except the final division, which Python rounds
+correctly.
 """
 
 from __future__ import annotations
@@ -109,10 +110,10 @@ class _Urn(NamedTuple):
     """A Polya urn, with all numbers multiplied so that they are integers.
 
     Attributes:
-        correct: Balls for correct outcomes before any sample was seen.
-        incorrect: Balls for incorrect outcomes before any sample was seen.
-        per_sample: Balls that stand for one observed sample.
-        change: Change of the number of balls after a draw.
+        correct: balls for correct outcomes before any sample was seen.
+        incorrect: balls for incorrect outcomes before any sample was seen.
+        per_sample: balls that stand for one observed sample.
+        change: change of the number of balls after a draw.
     """
 
     correct: int

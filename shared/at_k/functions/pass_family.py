@@ -1,0 +1,280 @@
+"""The pass@k family: pass@k, pass^k, AUC@k, maj@k, cons@k, G-Pass@k and mG-Pass@k.
+
+The shared parameters are documented in `at_k.functions`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from ..checks import check_k
+from ..inputs.outcomes import read_outcomes
+from ..scores.credits import above_half, all_right, any_right, area, majority, threshold
+from .estimates import Bounds, Summary, point_estimate, posterior_summary
+
+# --- pass@k -----------------------------------------------------------------------------
+
+
+def pass_at_k(R, k: int) -> float:
+    """Return pass@k: the probability that at least one of k samples is correct.
+
+    A question with c correct samples out of n scores 1 - C(n - c, k) / C(n, k)
+    (Chen et al. 2021, arXiv:2107.03374).
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> round(pass_at_k(R, 1), 6), round(pass_at_k(R, 2), 6)
+        (0.7, 0.95)
+    """
+    return point_estimate(R, k, any_right)
+
+
+def pass_at_k_ci(
+    R,
+    k: int,
+    confidence: float = 0.95,
+    bounds: Bounds = (0.0, 1.0),
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+) -> Summary:
+    """Return (mu, sigma, lo, hi) of pass@k, which is 1 - (1 - p)^k given the success rate p.
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> mu, sigma, lo, hi = pass_at_k_ci(R, 2)
+        >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
+        (0.839286, 0.097263, 0.6487, 1.0)
+    """
+    return posterior_summary(R, k, any_right, confidence, bounds, alpha0, beta0)
+
+
+# --- pass^k -----------------------------------------------------------------------------
+
+
+def pass_hat_k(R, k: int) -> float:
+    """Return pass^k, also known as unanimous@k: the probability that all k samples are correct.
+
+    A question with c correct samples out of n scores C(c, k) / C(n, k)
+    (Yao et al. 2024, arXiv:2406.12045).
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> round(pass_hat_k(R, 1), 6), round(pass_hat_k(R, 2), 6)
+        (0.7, 0.45)
+    """
+    return point_estimate(R, k, all_right)
+
+
+def pass_hat_k_ci(
+    R,
+    k: int,
+    confidence: float = 0.95,
+    bounds: Bounds = (0.0, 1.0),
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+) -> Summary:
+    """Return (mu, sigma, lo, hi) of pass^k, which is p^k given the success rate p.
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> mu, sigma, lo, hi = pass_hat_k_ci(R, 2)
+        >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
+        (0.446429, 0.146167, 0.1599, 0.7329)
+    """
+    return posterior_summary(R, k, all_right, confidence, bounds, alpha0, beta0)
+
+
+unanimous_at_k = pass_hat_k
+unanimous_at_k_ci = pass_hat_k_ci
+
+
+# --- AUC@k ------------------------------------------------------------------------------
+
+
+def auc_at_k(R, k: int) -> float:
+    """Return AUC@k: the area under pass@j from j = 1 to k, divided by k - 1.
+
+    The area is computed by the trapezoidal rule. AUC@1 is pass@1
+    (Hu et al. 2026, arXiv:2601.08763).
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> round(auc_at_k(R, 1), 6), round(auc_at_k(R, 2), 6), round(auc_at_k(R, 3), 6)
+        (0.7, 0.825, 0.9)
+    """
+    return point_estimate(R, k, area)
+
+
+def auc_at_k_ci(
+    R,
+    k: int,
+    confidence: float = 0.95,
+    bounds: Bounds = (0.0, 1.0),
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+) -> Summary:
+    """Return (mu, sigma, lo, hi) of AUC@k.
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> auc_at_k_ci(R, 1) == pass_at_k_ci(R, 1)
+        True
+    """
+    return posterior_summary(R, k, area, confidence, bounds, alpha0, beta0)
+
+
+# --- maj@k and cons@k -------------------------------------------------------------------
+
+
+def maj_at_k(R, k: int) -> float:
+    """Return maj@k: the probability that more than half of k samples are correct.
+
+    It is G-Pass@k_tau at tau = (floor(k/2) + 1) / k.
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> round(maj_at_k(R, 1), 6), round(maj_at_k(R, 2), 6), round(maj_at_k(R, 3), 6)
+        (0.7, 0.45, 0.85)
+    """
+    return point_estimate(R, k, majority)
+
+
+def maj_at_k_ci(
+    R,
+    k: int,
+    confidence: float = 0.95,
+    bounds: Bounds = (0.0, 1.0),
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+) -> Summary:
+    """Return (mu, sigma, lo, hi) of maj@k, P(Binomial(k, p) > k/2) given the success rate p.
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> mu, sigma, lo, hi = maj_at_k_ci(R, 3)
+        >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
+        (0.684524, 0.151958, 0.3867, 0.9824)
+    """
+    return posterior_summary(R, k, majority, confidence, bounds, alpha0, beta0)
+
+
+def cons_at_k(R, k: int) -> float:
+    """Return cons@k: the share of questions with more than k/2 correct samples among all n.
+
+    This is the definition of AISBench. It is biased upwards if k < n; `maj_at_k` is unbiased.
+
+    Examples:
+        >>> cons_at_k([[1, 1, 0], [1, 0, 1], [0, 0, 1], [0, 0, 0]], 3)
+        0.5
+    """
+    counts = read_outcomes(R).counts()
+    return float(np.mean(2 * counts.c > check_k(k, counts.n)))
+
+
+# --- G-Pass@k ---------------------------------------------------------------------------
+
+
+def g_pass_at_k(R, k: int) -> float:
+    """Return G-Pass@k at the threshold 1, which is pass^k.
+
+    Source: Liu et al. 2024, arXiv:2412.13147.
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> round(g_pass_at_k(R, 1), 6), round(g_pass_at_k(R, 2), 6)
+        (0.7, 0.45)
+    """
+    return point_estimate(R, k, all_right)
+
+
+def g_pass_at_k_ci(
+    R,
+    k: int,
+    confidence: float = 0.95,
+    bounds: Bounds = (0.0, 1.0),
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+) -> Summary:
+    """Return (mu, sigma, lo, hi) of G-Pass@k at the threshold 1, which is pass^k.
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> g_pass_at_k_ci(R, 2) == pass_hat_k_ci(R, 2)
+        True
+    """
+    return posterior_summary(R, k, all_right, confidence, bounds, alpha0, beta0)
+
+
+def g_pass_at_k_tau(R, k: int, tau: float) -> float:
+    """Return G-Pass@k_tau: the probability that max(1, ceil(tau k)) of k samples are correct.
+
+    Source: Liu et al. 2024, arXiv:2412.13147.
+
+    Args:
+        tau: required share of correct samples, from 0 (pass@k) to 1 (pass^k).
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> round(g_pass_at_k_tau(R, 2, 0.5), 6), round(g_pass_at_k_tau(R, 2, 1.0), 6)
+        (0.95, 0.45)
+    """
+    return point_estimate(R, k, partial(threshold, tau=tau))
+
+
+def g_pass_at_k_tau_ci(
+    R,
+    k: int,
+    tau: float,
+    confidence: float = 0.95,
+    bounds: Bounds = (0.0, 1.0),
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+) -> Summary:
+    """Return (mu, sigma, lo, hi) of G-Pass@k_tau.
+
+    It is P(Binomial(k, p) >= max(1, ceil(tau k))) given the success rate p.
+
+    Args:
+        tau: required share of correct samples, from 0 to 1.
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> g_pass_at_k_tau_ci(R, 2, 0.5) == pass_at_k_ci(R, 2)
+        True
+    """
+    score = partial(threshold, tau=tau)
+    return posterior_summary(R, k, score, confidence, bounds, alpha0, beta0)
+
+
+def mg_pass_at_k(R, k: int) -> float:
+    """Return mG-Pass@k: 2/k times the sum of G-Pass@k_(i/k) for i = ceil(k/2) + 1 .. k.
+
+    For even k it is twice the area under G-Pass@k_tau from tau = 1/2 to 1. For odd k it is
+    smaller, and at most (k - 1) / k (Liu et al. 2024, arXiv:2412.13147).
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> round(mg_pass_at_k(R, 2), 6), round(mg_pass_at_k(R, 3), 6)
+        (0.45, 0.166667)
+    """
+    return point_estimate(R, k, above_half)
+
+
+def mg_pass_at_k_ci(
+    R,
+    k: int,
+    confidence: float = 0.95,
+    bounds: Bounds = (0.0, 1.0),
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+) -> Summary:
+    """Return (mu, sigma, lo, hi) of mG-Pass@k.
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> mg_pass_at_k_ci(R, 2) == pass_hat_k_ci(R, 2)
+        True
+    """
+    return posterior_summary(R, k, above_half, confidence, bounds, alpha0, beta0)

@@ -1,0 +1,167 @@
+"""Bayes@N, avg@N and max@k: scores of outcomes that are categories with rewards.
+
+R holds categories 0 .. C, and w the reward of each category. The other shared parameters are
+documented in `at_k.functions`.
+"""
+
+from __future__ import annotations
+
+from ..checks import check_bounds, check_confidence, check_k
+from ..inputs.outcomes import read_outcomes
+from ..scores.rewards import (
+    Rewards,
+    bayes_posterior,
+    best_posterior,
+    best_scores,
+    category_rewards,
+    check_prior_outcomes,
+    check_rewards,
+)
+from .estimates import Bounds, Summary
+
+# --- Bayes@N and avg@N ------------------------------------------------------------------
+
+
+def bayes(R, w=None, R0=None) -> tuple[float, float]:
+    """Return Bayes@N: (mu, sigma), posterior mean and standard deviation of the mean reward.
+
+    Each question has a uniform Dirichlet prior over its categories, which is updated with the
+    prior outcomes R0 and the outcomes R (Hariri et al. 2026, arXiv:2510.04265).
+
+    Args:
+        R: outcomes of M questions, integers from 0 to C.
+        w: c + 1 rewards, one for each category. Default: (0, 1), for binary outcomes.
+        R0: prior outcomes, of shape (M, D). Default: none.
+
+    Examples:
+        >>> R = [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]]
+        >>> mu, sigma = bayes(R, [0.0, 0.5, 1.0], [[0, 2], [1, 2]])
+        >>> round(mu, 6), round(sigma, 6)
+        (0.575, 0.084275)
+        >>> mu, sigma = bayes(R, [0.0, 0.5, 1.0])
+        >>> round(mu, 6), round(sigma, 6)
+        (0.5625, 0.091998)
+    """
+    return bayes_ci(R, w, R0)[:2]
+
+
+def bayes_ci(R, w=None, R0=None, confidence: float = 0.95, bounds: Bounds = None) -> Summary:
+    """Return (mu, sigma, lo, hi) of Bayes@N.
+
+    Args:
+        R: as in `bayes`.
+        w: as in `bayes`.
+        R0: as in `bayes`.
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> mu, sigma, lo, hi = bayes_ci(R, bounds=(0.0, 1.0))
+        >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
+        (0.642857, 0.118451, 0.4107, 0.875)
+    """
+    return _mean_reward_summary("bayes", R, w, R0, confidence, bounds)
+
+
+def avg(R, w=None) -> tuple[float, float]:
+    """Return avg@N: (a, sigma), the mean reward of all samples and its standard deviation.
+
+    The mean reward is an affine function of Bayes@N, which gives its standard deviation
+    (Hariri et al. 2026, arXiv:2510.04265, eq. 20).
+
+    Args:
+        R: as in `bayes`.
+        w: as in `bayes`.
+
+    Examples:
+        >>> a, sigma = avg([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]])
+        >>> round(a, 6), round(sigma, 6)
+        (0.7, 0.165831)
+        >>> a, sigma = avg([[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]], [0.0, 0.5, 1.0])
+        >>> round(a, 6), round(sigma, 6)
+        (0.6, 0.147196)
+    """
+    return avg_ci(R, w)[:2]
+
+
+def avg_ci(R, w=None, confidence: float = 0.95, bounds: Bounds = None) -> Summary:
+    """Return (a, sigma, lo, hi) of avg@N.
+
+    Args:
+        R: as in `bayes`.
+        w: as in `bayes`.
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> a, sigma, lo, hi = avg_ci(R, bounds=(0.0, 1.0))
+        >>> round(a, 4), round(sigma, 4), round(lo, 4), round(hi, 4)
+        (0.7, 0.1658, 0.375, 1.0)
+        >>> a, sigma, lo, hi = avg_ci([[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]], [0.0, 0.5, 1.0])
+        >>> round(a, 4), round(sigma, 4), round(lo, 4), round(hi, 4)
+        (0.6, 0.1472, 0.3115, 0.8885)
+    """
+    return _mean_reward_summary("avg", R, w, None, confidence, bounds)
+
+
+def _mean_reward_summary(key: str, R, w, R0, confidence: float, bounds: Bounds) -> Summary:
+    confidence, limits = check_confidence(confidence), check_bounds(bounds)
+    rewards = _read_rewards(R, w, R0)
+    found = bayes_posterior(rewards, "bayes", "avg", limits)
+    return found.over(rewards.questions[None], confidence)[key].of(0)[:4]
+
+
+# --- max@k ------------------------------------------------------------------------------
+
+
+def max_at_k(R, k: int, w=None) -> float:
+    """Return max@k: the expected maximum of the rewards of k samples.
+
+    With the n rewards of a question in ascending order, the i-th has the weight
+    C(i-1, k-1) / C(n, k) (Bagirov et al. 2025, arXiv:2510.23393).
+
+    Args:
+        R: as in `bayes`.
+        w: as in `bayes`.
+
+    Examples:
+        >>> round(max_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
+        0.95
+        >>> round(max_at_k([[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]], 2, w=[0.0, 0.5, 1.0]), 6)
+        0.85
+    """
+    rewards = _read_rewards(R, w)
+    scores = best_scores(rewards, {"": check_k(k, rewards.n)})
+    return scores.means(rewards.questions)[""]
+
+
+def max_at_k_ci(
+    R, k: int, w=None, R0=None, confidence: float = 0.95, bounds: Bounds = None
+) -> Summary:
+    """Return (mu, sigma, lo, hi) of max@k, with the prior of `bayes`. For k = 1 it is Bayes@N.
+
+    Args:
+        R: as in `bayes`.
+        w: as in `bayes`.
+        R0: as in `bayes`.
+        bounds: default: the least and the greatest reward; for k = 1 none, as in `bayes_ci`.
+
+    Examples:
+        >>> mu, sigma, lo, hi = max_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)
+        >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
+        (0.839286, 0.097263, 0.6487, 1.0)
+        >>> R = [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]]
+        >>> mu, sigma, lo, hi = max_at_k_ci(R, 2, w=[0.0, 0.5, 1.0])
+        >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
+        (0.75, 0.08812, 0.5773, 0.9227)
+    """
+    k, confidence = check_k(k), check_confidence(confidence)
+    rewards = _read_rewards(R, w, R0)
+    if bounds is None and k > 1:
+        bounds = float(rewards.levels[0]), float(rewards.levels[-1])
+    found = best_posterior(rewards, {"": k}, check_bounds(bounds))
+    return found.over(rewards.questions[None], confidence)[""].of(0)[:4]
+
+
+def _read_rewards(R, w, R0=None) -> Rewards:
+    outcomes, rewards = read_outcomes(R), check_rewards(w)
+    prior = check_prior_outcomes(R0, len(outcomes.sizes), len(rewards))
+    return category_rewards(outcomes, rewards, prior)

@@ -1,0 +1,228 @@
+"""The threshold spectrum, and the blends Geom@k and GeoSpectrum@k.
+
+The shared parameters are documented in `at_k.functions`. Source: "Geom@k: Stable Evaluation and
+Fast Rank Recovery for LLM Reasoning".
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ..scores.credits import geo_spectrum, geom, geom_ds, spectrum
+from .estimates import Bounds, ScoreOfK, Summary, point_estimate, posterior_summary
+
+# --- Threshold spectrum -----------------------------------------------------------------
+
+
+def threshold_spectrum_at_k(R, k: int, weights) -> float:
+    """Return S_w: the sum over r of w_r times the probability that at least r of k are correct.
+
+    Args:
+        weights: w_1, .., w_k. None is negative, and their sum is at most 1.
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> round(threshold_spectrum_at_k(R, 2, [0.5, 0.5]), 6)
+        0.7
+    """
+    return point_estimate(R, k, _weighted_spectrum(weights))
+
+
+def threshold_spectrum_at_k_ci(
+    R,
+    k: int,
+    weights,
+    confidence: float = 0.95,
+    bounds: Bounds = (0.0, 1.0),
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+) -> Summary:
+    """Return (mu, sigma, lo, hi) of S_w.
+
+    It is the sum over r of w_r P(Binomial(k, p) >= r) given the success rate p.
+
+    Args:
+        weights: w_1, .., w_k. None is negative, and their sum is at most 1.
+
+    Examples:
+        >>> from at_k import pass_hat_k_ci
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> threshold_spectrum_at_k_ci(R, 2, [0, 1]) == pass_hat_k_ci(R, 2)
+        True
+    """
+    return posterior_summary(R, k, _weighted_spectrum(weights), confidence, bounds, alpha0, beta0)
+
+
+def _weighted_spectrum(weights) -> ScoreOfK:
+    if weights is None:
+        raise ValueError("weights is None: give k weights.")
+    return partial(spectrum, weights=weights)
+
+
+# --- Geom@k -----------------------------------------------------------------------------
+
+
+def geom_at_k(R, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> float:
+    """Return Geom@k: the mean over questions of pass@k^a times pass^k^b.
+
+    By default it is the mean of the geometric means of pass@k and pass^k.
+
+    Args:
+        pass_power: the exponent a, not negative.
+        unanimous_power: the exponent b, not negative. At least one of a and b is positive.
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> round(geom_at_k(R, 2), 6)
+        0.647106
+    """
+    score = partial(geom, pass_power=pass_power, unanimous_power=unanimous_power)
+    return point_estimate(R, k, score)
+
+
+def geom_at_k_ci(
+    R,
+    k: int,
+    pass_power: float = 0.5,
+    unanimous_power: float = 0.5,
+    confidence: float = 0.95,
+    bounds: Bounds = (0.0, 1.0),
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+) -> Summary:
+    """Return (mu, sigma, lo, hi) of Geom@k.
+
+    For each question, pass@k and pass^k are replaced by their posterior means; sigma is computed to
+    first order.
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> mu, sigma, lo, hi = geom_at_k_ci(R, 2)
+        >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
+        (0.610666, 0.133107, 0.3498, 0.8716)
+    """
+    score = partial(geom, pass_power=pass_power, unanimous_power=unanimous_power)
+    return posterior_summary(R, k, score, confidence, bounds, alpha0, beta0)
+
+
+def geom_ds_at_k(R, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> float:
+    """Return Geom@k of the data set: pass@k^a times pass^k^b, both averaged over questions first.
+
+    Args:
+        pass_power: the exponent a, not negative.
+        unanimous_power: the exponent b, not negative. At least one of a and b is positive.
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> round(geom_ds_at_k(R, 2), 6)
+        0.653835
+    """
+    score = partial(geom_ds, pass_power=pass_power, unanimous_power=unanimous_power)
+    return point_estimate(R, k, score)
+
+
+def geom_ds_at_k_ci(
+    R,
+    k: int,
+    pass_power: float = 0.5,
+    unanimous_power: float = 0.5,
+    confidence: float = 0.95,
+    bounds: Bounds = (0.0, 1.0),
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+) -> Summary:
+    """Return (mu, sigma, lo, hi) of Geom@k of the data set, with sigma to first order.
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> mu, sigma, lo, hi = geom_ds_at_k_ci(R, 2)
+        >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
+        (0.612112, 0.132755, 0.3519, 0.8723)
+    """
+    score = partial(geom_ds, pass_power=pass_power, unanimous_power=unanimous_power)
+    return posterior_summary(R, k, score, confidence, bounds, alpha0, beta0)
+
+
+# --- GeoSpectrum@k ----------------------------------------------------------------------
+
+
+def geo_spectrum_at_k(
+    R, k: int, lam: float = 0.5, weights=None, lambda_: float | None = None
+) -> float:
+    """Return GeoSpectrum@k: pass@k^lam times S_w^(1 - lam), both averaged over questions first.
+
+    Args:
+        lam: from 0 to 1.
+        weights: those of the threshold spectrum S_w. Default: S_w is mG-Pass@k.
+        lambda_: another name of lam.
+
+    Raises:
+        TypeError: if both lam and lambda_ are given.
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> round(geo_spectrum_at_k(R, 3), 6), round(geo_spectrum_at_k(R, 3, lam=1.0), 6)
+        (0.408248, 1.0)
+    """
+    score = partial(geo_spectrum, lam=_one_lam(lam, lambda_), weights=weights)
+    return point_estimate(R, k, score)
+
+
+def geo_spectrum_at_k_ci(
+    R,
+    k: int,
+    lam: float = 0.5,
+    weights=None,
+    lambda_: float | None = None,
+    confidence: float = 0.95,
+    bounds: Bounds = (0.0, 1.0),
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+) -> Summary:
+    """Return (mu, sigma, lo, hi) of GeoSpectrum@k, with sigma to first order.
+
+    Raises:
+        TypeError: if both lam and lambda_ are given.
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> geo_spectrum_at_k_ci(R, 2, weights=[0, 1]) == geom_ds_at_k_ci(R, 2)
+        True
+    """
+    score = partial(geo_spectrum, lam=_one_lam(lam, lambda_), weights=weights)
+    return posterior_summary(R, k, score, confidence, bounds, alpha0, beta0)
+
+
+def _one_lam(lam: float, lambda_: float | None) -> float:
+    if lambda_ is not None and lam != 0.5:
+        raise TypeError("lam and lambda_ are two names of one parameter: give one of them.")
+    return lam if lambda_ is None else lambda_
+
+
+def geo_spectrum_star_at_k(R, k: int) -> float:
+    """Return GeoSpectrum*@k: the geometric mean of pass@k and mG-Pass@k of the data set.
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> geo_spectrum_star_at_k(R, 3) == geo_spectrum_at_k(R, 3)
+        True
+    """
+    return point_estimate(R, k, geo_spectrum)
+
+
+def geo_spectrum_star_at_k_ci(
+    R,
+    k: int,
+    confidence: float = 0.95,
+    bounds: Bounds = (0.0, 1.0),
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+) -> Summary:
+    """Return (mu, sigma, lo, hi) of GeoSpectrum*@k, with sigma to first order.
+
+    Examples:
+        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+        >>> geo_spectrum_star_at_k_ci(R, 3) == geo_spectrum_at_k_ci(R, 3)
+        True
+    """
+    return posterior_summary(R, k, geo_spectrum, confidence, bounds, alpha0, beta0)
