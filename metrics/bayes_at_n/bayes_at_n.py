@@ -19,23 +19,25 @@ import datasets
 import evaluate
 
 from .kernel import (
-    REWARD_INTERVALS,
+    INTERVALS,
     Checker,
+    PosteriorIntervals,
     Report,
     SampledMetric,
     Scores,
-    bayes_posterior,
+    bayes_moments,
     category_rewards,
     check_bounds,
     check_categories,
     check_interval,
     check_prior_outcomes,
     check_rewards,
+    choose_interval,
     graded_outcomes,
     is_text,
     number_of_samples,
     require_categories,
-    sampled_rewards,
+    reward_family,
 )
 
 _CITATION = """\
@@ -170,7 +172,7 @@ class BayesAtN(SampledMetric):
         worth = check_rewards(w, labels)
         prior = check_prior_outcomes(R0, len(predictions), len(worth))
         limits = check_bounds(bounds)
-        sources = check_interval(interval, clusters, len(predictions), REWARD_INTERVALS)
+        sources = check_interval(interval, clusters, len(predictions), INTERVALS)
         # Both scores are the centres of their intervals: no key of its own is due to mu.
         told = ("sigma", "lo", "hi")
         report = Report(len(predictions), groups, confidence, return_per_question, interval, told)
@@ -181,11 +183,11 @@ class BayesAtN(SampledMetric):
         rewards = category_rewards(outcomes, worth, prior)
         n = number_of_samples(rewards.n)
         keys = f"bayes@{n}", f"avg@{n}"
-        posterior = bayes_posterior(rewards, *keys, limits)
-        scores = Scores(posterior.keys, rewards.kind, posterior.mean)
+        moments = bayes_moments(rewards, *keys)
+        scores = Scores(moments.keys, moments.inverse, moments.mean)
         if confidence is None or interval == "posterior":
-            return report.of(scores, posterior)
-        # Of the mean reward, of which both are estimates.
-        ends = max(worth.min(), limits[0]), min(worth.max(), limits[1])
-        draws = dict.fromkeys(keys, 1)
-        return report.of(scores, sampled_rewards(rewards, draws, interval, ends, sources))
+            return report.of(scores, PosteriorIntervals(moments, limits))
+        # Both scores estimate the mean reward, which is Max@1.
+        range_of_mean = max(worth.min(), limits[0]), min(worth.max(), limits[1])
+        family = reward_family(rewards, dict.fromkeys(keys, 1), interval, range_of_mean)
+        return report.of(scores, choose_interval(family, interval, sources))

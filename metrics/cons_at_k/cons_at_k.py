@@ -24,16 +24,18 @@ import pyarrow.compute as pc
 
 from .kernel import (
     Ballots,
-    Blend,
     Checker,
-    NewQuestions,
+    PosteriorIntervals,
+    QuestionIntervals,
     Report,
     SampledMetric,
     Scores,
+    SuccessRates,
     as_list,
     check_flag,
     check_interval,
     check_prior,
+    choose_interval,
     choose_k,
     consensus,
     consensus_keys,
@@ -43,9 +45,9 @@ from .kernel import (
     mean_shares,
     more_than_half,
     number_of_samples,
+    one_column_each,
     read_answers,
     require_shares,
-    sampled,
 )
 
 _CITATION = """\
@@ -171,8 +173,8 @@ class ConsAtK(SampledMetric):
         counts = right.counts()
         draws, n = _draws(k, counts.n), number_of_samples(counts.n)
         keys = consensus_keys(draws, n)
-        told = {key: Blend((column,)) for column, key in enumerate(keys)}
-        columns = [consensus(draws, *counts.kinds)[counts.kind]]
+        counted = one_column_each(keys)
+        columns = [consensus(draws, *counts.unique)[counts.inverse]]
         if outcomes.values.dtype.kind == "f":
             keys.append(f"accuracy ({n} runs average)")
             columns.append(mean_shares(outcomes)[:, None])
@@ -183,20 +185,20 @@ class ConsAtK(SampledMetric):
                 keys.append(f"vote@{each}")
                 columns.append(ballots.vote(counts.n if draw is None else draw)[:, None])
         scores = Scores(
-            {key: Blend((column,)) for column, key in enumerate(keys)},
+            one_column_each(keys),
             np.arange(len(counts.n)),
             np.hstack(columns),
         )
         if confidence is None:
             return report.of(scores)
         if interval == "posterior":
-            return report.of(scores, consensus_posterior(draws, n, counts, prior))
+            moments = consensus_posterior(draws, n, counts, prior)
+            return report.of(scores, PosteriorIntervals(moments, (0.0, 1.0)))
         if interval == "questions":
             each = dict(zip(keys, scores.columns.T, strict=True))
-            return report.of(scores, NewQuestions(each, (0.0, 1.0), sources))
-        return report.of(
-            scores, sampled(counts, told, partial(consensus, draws), interval, sources)
-        )
+            return report.of(scores, QuestionIntervals(each, (0.0, 1.0), sources))
+        family = SuccessRates(counts, counted, partial(consensus, draws), {})
+        return report.of(scores, choose_interval(family, interval, sources))
 
 
 def _draws(k: list[int] | None, n):

@@ -20,11 +20,11 @@ import evaluate
 
 from .kernel import (
     INTERVALS,
-    NAMED,
+    PASS_FAMILY,
     Checker,
-    Options,
     Report,
     SampledMetric,
+    ScoreOptions,
     as_list,
     check_interval,
     check_lam,
@@ -33,12 +33,12 @@ from .kernel import (
     check_prior,
     check_tau,
     choose_k,
-    draw_scores,
-    drawn,
     given_per_question,
     graded_outcomes,
-    named,
+    pass_intervals,
+    pass_scores,
     require_binary,
+    scores_by_name,
 )
 
 _CITATION = """\
@@ -178,10 +178,12 @@ class Gpassk(SampledMetric):
         return_per_question: bool = False,
     ):
         # What can be wrong before the judge is asked is found before.
-        include = check_names("include", _DEFAULT_INCLUDE if include is None else include, NAMED)
+        include = check_names(
+            "include", _DEFAULT_INCLUDE if include is None else include, PASS_FAMILY
+        )
         taus = [check_tau(tau) for tau in as_list("thresholds", thresholds)]
         powers = check_powers(pass_power, unanimous_power)
-        options = Options(taus, check_lam(lam), weights, powers)
+        options = ScoreOptions(taus, check_lam(lam), weights, powers)
         if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & {*include}:
             raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
         prior = check_prior(alpha0, beta0)
@@ -190,12 +192,12 @@ class Gpassk(SampledMetric):
         beyond = confidence is not None and interval in ("hierarchical", "auto")
         k = k if k is None else as_list("k", k)
         draws = choose_k(k, _DEFAULT_K, given_per_question(predictions), beyond)
-        wanted = named(include, draws, options)
+        wanted = scores_by_name(include, draws, options)
 
         outcomes = self.outcomes(predictions, references, check_correct_fn, num_proc, executor)
         counts = outcomes.counts()
         if (scored := choose_k(k, _DEFAULT_K, counts.n, beyond)) != draws:
-            wanted = named(include, scored, options)
+            wanted = scores_by_name(include, scored, options)
         if confidence is None:
-            return report.of(draw_scores(counts, wanted))
-        return report.of(*drawn(counts, wanted, interval, prior, sources))
+            return report.of(pass_scores(counts, wanted))
+        return report.of(*pass_intervals(counts, wanted, interval, prior, sources))

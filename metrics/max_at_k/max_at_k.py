@@ -19,13 +19,11 @@ import datasets
 import evaluate
 
 from .kernel import (
-    REWARD_INTERVALS,
+    INTERVALS,
     Checker,
     Report,
     SampledMetric,
     as_list,
-    best_drawn,
-    best_scores,
     category_rewards,
     check_bounds,
     check_categories,
@@ -36,7 +34,9 @@ from .kernel import (
     given_per_question,
     graded_outcomes,
     is_text,
-    number_rewards,
+    max_scores,
+    real_rewards,
+    reward_intervals,
 )
 
 _CITATION = """\
@@ -164,7 +164,7 @@ class MaxAtK(SampledMetric):
         worth = check_rewards(w, labels)
         prior = check_prior_outcomes(R0, len(predictions), len(worth))
         limits = None if bounds is None else check_bounds(bounds)
-        sources = check_interval(interval, clusters, len(predictions), REWARD_INTERVALS)
+        sources = check_interval(interval, clusters, len(predictions), INTERVALS)
         report = Report(len(predictions), groups, confidence, return_per_question, interval)
         k = k if k is None else as_list("k", k)
         beyond = confidence is not None and interval in ("hierarchical", "auto")
@@ -176,12 +176,12 @@ class MaxAtK(SampledMetric):
         if w is None and outcomes.values.dtype.kind == "f":
             if R0 is not None or categories is not None:
                 raise ValueError("R0 and categories are for categories, and outcomes are rewards.")
-            rewards = number_rewards(outcomes)
+            rewards = real_rewards(outcomes)
             beyond = False  # how great rewards can be that n samples have not shown, nothing tells
         else:
             rewards = category_rewards(outcomes, worth, prior)
         draws = {f"max@{each}": each for each in choose_k(k, _DEFAULT_K, rewards.n, beyond)}
         if confidence is None:
-            return report.of(best_scores(rewards, draws))
+            return report.of(max_scores(rewards, draws))
         limits = limits or (float(rewards.levels.min()), float(rewards.levels.max()))
-        return report.of(*best_drawn(rewards, draws, interval, limits, sources))
+        return report.of(*reward_intervals(rewards, draws, interval, limits, sources))

@@ -21,11 +21,11 @@ import numpy as np
 
 from .kernel import (
     VERDICTS,
-    Blend,
     Checker,
-    NewQuestions,
+    QuestionIntervals,
     Report,
     SampledMetric,
+    Score,
     Scores,
     check_eps,
     check_interval,
@@ -163,5 +163,5 @@ class ScoreAgg(SampledMetric):
             predictions, references, check_correct_fn, num_proc, executor, weights
         )
         scores = item_scores(require_weights(outcomes), p, penalty, eps)
-        found = Scores({"score_agg": Blend((0,))}, np.arange(len(scores)), scores[:, None])
-        return report.of(found, NewQuestions({"score_agg": scores}, (0.0, 1.0), sources))
+        found = Scores({"score_agg": Score((0,))}, np.arange(len(scores)), scores[:, None])
+        return report.of(found, QuestionIntervals({"score_agg": scores}, (0.0, 1.0), sources))

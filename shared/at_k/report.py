@@ -2,45 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .checks import check_confidence, check_flag, check_names
+from .checks import check_confidence, check_flag
 from .inputs.parsing import label_index
-from .intervals.interval import Interval, Scores, Spread
-
-
-def check_interval(
-    interval: str, clusters, questions: int, known: Sequence[str]
-) -> np.ndarray | None:
-    """(M,) the source of each question, or None where each has its own.
-
-    Raises:
-        ValueError: unless the interval is known, and there are clusters only where it uses them.
-    """
-    check_names("interval", [interval], known)
-    if clusters is None:
-        return None
-    if interval not in ("questions", "auto"):
-        raise ValueError(f"clusters are for interval='questions', and it is {interval!r}.")
-    return label_index(clusters, questions, "clusters")[1]
+from .intervals.interval import Interval, IntervalMethod
+from .scores.score import Scores
 
 
 class Report:
-    """What `compute` returns: a flat dict of the mean scores of all questions and of groups.
+    """What `compute` returns: the mean scores over all questions and over each group.
 
     Args:
-        questions: M, how many there are.
+        questions: M.
         groups: a label for each question, or None.
-        confidence: of the intervals, or None where none are wanted.
+        confidence: of the intervals, or None to leave them out.
         return_per_question: whether to add the scores of each question.
-        interval: which one is asked for; of "auto" the name of the one that was chosen is added.
-        ends: what to say of an interval besides, of mu, sigma, lo and hi.
+        interval: the requested interval. With "auto", the name of the chosen one is added.
+        fields: what to add for an interval.
 
     Raises:
-        ValueError: if there are not M labels, or confidence is no probability.
+        ValueError: if there are not M labels, or confidence is not a probability.
     """
 
     def __init__(
@@ -50,45 +34,47 @@ class Report:
         confidence: float | None,
         return_per_question: bool,
         interval: str,
-        ends: tuple[str, ...] = ("mu", "sigma", "lo", "hi"),
+        fields: tuple[str, ...] = ("mu", "sigma", "lo", "hi"),
     ):
-        self._parts = [("", np.arange(questions))]
+        self._prefixes, self._parts = [""], [np.arange(questions)]
         if groups is not None:
             labels, index = label_index(groups, questions, "groups")
             last = np.cumsum(np.bincount(index))
-            rows = np.split(np.argsort(index, kind="stable"), last[:-1])
-            self._parts += zip([f"{label}/" for label in labels], rows, strict=True)
+            self._parts += np.split(np.argsort(index, kind="stable"), last[:-1])
+            self._prefixes += [f"{label}/" for label in labels]
         self._confidence = None if confidence is None else check_confidence(confidence)
         self._return_per_question = check_flag("return_per_question", return_per_question)
-        self._ends = (*ends, "interval") if interval == "auto" else ends
+        self._fields = (*fields, "interval") if interval == "auto" else fields
 
-    def of(self, scores: Scores, spread: Spread | None = None) -> dict[str, Any]:
-        """Every key over all questions, then over each group's; with intervals if wanted."""
+    def of(self, scores: Scores, method: IntervalMethod | None = None) -> dict[str, Any]:
+        """Each key over all questions, then over each group, with intervals if requested.
+
+        Raises:
+            ValueError: if the data do not allow the interval, with the label of the group.
+        """
         result: dict[str, Any] = {}
-        parts = [rows for _, rows in self._parts]
-        found: list[dict[str, Interval]] = [{} for _ in parts]
-        if spread is not None and self._confidence is not None:
-            try:
-                found = spread.of_each(parts, self._confidence)
-            except ValueError:
-                self._find_wrong_group(spread, self._confidence)
-                raise
-        for (prefix, rows), intervals in zip(self._parts, found, strict=True):
-            questions = np.bincount(scores.kind[rows], minlength=len(scores.columns))
-            for key, mean in scores.means(questions).items():
+        intervals = self._intervals(method)
+        for prefix, rows, found in zip(self._prefixes, self._parts, intervals, strict=True):
+            multiplicity = np.bincount(scores.inverse[rows], minlength=len(scores.columns))
+            for key, mean in scores.means(multiplicity).items():
                 result[prefix + key] = mean
-                if key in intervals:
-                    told = intervals[key]._asdict()
-                    result |= {f"{prefix}{key}_{end}": told[end] for end in self._ends}
+                if key in found:
+                    values = found[key]._asdict()
+                    result |= {f"{prefix}{key}_{field}": values[field] for field in self._fields}
         if self._return_per_question:
             result["per_question"] = scores.per_question()
         return result
 
-    def _find_wrong_group(self, spread: Spread, confidence: float) -> None:
-        """Raise the error of the first group that has one, with its label."""
-        for prefix, rows in self._parts:
-            try:
-                spread.intervals(rows, confidence)
-            except ValueError as error:
-                where = f"Group {prefix.removesuffix('/')!r}: " if prefix else ""
-                raise ValueError(f"{where}{error}") from None
+    def _intervals(self, method: IntervalMethod | None) -> list[dict[str, Interval]]:
+        """The intervals over all questions and over each group."""
+        if method is None or self._confidence is None:
+            return [{} for _ in self._parts]
+        for prefix, rows in zip(self._prefixes, self._parts, strict=True):
+            if problem := method.problem(rows):
+                where = (
+                    f"Group {prefix.removesuffix('/')!r} has no interval"
+                    if prefix
+                    else ("There is no interval")
+                )
+                raise ValueError(f"{where}: {problem}.")
+        return method.for_parts(self._parts, self._confidence)

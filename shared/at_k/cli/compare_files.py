@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..inputs.columns import given_per_question
-from ..inputs.outcomes import Counts
+from ..inputs.counts import Counts
 from ..inputs.parsing import outcome_numbers, prediction_column, reference_column
 from ..inputs.run_checker import Checker
-from ..intervals.comparison import check_asked, compare_counts
+from ..intervals.comparison import check_comparison, compare_counts
 from ..loading import load
 from .reading import Questions, places
 from .tables import aligned
@@ -42,7 +42,7 @@ def compare_files(
     order = places(a, b)
     columns = [prediction_column(questions.predictions) for questions in (a, b)]
     n_a, n_b = (given_per_question(column) for column in columns)
-    check_asked(np.minimum(n_a, n_b[order]), **asked)  # before the judge is
+    check_comparison(np.minimum(n_a, n_b[order]), **asked)  # before the judge is
     metric, counts = load("gpassk"), []
     for questions, column in zip((a, b), columns, strict=True):
         references = reference_column(questions.references, len(column))

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from ..checks import check_bounds, check_confidence, check_k
 from ..inputs.outcomes import read_outcomes
-from ..scores.credits import Credits, Score
-from ..scores.distributions import check_prior, estimator, posterior
+from ..intervals.posterior import PosteriorIntervals
+from ..scores.credits import Credits
+from ..scores.distributions import check_prior
+from ..scores.pass_family import estimator, pass_moments
+from ..scores.score import Moments, Score
 
 Bounds = tuple[float, float] | None
 """(lo, hi) of the range that contains the confidence limits, or None for no range."""
@@ -22,17 +27,33 @@ ScoreOfK = Callable[[int], Score | Credits]
 def point_estimate(R, k: int, score: ScoreOfK) -> float:
     """Return the unbiased estimate of a score, averaged over questions."""
     counts = read_outcomes(R).counts()
-    keys, estimate = estimator({"": score(check_k(k, counts.n))})
-    columns = estimate(*counts.kinds)
-    return float(keys[""].of(counts.questions @ columns / len(counts.n)))
+    keys, estimate = estimator({"": _as_score(score(check_k(k, counts.n)))})
+    columns = estimate(*counts.unique)
+    return float(keys[""].value(counts.multiplicity @ columns / len(counts.n)))
 
 
 def posterior_summary(
     R, k: int, score: ScoreOfK, confidence: float, bounds: Bounds, alpha0: float, beta0: float
 ) -> Summary:
     """Return the posterior summary of a score of k new samples, averaged over questions."""
-    scores, prior = {"": score(check_k(k))}, check_prior(alpha0, beta0)
+    scores, prior = {"": _as_score(score(check_k(k)))}, check_prior(alpha0, beta0)
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
     counts = read_outcomes(R).counts()
-    found = posterior(counts, scores, prior, limits)
-    return found.over(counts.questions[None], confidence)[""].of(0)[:4]
+    moments = pass_moments(counts, scores, prior)
+    return summary_of_moments(moments, "", counts.multiplicity, confidence, limits)
+
+
+def summary_of_moments(
+    moments: Moments,
+    key: str,
+    multiplicity: np.ndarray,
+    confidence: float,
+    bounds: tuple[float, float],
+) -> Summary:
+    """Return the posterior summary of one score over (U,) questions with each distinct count."""
+    intervals = PosteriorIntervals(moments, bounds).over(multiplicity[None], confidence)
+    return intervals[key].of_part(0)[:4]
+
+
+def _as_score(score: Score | Credits) -> Score:
+    return score if isinstance(score, Score) else Score((score,))

@@ -11,7 +11,14 @@ import numpy as np
 
 from ..checks import check_k
 from ..inputs.outcomes import read_outcomes
-from ..scores.credits import above_half, all_right, any_right, area, majority, threshold
+from ..scores.credits import (
+    above_half,
+    all_correct,
+    any_correct,
+    area_under_pass,
+    majority,
+    threshold,
+)
 from .estimates import Bounds, Summary, point_estimate, posterior_summary
 
 # --- pass@k -----------------------------------------------------------------------------
@@ -28,7 +35,7 @@ def pass_at_k(R, k: int) -> float:
         >>> round(pass_at_k(R, 1), 6), round(pass_at_k(R, 2), 6)
         (0.7, 0.95)
     """
-    return point_estimate(R, k, any_right)
+    return point_estimate(R, k, any_correct)
 
 
 def pass_at_k_ci(
@@ -47,7 +54,7 @@ def pass_at_k_ci(
         >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
         (0.839286, 0.097263, 0.6487, 1.0)
     """
-    return posterior_summary(R, k, any_right, confidence, bounds, alpha0, beta0)
+    return posterior_summary(R, k, any_correct, confidence, bounds, alpha0, beta0)
 
 
 # --- pass^k -----------------------------------------------------------------------------
@@ -64,7 +71,7 @@ def pass_hat_k(R, k: int) -> float:
         >>> round(pass_hat_k(R, 1), 6), round(pass_hat_k(R, 2), 6)
         (0.7, 0.45)
     """
-    return point_estimate(R, k, all_right)
+    return point_estimate(R, k, all_correct)
 
 
 def pass_hat_k_ci(
@@ -83,7 +90,7 @@ def pass_hat_k_ci(
         >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
         (0.446429, 0.146167, 0.1599, 0.7329)
     """
-    return posterior_summary(R, k, all_right, confidence, bounds, alpha0, beta0)
+    return posterior_summary(R, k, all_correct, confidence, bounds, alpha0, beta0)
 
 
 unanimous_at_k = pass_hat_k
@@ -104,7 +111,7 @@ def auc_at_k(R, k: int) -> float:
         >>> round(auc_at_k(R, 1), 6), round(auc_at_k(R, 2), 6), round(auc_at_k(R, 3), 6)
         (0.7, 0.825, 0.9)
     """
-    return point_estimate(R, k, area)
+    return point_estimate(R, k, area_under_pass)
 
 
 def auc_at_k_ci(
@@ -122,7 +129,7 @@ def auc_at_k_ci(
         >>> auc_at_k_ci(R, 1) == pass_at_k_ci(R, 1)
         True
     """
-    return posterior_summary(R, k, area, confidence, bounds, alpha0, beta0)
+    return posterior_summary(R, k, area_under_pass, confidence, bounds, alpha0, beta0)
 
 
 # --- maj@k and cons@k -------------------------------------------------------------------
@@ -186,7 +193,7 @@ def g_pass_at_k(R, k: int) -> float:
         >>> round(g_pass_at_k(R, 1), 6), round(g_pass_at_k(R, 2), 6)
         (0.7, 0.45)
     """
-    return point_estimate(R, k, all_right)
+    return point_estimate(R, k, all_correct)
 
 
 def g_pass_at_k_ci(
@@ -204,7 +211,7 @@ def g_pass_at_k_ci(
         >>> g_pass_at_k_ci(R, 2) == pass_hat_k_ci(R, 2)
         True
     """
-    return posterior_summary(R, k, all_right, confidence, bounds, alpha0, beta0)
+    return posterior_summary(R, k, all_correct, confidence, bounds, alpha0, beta0)
 
 
 def g_pass_at_k_tau(R, k: int, tau: float) -> float:

@@ -10,14 +10,14 @@ from ..checks import check_bounds, check_confidence, check_k
 from ..inputs.outcomes import read_outcomes
 from ..scores.rewards import (
     Rewards,
-    bayes_posterior,
-    best_posterior,
-    best_scores,
+    bayes_moments,
     category_rewards,
     check_prior_outcomes,
     check_rewards,
+    max_moments,
+    max_scores,
 )
-from .estimates import Bounds, Summary
+from .estimates import Bounds, Summary, summary_of_moments
 
 # --- Bayes@N and avg@N ------------------------------------------------------------------
 
@@ -105,8 +105,8 @@ def avg_ci(R, w=None, confidence: float = 0.95, bounds: Bounds = None) -> Summar
 def _mean_reward_summary(key: str, R, w, R0, confidence: float, bounds: Bounds) -> Summary:
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
     rewards = _read_rewards(R, w, R0)
-    found = bayes_posterior(rewards, "bayes", "avg", limits)
-    return found.over(rewards.questions[None], confidence)[key].of(0)[:4]
+    moments = bayes_moments(rewards, "bayes", "avg")
+    return summary_of_moments(moments, key, rewards.multiplicity, confidence, limits)
 
 
 # --- max@k ------------------------------------------------------------------------------
@@ -129,8 +129,8 @@ def max_at_k(R, k: int, w=None) -> float:
         0.85
     """
     rewards = _read_rewards(R, w)
-    scores = best_scores(rewards, {"": check_k(k, rewards.n)})
-    return scores.means(rewards.questions)[""]
+    scores = max_scores(rewards, {"": check_k(k, rewards.n)})
+    return scores.means(rewards.multiplicity)[""]
 
 
 def max_at_k_ci(
@@ -157,8 +157,8 @@ def max_at_k_ci(
     rewards = _read_rewards(R, w, R0)
     if bounds is None and k > 1:
         bounds = float(rewards.levels[0]), float(rewards.levels[-1])
-    found = best_posterior(rewards, {"": k}, check_bounds(bounds))
-    return found.over(rewards.questions[None], confidence)[""].of(0)[:4]
+    moments, limits = max_moments(rewards, {"": k}), check_bounds(bounds)
+    return summary_of_moments(moments, "", rewards.multiplicity, confidence, limits)
 
 
 def _read_rewards(R, w, R0=None) -> Rewards:

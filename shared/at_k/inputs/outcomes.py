@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import is_list_like, is_masked, short
+from .counts import Counts, one_size
 
 _BYTES_AT_ONCE = 1 << 21  # bytes that are counted at once, which stay in the cache of a machine
 
@@ -142,13 +143,6 @@ def repeated(number: int, times: int) -> np.ndarray:
     return np.ndarray(times, np.int64, np.int64(number), strides=(0,))
 
 
-def one_size(sizes: np.ndarray) -> int:
-    """The number of samples of each question, or 0 where it is not the same for all."""
-    # Of what is `repeated` there is nothing to compare.
-    one = sizes.strides == (0,) or (sizes == sizes[0]).all()
-    return int(sizes[0]) if one else 0
-
-
 def require_binary(outcomes: Outcomes) -> Outcomes:
     """The outcomes; a ValueError unless every scored one is 0 or 1."""
     values = outcomes.values
@@ -186,83 +180,6 @@ def require_shares(outcomes: Outcomes) -> Outcomes:
 def number_of_samples(n: np.ndarray) -> str:
     """The number that a key carries: of the samples of each question, or n if they differ."""
     return str(one_size(n) or "n")
-
-
-class Codes:
-    """Which questions are of one kind: those of the same code.
-
-    As np.unique has it; but where codes are small they are counted, which is faster than to sort
-    them, and np.unique is slow to import.
-
-    Args:
-        code: (M,) integers from 0 to `most`.
-    """
-
-    def __init__(self, code: np.ndarray, most: int):
-        self._code = code
-        if most > 8 * len(code):
-            ordered = np.sort(code)
-            ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(code) - 1)
-            self.codes, self.questions = ordered[ends], np.diff(ends, prepend=-1)
-        else:
-            times = np.bincount(code)
-            self.codes = np.flatnonzero(times)
-            self.questions = times[self.codes]
-
-    codes: np.ndarray
-    """(U,) of each kind, ascending."""
-
-    questions: np.ndarray
-    """(U,) how many there are of each kind."""
-
-    @cached_property
-    def kind(self) -> np.ndarray:
-        """(M,) which of the kinds each question is."""
-        if self.codes[-1] > 8 * len(self._code):
-            return np.searchsorted(self.codes, self._code)
-        place = np.empty(self.codes[-1] + 1, dtype=np.int64)
-        place[self.codes] = np.arange(len(self.codes))
-        return place[self._code]
-
-
-@dataclass(frozen=True)
-class Counts:
-    """How many samples of each question there are, and how many of them are right.
-
-    Args:
-        n: (M,) samples.
-        c: (M,) right samples, 0 <= c <= n.
-    """
-
-    n: np.ndarray
-    c: np.ndarray
-
-    @cached_property
-    def _distinct(self) -> tuple[int, Codes]:
-        """A base, and the questions by c + base x n; or 0 and by c, if all n are the same."""
-        if size := one_size(self.n):
-            return 0, Codes(self.c, size)
-        base = int(self.c.max()) + 1
-        return base, Codes(self.c + base * self.n, base * (int(self.n.max()) + 1))
-
-    @property
-    def questions(self) -> np.ndarray:
-        """(U,) how many questions there are of each kind: those of equal counts score alike."""
-        return self._distinct[1].questions
-
-    @property
-    def kinds(self) -> tuple[np.ndarray, np.ndarray]:
-        """(U,) the n and (U,) the c of each kind."""
-        base, distinct = self._distinct
-        if not base:
-            return repeated(self.n[0], len(distinct.codes)), distinct.codes
-        n, c = np.divmod(distinct.codes, base)
-        return n, c
-
-    @property
-    def kind(self) -> np.ndarray:
-        """(M,) which of the kinds each question is."""
-        return self._distinct[1].kind
 
 
 def read_outcomes(bank, name: str = "R", labels: Mapping[str, float] | None = None) -> Outcomes:

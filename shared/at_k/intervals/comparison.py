@@ -1,26 +1,26 @@
-"""Two banks of samples of the same questions: by how much the second is ahead, and at which k.
+"""The difference of two runs on the same questions, with intervals and a band over k.
 
-Let A and B be the scores of the banks, and A -+ (x_lo, x_hi), B -+ (y_lo, y_hi) their intervals by
-`sampling`. The interval of B - A reaches up by
+Let A and B be the scores of the runs, with the intervals A - x_lo .. A + x_hi and
+B - y_lo .. B + y_hi of `sampling`. The interval of B - A extends upwards by
 
     sqrt(y_hi^2 + x_lo^2 - 2 r y_hi x_lo),
 
-and down by the same of y_lo and x_hi: what the first-order law of variances says of a difference,
-at the ends that bound it, so that it is skewed as they are and stays from -1 to 1 (Newcombe 1998,
-Statistics in Medicine 17, 873 and 2635; Zou & Donner 2008, ibid. 27, 1693). New samples of these
-questions are independent: r = 0. The scores of new questions go together as far as a question is
-easy or hard for both: r is their correlation over questions, or over sources of questions.
+and downwards by the same expression of y_lo and x_hi. This is the variance of a difference, applied
+to the limits that bound it, so the interval is skewed as they are and stays within -1 to 1
+(Newcombe 1998, Statistics in Medicine 17, 873 and 2635; Zou & Donner 2008, ibid. 27, 1693). New
+samples of the same questions are independent, so r = 0. For new questions, r is the correlation of
+the scores over questions, or over clusters of questions: a question may be hard for both runs.
 
-*A band* holds at all k at once. The errors at k = 1, 2, .. over their standard deviations are
-Z_1, Z_2, .., normal with unit variance and correlations r_1, r_2, .. from each to the next. As unit
-vectors they are the corners of a path on the sphere, of length L = sum of arccos |r_i|, and by the
-volume of the tube around it
+*A simultaneous band* covers the differences at all k together. The errors at k = 1, 2, .. divided
+by their standard deviations are Z_1, Z_2, .., normal with unit variance and correlations r_1, r_2,
+.. of neighbors. As unit vectors they are the corners of a path on the sphere, of length
+L = sum of arccos |r_i|. By the volume of the tube around it,
 
     P(max |Z_k| > c) <= 2 (1 - Phi(c)) + L / pi x exp(-c^2 / 2)
 
-(Naiman 1986, Annals of Statistics 14, 896), at most 2 (1 - Phi(c)) for each of them (Bonferroni).
-So the band is made of intervals of a higher confidence, the one that reaches this c; and nothing
-in it is random, as a bootstrap is.
+(Naiman 1986, Annals of Statistics 14, 896), and by Bonferroni it is at most 2 (1 - Phi(c)) for each
+k. The band consists of intervals with the higher confidence that corresponds to this c. It needs no
+random numbers, unlike a bootstrap.
 """
 
 from __future__ import annotations
@@ -32,17 +32,19 @@ from statistics import NormalDist
 import numpy as np
 
 from ..checks import as_list, check_confidence, check_k, check_names
-from ..inputs.outcomes import Counts
-from ..report import check_interval
-from ..scores.credits import Credits, Options, Score, named
-from ..scores.distributions import estimator
-from .interval import Interval
-from .sampling import PRIOR, Estimate, Sampling, binomial, learn
+from ..inputs.counts import Counts
+from ..scores.credits import ScoreOptions, scores_by_name
+from ..scores.pass_family import Estimate, estimator
+from ..scores.score import Score
+from .clusters import cluster_deviations
+from .interval import Interval, check_interval
+from .sampling import SamplingIntervals
+from .success_rates import SuccessRates
 
 _COMPARED = ("pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k")
 
 
-def check_asked(
+def check_comparison(
     n: np.ndarray,
     metric: str = "pass@k",
     k: int | list[int] | None = None,
@@ -50,17 +52,17 @@ def check_asked(
     confidence: float = 0.95,
     tau: float = 0.5,
     clusters: list[str] | None = None,
-) -> tuple[dict[str, Score | Credits], np.ndarray | None]:
-    """The score for each k, ascending; and the source of each question, if some share one.
+) -> tuple[dict[str, Score], np.ndarray | None]:
+    """The score at each k, ascending, and (M,) cluster labels or None.
 
     Args:
-        n: (M,) how many samples of each question there are, in the bank that has fewer.
+        n: (M,) samples of each question, in the run that has fewer of them.
     """
     check_names("metric", [metric], _COMPARED)
-    sources = check_interval(interval, clusters, len(n), ("sampling", "questions"))
+    labels = check_interval(interval, clusters, len(n), ("sampling", "questions"))
     check_confidence(confidence)
-    draws = range(1, n.min() + 1) if k is None else {check_k(x, n) for x in as_list("k", k)}
-    return named([metric], sorted(draws), Options(thresholds=[tau])), sources
+    ks = range(1, n.min() + 1) if k is None else {check_k(x, n) for x in as_list("k", k)}
+    return scores_by_name([metric], sorted(ks), ScoreOptions(thresholds=[tau])), labels
 
 
 def compare_counts(
@@ -73,39 +75,54 @@ def compare_counts(
     tau: float = 0.5,
     clusters: list[str] | None = None,
 ) -> dict[str, float]:
-    """`at_k.compare`, of the counts of the banks."""
+    """`at_k.compare` from the counts of two runs."""
     if len(a.n) != len(b.n):
         raise ValueError(
-            f"One bank has {len(a.n)} questions and the other {len(b.n)}: give both the same."
+            f"The first run has {len(a.n)} questions and the second {len(b.n)}: give the same "
+            f"questions in both."
         )
-    scores, sources = check_asked(
+    scores, labels = check_comparison(
         np.minimum(a.n, b.n), metric, k, interval, confidence, tau, clusters
     )
     keys, estimate = estimator(scores)
-    estimate = _tabled(estimate, len(keys))
-    new = interval == "questions"
-    banks = [Sampling(counts, keys, estimate, new, sources) for counts in (a, b)]
-    of_samples = _of_samples(a, estimate) + _of_samples(b, estimate)
-    if new:
-        rest_a, rest_b = (_by_source(estimate(*each.kinds)[each.kind], sources) for each in (a, b))
-        known = min(a.n.max(), b.n.max()) > 1
-        correlation = _correlation(rest_a, rest_b, len(a.n) * np.diag(of_samples) if known else 2.0)
-        errors = rest_b - rest_a
+    estimate = _tabulated(estimate, len(keys))
+    new_questions = interval == "questions"
+    families = [SuccessRates(counts, keys, estimate, {}) for counts in (a, b)]
+    methods = [SamplingIntervals(family, new_questions, labels) for family in families]
+    for method in methods:
+        if problem := method.problem(np.arange(len(a.n))):
+            raise ValueError(f"{problem[0].upper()}{problem[1:]}.")
+    fits = [family.fit(family.multiplicity[None]) for family in families]
+    of_samples = sum(
+        family.covariance_of_samples(fit) for family, fit in zip(families, fits, strict=True)
+    )
+    if new_questions:
+        deviations_a, deviations_b = (
+            cluster_deviations(family.columns[family.inverse], labels) for family in families
+        )
+        shown = min(a.n.max(), b.n.max()) > 1
+        least = len(a.n) * np.diag(of_samples) if shown else 2.0
+        correlation = _correlation(deviations_a, deviations_b, least)
+        errors = deviations_b - deviations_a
         covariance = errors.T @ errors
     else:
         correlation, covariance = np.zeros(len(keys)), of_samples
-    rows, together = np.arange(len(a.n)), at_once(covariance, confidence)
-    single_a, single_b = (bank.intervals(rows, confidence) for bank in banks)
-    band_a, band_b = (bank.intervals(rows, together) for bank in banks)
+    simultaneous = simultaneous_confidence(covariance, confidence)
+    models = [
+        method.model(fit, None if labels is None else [(family.inverse, labels)])
+        for method, family, fit in zip(methods, families, fits, strict=True)
+    ]
+    at_each_k = [m.limits(model, confidence) for m, model in zip(methods, models, strict=True)]
+    at_all_k = [m.limits(model, simultaneous) for m, model in zip(methods, models, strict=True)]
     result: dict[str, float] = {}
     for key, r in zip(keys, correlation.tolist(), strict=True):
-        lo, hi = _joined(single_a[key], single_b[key], r)
-        band_lo, band_hi = _joined(band_a[key], band_b[key], r)
-        score_a, score_b = single_a[key].mu, single_b[key].mu
+        one_a, one_b = (intervals[key].of_part(0) for intervals in at_each_k)
+        lo, hi = _limits_of_difference(one_a, one_b, r)
+        band_lo, band_hi = _limits_of_difference(*(each[key].of_part(0) for each in at_all_k), r)
         result |= {
-            key: score_b - score_a,
-            f"{key}_a": score_a,
-            f"{key}_b": score_b,
+            key: one_b.mu - one_a.mu,
+            f"{key}_a": one_a.mu,
+            f"{key}_b": one_b.mu,
             f"{key}_lo": lo,
             f"{key}_hi": hi,
             f"{key}_band_lo": band_lo,
@@ -114,8 +131,8 @@ def compare_counts(
     return result
 
 
-def _tabled(estimate: Estimate, columns: int) -> Estimate:
-    """The same, each (n, c) estimated once: all k of hundreds of samples take seconds."""
+def _tabulated(estimate: Estimate, columns: int) -> Estimate:
+    """The same function, with one table for each n: all k of hundreds of samples take seconds."""
 
     @cache
     def table(n: int) -> np.ndarray:
@@ -130,8 +147,8 @@ def _tabled(estimate: Estimate, columns: int) -> Estimate:
     return look_up
 
 
-def _joined(a: Interval, b: Interval, r: float) -> tuple[float, float]:
-    """The ends for b - a, whose scores have the correlation r."""
+def _limits_of_difference(a: Interval, b: Interval, r: float) -> tuple[float, float]:
+    """The limits of b - a, whose scores have the correlation r."""
     difference = b.mu - a.mu
     down = _length(b.mu - b.lo, a.hi - a.mu, r)
     up = _length(b.hi - b.mu, a.mu - a.lo, r)
@@ -142,24 +159,17 @@ def _length(x: float, y: float, r: float) -> float:
     return math.sqrt(max(0.0, x * x + y * y - 2 * r * x * y))
 
 
-# --- New questions ----------------------------------------------------------------------
-
-
-def _by_source(columns: np.ndarray, sources: np.ndarray | None) -> np.ndarray:
-    """(G, m) what the questions of each source add to the deviation from the mean, of (M, m)."""
-    rest = columns - columns.mean(axis=0)
-    if sources is None:
-        return rest
-    _, source = np.unique(sources, return_inverse=True)
-    return np.array([np.bincount(source, column) for column in rest.T]).T
-
-
 def _correlation(a: np.ndarray, b: np.ndarray, least: np.ndarray | float) -> np.ndarray:
-    """(m,) of the scores of two banks, by (G, m) deviations.
+    """(m,) correlations of the scores of two runs over questions or clusters.
 
-    Not so high that their difference varied less than it does for new samples of the same
-    questions: `least` is the sum of squares of this, (m,). Where single samples do not show it,
-    there is at least one question that only a got right, and one that only b did.
+    A correlation is limited so that the difference varies at least as much as it does for new
+    samples of the same questions.
+
+    Args:
+        a, b: (G, m) deviations.
+        least: the smallest sum of squares of b - a, (m,). If each question has one sample, its
+            variation is not observed; 2 then stands for one question that only a answers and one
+            that only b does.
     """
     square_a, square_b = np.sum(a * a, axis=0), np.sum(b * b, axis=0)
     most = np.maximum(square_a + square_b - least, 0.0) / 2
@@ -167,38 +177,25 @@ def _correlation(a: np.ndarray, b: np.ndarray, least: np.ndarray | float) -> np.
     return np.minimum(np.sum(a * b, axis=0), most) / np.where(size > 0, size, 1.0)
 
 
-# --- The band -----------------------------------------------------------------------------
-
-
-def _of_samples(counts: Counts, estimate: Estimate) -> np.ndarray:
-    """(m, m) the mean covariance of the columns of a question, for new samples of it."""
-    result = 0.0
-    for n, prior in learn(counts).items():
-        c = np.arange(n + 1)
-        law, h = binomial(np.full(n + 1, n), c)[:, PRIOR], estimate(np.full(n + 1, n), c)
-        mean = law.T @ h
-        result = result + (h.T * (law @ prior)) @ h - (mean.T * prior) @ mean
-    return np.asarray(result)
-
-
-def at_once(covariance: np.ndarray, confidence: float) -> float:
-    """The confidence of m intervals each, so that all of them hold at once with this one.
+def simultaneous_confidence(covariance: np.ndarray, confidence: float) -> float:
+    """The confidence of each of m intervals that cover together with the given confidence.
 
     Args:
-        covariance: (m, m) of their errors, but for a factor.
+        covariance: (m, m) of the errors at successive k, up to a factor.
+        confidence: that all intervals cover.
     """
-    variance, next_to = np.diag(covariance), np.diag(covariance, 1)
+    variance, neighbors = np.diag(covariance), np.diag(covariance, 1)
     size = np.sqrt(np.maximum(variance[:-1] * variance[1:], 0.0))
-    # What never varied is taken to be unrelated, the worst that it can be.
-    r = np.abs(next_to) / np.where(size > 0, size, np.inf)
+    # Errors that never vary count as uncorrelated, which is the worst case.
+    r = np.abs(neighbors) / np.where(size > 0, size, np.inf)
     length = float(np.sum(np.arccos(np.minimum(r, 1.0))))
-    miss, normal = 1 - confidence, NormalDist()
+    alpha, normal = 1 - confidence, NormalDist()
 
-    def tube(c: float) -> float:
+    def exceedance(c: float) -> float:
         return 2 * normal.cdf(-c) + length / math.pi * math.exp(-c * c / 2)
 
-    least, most = (-normal.inv_cdf(miss / 2 / each) for each in (1, len(variance)))
+    least, most = (-normal.inv_cdf(alpha / 2 / each) for each in (1, len(variance)))
     for _ in range(50):
         c = (least + most) / 2
-        least, most = (c, most) if tube(c) > miss else (least, c)
+        least, most = (c, most) if exceedance(c) > alpha else (least, c)
     return min(max(confidence, 1 - 2 * normal.cdf(-most)), math.nextafter(1.0, 0.0))

@@ -1,18 +1,19 @@
-"""How far an interval reaches: of what is not refuted, where few events tell, and of blends.
+"""Confidence limits by test inversion along a one-parameter family.
 
-A family has members of scores theta and standard deviations sigma of the estimate U. Not refuted is
-what is at most z sigma from U: as far as the normal law goes.
+The members of a family have scores theta, and estimates of these scores have standard deviations
+sigma. The interval of an estimate u consists of the scores that a test does not reject: those with
+|u - theta| <= z sigma.
 
-*Few events.* Near an end of its range a score is a sum of jumps: of the size s = sigma^2 / theta
-each, if their number is a Poisson variable with this mean and variance. Where U shows x < 4 of
-them, the normal law is too far off to tell how few may be expected, and the interval reaches at
-least to where the chance of x or more is 1 - confidence: Garwood's exact end (1936, Biometrika 28,
-437), with which Brown, Cai & DasGupta (2001, Statistical Science 16, 101) repair Wilson's interval.
+*Few events.* Near the end of its range a score is a sum of rare events. If their number is Poisson,
+matching the mean and the variance gives the size sigma^2 / theta of each. Below four events the
+normal approximation is too poor, and the interval extends at least to Garwood's exact limit (1936,
+Biometrika 28, 437), where the probability of as many events or more is alpha. Brown, Cai & DasGupta
+(2001, Statistical Science 16, 101) modify Wilson's interval in the same way.
 
-*Blends.* A product of powers of columns, such as a geometric mean, is not linear even nearly where
-a column is near 0. Its ends are joined from those of the columns, as the ends of a difference are
-(Zou & Donner 2008, Statistics in Medicine 27, 1693): what each column alone moves the blend by when
-it goes to its end adds up as correlated errors do.
+*Products.* A product of powers of columns, such as a geometric mean, is far from linear where a
+column is near 0. Its limits are combined from those of the columns as the limits of a difference
+are (Zou & Donner 2008, Statistics in Medicine 27, 1693): the changes of the product when each
+column alone moves to its limit are added as correlated errors are.
 """
 
 from __future__ import annotations
@@ -22,70 +23,80 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.special import gammaincinv
 
-from .interval import Blend, Pair
+from ..scores.score import ColumnPair, Score
 
-_FEW = 4.0  # jumps, for which the normal law does not do
+_FEW_EVENTS = 4.0  # below which the normal approximation is too poor
 
 
-def greatest(
-    theta: np.ndarray, sigma: np.ndarray, point: np.ndarray, reach: np.ndarray, miss: float
+def upper_limit(
+    theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
 ) -> np.ndarray:
-    """(B,) the greatest scores that are not refuted.
+    """(B,) the largest score that is not rejected.
 
     Args:
-        theta, sigma: (F, B) of the members of the family, the middle one of which is not moved.
-            From one to the next theta rises.
-        point: (B,) the estimates.
-        reach: (B,) how many standard deviations are not too far.
-        miss: the chance that is too small where few events tell.
+        theta: (F, B) scores of the members of the family, non-decreasing. The middle one is the
+            estimated member.
+        sigma: (F, B) standard deviations of the estimate for each member.
+        u: (B,) estimates.
+        z: (B,) z-values.
+        alpha: miscoverage of the exact limit for few events.
     """
-    gap = theta - reach * sigma - point
-    last, bank = len(gap) - 1, np.arange(len(point))
+    gap = theta - z * sigma - u
+    last, part = len(gap) - 1, np.arange(len(u))
     here = last - np.argmax(gap[::-1] <= 1e-12, axis=0)
     after = np.minimum(here + 1, last)
-    start, rise = theta[here, bank], gap[after, bank] - gap[here, bank]
-    part = np.clip(-gap[here, bank] / np.where(rise > 0, rise, 1.0), 0.0, 1.0)
-    end = start + part * (theta[after, bank] - start)
-    # Few jumps from the greatest score down: there may have to be as few as this.
-    unmoved = last // 2
-    jump = sigma[unmoved] ** 2 / np.maximum(theta[last] - theta[unmoved], 1e-300)
-    seen = (theta[last] - point) / np.maximum(jump, 1e-300)
-    fewest = jump * gammaincinv(np.clip(seen, 1e-9, _FEW), miss)
-    end = np.where((seen > 0) & (seen < _FEW), np.maximum(end, theta[last] - fewest), end)
-    return np.maximum(end, point)  # below which rounding alone leads
+    start, rise = theta[here, part], gap[after, part] - gap[here, part]
+    fraction = np.clip(-gap[here, part] / np.where(rise > 0, rise, 1.0), 0.0, 1.0)
+    limit = start + fraction * (theta[after, part] - start)
+    # Count events from the top of the range down, and apply the exact limit if they are few.
+    middle = last // 2
+    event = sigma[middle] ** 2 / np.maximum(theta[last] - theta[middle], 1e-300)
+    events = (theta[last] - u) / np.maximum(event, 1e-300)
+    fewest = event * gammaincinv(np.clip(events, 1e-9, _FEW_EVENTS), alpha)
+    few = (events > 0) & (events < _FEW_EVENTS)
+    limit = np.where(few, np.maximum(limit, theta[last] - fewest), limit)
+    return np.maximum(limit, u)  # only rounding leads below u
 
 
-def joined(
-    blend: Blend,
+def lower_limit(
+    theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
+) -> np.ndarray:
+    """(B,) the smallest score that is not rejected: `upper_limit` of the mirror image."""
+    return -upper_limit(-theta[::-1], sigma[::-1], -u, z, alpha)
+
+
+def limits_of_score(
+    score: Score,
     lo: np.ndarray,
-    point: np.ndarray,
+    u: np.ndarray,
     hi: np.ndarray,
-    covariance: Mapping[Pair, np.ndarray],
+    covariance: Mapping[ColumnPair, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(B,) both ends of a blend, from those of its columns, (m, B).
+    """(B,) both limits of a score, from estimates and limits of its columns, (m, B) each.
 
-    No farther than where all columns are at their ends, as they are if their errors are alike.
+    They do not exceed the values with all columns at their limits.
     """
-    if blend.powers == (1.0,):
-        return lo[blend.columns[0]], hi[blend.columns[0]]
-    place = np.arange(len(point))[:, None]
+    if score.powers == (1.0,):
+        (column,) = score.terms
+        return lo[column], hi[column]
+    place = np.arange(len(u))[:, None]
 
-    def length(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    def distance(low: np.ndarray, high: np.ndarray) -> np.ndarray:
         moves = {
-            column: blend.of(high) - blend.of(np.where(place == column, low, high))
-            for column in blend.columns
+            column: score.value(high) - score.value(np.where(place == column, low, high))
+            for column in score.terms
         }
         square = sum(move**2 for move in moves.values())
-        for a, b in blend.pairs():
+        for a, b in score.pairs():
             if a != b:
                 size = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
-                # No column falls with c, and so no two of them are negatively correlated.
+                # No column decreases with c, so no correlation is negative.
                 r = np.clip(covariance[a, b] / np.where(size > 0, size, 1.0), 0.0, 1.0)
                 square = square + 2 * r * moves[a] * moves[b]
         return np.sqrt(square)
 
-    middle = blend.of(point)
+    center = score.value(u)
     return (
-        np.maximum(middle - length(lo, point), blend.of(lo)),
-        np.minimum(middle + length(point, hi), blend.of(hi)),
+        np.maximum(center - distance(lo, u), score.value(lo)),
+        np.minimum(center + distance(u, hi), score.value(hi)),
     )

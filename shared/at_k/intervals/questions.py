@@ -1,27 +1,34 @@
-"""Intervals of mean scores for new questions like these: from their spread, with no prior made up.
+"""Intervals for other questions like these, from the scores of the questions alone.
 
-Scaled to [0, 1], the mean U of M scores varies as the share of successes of m trials does which has
-the same variance, U (1 - U) / m; and its interval is that share's (Wilson 1927). So it keeps within
-the range of the scores without being cut, and is longer to the side that has more room.
+The mean U of M scores in [0, 1] has a sample variance. A proportion of m independent trials has
+the same variance for m = U (1 - U) / variance, the effective number of trials, and the interval of
+U is Wilson's interval (1927) for that proportion. It stays inside the range of the scores without
+clipping, and is longer towards the middle of the range.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .interval import Interval, Spread, student_reach
+from .clusters import design_effects
+from .interval import Interval, IntervalMethod, student_z
+
+TOO_FEW_CLUSTERS = (
+    "one question, or one cluster of questions, does not show how questions vary: add questions, "
+    "or pass interval='sampling'"
+)
 
 
-class NewQuestions(Spread):
-    """Intervals of the means of scores that lie between two limits.
+class QuestionIntervals(IntervalMethod):
+    """Intervals of means of scores, for other questions like these.
 
     Args:
         scores: for each key (M,) scores of the questions.
-        limits: the least and the greatest score.
-        clusters: (M,) the source of each question, where some share one.
+        limits: the smallest and the largest possible score.
+        clusters: (M,) label of each question's cluster, or None if each question is its own.
     """
 
     def __init__(
@@ -32,57 +39,59 @@ class NewQuestions(Spread):
     ):
         self._scores, self._limits, self._clusters = scores, limits, clusters
 
-    def intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
-        """Of the mean of each score over the questions `rows`.
+    def problem(self, rows: np.ndarray) -> str | None:
+        return TOO_FEW_CLUSTERS if len(np.unique(self._labels(rows))) < 2 else None
 
-        Raises:
-            ValueError: if one question, or one source of questions, is to tell how they vary.
-        """
-        clusters = rows if self._clusters is None else self._clusters[rows]
-        result = {}
+    def for_parts(
+        self, parts: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[str, Interval]]:
+        return [self._intervals(rows, confidence) for rows in parts]
+
+    def _intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
+        clusters, result = self._labels(rows), {}
         for key, scores in self._scores.items():
             mean = float(scores[rows].mean())
-            variance, reach = between(scores[rows], clusters, confidence)
-            lo, hi = within(mean, variance, len(rows), self._limits, reach)
+            variance, z = variance_of_mean(scores[rows], clusters, confidence)
+            lo, hi = wilson_limits(mean, variance, len(rows), self._limits, z)
             result[key] = Interval(mean, math.sqrt(variance), lo, hi, "questions")
         return result
 
-
-def between(score: np.ndarray, clusters: np.ndarray, confidence: float) -> tuple[float, float]:
-    """The variance of a mean of new questions, and the quantile of Student's law for it.
-
-    Questions of one source are taken together (Miller 2024, arXiv:2411.00640).
-    """
-    _, source = np.unique(clusters, return_inverse=True)
-    sources = int(source.max()) + 1
-    reach = student_reach(sources, confidence)
-    rest = score - score.mean()
-    squares = max(np.sum(np.bincount(source, rest) ** 2), np.sum(rest**2))
-    variance = float(squares) * sources / (sources - 1) / len(score) ** 2
-    return variance, reach
+    def _labels(self, rows: np.ndarray) -> np.ndarray:
+        return rows if self._clusters is None else self._clusters[rows]
 
 
-def within(
+def variance_of_mean(
+    scores: np.ndarray, clusters: np.ndarray, confidence: float
+) -> tuple[float, float]:
+    """The variance of the mean of (M,) scores of clustered questions, and its Student quantile."""
+    number = len(np.unique(clusters))
+    effect = float(design_effects(scores[:, None], clusters)[0])
+    squares = float(np.sum((scores - scores.mean()) ** 2))
+    variance = effect * squares * number / (number - 1) / len(scores) ** 2
+    return variance, student_z(number, confidence)
+
+
+def wilson_limits(
     mean: float,
     variance: float,
     questions: int,
     limits: tuple[float, float],
-    reach: float,
+    z: float,
 ) -> tuple[float, float]:
-    """Wilson's interval for the number of trials whose share of successes varies as the mean.
+    """Wilson's interval for the effective number of trials of a mean.
 
-    An eighth of an event is added to the variance that there is and to the greatest there could be,
-    for what the scores might have shown and did not: less than that is too little for scores that
-    are rarely low, and more is too much for those that hardly differ.
+    A continuity correction of 1/8 event is added to the variance and to the largest variance
+    that the mean allows, because M scores cannot show rarer events. A smaller correction is too
+    narrow for scores that are rarely low, a larger one too wide for scores that hardly vary.
     """
     least, most = map(float, limits)
     width = most - least
     if not width:
         return least, most
-    u, unseen = min(1.0, max(0.0, (mean - least) / width)), 1 / 8 / questions
-    share = (questions * variance / width**2 + unseen) / (u * (1 - u) + unseen)
+    u, correction = min(1.0, max(0.0, (mean - least) / width)), 1 / 8 / questions
+    share = (questions * variance / width**2 + correction) / (u * (1 - u) + correction)
     m = questions / max(share, 1e-6)
-    middle = (u + reach**2 / 2 / m) / (1 + reach**2 / m)
-    arm = reach / (1 + reach**2 / m) * math.sqrt(u * (1 - u) / m + reach**2 / 4 / m**2)
-    lo, hi = max(0.0, min(middle - arm, u)), min(1.0, max(middle + arm, u))
+    center = (u + z**2 / 2 / m) / (1 + z**2 / m)
+    margin = z / (1 + z**2 / m) * math.sqrt(u * (1 - u) / m + z**2 / 4 / m**2)
+    lo, hi = max(0.0, min(center - margin, u)), min(1.0, max(center + margin, u))
     return least + width * lo, least + width * hi

@@ -1,226 +1,175 @@
-"""How the rewards of a bank's questions are spread: a prior over laws, learned from the bank.
+"""The family of rewards: each question has a distribution over the levels of its rewards.
 
-Of a law over the levels r_1 < .. < r_L, with F_l the probability of at most r_l, the best of k
-samples has the mean r_L - sum over l < L of (r_(l+1) - r_l) F_l^k. Two sets A and B of j and k of n
-samples share c of them, by the hypergeometric law, and
-
-    P(best of A <= r_l, best of B <= r_m) = F_l^j E[F_m^(k-c)]  for l <= m,
-
-from which all variances and covariances of the unbiased estimates follow, for any j, k <= n.
-
-*Which laws there may be*: those whose log-odds of more than r_l are a b_l + d, where b_l are those
-of all samples taken together, less their mean. So d says where a question is, and a how sharp it
-is; of two levels it is a grid of success rates (that of `sampling`), of three it is every law. How
-likely each is, a few steps of EM tell, from a start that is uniform in the mean reward, and about
-as sharp as the samples are on average. They stop early, as in `sampling`, and for its reason.
+The distributions and their prior are those of `reward_levels`. Adding d to all log-odds shifts the
+family. Its score theta(d) is the mean of the expected maximum of k samples over the prior, and the
+variance of the estimate is the mean variance within questions, plus that between questions where
+the questions are new. No distribution exceeds the largest observed reward: the samples say nothing
+about larger ones.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from functools import cached_property, lru_cache
+from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
-from scipy.special import gammaln
 
 from ..scores.rewards import Rewards
+from ..scores.score import Score
+from .family import Candidates, Family, Fit, Shifted
+from .profile import Profile
+from .reward_levels import FittedRewards, RewardLevels, max_covariance, max_mean
 
-_FEW_LEVELS = 40  # levels that are kept as they are
-_REWARD_BINS = (
-    20  # of more: of equal shares of the samples, of the range, and ever fewer of the best
-)
-_LOCATION_STEP, _LOCATION_RANGE = (
-    0.45,
-    12.0,
-)  # of d, on the scale of log-odds; a step of 0.15 for two levels
-_OCTAVES = np.arange(-2, 3.1, 0.5)  # of a, around the average sharpness
-_RARE = 1e-7  # of the likeliest law: laws rarer than that are left out
-_MANY = 2000  # kinds of questions to learn from, and to work on at once
-_ODDS = np.linspace(-25, 25, 2001)  # where the excess of an overlap is tabulated
+# Shifts of the log-odds, denser near 0.
+_HALF_SHIFTS = 9 * np.sinh(np.linspace(0, 6, 25)) / math.sinh(6)
+_REWARD_SHIFTS = np.concatenate([-_HALF_SHIFTS[:0:-1], _HALF_SHIFTS])
 
 
-class Levels:
-    """The samples of each kind of question, by the level of their rewards.
+class RewardDistributions(Family):
+    """Distributions of rewards of questions, with a prior estimated from the samples.
 
     Args:
-        rewards: of the bank. Of more than a few distinct ones, those close to each other are taken
-            together, and their mean is the level.
-
-    Attributes:
-        levels: (L,) rewards, ascending.
-        counts: (U, L) how many samples of each kind of question have that reward.
+        rewards: of the run.
+        ks: for each key the k <= n of Max@k.
+        extrapolated: for each key the k, of any size, of a score from the estimated prior.
+        bounds: the smallest and the largest possible reward.
     """
 
-    def __init__(self, rewards: Rewards):
-        counts = np.diff(rewards.seen, axis=1, prepend=0)
-        self._categories = rewards.levels.ndim == 1
-        if self._categories:
-            self.levels, self.counts = rewards.levels, counts
-            return
-        kinds, _ = np.nonzero(counts)
-        times, values = counts[counts > 0], rewards.levels[counts > 0]
-        self.levels, place = np.unique(values, return_inverse=True)
-        if len(self.levels) > _FEW_LEVELS:
-            shares, (low, high) = np.linspace(0, 1, _REWARD_BINS + 1), self.levels[[0, -1]]
-            best = 1 - 0.5 ** np.arange(2, math.log2(times.sum()))  # which decide where k is large
-            cuts = np.sort([*np.quantile(values, [*shares, *best]), *(low + shares * (high - low))])
-            _, place = np.unique(np.searchsorted(cuts, values, "right"), return_inverse=True)
-            weight = np.bincount(place, times)
-            self.levels = np.bincount(place, times * (values - low)) / weight + low
-        cell = kinds * len(self.levels) + place
-        cells = len(counts) * len(self.levels)
-        self.counts = np.bincount(cell, times, cells).astype(np.int64).reshape(len(counts), -1)
+    def __init__(
+        self,
+        rewards: Rewards,
+        ks: Mapping[str, int],
+        extrapolated: Mapping[str, int],
+        bounds: tuple[float, float],
+    ):
+        self._ks = list(dict.fromkeys(ks.values()))
+        scores = {key: Score((self._ks.index(k),)) for key, k in ks.items()}
+        n = rewards.at_most[:, -1]
+        super().__init__(
+            rewards.inverse, rewards.multiplicity, n, scores, list(extrapolated), bounds
+        )
+        self._rewards, self._extrapolated_ks = rewards, list(extrapolated.values())
 
-    def spread(self, questions: np.ndarray) -> Laws | None:
-        """How (U,) questions of each kind are spread, or None where all rewards are the same."""
-        counts = self.counts[questions > 0]
-        held = counts.any(axis=0) | self._categories
-        if held.sum() == 1:
+    @cached_property
+    def columns(self) -> np.ndarray:
+        return np.stack([self._rewards.max_of(k) for k in self._ks], axis=1)
+
+    @cached_property
+    def _levels(self) -> RewardLevels:
+        return RewardLevels(self._rewards)
+
+    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        shape = len(self._ks), len(multiplicity)
+        return np.full(shape, self.bounds[0]), np.full(shape, self.bounds[1])
+
+    def _estimate_priors(self, multiplicity: np.ndarray) -> Fit:
+        return Fit(multiplicity, [self._levels.fit(part) for part in multiplicity])
+
+    # --- Shifted distributions ------------------------------------------------------------
+
+    def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
+        members = len(_REWARD_SHIFTS) + 2  # the first and the last have no variation
+        theta = np.zeros((members, len(self._ks), len(fit.priors)))
+        theta[-1] = 1.0
+        variance = np.zeros_like(theta)
+        origin, width = np.zeros(len(fit.priors)), np.ones(len(fit.priors))
+        for part, fitted in enumerate(fit.priors):
+            if fitted is None:  # all rewards are equal
+                theta[:, :, part] = 0.0
+                origin[part] = self.columns[fit.multiplicity[part] > 0][0, 0]
+                continue
+            low, high = fitted.levels[[0, -1]].tolist()
+            origin[part], width[part] = self._scale(low, high)
+            size = (high - low) / width[part]
+            for column, k in enumerate(self._ks):
+                mean, square = _shifted_moments(fitted, k, new_questions)
+                mean = (low - origin[part]) / width[part] + size * mean
+                theta[1:-1, column, part] = np.clip(mean, 0.0, 1.0)
+                variance[1:-1, column, part] = size**2 * square
+        covariance = {(column, column): variance[:, column] for column in range(len(self._ks))}
+        return Shifted(theta, covariance, origin, width)
+
+    def _scale(self, low: float, high: float) -> tuple[float, float]:
+        """The smallest possible reward, and the difference of the largest from it."""
+        least, most = self.bounds
+        least = low if math.isinf(least) else min(low, least)
+        most = high if math.isinf(most) else max(high, most)
+        return least, most - least
+
+    # --- Extrapolation --------------------------------------------------------------------
+
+    def _posterior_means(self, fit: Fit) -> np.ndarray:
+        fitted, levels = fit.priors[0], self._levels.levels
+        if fitted is None:
+            return np.full((len(self.n), len(self._extrapolated_ks)), levels[0])
+        values = [max_mean(fitted.log_odds, fitted.gaps, k) for k in self._extrapolated_ks]
+        scaled = fitted.posterior_means(np.transpose(values))
+        means = levels[0] + (levels[-1] - levels[0]) * scaled
+        return np.clip(means + self._binning_bias, *self.bounds)
+
+    @cached_property
+    def _binning_bias(self) -> np.ndarray:
+        """(U, e) the difference of Max@k of the rewards and of their levels, at k <= n."""
+        at_most = np.cumsum(self._levels.counts, axis=1)
+        levels = Rewards(np.arange(len(at_most)), self._levels.levels, at_most)
+        ks = [min(k, int(self.n.min())) for k in self._extrapolated_ks]
+        return np.stack([self._rewards.max_of(k) - levels.max_of(k) for k in ks], axis=1)
+
+    def candidates(self, fit: Fit, part: int) -> Candidates | None:
+        fitted, multiplicity = fit.priors[part], fit.multiplicity[part]
+        if fitted is None:
             return None
-        return Laws(self.levels[held], counts[:, held], questions[questions > 0])
+        # Distributions between those of the grid matter if k is large.
+        log_odds = np.concatenate([fitted.log_odds + step for step in (-0.15, 0.0, 0.15)])
+        profile = Profile(
+            [self._statistics(fitted, n, log_odds) for n in fitted.priors], complete=False
+        )
+        values = [max_mean(log_odds, fitted.gaps, k) for k in self._extrapolated_ks]
+        low, high = fitted.levels[[0, -1]]
+        origin = low + multiplicity @ self._binning_bias / multiplicity.sum()
+        return Candidates(profile, np.transpose(values), origin, float(high - low))
+
+    def _statistics(
+        self, fitted: FittedRewards, n: int, log_odds: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Max@j of the questions with n samples for several j, as `Profile` takes statistics."""
+        counts, times = fitted.counts[fitted.n == n], fitted.multiplicity[fitted.n == n]
+        questions, prior = int(times.sum()), fitted.priors[n] / fitted.priors[n].sum()
+        ks = _ladder(int(counts.sum(axis=1).min()), {*self._extrapolated_ks})
+        at_most = np.cumsum(counts, axis=1)
+        rewards = Rewards(np.arange(len(at_most)), fitted.scaled, at_most)
+        observed = np.array([times @ rewards.max_of(j) for j in ks]) / questions
+        expected = np.array([max_mean(log_odds, fitted.gaps, j) for j in ks])
+        # Half a sample of slack, for scores that the estimated prior makes almost impossible.
+        covariance = np.eye(len(ks)) / 2 / (questions * n) ** 2
+        for (a, j), (b, k) in itertools.combinations_with_replacement(enumerate(ks), 2):
+            each = max_covariance(fitted.log_odds, fitted.gaps, n, j, k) @ prior
+            covariance[a, b] += fitted.excess_variance * each / questions
+            covariance[b, a] = covariance[a, b]
+        return expected, observed, covariance
 
 
-class Laws:
-    """The laws that questions may have, and how likely each is.
-
-    Args:
-        levels: (L,) rewards, ascending, of which there are two or more.
-        counts: (U, L) samples of each kind of question by level.
-        questions: (U,) how many questions there are of each kind.
-
-    Attributes:
-        scaled: (L,) the levels from 0 to 1, as which all moments take them.
-        gaps: (L - 1,) between these.
-        log_odds: (J, L - 1) of a reward above each level but the last, of each law.
-        n: (U,) samples of each kind; where they differ by less than a factor of 2, their harmonic
-            mean.
-        priors: {n: (J,)} the learned prior, split by these; of sum 1 in all.
-    """
-
-    def __init__(self, levels: np.ndarray, counts: np.ndarray, questions: np.ndarray):
-        self.levels, self.gaps = levels, np.diff(levels) / (levels[-1] - levels[0])
-        self.scaled = np.append(0.0, np.cumsum(self.gaps))
-        self.counts, self.questions = counts, questions
-        self.n = _alike(counts.sum(axis=1), questions)
-        log_odds, start = self._laws()
-        some = slice(None, None, -(-len(counts) // _MANY))
-        likelihood, n = _likelihood(log_odds, counts[some]), self.n[some]
-        share = questions[some] / questions[some].sum()
-        prior = before = start
-        for _ in range(max(20, int(2 * math.sqrt(questions[some].sum())))):
-            before, weight = prior, share / (likelihood @ prior)
-            prior = before * (weight @ likelihood)
-        kept = prior > _RARE * prior.max()
-        self.log_odds = log_odds[kept]
-        self.priors = {
-            size: before[kept] * (weight[n == size] @ likelihood[n == size][:, kept])
-            for size in np.unique(n).tolist()
-        }
-
-    @cached_property
-    def surplus(self) -> float:
-        """How much more samples vary than by the laws, at least 1.
-
-        Of few questions the laws are too close to the samples, and of many levels there may be
-        laws that none of these is near.
-        """
-        if len(self.gaps) == 1:  # where every law is there is, as in `sampling`
-            return 1.0
-        learned = best_covariance(self.log_odds, self.gaps, 1, 1, 1) @ self.prior
-        return max(1.0, self._within / learned)
-
-    @cached_property
-    def prior(self) -> np.ndarray:
-        """(J,) the learned prior."""
-        return sum(self.priors.values(), np.zeros(len(self.log_odds)))
-
-    def posterior_mean(self, values: np.ndarray) -> np.ndarray:
-        """(U, m) of (J, m) values of the laws, the mean for each kind of question."""
-        means = []
-        for start in range(0, len(self.counts), _MANY):
-            counts = self.counts[start : start + _MANY]
-            weight = _likelihood(self.log_odds, counts) * self.prior
-            means.append(weight @ values / weight.sum(axis=1, keepdims=True))
-        return np.concatenate(means)
-
-    def _laws(self) -> tuple[np.ndarray, np.ndarray]:
-        """(J, L - 1) log-odds of each law, and (J,) what EM starts from."""
-        total = self.questions @ self.counts + 0.5
-        above = np.cumsum(total[::-1])[::-1][1:] / total.sum()
-        base = np.log(above) - np.log1p(-above)
-        base = base - self.gaps @ base
-        few = len(base) == 1  # one threshold has no sharpness
-        step, laws, start = _LOCATION_STEP / 3 if few else _LOCATION_STEP, [], []
-        for octave in [0.0] if few else _OCTAVES:
-            spread = self._sharpness() * 2**octave * base
-            ends = [-_LOCATION_RANGE - spread.max(), _LOCATION_RANGE - spread.min()]
-            d = step * np.arange(math.floor(ends[0] / step), math.ceil(ends[1] / step) + 1)
-            laws.append(spread + d[:, None])
-            weight = np.exp(-np.logaddexp(0, laws[-1]) - np.logaddexp(0, -laws[-1])) @ self.gaps
-            # Half an octave is the standard deviation.
-            start.append(math.exp(-2 * octave**2) * weight / weight.sum())
-        weights = np.concatenate(start)
-        return np.concatenate(laws), weights / weights.sum()
-
-    def _sharpness(self) -> float:
-        """How many times as far as the samples of one question those of all are spread."""
-        n = self.counts.sum(axis=1)
-        first, second = (self.questions @ (self.counts @ self.scaled**each) for each in (1, 2))
-        overall = second / (self.questions @ n) - (first / (self.questions @ n)) ** 2
-        return math.sqrt(min(max(overall / self._within, 1.0), 1024.0)) if self._within else 1.0
-
-    @cached_property
-    def _within(self) -> float:
-        """The variance of a sample of one question, without bias; 0 where none is seen."""
-        n, sums = self.counts.sum(axis=1), self.counts @ self.scaled
-        squares = self.questions @ (self.counts @ self.scaled**2 - sums**2 / n)
-        return squares / (self.questions @ (n - 1)) if squares > 1e-9 else 0.0
+def _shifted_moments(
+    fitted: FittedRewards, k: int, new_questions: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """(49,) mean of Max@k under each shift, and variance of its estimate from one question."""
+    theta, variance = np.zeros(len(_REWARD_SHIFTS)), np.zeros(len(_REWARD_SHIFTS))
+    for place, shift in enumerate(_REWARD_SHIFTS):
+        log_odds = fitted.log_odds + shift
+        mean = max_mean(log_odds, fitted.gaps, k)
+        theta[place] = mean @ fitted.prior
+        within = sum(
+            float(max_covariance(log_odds, fitted.gaps, n, k, k) @ prior)
+            for n, prior in fitted.priors.items()
+        )
+        between = (mean - theta[place]) ** 2 @ fitted.prior if new_questions else 0.0
+        variance[place] = fitted.excess_variance * max(0.0, within) + between
+    return theta, variance
 
 
-def _alike(n: np.ndarray, questions: np.ndarray) -> np.ndarray:
-    octave = np.floor(np.log2(n)).astype(np.int64)
-    inverse = np.bincount(octave, questions / n) / np.maximum(np.bincount(octave, questions), 1)
-    return np.rint(1 / inverse[octave]).astype(np.int64)
-
-
-def _likelihood(log_odds: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """(U, J) how likely the samples are by each law, of which the likeliest has 1."""
-    below, above = -np.logaddexp(0, log_odds), -np.logaddexp(0, -log_odds)
-    # Between two levels, F_l - F_(l-1) = F_l (1 - F_(l-1)) (1 - the quotient of the odds).
-    apart = -np.expm1(np.minimum(np.diff(log_odds, axis=1), -1e-9))
-    inner = below[:, 1:] + above[:, :-1] + np.log(apart)
-    law = np.concatenate([below[:, :1], inner, above[:, -1:]], axis=1)
-    log = counts @ law.T
-    return np.exp(log - log.max(axis=1, keepdims=True))
-
-
-# --- Moments of laws --------------------------------------------------------------------
-
-
-def best_mean(log_odds: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
-    """(..) the expected best of k of laws (.., L - 1), from 0 to 1 with gaps of sum 1."""
-    return gaps.sum() - np.exp(-k * np.logaddexp(0, log_odds)) @ gaps
-
-
-def best_covariance(log_odds: np.ndarray, gaps: np.ndarray, n: int, j: int, k: int) -> np.ndarray:
-    """(..) of laws (.., L - 1), the covariance of the best of j and of k of the same n samples."""
-    below = -np.logaddexp(0, log_odds)
-    one, two = gaps * np.exp(j * below), gaps * np.exp(k * below)
-    more = gaps * np.interp(log_odds, _ODDS, _excess(n, j, k))
-    less = more if j == k else gaps * np.interp(log_odds, _ODDS, _excess(n, k, j))
-    upper, lower = np.cumsum(one, axis=-1), np.cumsum(two, axis=-1) - two
-    return (more * upper + less * lower).sum(axis=-1)
-
-
-@lru_cache(maxsize=256)
-def _excess(n: int, j: int, k: int) -> np.ndarray:
-    """(2001,) E[F^(k-c)] - F^k at each of the odds, c of k samples being among j of the n."""
-    c = np.arange(max(0, j + k - n), min(j, k) + 1)
-    ways = _log_choose(k, c) + _log_choose(n - k, j - c) - _log_choose(n, j)
-    c, ways = c[ways > -40], ways[ways > -40]
-    below = -np.logaddexp(0, _ODDS)[:, None]
-    return -np.expm1(c * below) * np.exp((k - c) * below) @ np.exp(ways)
-
-
-def _log_choose(n: int, c) -> np.ndarray:
-    return gammaln(n + 1) - gammaln(np.asarray(c) + 1) - gammaln(n - np.asarray(c) + 1)
+def _ladder(n: int, ks: set[int]) -> list[int]:
+    """Values of k up to n: the powers of 2, the points halfway between, and those given."""
+    steps = {round(2 ** (place / 2)) for place in range(2 * n.bit_length())} | {n, *ks}
+    return sorted(step for step in steps if step <= n)

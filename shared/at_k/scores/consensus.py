@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ..inputs.outcomes import Counts, Outcomes, require_shares
-from ..intervals.interval import Blend, Posterior
-from .credits import Credits, any_right, majority
-from .distributions import covariances, expected
-from .integer_tables import Prior
+from ..inputs.counts import Counts
+from ..inputs.outcomes import Outcomes, require_shares
+from .credits import Credits, any_correct, majority
+from .distributions import Prior
+from .pass_family import credit_covariances, expected_credits
+from .score import Moments, one_column_each
 
 Draws = Mapping[str, int | None]
 """What a key says of k, and the k; None for all the samples that a question has."""
 
-_DRAWN: dict[str, Callable[[int], Credits]] = {"pass": any_right, "maj": majority}
+_DRAWN: dict[str, Callable[[int], Credits]] = {"pass": any_correct, "maj": majority}
 
 
 def more_than_half(outcomes: Outcomes) -> Outcomes:
@@ -42,30 +43,31 @@ def consensus_keys(draws: Draws, n: str) -> list[str]:
 def consensus(draws: Draws, n: np.ndarray, c: np.ndarray) -> np.ndarray:
     """(U, m) the scores of questions (n, c), both (U,)."""
     cons = [(2 * c > (n if k is None else k)).astype(float) for k in draws.values()]
-    drawn = _drawn(draws, n, lambda rows, worth: expected(n[rows], c[rows], [worth])[:, 0])
+    drawn = _drawn(draws, n, lambda rows, worth: expected_credits(n[rows], c[rows], [worth])[:, 0])
     return np.stack([*cons, c / n, *drawn], axis=1)
 
 
-def consensus_posterior(draws: Draws, n: str, counts: Counts, prior: Prior) -> Posterior:
+def consensus_posterior(draws: Draws, n: str, counts: Counts, prior: Prior) -> Moments:
     """Posterior moments of avg@n (those of `avg`, of a uniform prior), pass@k and maj@k."""
-    size, c = counts.kinds
-    one = any_right(1)
-    means = _drawn(draws, size, lambda at, worth: expected(size[at], c[at], [worth], prior)[:, 0])
+    size, c = counts.unique
+    one = any_correct(1)
+    means = _drawn(
+        draws, size, lambda at, worth: expected_credits(size[at], c[at], [worth], prior)[:, 0]
+    )
     variances = [
-        ((size + 2) / size) ** 2 * covariances(size, c, [(one, one)], (1.0, 1.0))[:, 0],
+        ((size + 2) / size) ** 2 * credit_covariances(size, c, [(one, one)], (1.0, 1.0))[:, 0],
         *_drawn(
             draws,
             size,
-            lambda at, worth: covariances(size[at], c[at], [(worth, worth)], prior)[:, 0],
+            lambda at, worth: credit_covariances(size[at], c[at], [(worth, worth)], prior)[:, 0],
         ),
     ]
     keys = consensus_keys(draws, n)[len(draws) :]
-    return Posterior(
-        {key: Blend((column,)) for column, key in enumerate(keys)},
-        counts,
+    return Moments(
+        one_column_each(keys),
+        counts.inverse,
         np.stack([c / size, *means], axis=1),
         {(column, column): variance for column, variance in enumerate(variances)},
-        (0.0, 1.0),
     )
 
 

@@ -26,9 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .credits import Credits
-
-Prior = tuple[float, float]
-"""(alpha0, beta0) of the Beta prior on the success rate of a question, both positive."""
+from .distributions import Prior
 
 Integers = list[int]
 """One integer for each c = 0 .. n."""

@@ -25,7 +25,7 @@ import numpy as np
 
 from ..inputs.outcomes import Outcomes
 from .credits import majority
-from .distributions import expected
+from .pass_family import expected_credits
 
 
 class Ballots:
@@ -85,7 +85,7 @@ def plurality(right: tuple[int, ...], wrong: tuple[int, ...], silent: int, k: in
         most = max(right + wrong)
         return right.count(most) / (right + wrong).count(most)
     # With more than half of the draws an answer wins whatever the others have.
-    more = expected(np.full(len(right), n), np.array(right), [majority(k)])
+    more = expected_credits(np.full(len(right), n), np.array(right), [majority(k)])
     return min(1.0, float(more.sum()) + _by_less(right, wrong, silent, n, k))
 
 

@@ -1,0 +1,230 @@
+"""Distributions over the levels of rewards, with a prior estimated from the samples.
+
+Let r_1 < .. < r_L be the levels and F_l the probability of at most r_l. The maximum of k samples
+has the mean r_L - sum over l < L of (r_(l+1) - r_l) F_l^k. Two subsets A and B, of j and k of the
+same n samples, share c of them with a hypergeometric probability, and
+
+    P(max of A <= r_l, max of B <= r_m) = F_l^j E[F_m^(k-c)]  for l <= m,
+
+which gives the variances and covariances of the unbiased estimates for all j, k <= n.
+
+The grid has the distributions whose log-odds of more than r_l are a b_l + d, where b_l are those of
+all samples together, less their mean. The location d and the sharpness a are on a grid. With two
+levels this is a grid of success rates, and with three it contains every distribution. The EM
+algorithm starts from a prior that is uniform in the mean reward and centered at the average
+sharpness of the samples.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property, lru_cache
+
+import numpy as np
+from scipy.special import gammaln
+
+from ..scores.rewards import Rewards
+from .family import estimate_prior
+
+_FEW_LEVELS = 40  # up to which levels are kept as they are
+_LEVEL_BINS = 20  # of more levels: equal shares of the samples, and of the range
+_LOCATION_STEP, _LOCATION_RANGE = 0.45, 12.0  # of d in log-odds; a third of the step for 2 levels
+_OCTAVES = np.arange(-2, 3.1, 0.5)  # of a, around the average sharpness
+_NEGLIGIBLE = 1e-7  # share of the largest prior probability below which a distribution is dropped
+_COUNTS_AT_ONCE = 2000  # distinct counts to estimate a prior from, and to work on at once
+_ODDS = np.linspace(-25, 25, 2001)  # log-odds at which the effect of an overlap is tabulated
+
+
+class RewardLevels:
+    """The samples of each question by the level of their reward.
+
+    Args:
+        rewards: of the run. Of more than 40 distinct real rewards, close ones share a level, which
+            is their mean.
+
+    Attributes:
+        levels: (L,) rewards, ascending.
+        counts: (U, L) number of samples at each level.
+    """
+
+    def __init__(self, rewards: Rewards):
+        counts = np.diff(rewards.at_most, axis=1, prepend=0)
+        self._categories = rewards.levels.ndim == 1
+        if self._categories:
+            self.levels, self.counts = rewards.levels, counts
+            return
+        rows, _ = np.nonzero(counts)
+        times, values = counts[counts > 0], rewards.levels[counts > 0]
+        self.levels, place = np.unique(values, return_inverse=True)
+        if len(self.levels) > _FEW_LEVELS:
+            _, place = np.unique(self._bins(values, int(times.sum())), return_inverse=True)
+            low = self.levels[0]
+            self.levels = (
+                np.bincount(place, times * (values - low)) / np.bincount(place, times) + low
+            )
+        cell = rows * len(self.levels) + place
+        cells = len(counts) * len(self.levels)
+        self.counts = np.bincount(cell, times, cells).astype(np.int64).reshape(len(counts), -1)
+
+    def _bins(self, values: np.ndarray, samples: int) -> np.ndarray:
+        """The bin of each value: by share of the values, by range, and finer at the top."""
+        shares, (low, high) = np.linspace(0, 1, _LEVEL_BINS + 1), self.levels[[0, -1]]
+        top = 1 - 0.5 ** np.arange(2, math.log2(samples))  # which decides the maximum of many
+        cuts = np.sort([*np.quantile(values, [*shares, *top]), *(low + shares * (high - low))])
+        return np.searchsorted(cuts, values, "right")
+
+    def fit(self, multiplicity: np.ndarray) -> FittedRewards | None:
+        """Estimate the prior of (U,) questions; None if all their samples have one reward."""
+        counts = self.counts[multiplicity > 0]
+        used = counts.any(axis=0) | self._categories
+        if used.sum() == 1:
+            return None
+        return FittedRewards(self.levels[used], counts[:, used], multiplicity[multiplicity > 0])
+
+
+class FittedRewards:
+    """The distributions that questions may have, and a prior over them.
+
+    Args:
+        levels: (L,) rewards, ascending, two or more.
+        counts: (U, L) samples of each distinct count by level.
+        multiplicity: (U,) number of questions with each.
+
+    Attributes:
+        scaled: (L,) the levels on a scale from 0 to 1, which all moments use.
+        gaps: (L - 1,) differences of these.
+        log_odds: (J, L - 1) of a reward above each level but the last, for each distribution.
+        n: (U,) samples. Where they differ by less than a factor of 2, their harmonic mean.
+        priors: {n: (J,)} the estimated prior, split by n; the sum is 1.
+    """
+
+    def __init__(self, levels: np.ndarray, counts: np.ndarray, multiplicity: np.ndarray):
+        self.levels, self.gaps = levels, np.diff(levels) / (levels[-1] - levels[0])
+        self.scaled = np.append(0.0, np.cumsum(self.gaps))
+        self.counts, self.multiplicity = counts, multiplicity
+        self.n = _pooled_sizes(counts.sum(axis=1), multiplicity)
+        log_odds, start = self._grid()
+        some = slice(None, None, -(-len(counts) // _COUNTS_AT_ONCE))
+        likelihood = _level_likelihood(log_odds, counts[some])
+        priors = estimate_prior(self.n[some], likelihood, multiplicity[None, some], start)
+        total = sum(priors.values(), np.zeros((1, len(start))))[0]
+        kept = total > _NEGLIGIBLE * total.max()
+        self.log_odds = log_odds[kept]
+        self.priors = {n: prior[0, kept] for n, prior in priors.items()}
+
+    @cached_property
+    def prior(self) -> np.ndarray:
+        """(J,) the estimated prior."""
+        return sum(self.priors.values(), np.zeros(len(self.log_odds)))
+
+    @cached_property
+    def excess_variance(self) -> float:
+        """The factor by which samples vary more than under the grid, at least 1.
+
+        With few questions the estimated distributions are too close to the samples. With many
+        levels the grid may have no distribution close to those of the questions.
+        """
+        if len(self.gaps) == 1:  # the grid contains every distribution over two levels
+            return 1.0
+        estimated = max_covariance(self.log_odds, self.gaps, 1, 1, 1) @ self.prior
+        return max(1.0, self._variance_within / estimated)
+
+    def posterior_means(self, values: np.ndarray) -> np.ndarray:
+        """(U, e) means of (J, e) values of the distributions, for each distinct count."""
+        means = []
+        for start in range(0, len(self.counts), _COUNTS_AT_ONCE):
+            counts = self.counts[start : start + _COUNTS_AT_ONCE]
+            weight = _level_likelihood(self.log_odds, counts) * self.prior
+            means.append(weight @ values / weight.sum(axis=1, keepdims=True))
+        return np.concatenate(means)
+
+    def _grid(self) -> tuple[np.ndarray, np.ndarray]:
+        """(J, L - 1) log-odds of each distribution, and (J,) the prior before any step."""
+        total = self.multiplicity @ self.counts + 0.5
+        above = np.cumsum(total[::-1])[::-1][1:] / total.sum()
+        base = np.log(above) - np.log1p(-above)
+        base = base - self.gaps @ base
+        binary = len(base) == 1  # one threshold has no sharpness
+        step, log_odds, start = _LOCATION_STEP / 3 if binary else _LOCATION_STEP, [], []
+        for octave in [0.0] if binary else _OCTAVES:
+            shape = self._sharpness() * 2**octave * base
+            low, high = -_LOCATION_RANGE - shape.max(), _LOCATION_RANGE - shape.min()
+            location = step * np.arange(math.floor(low / step), math.ceil(high / step) + 1)
+            log_odds.append(shape + location[:, None])
+            # The density of the mean reward along d.
+            slope = np.logaddexp(0, log_odds[-1]) + np.logaddexp(0, -log_odds[-1])
+            weight = np.exp(-slope) @ self.gaps
+            start.append(math.exp(-2 * octave**2) * weight / weight.sum())
+        weights = np.concatenate(start)
+        return np.concatenate(log_odds), weights / weights.sum()
+
+    def _sharpness(self) -> float:
+        """The ratio of the standard deviations of all samples and of those of one question."""
+        n = self.counts.sum(axis=1)
+        first, second = (self.multiplicity @ (self.counts @ self.scaled**p) for p in (1, 2))
+        samples = self.multiplicity @ n
+        overall = second / samples - (first / samples) ** 2
+        if not self._variance_within:
+            return 1.0
+        return math.sqrt(min(max(overall / self._variance_within, 1.0), 1024.0))
+
+    @cached_property
+    def _variance_within(self) -> float:
+        """The unbiased variance of the samples of one question, or 0 if none is seen."""
+        n, sums = self.counts.sum(axis=1), self.counts @ self.scaled
+        squares = self.multiplicity @ (self.counts @ self.scaled**2 - sums**2 / n)
+        return squares / (self.multiplicity @ (n - 1)) if squares > 1e-9 else 0.0
+
+
+def _pooled_sizes(n: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
+    """(U,) harmonic means of the n that share a power of 2."""
+    octave = np.floor(np.log2(n)).astype(np.int64)
+    questions = np.maximum(np.bincount(octave, multiplicity), 1)
+    return np.rint(1 / (np.bincount(octave, multiplicity / n) / questions)[octave]).astype(np.int64)
+
+
+def _level_likelihood(log_odds: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """(U, J) likelihood of the samples, relative to the distribution with the largest."""
+    log_below, log_above = -np.logaddexp(0, log_odds), -np.logaddexp(0, -log_odds)
+    # Between two levels, F_l - F_(l-1) = F_l (1 - F_(l-1)) (1 - the quotient of the odds).
+    distinct = -np.expm1(np.minimum(np.diff(log_odds, axis=1), -1e-9))
+    inner = log_below[:, 1:] + log_above[:, :-1] + np.log(distinct)
+    log_pmf = np.concatenate([log_below[:, :1], inner, log_above[:, -1:]], axis=1)
+    log_likelihood = counts @ log_pmf.T
+    return np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
+
+
+# --- Moments of the maximum ---------------------------------------------------------------
+
+
+def max_mean(log_odds: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
+    """(..) the expected maximum of k samples of distributions (.., L - 1), from 0 to 1."""
+    return gaps.sum() - np.exp(-k * np.logaddexp(0, log_odds)) @ gaps
+
+
+def max_covariance(log_odds: np.ndarray, gaps: np.ndarray, n: int, j: int, k: int) -> np.ndarray:
+    """(..) covariance of the unbiased estimates of Max@j and Max@k from the same n samples.
+
+    Args:
+        log_odds: (.., L - 1) of each distribution.
+    """
+    log_below = -np.logaddexp(0, log_odds)
+    of_j, of_k = gaps * np.exp(j * log_below), gaps * np.exp(k * log_below)
+    above = gaps * np.interp(log_odds, _ODDS, _overlap_effect(n, j, k))
+    below = above if j == k else gaps * np.interp(log_odds, _ODDS, _overlap_effect(n, k, j))
+    upper, lower = np.cumsum(of_j, axis=-1), np.cumsum(of_k, axis=-1) - of_k
+    return (above * upper + below * lower).sum(axis=-1)
+
+
+@lru_cache(maxsize=256)
+def _overlap_effect(n: int, j: int, k: int) -> np.ndarray:
+    """(2001,) E[F^(k-c)] - F^k at each of the odds, if c of the k samples are among the j."""
+    c = np.arange(max(0, j + k - n), min(j, k) + 1)
+    log_pmf = _log_choose(k, c) + _log_choose(n - k, j - c) - _log_choose(n, j)
+    c, log_pmf = c[log_pmf > -40], log_pmf[log_pmf > -40]
+    log_below = -np.logaddexp(0, _ODDS)[:, None]
+    return -np.expm1(c * log_below) * np.exp((k - c) * log_below) @ np.exp(log_pmf)
+
+
+def _log_choose(n: int, c) -> np.ndarray:
+    return gammaln(n + 1) - gammaln(np.asarray(c) + 1) - gammaln(n - np.asarray(c) + 1)

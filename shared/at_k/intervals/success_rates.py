@@ -1,0 +1,190 @@
+"""The family of binary outcomes: each question has a success rate on a grid of log-odds.
+
+Given the rate p, the number of correct samples is binomial. Adding d to all log-odds shifts the
+family: the score is then theta(d), the mean of E[h | p] over the shifted prior, where h(n, c) is
+the unbiased estimate of a question. Estimates from new samples of the same questions have the
+variance E[Var[h | p]] / M. For new questions it is Var[h] / M, and it is at least the same share
+of the largest variance that theta(d) allows as at d = 0: other questions may be a different
+mixture, which does not concentrate at an end of the range as the shifted prior does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+
+import numpy as np
+from scipy.special import gammaln
+
+from ..inputs.counts import Counts
+from ..scores.credits import Credits
+from ..scores.pass_family import Estimate, cumulative_credit
+from ..scores.score import ColumnPair, Score
+from .family import Candidates, Family, Fit, Shifted, estimate_prior
+from .profile import Profile
+
+_STEP = 0.15  # of the log-odds
+_HALF_SUPPORT, _SHIFTS = 80, 60  # the prior has log-odds from -12 to 12 and shifts by -9 to 9
+_IMPOSSIBLE, _CERTAIN = -1e9, 1e9  # log-odds of the rates 0 and 1 in floating point
+_INNER = np.arange(-_HALF_SUPPORT - _SHIFTS, _HALF_SUPPORT + _SHIFTS + 1) * _STEP
+_LOG_ODDS = np.hstack([_IMPOSSIBLE, _INNER, _CERTAIN])
+SUPPORT = slice(_SHIFTS + 1, _SHIFTS + 2 * _HALF_SUPPORT + 2)  # of the prior, not shifted
+_MIDDLE = _SHIFTS + 1  # the member of the family that is not shifted
+_PMF_ROWS_AT_ONCE = 1 << 12  # which bounds the memory
+_COUNT_BINS = 128  # the most bins for the number of correct samples in a profile
+
+
+class SuccessRates(Family):
+    """Success rates of questions, with a prior estimated from the counts.
+
+    Args:
+        counts: of the run.
+        scores: for each key the score in terms of the columns of `estimate`.
+        estimate: unbiased estimates of questions (n, c).
+        extrapolated: for each key the credits of a score of any k.
+    """
+
+    def __init__(
+        self,
+        counts: Counts,
+        scores: Mapping[str, Score],
+        estimate: Estimate,
+        extrapolated: Mapping[str, Credits],
+    ):
+        n, self._c = counts.unique
+        keys = list(extrapolated)
+        super().__init__(counts.inverse, counts.multiplicity, n, scores, keys, (0.0, 1.0))
+        self.estimate, self._credits = estimate, list(extrapolated.values())
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        return self.estimate(self.n, self._c)
+
+    @cached_property
+    def _extremes_of_counts(self) -> tuple[np.ndarray, np.ndarray]:
+        """(U, m) estimates if no sample were correct, and if all were."""
+        return self.estimate(self.n, np.zeros_like(self.n)), self.estimate(self.n, self.n)
+
+    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
+        least, most = ((share @ each).T for each in self._extremes_of_counts)
+        return least, most
+
+    def _estimate_priors(self, multiplicity: np.ndarray) -> Fit:
+        likelihood = binomial_likelihood(self.n, self._c)[:, SUPPORT]
+        rate = 1 / (1 + np.exp(-_LOG_ODDS[SUPPORT]))
+        start = rate * (1 - rate)  # uniform in p, on the scale of log-odds
+        return Fit(
+            multiplicity, estimate_prior(self.n, likelihood, multiplicity, start / start.sum())
+        )
+
+    def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
+        pairs = self.pairs
+        theta, products = np.zeros(()), np.zeros(())
+        for n, prior in fit.priors.items():
+            mean, square = _estimate_moments(n, self.estimate, pairs)
+            if not new_questions:
+                square = square - np.stack([mean[:, a] * mean[:, b] for a, b in pairs], axis=1)
+            theta = theta + _means_over_shifted(prior, mean)
+            products = products + _means_over_shifted(prior, square)
+        theta = np.clip(theta, *self.extremes(fit.multiplicity))  # which rounding may exceed
+        covariance = {
+            (a, b): products[:, i] - (theta[:, a] * theta[:, b] if new_questions else 0.0)
+            for i, (a, b) in enumerate(pairs)
+        }
+        if new_questions:
+            largest = (theta - theta[0]) * (theta[-1] - theta)
+            # Closer than this to an end of the range, only rounding is left.
+            ratio = largest / np.where(largest[_MIDDLE] > 1e-12, largest[_MIDDLE], np.inf)
+            for (a, b), each in covariance.items():
+                if a == b:
+                    covariance[a, a] = np.maximum(each, ratio[:, a] * each[_MIDDLE])
+        parts = len(fit.multiplicity)
+        return Shifted(theta, covariance, np.zeros(parts), np.ones(parts))
+
+    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
+        """(m, m) mean covariance of the columns of a question in part 0, for new samples of it."""
+        result = np.zeros(())
+        for n, priors in fit.priors.items():
+            c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]
+            pmf_of_c, h = binomial_likelihood(size, c)[:, SUPPORT], self.estimate(size, c)
+            mean = pmf_of_c.T @ h
+            result = result + (h.T * (pmf_of_c @ prior)) @ h - (mean.T * prior) @ mean
+        return np.asarray(result)
+
+    def _posterior_means(self, fit: Fit) -> np.ndarray:
+        prior = sum(prior[0] for prior in fit.priors.values())
+        weight = binomial_likelihood(self.n, self._c)[:, SUPPORT] * prior
+        return weight @ scores_of_rates(self._credits) / weight.sum(axis=1, keepdims=True)
+
+    def candidates(self, fit: Fit, part: int) -> Candidates:
+        profile = Profile(
+            [
+                self._shares_of_counts(n, prior[part], fit.multiplicity[part])
+                for n, prior in fit.priors.items()
+                if fit.multiplicity[part][self.n == n].any()
+            ]
+        )
+        scores = scores_of_rates(self._credits)
+        return Candidates(profile, scores, np.zeros(scores.shape[1]), 1.0)
+
+    def _shares_of_counts(
+        self, n: int, prior: np.ndarray, multiplicity: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The shares of questions of n samples by binned c, as `Profile` takes statistics."""
+        bins = np.arange(n + 1) * min(n + 1, _COUNT_BINS) // (n + 1)
+        expected = binomial_likelihood(np.full(n + 1, n), np.arange(n + 1))[:, SUPPORT]
+        expected = np.add.reduceat(expected, np.searchsorted(bins, np.arange(bins[-1] + 1)))
+        weight = prior / prior.sum()
+        covariance = np.diag(expected @ weight) - (expected * weight) @ expected.T
+        times = np.where(self.n == n, multiplicity, 0)
+        questions = times.sum()
+        observed = np.bincount(bins[np.minimum(self._c, n)], times, len(expected)) / questions
+        # Half a question of slack, for counts that the estimated prior makes almost impossible.
+        slack = np.eye(len(expected)) / 2 / questions**2
+        return expected, observed, covariance / questions + slack
+
+
+def binomial_likelihood(n: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """(U, 283) probability of c correct samples of n at each rate of the grid, for (U,) n and c."""
+    n, c = n[:, None], c[:, None]
+    choose = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
+    log_failure, log_success = np.logaddexp(0, _LOG_ODDS), np.logaddexp(0, -_LOG_ODDS)
+    return np.exp(choose - c * log_success - (n - c) * log_failure)
+
+
+def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
+    """(161, e) expected credits of k samples at each success rate of the prior's support."""
+    columns = []
+    for credit in credits:
+        k = len(credit)
+        pmf_of_correct = binomial_likelihood(np.full(k + 1, k), np.arange(k + 1))[:, SUPPORT]
+        columns.append(cumulative_credit(credit).hi @ (pmf_of_correct / pmf_of_correct.sum(axis=0)))
+    return np.array(columns).reshape(len(credits), SUPPORT.stop - SUPPORT.start).T
+
+
+def _estimate_moments(
+    n: int, estimate: Estimate, pairs: list[ColumnPair]
+) -> tuple[np.ndarray, np.ndarray]:
+    """(283, m) E[h | p] and, for each pair, (283, P) E[h_a h_b | p] of a question of n samples."""
+    mean, square = np.zeros(()), np.zeros(())
+    for start in range(0, n + 1, _PMF_ROWS_AT_ONCE):
+        c = np.arange(start, min(n + 1, start + _PMF_ROWS_AT_ONCE))
+        pmf_of_c, h = _binomial_rows(n, start), estimate(np.full(len(c), n), c)
+        mean = mean + pmf_of_c.T @ h
+        square = square + pmf_of_c.T @ np.stack([h[:, a] * h[:, b] for a, b in pairs], axis=1)
+    return mean, square
+
+
+@lru_cache(maxsize=64)
+def _binomial_rows(n: int, start: int) -> np.ndarray:
+    c = np.arange(start, min(n + 1, start + _PMF_ROWS_AT_ONCE))
+    return binomial_likelihood(np.full(len(c), n), c)
+
+
+def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """(123, m, B) means of (283, m) values over (B, 161) priors, each shifted to 123 places."""
+    shifted = np.lib.stride_tricks.sliding_window_view(values[1:-1], prior.shape[1], axis=0)
+    weight = prior.sum(axis=1)
+    first, last = values[0][None, :, None] * weight, values[-1][None, :, None] * weight
+    return np.concatenate([first, shifted @ prior.T, last])

@@ -1,0 +1,138 @@
+"""A score as a product of powers of means, and the scores of a run.
+
+Most scores are one mean over questions, such as the mean expected credit. The geometric
+combinations are products of powers of two of them. Both are a `Score`: it names the means it
+needs as terms. `number_terms` lists the distinct terms of many scores as columns, so that each
+term is computed once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+ColumnPair = tuple[int, int]
+"""Two columns a <= b of a table."""
+
+
+class Score(NamedTuple):
+    """A product of powers of terms.
+
+    Args:
+        terms: what is averaged over questions: credits, or the columns of a table.
+        powers: of the terms, positive.
+        pooled: whether the terms are averaged over questions first. If not, the product is
+            computed for each question and then averaged.
+    """
+
+    terms: tuple[Any, ...]
+    powers: tuple[float, ...] = (1.0,)
+    pooled: bool = True
+
+    def pairs(self) -> Iterator[ColumnPair]:
+        """Each pair of columns whose covariance the variance of the score needs."""
+        return ((a, b) for a in self.terms for b in self.terms if a <= b)
+
+    def value(self, columns):
+        """The product, from (m,) numbers or from an (m, ..) array."""
+        if self.powers == (1.0,):
+            return columns[self.terms[0]]
+        return math.prod(columns[column] ** power for column, power in self._factors())
+
+    def variance(self, columns, covariance):
+        """The variance to first order (delta method).
+
+        Args:
+            columns: (m, ..) values of the columns.
+            covariance: of each pair of columns.
+        """
+        if self.powers == (1.0,):
+            return covariance[self.terms[0], self.terms[0]]
+        relative = 0.0
+        for a, p in self._factors():
+            for b, q in self._factors():
+                over_a = _quotient(covariance[min(a, b), max(a, b)], columns[a])
+                relative = relative + p * q * _quotient(over_a, columns[b])
+        product = self.value(columns)
+        return product * relative * product
+
+    def _factors(self) -> Iterator[tuple[int, float]]:
+        return zip(self.terms, self.powers, strict=True)
+
+
+def _quotient(number, divisor):
+    """number / divisor, or number where the divisor is 0 or close enough to overflow."""
+    return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
+
+
+def number_terms(scores: Mapping[str, Score]) -> tuple[list[Any], dict[str, Score]]:
+    """The distinct terms of all scores, and each score with the numbers of its terms."""
+    place: dict[Any, int] = {}
+    numbered = {
+        key: score._replace(terms=tuple(place.setdefault(term, len(place)) for term in score.terms))
+        for key, score in scores.items()
+    }
+    return list(place), numbered
+
+
+def one_column_each(keys: Iterable[str]) -> dict[str, Score]:
+    """For each key a score that is one column, in order."""
+    return {key: Score((column,)) for column, key in enumerate(keys)}
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Point estimates. Questions with equal counts have equal estimates and share a row.
+
+    Args:
+        keys: the name of each score, and the columns it is made of.
+        inverse: (M,) the row of each question.
+        columns: (U, m) estimates.
+    """
+
+    keys: Mapping[str, Score]
+    inverse: np.ndarray
+    columns: np.ndarray
+
+    def means(self, multiplicity: np.ndarray) -> dict[str, float]:
+        """Each score over a set of questions.
+
+        Args:
+            multiplicity: (U,) number of questions in each row.
+        """
+        total = int(multiplicity.sum())
+        means = (multiplicity @ self.columns / total).tolist()
+        return {
+            key: score.value(means)
+            if score.pooled
+            else float(multiplicity @ score.value(self.columns.T)) / total
+            for key, score in self.keys.items()
+        }
+
+    def per_question(self) -> dict[str, list[float]]:
+        """Each score of each question."""
+        columns = self.columns.T
+        return {
+            key: score.value(columns)[self.inverse].tolist() for key, score in self.keys.items()
+        }
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Posterior means of scores and their covariances, independent between questions.
+
+    Args:
+        keys: the name of each score, and the columns it is made of.
+        inverse: (M,) the row of each question.
+        mean: (U, m) posterior means.
+        covariance: (U,) for each pair of columns that a score needs.
+    """
+
+    keys: Mapping[str, Score]
+    inverse: np.ndarray
+    mean: np.ndarray
+    covariance: Mapping[ColumnPair, np.ndarray]
