@@ -980,7 +980,7 @@ def run_checker(
     pairs = [(entries[code[sample]], answers[question[sample]]) for sample in first]
 
     results: list[float | None] = []
-    check = _CheckBatch(checker, dict(labels or {}))
+    check = CheckBatch(checker, dict(labels or {}))
     try:
         with closing(_run(check, pairs, num_proc, executor)) as checked:
             for result, problem in checked:
@@ -1026,7 +1026,7 @@ _BATCHES = 256  # batches of pairs, enough to keep many workers busy
 
 
 def _run(
-    check: _CheckBatch,
+    check: CheckBatch,
     pairs: list[PairToCheck],
     num_proc: int | None,
     executor: Executor | None,
@@ -1039,7 +1039,7 @@ def _run(
 
 
 def _run_batches(
-    check: _CheckBatch,
+    check: CheckBatch,
     pairs: list[PairToCheck],
     num_proc: int | None,
     executor: Executor | None,
@@ -1075,10 +1075,10 @@ def _require_workers(pool: ProcessPoolExecutor, tasks: int) -> None:
         ) from error
 
 
-_kept_check: _CheckBatch
+_kept_check: CheckBatch
 
 
-def _keep(check: _CheckBatch) -> None:
+def _keep(check: CheckBatch) -> None:
     """Keep the checker in a worker process."""
     global _kept_check
     _kept_check = check
@@ -1088,7 +1088,7 @@ def _check_with_kept(batch: list[PairToCheck]) -> list[PairResult]:
     return _kept_check(batch)
 
 
-class _CheckBatch:
+class CheckBatch:
     """Runs a checker on a batch of pairs, in this process or in another one.
 
     Any pickle can carry it, to a process that has neither this module nor the checker's: it is

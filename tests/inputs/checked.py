@@ -1,0 +1,30 @@
+"""Run a checker on nested lists, and return the outcomes as nested lists."""
+
+import itertools
+
+from at_k.inputs.parsing import prediction_column, reference_column
+from at_k.inputs.run_checker import run_checker
+
+SAMPLES = [["a", "b", "a"], ["b"], ["c", "c", "a", "b"]]
+REFERENCES = ["a", "b", "c"]
+OUTCOMES = [[1, 0, 1], [1], [1, 1, 0, 0]]
+
+
+def check(predictions, references, checker="exact_match", **options):
+    """Return the outcome of every sample, None for a sample that is not scored."""
+    outcomes = run_checker(
+        prediction_column(predictions),
+        reference_column(references, len(predictions)),
+        checker,
+        **options,
+    )
+    scored = itertools.repeat(True) if outcomes.scored is None else outcomes.scored
+    flat = iter(
+        value if is_scored else None
+        for value, is_scored in zip(outcomes.values.tolist(), scored, strict=False)
+    )
+    return [list(itertools.islice(flat, size)) for size in outcomes.sizes]
+
+
+def same(prediction, reference):
+    return prediction == reference

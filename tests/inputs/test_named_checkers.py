@@ -1,0 +1,159 @@
+"""The named checkers: exact_match, numeric and math_verify."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from at_k.inputs.named_checkers import last_number
+from checked import OUTCOMES, REFERENCES, SAMPLES, check
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "outcomes"),
+    [
+        (SAMPLES, REFERENCES, OUTCOMES),
+        ([["a", "A", " a", ""]], ["a"], [[1, 0, 0, 0]]),
+        ([["é", "e\u0301"]], ["é"], [[1, 0]]),
+        ([["a", None, "b"]], ["a"], [[1, None, 0]]),
+        ([["12", "12.0"]], [12], [[1, 0]]),
+        ([["a", "b", "c"], ["a", "b"]], [["a", "b"], ["c"]], [[1, 1, 0], [0, 0]]),
+        ([["a"], ["b"]], ["a", ["c", "b"]], [[1], [1]]),
+        ([[1, 2], [3]], [1, 4], [[1, 0], [0]]),
+        ([[1, 2]], [1.0], [[1, 0]]),
+        ([[0.5, 1.5]], [[0.5, 1.5]], [[1, 1]]),
+        ([[True, False]], [True], [[1, 0]]),
+        ([[True, False]], [1], [[1, 0]]),
+        ([[1, 2]], [[10**25, 2]], [[0, 1]]),
+        ([[2**53 + 1, 2**53]], [[10**25, 2**53]], [[0, 1]]),
+        ([[1, 2]], [[1.5, 2.0]], [[0, 1]]),
+        ([[0.5, 2.0]], [[2, 10**400]], [[0, 1]]),
+        ([[0.0, -0.0, 1.0]], [0], [[1, 1, 0]]),
+        (np.array([[0.1, 0.2]], dtype="f4"), [0.1], [[1, 0]]),
+        ([[2**53 + 1, 2**53], [1, 2]], [2**53, 1.5], [[0, 1], [0, 0]]),
+        ([["a", "b"], ["b"]], [["a", "b", "c"], "b"], [[1, 1], [1]]),
+    ],
+)
+def test_exact_match_compares_texts_or_numbers(predictions, references, outcomes):
+    assert check(predictions, references) == outcomes
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("9 + 3 = 12.", "12"),
+        ("The answer is 12", "12"),
+        ("12 apples and 7 pears", "7"),
+        ("1,234,567", "1234567"),
+        ("1, 2, 3", "3"),
+        ("1,23", "23"),
+        ("$1,200.50", "1200.5"),
+        ("-5", "-5"),
+        ("x = -5", "-5"),
+        ("(-5)", "-5"),
+        ("7-5", "5"),
+        ("7 - 5", "5"),
+        ("\u22125", "-5"),
+        ("+5", "5"),
+        ("0.50", "0.5"),
+        (".5", "0.5"),
+        ("3.14.", "3.14"),
+        ("007", "7"),
+        ("-0", "0"),
+        ("2e3", "2E+3"),
+        ("2000", "2E+3"),
+        ("1e-3", "0.001"),
+        ("50%", "5E+1"),
+        ("H2O", "2"),
+        ("12345678901234567890123456789012345", "12345678901234567890123456789012345"),
+        ("no number", None),
+        ("", None),
+        ("1,2", "2"),
+        ("-$5", "-5"),
+        (r"-\$3.50", "-3.5"),
+        ("\u20135", "-5"),
+        ("12{,}345", "12345"),
+        (r"12\,345", "12345"),
+        ("(1)-2", "2"),
+        (12, "12"),
+        (12.0, "12"),
+        (0.1, "0.1"),
+        (True, None),
+        (None, None),
+        (float("nan"), None),
+    ],
+)
+def test_last_number_reads_the_last_number_of_a_text(text, number):
+    assert last_number(text) == number
+
+
+def test_numeric_compares_the_last_numbers_digit_by_digit():
+    samples = ["so 12", "12.00", "is it 12 or 13", "twelve", None, "1e1 + 2"]
+    assert check([samples], ["#### 12"], "numeric") == [[1, 1, 0, 0, None, 0]]
+    assert check([samples], [12], "numeric") == [[1, 1, 0, 0, None, 0]]
+    assert check([[12, 13]], ["12"], "numeric") == [[1, 0]]
+    assert check([["0.1"], ["0.3"]], [0.1, 0.1 + 0.2], "numeric") == [[1], [0]]
+    big = "12345678901234567890"
+    assert check([[big, f"{big[:-1]}1"]], [int(big)], "numeric") == [[1, 0]]
+    assert check([["1", "2", "3"]], [["1", "2.0"]], "numeric") == [[1, 1, 0]]
+    assert check([["1e99999999999999999999", "1"]], ["1"], "numeric") == [[0, 1]]
+
+
+def test_exact_match_refuses_nan_as_a_prediction():
+    with pytest.raises(ValueError, match=r"predictions\[1\]\[0\] is nan"):
+        check([[1.0], [float("nan")]], [1.0, 2.0])
+
+
+def test_math_verify_compares_expressions():
+    samples = [[r"so $\frac{1}{2}$", "0.5", "1/3", "no idea"], [r"$3\sqrt{2}$", "3"]]
+    assert check(samples, ["1/2", r"3\sqrt{2}"], "math_verify") == [[1, 1, 0, 0], [1, 0]]
+    assert check([["2", "3"]], [["3", "4"]], "math_verify") == [[0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("prediction", "reference", "outcome"),
+    [
+        ("A", "A", 1),
+        ("x+1", "x+1", 1),
+        ("1+x", "x+1", 1),
+        (r"3\sqrt{2}", r"3\sqrt{2}", 1),
+        ("3", r"3\sqrt{2}", 0),
+        (r"so \boxed{12}", "12", 1),
+        ("The answer is 12", 12, 1),
+        ("$18.90", r"\$18.90", 1),
+        ("no idea", "12", 0),
+    ],
+)
+def test_math_verify_reads_expressions_without_dollar_signs(prediction, reference, outcome):
+    assert check([[prediction]], [reference], "math_verify") == [[outcome]]
+
+
+def test_math_verify_runs_in_a_thread():
+    with ThreadPoolExecutor(1) as executor:
+        assert check([["1/2"]], ["0.5"], "math_verify", executor=executor) == [[1]]
+
+
+@pytest.mark.parametrize(
+    ("references", "checker", "message"),
+    [
+        (["a", None], "exact_match", r"references\[1\] is None"),
+        (["a", 0.5], "exact_match", r"references\[1\] is 0.5.*there is numeric"),
+        (["a", {"tests": 1}], "exact_match", r"references\[1\] is {'tests': 1}"),
+        (["a", []], "exact_match", r"references\[1\] is \[\]"),
+        (["1", "none"], "numeric", r"references\[1\] is 'none', but numeric"),
+        (["1", ["2", "?"]], "numeric", r"references\[1\] is \['2', '\?'\]"),
+        ([{"a": 1}, "x"], "numeric", r"references\[0\]"),
+        (["5", None], "math_verify", r"references\[1\] is None, in which math-verify"),
+        (["5", []], "numeric", r"references\[1\] is \[\]"),
+        (["5", {"a": 1}], "math_verify", r"references\[1\]"),
+    ],
+)
+def test_the_error_names_a_reference_that_a_named_checker_cannot_use(references, checker, message):
+    with pytest.raises(ValueError, match=message):
+        check([["a"], ["1"]], references, checker)
+
+
+def test_an_unknown_checker_is_refused_and_the_known_ones_are_listed():
+    with pytest.raises(ValueError, match="exact_match, numeric, math_verify"):
+        check(SAMPLES, REFERENCES, "exactmatch")
+    with pytest.raises(TypeError, match="cannot be called"):
+        check(SAMPLES, REFERENCES, 3)

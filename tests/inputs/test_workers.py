@@ -1,0 +1,226 @@
+"""Running a checker in threads, in processes and on other machines."""
+
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+
+import pytest
+from at_k.inputs.run_checker import CheckBatch
+from checked import OUTCOMES, REFERENCES, SAMPLES, check, same
+
+
+class UnpicklableError(Exception):
+    def __init__(self, first, second):
+        super().__init__(f"{first} {second}")
+
+
+def fails(prediction, reference):
+    if prediction == "b":
+        raise UnpicklableError("cannot", "travel")
+    return prediction == reference
+
+
+def spawn_pool():
+    return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
+
+
+@pytest.mark.parametrize("pool", [lambda: ThreadPoolExecutor(2), lambda: ProcessPoolExecutor(2)])
+def test_an_executor_gives_the_same_outcomes(pool):
+    with pool() as executor:
+        outcomes = check(SAMPLES, REFERENCES, lambda p, r: p == r, executor=executor)
+        assert outcomes == OUTCOMES
+
+
+def test_a_lambda_with_a_closure_runs_in_spawned_processes():
+    wanted = "a"
+    with spawn_pool() as executor:
+        outcomes = check([["a", "b"]], ["x"], lambda p, r: p == wanted, executor=executor)
+    assert outcomes == [[1, 0]]
+
+
+def test_num_proc_gives_the_same_outcomes_in_other_processes():
+    assert check(SAMPLES, REFERENCES, same, num_proc=2) == OUTCOMES
+    outcomes = check([["a", "b"]], [os.getpid()], lambda p, r: os.getpid() != r, num_proc=2)
+    assert outcomes == [[1, 1]]
+
+
+def test_an_exception_in_a_worker_is_the_cause_and_its_sample_is_named():
+    with pytest.raises(ValueError, match=r"predictions\[0\]\[1\] raised .*cannot travel") as caught:
+        check(SAMPLES, REFERENCES, fails, num_proc=2)
+    assert "cannot travel" in str(caught.value.__cause__)
+
+
+def ends_its_process_at_c(prediction, reference):
+    if prediction == "c":
+        import os
+        import time
+
+        time.sleep(0.5)  # so that the results of other pairs arrive first
+        os._exit(1)
+    return prediction == reference
+
+
+def test_a_worker_that_dies_is_an_error_that_names_the_first_pair_without_a_result():
+    with spawn_pool() as executor:
+        for options in ({"num_proc": 2}, {"executor": executor}):
+            with pytest.raises(
+                ValueError, match=r"A worker died.*'c', ..\) on predictions\[1\]\[2\]"
+            ) as caught:
+                check([["a", "a"], ["b", "b", "c"]], ["a", "b"], ends_its_process_at_c, **options)
+            assert isinstance(caught.value.__cause__, BrokenProcessPool)
+
+
+UNPROTECTED = """
+import multiprocessing
+from checked import SAMPLES, REFERENCES, check, same
+from concurrent.futures import ProcessPoolExecutor
+
+context = multiprocessing.get_context("spawn")
+multiprocessing.set_start_method("spawn", force=True)
+for options in ({"executor": ProcessPoolExecutor(2, mp_context=context)}, {"num_proc": 2}):
+    try:
+        check(SAMPLES, REFERENCES, same, **options)
+    except ValueError as error:
+        print(error)
+"""
+
+
+def test_a_program_without_a_main_guard_is_told_to_protect_its_start(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(UNPROTECTED)
+    run = subprocess.run(
+        [sys.executable, program],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    first, second = run.stdout.splitlines()
+    assert first == second
+    assert first.startswith("No worker process could start")
+    assert 'if __name__ == "__main__":' in first
+    assert "bootstrapping phase" in run.stderr
+
+
+ELSEWHERE = """
+import pickle
+import sys
+
+sys.modules["at_k"] = sys.modules["checked"] = None  # importing them raises an ImportError
+check_batch = pickle.load(sys.stdin.buffer)
+print(check_batch([("a", "a"), ("b", "a"), ("?", "a")]))
+"""
+
+
+def test_a_worker_needs_neither_this_package_nor_the_module_of_the_checker():
+    accepted = {"a": "good"}
+
+    def checker(prediction, reference):
+        return {"a": accepted["a"], "b": 0.5}[prediction]
+
+    run = subprocess.run(
+        [sys.executable, "-c", ELSEWHERE],
+        input=pickle.dumps(CheckBatch(checker, {"good": 1})),
+        capture_output=True,
+        check=True,
+        timeout=300,
+    )
+    assert run.stdout.decode().startswith("[(1, None), (0.5, None), (None, KeyError('?'))]")
+
+
+def even(prediction, reference):
+    return prediction == "" or odd(prediction[1:], reference)
+
+
+def odd(prediction, reference):
+    return prediction != "" and even(prediction[1:], reference)
+
+
+def same_text(prediction, reference):
+    return prediction == reference
+
+
+@pytest.mark.parametrize("pool", [lambda: ProcessPoolExecutor(2), spawn_pool])
+def test_checkers_that_call_functions_of_any_name_run_in_workers(pool):
+    tqdm = place = same_text  # names that the module of run_checker has too
+    with pool() as executor:
+        assert check([["aa", "a"]], [""], even, executor=executor) == [[1, 0]]
+        for checker in (lambda p, r: place(p, r), lambda p, r: tqdm(p, r), same_text):
+            assert check(SAMPLES, REFERENCES, checker, executor=executor) == OUTCOMES
+
+
+def test_a_result_of_another_type_is_refused_in_a_worker_too():
+    with pytest.raises(ValueError, match=r"predictions\[0\]\[0\] returned <function"):
+        check([["a"]], ["a"], lambda p, r: lambda: 1, num_proc=2)
+
+
+def test_an_exception_in_a_thread_is_the_cause_itself():
+    with (
+        ThreadPoolExecutor(1) as executor,
+        pytest.raises(ValueError, match="raised UnpicklableError") as caught,
+    ):
+        check(SAMPLES, REFERENCES, fails, executor=executor)
+    assert isinstance(caught.value.__cause__, UnpicklableError)
+
+
+def test_a_checker_that_calls_sys_exit_is_an_error():
+    for options in ({}, {"num_proc": 2}):
+        with pytest.raises(ValueError, match=r"predictions\[0\]\[0\] raised SystemExit"):
+            check([["a"]], ["a"], lambda p, r: sys.exit(3), **options)
+
+
+@pytest.mark.parametrize("executor", [ThreadPoolExecutor, 3])
+def test_an_executor_class_or_number_is_refused(executor):
+    with pytest.raises(TypeError, match="executor is"):
+        check([["a"]], ["a"], same, executor=executor)
+
+
+def test_an_executor_that_loses_results_is_refused():
+    class Lossy(ThreadPoolExecutor):
+        def map(self, *arguments, **options):
+            return iter(list(super().map(*arguments, **options))[:-1])
+
+    with Lossy(1) as executor, pytest.raises(ValueError, match="5 results for 6 pairs"):
+        check(SAMPLES, REFERENCES, same, executor=executor)
+
+
+def test_a_checker_that_cannot_be_pickled_is_refused():
+    lock = multiprocessing.Lock()
+    with (
+        ProcessPoolExecutor(1) as executor,
+        pytest.raises(ValueError, match="cannot be sent to a worker"),
+    ):
+        check([["a"]], ["a"], lambda p, r: lock is None, executor=executor)
+
+
+def test_a_process_gets_the_checker_once():
+    class Heavy:
+        copies = 0
+
+        def __getstate__(self):
+            Heavy.copies += 1
+            return {}
+
+        def __call__(self, prediction, reference):
+            return prediction == reference
+
+    assert check([list("abc") * 9] * 99, ["a"] * 99, Heavy(), num_proc=2)[0][:3] == [1, 0, 0]
+    assert Heavy.copies <= 2
+
+
+@pytest.mark.parametrize("num_proc", [0, -1, True])
+def test_num_proc_is_at_least_one(num_proc):
+    with pytest.raises(ValueError, match="num_proc is"):
+        check([["a"]], ["a"], same, num_proc=num_proc)
+
+
+def test_num_proc_and_executor_exclude_each_other():
+    with (
+        ThreadPoolExecutor(1) as executor,
+        pytest.raises(ValueError, match="give one of them"),
+    ):
+        check([["a"]], ["a"], same, num_proc=2, executor=executor)
