@@ -14,7 +14,6 @@
 """cons@k, avg@n, pass@k, maj@k and vote@k: what a majority of the samples would say."""
 
 from concurrent.futures import Executor
-from functools import partial
 
 import datasets
 import evaluate
@@ -23,7 +22,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .kernel import (
-    Ballots,
     Checker,
     PosteriorIntervals,
     QuestionIntervals,
@@ -37,9 +35,10 @@ from .kernel import (
     check_prior,
     choose_interval,
     choose_k,
-    consensus,
-    consensus_keys,
-    consensus_posterior,
+    consensus_estimator,
+    consensus_moments,
+    consensus_scores,
+    count_answers,
     given_per_question,
     graded_outcomes,
     mean_shares,
@@ -48,6 +47,7 @@ from .kernel import (
     one_column_each,
     read_answers,
     require_shares,
+    vote_at_k,
 )
 
 _CITATION = """\
@@ -166,43 +166,41 @@ class ConsAtK(SampledMetric):
         sources = check_interval(interval, clusters, len(predictions), _INTERVALS)
         report = Report(len(predictions), groups, confidence, return_per_question, interval)
         k = k if k is None else as_list("k", k)
-        _draws(k, given_per_question(predictions))
+        _ks_by_name(k, given_per_question(predictions))
 
         outcomes = self.outcomes(predictions, references, check_correct_fn, num_proc, executor)
-        right = more_than_half(outcomes)
-        counts = right.counts()
-        draws, n = _draws(k, counts.n), number_of_samples(counts.n)
-        keys = consensus_keys(draws, n)
-        counted = one_column_each(keys)
-        columns = [consensus(draws, *counts.unique)[counts.inverse]]
+        correct = more_than_half(outcomes)
+        counts = correct.counts()
+        ks, n = _ks_by_name(k, counts.n), number_of_samples(counts.n)
+        scores = consensus_scores(ks, n)
+        values = {
+            key: score.estimate(*counts.unique)[counts.inverse] for key, score in scores.items()
+        }
         if outcomes.values.dtype.kind == "f":
-            keys.append(f"accuracy ({n} runs average)")
-            columns.append(mean_shares(outcomes)[:, None])
+            values[f"accuracy ({n} runs average)"] = mean_shares(outcomes)
         if not pa.types.is_null(references.type):
             answers = read_answers(pc.list_flatten(predictions), check_correct_fn)
-            ballots = Ballots(right, answers, merge_right)
-            for each, draw in draws.items():
-                keys.append(f"vote@{each}")
-                columns.append(ballots.vote(counts.n if draw is None else draw)[:, None])
-        scores = Scores(
-            one_column_each(keys),
+            votes = count_answers(correct, answers, merge_right)
+            for name, size in ks.items():
+                values[f"vote@{name}"] = vote_at_k(votes, counts.n if size is None else size)
+        points = Scores(
+            one_column_each(values),
             np.arange(len(counts.n)),
-            np.hstack(columns),
+            np.stack([*values.values()], axis=1),
         )
         if confidence is None:
-            return report.of(scores)
+            return report.of(points)
         if interval == "posterior":
-            moments = consensus_posterior(draws, n, counts, prior)
-            return report.of(scores, PosteriorIntervals(moments, (0.0, 1.0)))
+            moments = consensus_moments(scores, counts, prior)
+            return report.of(points, PosteriorIntervals(moments, (0.0, 1.0)))
         if interval == "questions":
-            each = dict(zip(keys, scores.columns.T, strict=True))
-            return report.of(scores, QuestionIntervals(each, (0.0, 1.0), sources))
-        family = SuccessRates(counts, counted, partial(consensus, draws), {})
-        return report.of(scores, choose_interval(family, interval, sources))
+            return report.of(points, QuestionIntervals(values, (0.0, 1.0), sources))
+        family = SuccessRates(counts, *consensus_estimator(scores), {})
+        return report.of(points, choose_interval(family, interval, sources))
 
 
-def _draws(k: list[int] | None, n):
-    """What the keys say of k, and the k: by default all samples of each question."""
+def _ks_by_name(k: list[int] | None, n: np.ndarray) -> dict[str, int | None]:
+    """Return each k by its name in the keys. None stands for all samples of each question."""
     if k is None:
         return {number_of_samples(n): None}
     return {str(each): each for each in choose_k(k, (), n)}

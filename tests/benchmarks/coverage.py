@@ -23,15 +23,14 @@ import argparse
 import itertools
 import json
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 from at_k.inputs.outcomes import Counts
 from at_k.intervals.hierarchical import Hierarchical
-from at_k.intervals.interval import Blend
+from at_k.intervals.posterior import PosteriorIntervals
 from at_k.intervals.sampling import Sampling
-from at_k.scores.consensus import consensus, consensus_keys, consensus_posterior
+from at_k.scores.consensus import consensus_estimator, consensus_moments, consensus_scores
 from at_k.scores.credits import (
     Credits,
     Score,
@@ -153,19 +152,17 @@ def majorities(
     truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator
 ) -> list[Cell]:
     """The cells of cons_at_k, for k = n and n/2. cons@k is what n samples score on average."""
-    draws = {str(k): k for k in (n // 2, n)}
-    names = consensus_keys(draws, str(n))
-    keys = {_spaced(key): Blend((column,)) for column, key in enumerate(names)}
+    found = consensus_scores({str(k): k for k in (n // 2, n)}, str(n))
+    scores = {_spaced(key): score for key, score in found.items()}
+    keys, estimate = consensus_estimator(scores)
     kinds = Counts(np.full(n + 1, n), np.arange(n + 1))
-    estimate = partial(consensus, draws)
     study = Study(kinds, keys, estimate, n)
     sampling = Sampling(kinds, keys, estimate)
-    prior = consensus_posterior(draws, str(n), kinds, UNIFORM)
+    prior = PosteriorIntervals(consensus_moments(scores, kinds, UNIFORM), (0.0, 1.0))
     for p in rates(truth, questions, runs, rng):
         c = rng.binomial(n, p)
         these, table = study.truth(at_knots(p)), tabled(c, n + 1)
-        found = {_spaced(key): each for key, each in prior.over(table, CONFIDENCE).items()}
-        study.add("these", "posterior", found, these, table)
+        study.add("these", "posterior", prior.over(table, CONFIDENCE), these, table)
         study.add("these", "sampling", sampling.over(table, CONFIDENCE), these, table)
     return study.cells(questions=questions, n=n)
 

@@ -1,4 +1,4 @@
-"""vote@k is exact: against every subset, and against the identities that it has."""
+"""vote@k is exact: it agrees with enumeration and has the identities of a vote."""
 
 import math
 from fractions import Fraction
@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from at_k.inputs.outcomes import Outcomes
-from at_k.scores.votes import Ballots, plurality
+from at_k.scores.votes import AnswerCounts, count_answers, vote_at_k, vote_probability
 from exact import vote as every_subset
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,46 +14,52 @@ from hypothesis import strategies as st
 answers = st.lists(st.integers(1, 4), max_size=3).map(lambda counts: tuple(sorted(counts)))
 
 
+def vote(
+    correct: tuple[int, ...], incorrect: tuple[int, ...], k: int, unanswered: int = 0
+) -> float:
+    return vote_probability(AnswerCounts(correct, incorrect, unanswered), k)
+
+
 @given(answers, answers, st.integers(0, 2), st.data())
 @settings(deadline=None, max_examples=150)
-def test_every_small_bank_agrees_with_all_subsets(right, wrong, silent, data):
-    n = sum(right) + sum(wrong) + silent
+def test_vote_of_few_samples_agrees_with_all_subsets(correct, incorrect, unanswered, data):
+    n = sum(correct) + sum(incorrect) + unanswered
     if not 1 <= n <= 13:
         return
     k = data.draw(st.integers(1, n))
-    wanted = float(every_subset(right, wrong, silent, k))
-    assert plurality(right, wrong, silent, k) == pytest.approx(wanted, rel=2e-15, abs=0)
+    expected = float(every_subset(correct, incorrect, unanswered, k))
+    assert vote(correct, incorrect, k, unanswered) == pytest.approx(expected, rel=2e-15, abs=0)
 
 
-def exactly(right: tuple[int, ...], wrong: tuple[int, ...], k: int) -> float:
-    """The same by counting, for every number of winning votes, the ways that tie w answers.
+def count_exactly(correct: tuple[int, ...], incorrect: tuple[int, ...], k: int) -> float:
+    """Return vote@k by counting, for every number of winning votes, the ways that tie w answers.
 
-    In integers: {(draws, winners, right winners): ways}, answer by answer.
+    The table of integers {(samples, winners, correct winners): ways} grows answer by answer.
     """
     total = Fraction(0)
     for t in range(1, k + 1):
-        ways = {(0, 0, 0): 1}
-        for m, is_right in [(m, True) for m in right] + [(m, False) for m in wrong]:
+        table = {(0, 0, 0): 1}
+        for m, is_correct in [(m, True) for m in correct] + [(m, False) for m in incorrect]:
             grown: dict[tuple[int, int, int], int] = {}
-            for (drawn, winners, rights), way in ways.items():
-                for x in range(min(m, t, k - drawn) + 1):
+            for (samples, winners, correct_winners), ways in table.items():
+                for x in range(min(m, t, k - samples) + 1):
                     wins = x == t
-                    place = drawn + x, winners + wins, rights + (wins and is_right)
-                    grown[place] = grown.get(place, 0) + way * math.comb(m, x)
-            ways = grown
+                    key = samples + x, winners + wins, correct_winners + (wins and is_correct)
+                    grown[key] = grown.get(key, 0) + ways * math.comb(m, x)
+            table = grown
         total += sum(
             (
-                Fraction(rights * way, winners)
-                for (d, winners, rights), way in ways.items()
-                if d == k and winners
+                Fraction(correct_winners * ways, winners)
+                for (samples, winners, correct_winners), ways in table.items()
+                if samples == k and winners
             ),
             Fraction(0),
         )
-    return float(total / math.comb(sum(right) + sum(wrong), k))
+    return float(total / math.comb(sum(correct) + sum(incorrect), k))
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong", "k"),
+    ("correct", "incorrect", "k"),
     [
         ((12,), (3, 5, 9, 11), 20),
         ((1,) * 10, (1,) * 30, 12),
@@ -63,67 +69,68 @@ def exactly(right: tuple[int, ...], wrong: tuple[int, ...], k: int) -> float:
         ((64,), (64,), 64),
     ],
 )
-def test_larger_banks_agree_with_exact_counting(right, wrong, k):
-    assert plurality(right, wrong, 0, k) == pytest.approx(exactly(right, wrong, k), rel=1e-14)
+def test_vote_of_many_samples_agrees_with_exact_counting(correct, incorrect, k):
+    expected = count_exactly(correct, incorrect, k)
+    assert vote(correct, incorrect, k) == pytest.approx(expected, rel=1e-14)
 
 
 @given(st.integers(1, 300), st.integers(0, 300), st.data())
 @settings(deadline=None, max_examples=60)
-def test_between_two_answers_a_vote_is_a_majority_with_ties_halved(right, wrong, data):
-    n = right + wrong
+def test_vote_between_two_answers_is_a_majority_that_halves_ties(correct, incorrect, data):
+    n = correct + incorrect
     k = data.draw(st.integers(1, min(n, 80)))
-    ways = [math.comb(right, j) * math.comb(wrong, k - j) for j in range(k + 1)]
+    ways = [math.comb(correct, j) * math.comb(incorrect, k - j) for j in range(k + 1)]
     wins = sum(2 * way if 2 * j > k else way if 2 * j == k else 0 for j, way in enumerate(ways))
-    wanted = Fraction(wins, 2 * math.comb(n, k))
-    assert plurality((right,), (wrong,) if wrong else (), 0, k) == pytest.approx(
-        float(wanted), rel=1e-13
+    expected = Fraction(wins, 2 * math.comb(n, k))
+    assert vote((correct,), (incorrect,) if incorrect else (), k) == pytest.approx(
+        float(expected), rel=1e-13
     )
 
 
 @given(answers, answers, st.data())
 @settings(deadline=None)
-def test_the_answers_share_all_of_the_wins(right, wrong, data):
-    n = sum(right) + sum(wrong)
+def test_probabilities_of_correct_and_incorrect_winners_add_up_to_one(correct, incorrect, data):
+    n = sum(correct) + sum(incorrect)
     if n:
         k = data.draw(st.integers(1, n))
-        both = plurality(right, wrong, 0, k) + plurality(wrong, right, 0, k)
+        both = vote(correct, incorrect, k) + vote(incorrect, correct, k)
         assert both == pytest.approx(1, rel=1e-14)
 
 
-@given(answers, answers, st.data())
+@given(answers, answers)
 @settings(deadline=None)
-def test_one_draw_votes_as_the_average_sample(right, wrong, data):
-    n = sum(right) + sum(wrong)
+def test_vote_of_one_sample_is_the_share_of_correct_samples(correct, incorrect):
+    n = sum(correct) + sum(incorrect)
     if n:
-        assert plurality(right, wrong, 0, 1) == pytest.approx(sum(right) / n, rel=1e-14)
+        assert vote(correct, incorrect, 1) == pytest.approx(sum(correct) / n, rel=1e-14)
 
 
 @given(answers, answers, st.integers(0, 2), st.data())
 @settings(deadline=None)
-def test_right_answers_that_are_one_win_at_least_as_often(right, wrong, silent, data):
-    n = sum(right) + sum(wrong) + silent
-    if right and n:
+def test_merging_the_correct_answers_never_lowers_the_vote(correct, incorrect, unanswered, data):
+    n = sum(correct) + sum(incorrect) + unanswered
+    if correct and n:
         k = data.draw(st.integers(1, n))
-        apart = plurality(right, wrong, silent, k)
-        assert plurality((sum(right),), wrong, silent, k) >= apart * (1 - 1e-14)
+        separate = vote(correct, incorrect, k, unanswered)
+        assert vote((sum(correct),), incorrect, k, unanswered) >= separate * (1 - 1e-14)
 
 
-def test_a_thousand_samples_do_not_overflow():
-    """With three times the votes of the next, half of the samples never lose."""
-    assert plurality((600,), (200, 200), 0, 500) == pytest.approx(1, abs=1e-12)
-    assert plurality((200,), (600, 200), 0, 500) == pytest.approx(0, abs=1e-12)
-    # All drawn: a tie of two.
-    assert plurality((400,), (200, 400), 0, 1000) == pytest.approx(0.5, rel=1e-13)
+def test_vote_of_a_thousand_samples_does_not_overflow():
+    """An answer with three times the votes of the next one practically always wins."""
+    assert vote((600,), (200, 200), 500) == pytest.approx(1, abs=1e-12)
+    assert vote((200,), (600, 200), 500) == pytest.approx(0, abs=1e-12)
+    # All samples are drawn, and two answers tie.
+    assert vote((400,), (200, 400), 1000) == pytest.approx(0.5, rel=1e-13)
 
 
-def test_samples_become_counts_of_answers():
+def test_answers_of_samples_are_counted_for_each_question():
     sizes = np.array([6, 4, 3])
-    answer = np.array([3, 3, 5, 7, 9, -1, 4, 5, 4, 6, -1, -1, -1])
-    right = np.array([1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0], dtype=bool)
+    codes = np.array([3, 3, 5, 7, 9, -1, 4, 5, 4, 6, -1, -1, -1])
+    is_correct = np.array([1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0], dtype=bool)
     scored = np.arange(13) != 2
     k = np.array([3, 2, 1])
-    bank = Outcomes(right, sizes, "R", scored)
-    merged = Ballots(bank, answer, merge_right=True).vote(k)
-    apart = Ballots(bank, answer, merge_right=False).vote(k)
+    correct = Outcomes(is_correct, sizes, "R", scored)
+    merged = vote_at_k(count_answers(correct, codes, merge_correct=True), k)
+    separate = vote_at_k(count_answers(correct, codes, merge_correct=False), k)
     assert merged == pytest.approx([float(every_subset([3], [1], 1, 3)), 0, 0])
-    assert apart == pytest.approx([float(every_subset([2, 1], [1], 1, 3)), 0, 0])
+    assert separate == pytest.approx([float(every_subset([2, 1], [1], 1, 3)), 0, 0])

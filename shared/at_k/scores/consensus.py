@@ -1,9 +1,15 @@
-"""What a majority of the samples would say: cons@k, avg@n, pass@k, maj@k, and votes."""
+"""Scores of a majority of correct samples: cons@k, avg@n, pass@k and maj@k.
+
+Each depends on a question only through its counts: n samples, c of them correct. cons@k is the
+indicator that more than k/2 of all n samples are correct; it has no posterior. The vote of answers
+is in `votes`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -11,76 +17,128 @@ from ..inputs.counts import Counts
 from ..inputs.outcomes import Outcomes, require_shares
 from .credits import Credits, any_correct, majority
 from .distributions import Prior
-from .pass_family import credit_covariances, expected_credits
-from .score import Moments, one_column_each
+from .pass_family import Estimate, credit_covariances, expected_credits
+from .score import Moments, Score, one_column_each
 
-Draws = Mapping[str, int | None]
-"""What a key says of k, and the k; None for all the samples that a question has."""
 
-_DRAWN: dict[str, Callable[[int], Credits]] = {"pass": any_correct, "maj": majority}
+@dataclass(frozen=True)
+class ConsensusScore:
+    """A score of U questions with n samples, c of them correct.
+
+    Attributes:
+        estimate: returns (U,) values, from n and c, both (U,).
+        moments: returns (U,) posterior means and (U,) variances, from n, c and the prior; or None
+            if the score has no posterior.
+    """
+
+    estimate: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    moments: Callable[[np.ndarray, np.ndarray, Prior], tuple[np.ndarray, np.ndarray]] | None = None
+
+
+def consensus_scores(ks: Mapping[str, int | None], n: str) -> dict[str, ConsensusScore]:
+    """Return the scores by their keys: cons@k for each k, then avg@n, pass@k and maj@k.
+
+    Args:
+        ks: each k by its name in the keys. None stands for all samples of each question.
+        n: name of the number of samples in the keys.
+    """
+    scores = {f"cons@{name}": ConsensusScore(partial(_has_majority, k)) for name, k in ks.items()}
+    scores[f"avg@{n}"] = ConsensusScore(_share_correct, _share_correct_moments)
+    for metric, credits in (("pass", any_correct), ("maj", majority)):
+        for name, k in ks.items():
+            scores[f"{metric}@{name}"] = ConsensusScore(
+                partial(_expected_credit, credits, k), partial(_expected_credit_moments, credits, k)
+            )
+    return scores
+
+
+def consensus_estimator(scores: Mapping[str, ConsensusScore]) -> tuple[dict[str, Score], Estimate]:
+    """Return the scores in terms of columns, and the function that estimates the columns."""
+
+    def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
+        return np.stack([score.estimate(n, c) for score in scores.values()], axis=1)
+
+    return one_column_each(scores), estimate
+
+
+def consensus_moments(
+    scores: Mapping[str, ConsensusScore], counts: Counts, prior: Prior
+) -> Moments:
+    """Return the posterior moments of the scores that have a posterior."""
+    moments = {
+        key: score.moments(*counts.unique, prior) for key, score in scores.items() if score.moments
+    }
+    return Moments(
+        one_column_each(moments),
+        counts.inverse,
+        np.stack([mean for mean, _ in moments.values()], axis=1),
+        {(column, column): variance for column, (_, variance) in enumerate(moments.values())},
+    )
+
+
+# --- Single scores ----------------------------------------------------------------------
+
+
+def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
+    return (2 * c > (n if k is None else k)).astype(float)
+
+
+def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
+    return c / n
+
+
+def _share_correct_moments(
+    n: np.ndarray, c: np.ndarray, prior: Prior
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the moments of avg@N, whose prior is always uniform (see `Rewards.average`)."""
+    rate = any_correct(1)
+    variance = credit_covariances(n, c, [(rate, rate)], (1.0, 1.0))[:, 0]
+    return c / n, ((n + 2) / n) ** 2 * variance
+
+
+def _expected_credit(
+    credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
+) -> np.ndarray:
+    result = np.empty(len(n))
+    for size, rows in _rows_by_k(k, n):
+        result[rows] = expected_credits(n[rows], c[rows], [credits(size)])[:, 0]
+    return result
+
+
+def _expected_credit_moments(
+    credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray, prior: Prior
+) -> tuple[np.ndarray, np.ndarray]:
+    mean, variance = np.empty(len(n)), np.empty(len(n))
+    for size, rows in _rows_by_k(k, n):
+        credit = credits(size)
+        mean[rows] = expected_credits(n[rows], c[rows], [credit], prior)[:, 0]
+        variance[rows] = credit_covariances(n[rows], c[rows], [(credit, credit)], prior)[:, 0]
+    return mean, variance
+
+
+def _rows_by_k(k: int | None, n: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield each k with the rows that it applies to. None stands for k = n."""
+    ks = n if k is None else np.full(len(n), k)
+    for size in sorted({*ks.tolist()}):
+        yield size, np.flatnonzero(ks == size)
+
+
+# --- Shares of correctness --------------------------------------------------------------
 
 
 def more_than_half(outcomes: Outcomes) -> Outcomes:
-    """Binary outcomes: right where the share of correctness is above one half."""
+    """Return binary outcomes: correct if the share of correctness is above 1/2.
+
+    Raises:
+        ValueError: if an outcome is not from 0 to 1.
+    """
     shares = require_shares(outcomes)
     return Outcomes(shares.values > 0.5, shares.sizes, shares.name, shares.scored)
 
 
 def mean_shares(outcomes: Outcomes) -> np.ndarray:
-    """(M,) the mean share of correctness of each question's samples."""
+    """Return the mean share of correctness of the scored samples of each question, (M,)."""
     shares = outcomes.values.astype(float)
     if outcomes.scored is not None:
         shares = shares * outcomes.scored
     return np.add.reduceat(shares, np.cumsum(outcomes.sizes) - outcomes.sizes) / outcomes.n
-
-
-def consensus_keys(draws: Draws, n: str) -> list[str]:
-    """The keys of what the counts alone tell, in the order of `consensus`."""
-    drawn = [f"{name}@{k}" for name in _DRAWN for k in draws]
-    return [*(f"cons@{k}" for k in draws), f"avg@{n}", *drawn]
-
-
-def consensus(draws: Draws, n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """(U, m) the scores of questions (n, c), both (U,)."""
-    cons = [(2 * c > (n if k is None else k)).astype(float) for k in draws.values()]
-    drawn = _drawn(draws, n, lambda rows, worth: expected_credits(n[rows], c[rows], [worth])[:, 0])
-    return np.stack([*cons, c / n, *drawn], axis=1)
-
-
-def consensus_posterior(draws: Draws, n: str, counts: Counts, prior: Prior) -> Moments:
-    """Posterior moments of avg@n (those of `avg`, of a uniform prior), pass@k and maj@k."""
-    size, c = counts.unique
-    one = any_correct(1)
-    means = _drawn(
-        draws, size, lambda at, worth: expected_credits(size[at], c[at], [worth], prior)[:, 0]
-    )
-    variances = [
-        ((size + 2) / size) ** 2 * credit_covariances(size, c, [(one, one)], (1.0, 1.0))[:, 0],
-        *_drawn(
-            draws,
-            size,
-            lambda at, worth: credit_covariances(size[at], c[at], [(worth, worth)], prior)[:, 0],
-        ),
-    ]
-    keys = consensus_keys(draws, n)[len(draws) :]
-    return Moments(
-        one_column_each(keys),
-        counts.inverse,
-        np.stack([c / size, *means], axis=1),
-        {(column, column): variance for column, variance in enumerate(variances)},
-    )
-
-
-def _drawn(
-    draws: Draws, n: np.ndarray, of: Callable[[Any, Credits], np.ndarray]
-) -> list[np.ndarray]:
-    """(U,) for pass@k and maj@k at each k: `of` the rows of one k, and their credits."""
-    columns = []
-    for credit in _DRAWN.values():
-        for k in draws.values():
-            column = np.empty(len(n))
-            for size in np.unique(n).tolist() if k is None else [k]:
-                rows = np.flatnonzero(n == size) if k is None else slice(None)
-                column[rows] = of(rows, credit(size))
-            columns.append(column)
-    return columns

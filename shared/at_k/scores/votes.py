@@ -1,25 +1,29 @@
-"""vote@k: how often the most frequent of k sampled answers is a right one, exactly.
+"""vote@k: the probability that the most frequent answer of k samples is correct.
 
-Of n samples of a question, m_i gave the answer i. Of k drawn without replacement, x_i give
-it; the answers with the most votes share the win. Let t be the number of votes that wins, and
-count the subsets of k samples by a generating function in z (draws) and y (winners):
+Draw k of the n samples of a question, without replacement. The answer with the most votes wins;
+answers with equally many votes share the win. Let m_i samples give the answer i, u samples give no
+answer, and t be the number of votes of a winner. In the generating function
 
-    G_t(z, y) = product over i of (C(m_i, 0) + .. + C(m_i, t-1) z^(t-1) + y C(m_i, t) z^t).
+    G_t(z, y) = (1 + z)^u
+                * product over i of (C(m_i, 0) + .. + C(m_i, t-1) z^(t-1) + y C(m_i, t) z^t)
 
-In the coefficient of z^k, that of y^w counts the subsets with w answers of t votes each and
-none with more; and as 1/w is the integral of y^(w-1) from 0 to 1,
+the coefficient of z^k y^w is the number of subsets of k samples in which w answers have t votes
+each and no answer has more. Each of the w winners has the share 1/w, the integral of y^(w-1) from 0
+to 1. So
 
-    vote@k = sum over t, and over right answers a, of
-             [z^k] integral of C(m_a, t) z^t G_t(z, y) without the factor of a  dy,  / C(n, k).
+    vote@k = sum over t, and over correct answers a, of
+             [z^k] integral of C(m_a, t) z^t G_t(z, y) / (factor of a) dy,  divided by C(n, k).
 
-The integrand is a polynomial of degree at most k/t - 1 in y, for which Gauss's rule with half
-as many nodes is exact, and no term is negative: so nothing cancels.
+The integrand is a polynomial in y of degree at most k/t - 1, which Gauss-Legendre quadrature with
+half as many nodes integrates exactly. No term is negative, so nothing cancels.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,107 +32,120 @@ from .credits import majority
 from .pass_family import expected_credits
 
 
-class Ballots:
-    """The answers that the samples of each question gave.
+class AnswerCounts(NamedTuple):
+    """How many samples of a question gave each of its answers.
 
-    Args:
-        right: whether each sample is right.
-        answers: (sum of sizes,) the code of each sample's answer, or -1 for a sample that
-            gives none: it is drawn, and has no vote.
-        merge_right: whether the right answers of a question are one answer.
+    Attributes:
+        correct: number of samples of each correct answer, ascending.
+        incorrect: number of samples of each incorrect answer, ascending.
+        unanswered: number of samples without an answer. They are drawn, but have no vote.
     """
 
-    def __init__(self, right: Outcomes, answers: np.ndarray, merge_right: bool):
-        question = np.repeat(np.arange(len(right.sizes)), right.sizes)
-        scored = slice(None) if right.scored is None else right.scored
-        question, answers, is_right = question[scored], answers[scored], right.values[scored]
-        if merge_right:
-            answers = np.where(is_right, answers.max(initial=0) + 1, answers)
-        # How many samples of each question gave each of its answers.
-        code = question * (int(answers.max(initial=0)) + 2) + answers + 1
-        _, first, self._votes = np.unique(code, return_index=True, return_counts=True)
-        self._silent, self._right = answers[first] < 0, is_right[first]
-        self._ends = np.cumsum(np.bincount(question[first], minlength=len(right.sizes)))
+    correct: tuple[int, ...]
+    incorrect: tuple[int, ...]
+    unanswered: int
 
-    def vote(self, k) -> np.ndarray:
-        """(M,) vote@k of each question, for one k or for (M,), at most its samples."""
-        columns = (self._votes, self._right & ~self._silent, self._silent)
-        parts = zip(*(np.split(column, self._ends[:-1]) for column in columns), strict=True)
-        draws = np.broadcast_to(k, len(self._ends)).tolist()
-        return np.array(
-            [
-                plurality(
-                    tuple(sorted(votes[right].tolist())),
-                    tuple(sorted(votes[~right & ~silent].tolist())),
-                    int(votes[silent].sum()),
-                    drawn,
-                )
-                for (votes, right, silent), drawn in zip(parts, draws, strict=True)
-            ]
+
+def count_answers(
+    correct: Outcomes, answers: np.ndarray, merge_correct: bool
+) -> list[AnswerCounts]:
+    """Return the answer counts of each question.
+
+    Args:
+        correct: whether each sample is correct.
+        answers: (sum of sizes,) integer code of the answer of each sample, or -1 for no answer.
+        merge_correct: whether all correct answers to a question count as one answer.
+    """
+    question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
+    is_correct = correct.values
+    if (scored := correct.scored) is not None:
+        question, answers, is_correct = question[scored], answers[scored], is_correct[scored]
+    if merge_correct:
+        answers = np.where(is_correct, answers.max(initial=0) + 1, answers)
+    # One code for each answer to each question; those of a question are consecutive.
+    code = question * (int(answers.max(initial=0)) + 2) + answers + 1
+    _, first, samples = np.unique(code, return_index=True, return_counts=True)
+    ends = np.cumsum(np.bincount(question[first], minlength=len(correct.sizes)))
+    columns = (samples, is_correct[first], answers[first] >= 0)
+    by_question = zip(*(np.split(column, ends[:-1]) for column in columns), strict=True)
+    return [
+        AnswerCounts(
+            correct=tuple(sorted(m[is_correct & answered].tolist())),
+            incorrect=tuple(sorted(m[~is_correct & answered].tolist())),
+            unanswered=int(m[~answered].sum()),
         )
+        for m, is_correct, answered in by_question
+    ]
+
+
+def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray:
+    """Return vote@k of each question, (M,).
+
+    Args:
+        counts: M answer counts.
+        k: one k, or (M,) of them; at most the number of samples of the question.
+    """
+    ks = np.broadcast_to(k, len(counts)).tolist()
+    return np.array([vote_probability(*pair) for pair in zip(counts, ks, strict=True)])
 
 
 @lru_cache(maxsize=1 << 14)
-def plurality(right: tuple[int, ...], wrong: tuple[int, ...], silent: int, k: int) -> float:
-    """The probability that a right answer has the most of k votes, ties shared equally.
-
-    Args:
-        right: how many samples gave each right answer.
-        wrong: how many gave each wrong one.
-        silent: how many gave none.
-        k: how many samples are drawn, at most as many as there are.
-    """
-    if not right:
+def vote_probability(counts: AnswerCounts, k: int) -> float:
+    """Return the probability that a correct answer has the most of k votes; ties are shared."""
+    correct, incorrect, unanswered = counts
+    if not correct:
         return 0.0
-    n = sum(right) + sum(wrong) + silent
+    n = sum(correct) + sum(incorrect) + unanswered
     if k == n:
-        most = max(right + wrong)
-        return right.count(most) / (right + wrong).count(most)
-    # With more than half of the draws an answer wins whatever the others have.
-    more = expected_credits(np.full(len(right), n), np.array(right), [majority(k)])
-    return min(1.0, float(more.sum()) + _by_less(right, wrong, silent, n, k))
+        most = max(correct + incorrect)
+        return correct.count(most) / (correct + incorrect).count(most)
+    # An answer with more than half of the votes wins, whatever votes the others have.
+    absolute = expected_credits(np.full(len(correct), n), np.array(correct), [majority(k)])
+    return min(1.0, float(absolute.sum()) + _win_with_at_most_half(counts, n, k))
 
 
-def _by_less(right: tuple[int, ...], wrong: tuple[int, ...], silent: int, n: int, k: int) -> float:
-    """The probability that a right answer wins, or shares, with half of the draws or fewer."""
+def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
+    """Return the probability that a correct answer wins with at most k/2 votes; ties are shared."""
+    correct, incorrect, unanswered = counts
     nodes = [
         (t, node, weight)
-        for t in range(1, min(k // 2, max(right)) + 1)
-        # Not if more is drawn than all answers can have with at most t votes each.
-        if sum(min(m, t) for m in right + wrong) + silent >= k
-        for node, weight in _gauss(-(-(k // t) // 2))
+        for t in range(1, min(k // 2, max(correct)) + 1)
+        # With at most t votes for each answer, k samples must be available.
+        if sum(min(m, t) for m in correct + incorrect) + unanswered >= k
+        for node, weight in _gauss_legendre(-(-(k // t) // 2))
     ]
     if not nodes:
         return 0.0
     t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
-    # z is taken times a power of two, as is each factor, and now and then the product: so all
-    # numbers are near 1 where binomial coefficients are not.
+    # All polynomials in z are scaled by powers of two, which is exact and keeps the coefficients
+    # near 1: z by 2^shift, each factor, and after every 32 factors the products.
     shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
-    scaled, scale = _ways(silent, k, shift)
-    scales = np.full(len(nodes), scale)
-    every = np.zeros((len(nodes), k + 1))  # coefficients of z^0 .. z^k, at each node
-    every[:, : len(scaled)] = scaled
-    winning = np.zeros_like(every)
-    for place, m in enumerate(wrong + right):
-        ways, scale = _ways(m, int(t.max()), shift)
+    ways, exponent = _scaled_binomials(unanswered, k, shift)
+    exponents = np.full(len(nodes), exponent)
+    product = np.zeros((len(nodes), k + 1))  # coefficients of z^0 .. z^k of G_t, at each node
+    product[:, : len(ways)] = ways
+    winning = np.zeros_like(product)  # the same, summed over the correct answer that wins
+    for place, m in enumerate(incorrect + correct):
+        ways, exponent = _scaled_binomials(m, int(t.max()), shift)
         votes = np.arange(len(ways))
         wins = ways * (votes == t)
         factor = ways * (votes < t) + y * wins
-        if place >= len(wrong):
-            winning = _times(winning, factor) + _times(every, wins)
-        every = _times(every, factor)
-        scales += scale
+        if place >= len(incorrect):
+            winning = _multiply(winning, factor) + _multiply(product, wins)
+        product = _multiply(product, factor)
+        exponents += exponent
         if place % 32 == 31:
-            excess = np.frexp(np.maximum(every.max(axis=1), winning.max(axis=1)))[1]
-            every, winning = (np.ldexp(each, -excess[:, None]) for each in (every, winning))
-            scales += excess
-    subsets, scale = _scaled(math.comb(n, k))
-    wins = np.ldexp(winning[:, k] / subsets, scales - scale - shift * k)
+            excess = np.frexp(np.maximum(product.max(axis=1), winning.max(axis=1)))[1]
+            product = np.ldexp(product, -excess[:, None])
+            winning = np.ldexp(winning, -excess[:, None])
+            exponents += excess
+    subsets, exponent = _mantissa_and_exponent(math.comb(n, k))
+    wins = np.ldexp(winning[:, k] / subsets, exponents - exponent - shift * k)
     return float((weight[:, 0] * wins).sum())
 
 
-def _times(polynomial: np.ndarray, factor: np.ndarray) -> np.ndarray:
-    """Products of polynomials, row by row, as far as the first ones go."""
+def _multiply(polynomial: np.ndarray, factor: np.ndarray) -> np.ndarray:
+    """Return the products of polynomials, row by row, truncated to the degree of the first."""
     product = factor[:, :1] * polynomial
     for power in range(1, factor.shape[1]):
         product[:, power:] += factor[:, power, None] * polynomial[:, :-power]
@@ -136,36 +153,37 @@ def _times(polynomial: np.ndarray, factor: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=1 << 12)
-def _ways(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
-    """C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), none above 1, and the e."""
-    ways = [_scaled(math.comb(m, x)) for x in range(min(m, most) + 1)]
-    scale = max(exponent + shift * x for x, (_, exponent) in enumerate(ways))
-    return (
-        np.array([math.ldexp(w, e + shift * x - scale) for x, (w, e) in enumerate(ways)]),
-        scale,
-    )
+def _scaled_binomials(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
+    """Return C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), at most 1 each, and the e."""
+    parts = [_mantissa_and_exponent(math.comb(m, x)) for x in range(min(m, most) + 1)]
+    scale = max(exponent + shift * x for x, (_, exponent) in enumerate(parts))
+    binomials = [
+        math.ldexp(mantissa, exponent + shift * x - scale)
+        for x, (mantissa, exponent) in enumerate(parts)
+    ]
+    return np.array(binomials), scale
 
 
-def _scaled(number: int) -> tuple[float, int]:
-    """A positive integer as mantissa x 2^exponent, the mantissa from 1/2 to 1, rounded once."""
+def _mantissa_and_exponent(number: int) -> tuple[float, int]:
+    """Return a positive integer as mantissa * 2^exponent, 1/2 <= mantissa <= 1, rounded once."""
     exponent = number.bit_length()
     return number / (1 << exponent), exponent
 
 
 @lru_cache(maxsize=256)
-def _gauss(nodes: int) -> list[tuple[float, float]]:
-    """Nodes and weights of Gauss's rule on [0, 1].
+def _gauss_legendre(nodes: int) -> list[tuple[float, float]]:
+    """Return the nodes and weights of Gauss-Legendre quadrature on [0, 1].
 
-    The nodes are the zeros of a Legendre polynomial, to which NumPy's are improved by Newton's
-    method with more digits than a double has.
+    The nodes are the zeros of a Legendre polynomial. Newton's method in extended precision refines
+    those of NumPy.
     """
     x: np.ndarray = np.polynomial.legendre.leggauss(nodes)[0].astype(np.longdouble)
     for _ in range(3):
-        before, value = np.ones_like(x), x.copy()
+        previous, value = np.ones_like(x), x.copy()
         for degree in range(1, nodes):
-            following = ((2 * degree + 1) * x * value - degree * before) / (degree + 1)
-            before, value = value, following
-        slope = nodes * (x * value - before) / (x * x - 1)
+            following = ((2 * degree + 1) * x * value - degree * previous) / (degree + 1)
+            previous, value = value, following
+        slope = nodes * (x * value - previous) / (x * x - 1)
         x = x - value / slope
     weights = 1 / ((1 - x * x) * slope * slope)
     return list(zip(((1 + x) / 2).astype(float), weights.astype(float), strict=True))
