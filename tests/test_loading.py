@@ -17,7 +17,7 @@ from unittest.mock import patch
 import at_k
 import evaluate
 import pytest
-from at_k.cli.command import _argument_helps
+from at_k.cli.flags import parameter_helps
 from at_k.loading import metric_folders
 from conftest import ROOT
 from evaluate.loading import evaluation_module_factory, import_main_class
@@ -149,7 +149,7 @@ def test_the_module_test_of_evaluate(folder, monkeypatch):
 def test_every_parameter_is_told_of_in_the_docstring_and_on_the_card(folder):
     metric = at_k.load(folder.name)
     parameters = list(inspect.signature(metric._compute).parameters)
-    assert list(_argument_helps(metric.inputs_description)) == parameters
+    assert list(parameter_helps(metric.inputs_description)) == parameters
     inputs = (folder / "README.md").read_text().partition("### Inputs")[2]
     for parameter in parameters:
         assert f"**{parameter}**" in inputs

@@ -30,7 +30,7 @@ os.environ |= {"HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1"}
 import evaluate
 
 from .files import metric_script
-from .reading import PER_QUESTION, QUESTIONS, REFERENCES, as_outcome, read_questions
+from .reading import PER_QUESTION, USUAL_NAMES, as_outcome, read_questions
 from .space import JUDGES, Bank, Call, Options
 
 MOST_BYTES = 2 << 20
@@ -230,10 +230,7 @@ def _read(request: Request, parameters: Container[str]) -> dict[str, dict[str, A
 
 def _of_file(name: str, columns: dict[str, str | None]) -> dict[str, Any]:
     found = read_questions(name, **columns)
-    bank: dict[str, Any] = {"predictions": list(found.predictions)}
-    if found.references is not None:
-        bank["references"] = list(found.references)
-    return bank | {role: list(column) for role, column in found.options.items()}
+    return {name: list(column) for name, column in found.arguments.items()}
 
 
 def _copied(uploads: list[str]) -> dict[str, str]:
@@ -301,7 +298,7 @@ def _of_table(table: list[list[Any]]) -> dict[str, Any]:
 
 
 _ROLES = {
-    "references": REFERENCES,
-    "groups": PER_QUESTION["groups"],
-    "questions": QUESTIONS,
+    "references": USUAL_NAMES["references"],
+    "groups": USUAL_NAMES["groups"],
+    "questions": USUAL_NAMES["questions"],
 }

@@ -23,8 +23,7 @@ def shipped_rates() -> np.ndarray:
     for file in sorted((ROOT / "shared/at_k/samples").glob("*.jsonl")):
         questions = read_questions(str(file))
         scores = at_k.load("gpassk").compute(
-            predictions=questions.predictions,
-            references=questions.references,
+            **questions.arguments,
             check_correct_fn="numeric",
             k=1,
             include="pass@k",

@@ -112,7 +112,7 @@ def test_samples_of_one_question_with_unlike_references_are_refused(capsys, tmp_
     file.write_text("id,sample,reference\n1,a,a\n1,b,b\n")
     error = at_k_refuses(capsys, "gpassk", file, "--predictions", "sample", "--k", 1)
     assert "Rows 0 and 1" in error
-    assert "the same id, '1'" in error
+    assert "the same id, '1', but different references: 'a' and 'b'" in error
 
 
 def test_columns_can_be_named(capsys, tmp_path):
@@ -193,13 +193,13 @@ def test_a_judge_of_ones_own_is_named_by_module_and_function(capsys, tmp_path, m
     scores = json.loads(at_k_prints(capsys, "gpassk", file, *FLAGS, *judged))
     assert scores["pass^2"] == 0.0
     again = at_k_prints(capsys, "gpassk", file, *FLAGS, "--check-correct-fn", "mine:again")
-    assert "judged against answer by partial" in again
+    assert "checked against answer with partial" in again
     with pytest.raises(SystemExit):
         main(["gpassk", str(file), "--check-correct-fn", "mine:chek"])
     assert "mine:chek" in capsys.readouterr().err
 
 
-READ = "2 questions, 3 to 4 samples each, judged against answer by exact_match.\n\n"
+READ = "2 questions, 3 to 4 samples each, checked against answer with exact_match.\n\n"
 
 
 def test_the_table(capsys, tmp_path):
@@ -244,7 +244,7 @@ def test_a_column_is_as_wide_as_its_widest_cell():
     ("arguments", "message"),
     [
         (["nowhere.jsonl"], "no such file or folder: 'nowhere.jsonl'"),
-        (["setup.cfg"], "setup.cfg is none of .jsonl"),
+        (["setup.cfg"], "setup.cfg has none of the supported formats: .jsonl"),
         (["shared/at_k/samples/smollm2_cool.jsonl", "--k", "33"], "question 0 has n = 32"),
         (["shared/at_k/samples/smollm2_cool.jsonl", "--groups", "subject"], "'subject'"),
         (["shared/at_k/samples/smollm2_cool.jsonl", "--include", "best"], "include has 'best'"),
@@ -348,23 +348,28 @@ def test_questions_can_be_told_apart_by_any_column(capsys, tmp_path):
     [
         ("a.jsonl", "", (), "a.jsonl is empty"),
         ("a.csv", "", (), "a.csv is empty"),
-        ("a.csv", "samples,answer\n", (), "holds no question"),
-        ("a.jsonl", '{"samples": ["a"]}\n{"samp', (), "a.jsonl, line 2: this is no JSON"),
-        ("a.json", "[1, 2]", (), "something other than objects"),
-        ("a.jsonl", "[1]\n", (), "something other than objects"),
-        ("a.csv", "id,sample\n1,a,b\n", (), "a.csv, line 2: 3 cells under 2 names"),
-        ("a.csv", "sample\na\n", (), "name one with --questions"),
-        ("a.csv", "id,sample\n,a\n", (), "row 0 (from 0) has no id"),
+        ("a.csv", "samples,answer\n", (), "has no questions"),
+        ("a.jsonl", '{"samples": ["a"]}\n{"samp', (), "a.jsonl, line 2: invalid JSON"),
+        ("a.json", "[1, 2]", (), "must hold JSON objects only"),
+        ("a.jsonl", "[1]\n", (), "must hold JSON objects only"),
+        ("a.csv", "id,sample\n1,a,b\n", (), "a.csv, line 2: 3 cells, but line 1 names 2 columns"),
+        ("a.csv", "sample\na\n", (), "Name one with --questions."),
+        ("a.csv", "id,sample\n,a\n", (), "row 0 (from 0) has no id, so its question is unknown"),
         ("a.csv", "x,y\n1,2\n", (), "The columns are x, y."),
         ("a.csv", "samples,samples\n[1],[0]\n", (), "two columns have the same name"),
-        ("a.csv", "samples\n[1 0 1]\n", (), "'[1 0 1]' is no list of samples"),
-        ("a.json", "[]", (), "holds no question"),
-        ("a.jsonl", "\n\n", (), "holds no question"),
+        ("a.csv", "samples\n[1 0 1]\n", (), "'[1 0 1]' is not a JSON list of samples"),
+        ("a.json", "[]", (), "has no questions"),
+        ("a.jsonl", "\n\n", (), "has no questions"),
         ("a.jsonl", '{"id": 1, "samples": "a"}\n{"id": 2, "samples": ["a"]}', (), "in some rows"),
-        ("a.csv", 'samples\n"[1, 0]"\n"[1, "\n', (), "row 1 (from 0): '[1, ' is no list"),
+        ("a.csv", 'samples\n"[1, 0]"\n"[1, "\n', (), "row 1 (from 0): '[1, ' is not a JSON list"),
         ("a.csv", "samples\n\"['a' 'b']\"\n\"['a', 'b']\"\n", (), "row 0 (from 0): \"['a' 'b']\""),
         ("a.csv", "id,sample\n1,a\n", ("--questions", "no"), "There is no column 'no'"),
-        ("a.jsonl", '{"samples": ["a"]}', ("--split", "test"), "are for datasets"),
+        (
+            "a.jsonl",
+            '{"samples": ["a"]}',
+            ("--split", "test"),
+            "config and split apply to datasets",
+        ),
         ("a.jsonl", '{"samples": ["a"]}', (), "no references to check"),
         ("a.jsonl", '{"samples": ["a"], "answer": null}', (), "references[0] is None"),
         ("a.parquet", "no parquet", (), "a.parquet cannot be read"),
@@ -372,7 +377,7 @@ def test_questions_can_be_told_apart_by_any_column(capsys, tmp_path):
             "a.jsonl",
             '{"outcomes": [1], "samples": ["a"]}',
             ("--outcomes", "outcomes", "--predictions", "samples"),
-            "name one of them",
+            "name a column for one of them only",
         ),
     ],
 )
@@ -419,7 +424,7 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path):
         capture_output=True,
         text=True,
     )
-    assert result.stdout == "20000 questions, 2 samples each, taken as outcomes.\n0\n"
+    assert result.stdout == "20000 questions, 2 samples each, already graded.\n0\n"
     assert result.stderr == ""
 
 
@@ -465,7 +470,7 @@ def test_the_demo_says_which_samples_are_stable_and_which_reach_further(capsys):
     printed = at_k_prints(capsys, "demo")
     assert "  pass^4                   0.272    0.024      -0.248\n" in printed
     assert "  pass@32                  0.660    0.809      +0.149\n" in printed
-    assert "ahead from k = 8 on" in printed
+    assert "higher pass@k from k = 8 on" in printed
 
 
 def test_help_needs_no_heavy_import():
@@ -502,7 +507,7 @@ def json_lines(path, records):
 def test_every_metric_is_served_by_the_same_path(capsys, tmp_path, metric, flags, key):
     file = json_lines(tmp_path / "bank.jsonl", BANK)
     printed = at_k_prints(capsys, metric, file, *flags)
-    assert printed.startswith("2 questions, 4 samples each, taken as outcomes")
+    assert printed.startswith("2 questions, 4 samples each, already graded")
     scores = json.loads(at_k_prints(capsys, metric, file, *flags, "--json"))
     (line,) = [line for line in printed.splitlines() if line.startswith(f"{key} ")]
     assert line.split()[1] == f"{scores[key]:.4f}"
@@ -528,7 +533,7 @@ def test_a_table_has_no_column_without_a_number(capsys, tmp_path):
 def test_missing_samples_are_counted(capsys, tmp_path):
     file = json_lines(tmp_path / "bank.jsonl", [{"outcomes": [0, None, 1]}])
     printed = at_k_prints(capsys, "cons_at_k", file)
-    assert printed.startswith("1 question, 3 samples each (1 of them missing), taken as outcomes.")
+    assert printed.startswith("1 question, 3 samples each (1 of them missing), already graded.")
 
 
 def test_a_column_of_clusters_is_used_where_it_is_of_use(capsys, tmp_path):

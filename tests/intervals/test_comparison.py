@@ -266,7 +266,7 @@ def test_the_command_says_from_which_k_the_warm_samples_win(capsys):
     printed = at_k_prints(capsys, *SAMPLES, *NUMERIC)
     head, table, sentence = printed.strip().split("\n\n")
     assert head.splitlines() == [
-        f"smollm2_{name}: 94 questions, 32 samples each, judged against reference by numeric."
+        f"smollm2_{name}: 94 questions, 32 samples each, checked against reference with numeric."
         for name in ("cool", "warm")
     ]
     lines = table.splitlines()
@@ -274,13 +274,13 @@ def test_the_command_says_from_which_k_the_warm_samples_win(capsys):
     assert len(lines) == 2 + 32
     assert lines[9].split()[:4] == ["pass@8", "0.6120", "0.6515", "+0.0396"]
     assert " ".join(sentence.split()).endswith(
-        "smollm2_cool is ahead from pass@1 to pass@4 and smollm2_warm is ahead from pass@8 to "
+        "smollm2_cool is higher from pass@1 to pass@4 and smollm2_warm is higher from pass@8 to "
         "pass@32."
     )
     one = at_k_prints(capsys, *SAMPLES, *NUMERIC, "--k", 6)
-    assert "at once: by it, neither is ahead" in " ".join(one.split())
+    assert "By the band, neither is higher at any k." in " ".join(one.split())
     one = at_k_prints(capsys, *SAMPLES, *NUMERIC, "--k", 16)
-    assert "smollm2_warm is ahead at pass@16." in " ".join(one.split())
+    assert "smollm2_warm is higher at pass@16." in " ".join(one.split())
 
 
 def write(path, rows):
@@ -317,7 +317,8 @@ def test_questions_are_matched_by_a_column_that_names_them(capsys, tmp_path, nam
     assert at_k_prints(capsys, files[0], write(files[1], b[::-1]), *flags) == wanted
     samples = [{name: row[name], "outcome": x} for row in b[::-1] for x in row["outcomes"]]
     assert at_k_prints(capsys, files[0], write(files[1], samples), *flags) == wanted
-    assert "by" in at_k_refuses(capsys, files[0], write(files[1], b[1:]), *flags)
+    error = at_k_refuses(capsys, files[0], write(files[1], b[1:]), *flags)
+    assert f"Values of {name.lower()} that occur only in the first file: 1" in error
 
 
 def test_a_cluster_is_read_for_new_questions_and_not_in_the_way_of_others(capsys, tmp_path):
@@ -339,7 +340,7 @@ def test_files_of_one_name_are_called_a_and_b(capsys, tmp_path):
         (tmp_path / folder).mkdir()
         files.append(write(tmp_path / folder / "run.jsonl", bank))
     printed = at_k_prints(capsys, *files, "--k", 1)
-    assert printed.startswith("A: 12 questions, 6 samples each, taken as outcomes.\nB: 12")
+    assert printed.startswith("A: 12 questions, 6 samples each, already graded.\nB: 12")
     assert printed.splitlines()[3].split()[:2] == ["A", "B"]
 
 
@@ -380,14 +381,14 @@ ROWS = [{"id": f"q{i}", "samples": ["a", "b"], "answer": "a"} for i in range(3)]
 @pytest.mark.parametrize(
     ("second", "flags", "message"),
     [
-        ([row | {"id": f"p{i}"} for i, row in enumerate(ROWS)], (), "3 of them are in the first"),
-        (ROWS[:2], (), "1 of them are in the first only, such as 'q2'"),
-        ([*ROWS, ROWS[0] | {"id": "new"}], (), "in the second only, such as 'new'"),
+        ([row | {"id": f"p{i}"} for i, row in enumerate(ROWS)], (), "only in the first file: 3"),
+        (ROWS[:2], (), "of id that occur only in the first file: 1, such as 'q2'"),
+        ([*ROWS, ROWS[0] | {"id": "new"}], (), "only in the second file: 1, such as 'new'"),
         ([{"samples": ["a"], "answer": "a"}], (), "3 questions in the first file and 1 in"),
         (ROWS, ("--k", "3"), "question 0 has n = 2"),
         (ROWS, ("--metric", "best"), "metric has 'best'"),
         (ROWS, ("--check-correct-fn", "no"), "exact_match"),
-        (ROWS, ("--split", "test"), "are for datasets"),
+        (ROWS, ("--split", "test"), "apply to datasets"),
     ],
 )
 def test_what_is_wrong_with_two_files_is_said_in_one_line(capsys, tmp_path, second, flags, message):

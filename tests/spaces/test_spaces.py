@@ -310,8 +310,8 @@ def test_pasted_csv_with_a_sample_in_each_row_is_scored(browser, space):
 def bad_inputs(space):
     """Texts that cannot be scored, and what is said of them."""
     bad = {
-        '{"predictions": [': "line 1: this is no JSON",
-        '{"text": "1"}': 'no column with a usual name for samples: name one "predictions"',
+        '{"predictions": [': "line 1: invalid JSON",
+        '{"text": "1"}': "no column with a usual name for samples",
         "[" * 100_000: "nested too deep",
         '{"outcomes": []}': "is empty",
         '{"outcomes": [1, null]}\n{"outcomes": [null]}': "nothing but None",

@@ -1,8 +1,13 @@
-"""`at-k compare`: two files of samples of the same questions, and at which k one is ahead."""
+"""`at-k compare FILE FILE`: two files of samples of the same questions, compared at every k."""
 
 from __future__ import annotations
 
+import argparse
+import contextlib
+import inspect
 import itertools
+import json
+import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,87 +15,203 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import short
+from ..functions.comparison import compare
 from ..inputs.columns import given_per_question
 from ..inputs.counts import Counts
 from ..inputs.parsing import outcome_numbers, prediction_column, reference_column
 from ..inputs.run_checker import Checker
 from ..intervals.comparison import check_comparison, compare_counts
 from ..loading import load
-from .reading import Questions, places
-from .tables import aligned
+from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
+from .reading import Questions, read_questions
+from .tables import aligned, describe_input
 
-_ENDS = ("_a", "_b", "", "_lo", "_hi", "_band_lo", "_band_hi")
-_OF_WHAT = {"sampling": "new samples of these questions", "questions": "new questions like these"}
+_LONGEST_LABEL = 24
+_REPEATED = {
+    "sampling": "if the same questions were sampled again",
+    "questions": "for other questions like these",
+}
+
+
+def add_compare_flags(command: argparse.ArgumentParser) -> None:
+    """Add the flags of `at_k.compare` and of checkers to the parser, and what it runs."""
+    metric = load("gpassk")
+    of_metric = inspect.signature(metric._compute).parameters
+    parameters = [
+        *_compare_parameters(),
+        of_metric["check_correct_fn"],
+        of_metric["num_proc"],
+    ]
+    helps = parameter_helps(metric.inputs_description)
+    helps |= parameter_helps(inspect.getdoc(compare) or "")
+    command.add_argument("files", metavar="FILE", nargs=2, help=FILE_HELP)
+    add_flags(command, parameters, helps)
+    command.set_defaults(run=compare_command)
+
+
+def _compare_parameters() -> list[inspect.Parameter]:
+    """Return the parameters of `at_k.compare` except the two outcome matrices."""
+    parameters = inspect.signature(compare, eval_str=True).parameters
+    return [parameters[name] for name in parameters if name not in ("R_a", "R_b")]
+
+
+def compare_command(
+    files: Sequence[str],
+    as_json: bool,
+    check_correct_fn: Checker = "exact_match",
+    num_proc: int | None = None,
+    **given: Any,
+) -> str:
+    """Return what the subcommand prints: the comparison as a table, or as JSON.
+
+    Args:
+        files: the two files or datasets to read.
+        as_json: whether to print the dict of scores as JSON.
+        check_correct_fn: the checker, as metrics take it.
+        num_proc: the number of processes that run the checker.
+        **given: arguments of `read_questions` and `at_k.compare`.
+    """
+    reading, options = split_arguments(given)
+    a = read_questions(files[0], **reading)
+    reading.pop("clusters", None)  # those of the first file are used
+    b = read_questions(files[1], **reading)
+    if "clusters" in a.arguments:
+        options["clusters"] = a.arguments["clusters"]
+    options = {each.name: each.default for each in _compare_parameters()} | options
+    with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
+        scores = compare_files(a, b, options, check_correct_fn, num_proc)
+    if as_json:
+        return json.dumps(scores, indent=2)
+    labels = file_labels(files)
+    inputs = [
+        f"{label}: {describe_input(questions, check_correct_fn)}"
+        for label, questions in zip(labels, (a, b), strict=True)
+    ]
+    summary = comparison_summary(scores, labels, options["interval"], options["confidence"])
+    return "\n\n".join(["\n".join(inputs), comparison_table(scores, labels), summary])
 
 
 def compare_files(
     a: Questions,
     b: Questions,
-    asked: Mapping[str, Any],
-    check_correct_fn: Checker = "exact_match",
-    num_proc: int | None = None,
+    options: Mapping[str, Any],
+    check_correct_fn: Checker,
+    num_proc: int | None,
 ) -> dict[str, float]:
-    """What `at_k.compare` says of the samples of two files, once they are judged.
+    """Check the samples of two files, and return what `at_k.compare` returns for them.
 
     Args:
         a: the questions of the first file.
-        b: those of the second, which may be in another order.
-        asked: the other parameters of `at_k.compare`.
-        check_correct_fn: the judge, as the metrics take it.
-        num_proc: number of processes to judge in.
+        b: the questions of the second file, in any order if a column identifies them.
+        options: the parameters of `at_k.compare`.
+        check_correct_fn: the checker, as metrics take it.
+        num_proc: the number of processes that run the checker.
     """
-    order = places(a, b)
-    columns = [prediction_column(questions.predictions) for questions in (a, b)]
-    n_a, n_b = (given_per_question(column) for column in columns)
-    check_comparison(np.minimum(n_a, n_b[order]), **asked)  # before the judge is
+    order = match_questions(a, b)
+    predictions = [prediction_column(each.arguments["predictions"]) for each in (a, b)]
+    n_a, n_b = (given_per_question(column) for column in predictions)
+    check_comparison(np.minimum(n_a, n_b[order]), **options)  # before any sample is checked
     metric, counts = load("gpassk"), []
-    for questions, column in zip((a, b), columns, strict=True):
-        references = reference_column(questions.references, len(column))
-        if questions.references is None:
+    for questions, column in zip((a, b), predictions, strict=True):
+        references = reference_column(questions.arguments.get("references"), len(column))
+        if "references" not in questions.arguments:
             column = outcome_numbers(column)
         outcomes = metric.outcomes(column, references, check_correct_fn, num_proc, None)
         counts.append(outcomes.counts())
-    return compare_counts(counts[0], Counts(counts[1].n[order], counts[1].c[order]), **asked)
+    in_order = Counts(counts[1].n[order], counts[1].c[order])
+    return compare_counts(counts[0], in_order, **options)
 
 
-# --- What is printed --------------------------------------------------------------------
+def match_questions(a: Questions, b: Questions) -> list[int]:
+    """Return the position in b of each question of a.
+
+    Questions are matched by a column that identifies them in both files. If there is none, they
+    are taken to be in the same order.
+
+    Raises:
+        ValueError: if the files have different questions, or different numbers of them.
+    """
+    shared = [column for column in a.identifiers if column in b.identifiers]
+    for column in shared:
+        if set(a.identifiers[column]) == set(b.identifiers[column]):
+            position = {entry: i for i, entry in enumerate(b.identifiers[column])}
+            return [position[entry] for entry in a.identifiers[column]]
+    if shared:
+        column = shared[0]
+        _refuse_unmatched(column, a, b, "first")
+        _refuse_unmatched(column, b, a, "second")
+    m_a, m_b = len(a.arguments["predictions"]), len(b.arguments["predictions"])
+    if m_a != m_b:
+        raise ValueError(
+            f"There are {m_a} questions in the first file and {m_b} in the second: both need the "
+            f"same questions."
+        )
+    return list(range(m_a))
 
 
-def labels_of(files: Sequence[str], most: int = 24) -> list[str]:
-    """What to call the files: by their names, if these differ and are short; or else A and B."""
+def _refuse_unmatched(column: str, file: Questions, other: Questions, which: str) -> None:
+    """Raise a ValueError if some questions of a file are not in the other one."""
+    known = set(other.identifiers[column])
+    unmatched = [entry for entry in file.identifiers[column] if entry not in known]
+    if unmatched:
+        raise ValueError(
+            f"The files have different questions. Values of {column} that occur only in the "
+            f"{which} file: {len(unmatched)}, such as {short(unmatched[0])}."
+        )
+
+
+# --- Output -----------------------------------------------------------------------------
+
+
+def file_labels(files: Sequence[str]) -> list[str]:
+    """Return the names of the files without suffixes, or A and B if these are equal or long."""
     names = [Path(file).name.split(".")[0] for file in files]
-    short = all(0 < len(name) <= most for name in names)
-    return names if short and len(set(names)) == len(names) else ["A", "B"]
+    if len(set(names)) < len(names):
+        return ["A", "B"]
+    if not all(0 < len(name) <= _LONGEST_LABEL for name in names):
+        return ["A", "B"]
+    return names
 
 
-def difference_table(scores: Mapping[str, float], labels: Sequence[str]) -> str:
-    """A row for each k: both scores, their difference, its interval and its band."""
+def comparison_table(scores: Mapping[str, float], labels: Sequence[str]) -> str:
+    """Return a table with a row for each k: both scores, their difference and its limits."""
     table = [["", *labels, "difference", "lo", "hi", "band lo", "band hi"]]
-    for key in _keys(scores):
-        a, b, *rest = (scores[key + end] for end in _ENDS)
-        table.append([key, f"{a:.4f}", f"{b:.4f}", *(f"{x:+.4f}" for x in rest)])
+    for key in _compared_keys(scores):
+        both = [f"{scores[key + suffix]:.4f}" for suffix in ("_a", "_b")]
+        suffixes = ("", "_lo", "_hi", "_band_lo", "_band_hi")
+        differences = [f"{scores[key + suffix]:+.4f}" for suffix in suffixes]
+        table.append([key, *both, *differences])
     return aligned(table)
 
 
-def who_is_ahead(
+def comparison_summary(
     scores: Mapping[str, float], labels: Sequence[str], interval: str, confidence: float
 ) -> str:
-    """Where the band leaves no doubt of the sign of the difference, as a sentence."""
-    keys = _keys(scores)
-    signs = [(scores[f"{key}_band_lo"] > 0) - (scores[f"{key}_band_hi"] < 0) for key in keys]
-    ahead = []
-    for sign, rows in itertools.groupby(range(len(keys)), signs.__getitem__):
-        first, *_, last = [keys[row] for row in rows] * 2
-        where = f"at {first}" if first == last else f"from {first} to {last}"
-        if sign:
-            ahead.append(f"{labels[sign > 0]} is ahead {where}")
-    sure = f"{100 * confidence:g} %"
+    """Return sentences that explain the limits, and say at which k one file scores higher."""
+    runs = []
+    keys_by_sign = itertools.groupby(_compared_keys(scores), lambda key: _band_sign(scores, key))
+    for sign, group in keys_by_sign:
+        keys = list(group)
+        where = f"at {keys[0]}" if len(keys) == 1 else f"from {keys[0]} to {keys[-1]}"
+        if sign != 0:
+            label = labels[1] if sign > 0 else labels[0]
+            runs.append(f"{label} is higher {where}")
+    conclusion = " and ".join(runs) or "neither is higher at any k"
+    percent = f"{100 * confidence:g} %"
     return textwrap.fill(
-        f"lo to hi holds the difference for {_OF_WHAT[interval]} with {sure} confidence at each k, "
-        f"the band with {sure} at all of them at once: by it, "
-        f"{' and '.join(ahead) or 'neither is ahead for sure at any of them'}."
+        f"lo and hi: {percent} confidence interval of the difference at each k, "
+        f"{_REPEATED[interval]}. band lo and band hi: simultaneous {percent} confidence band over "
+        f"all k. By the band, {conclusion}."
     )
 
 
-def _keys(scores: Mapping[str, float]) -> list[str]:
+def _band_sign(scores: Mapping[str, float], key: str) -> int:
+    """Return 1 or -1 if the band at a key is above or below 0, or else 0."""
+    if scores[f"{key}_band_lo"] > 0:
+        return 1
+    return -1 if scores[f"{key}_band_hi"] < 0 else 0
+
+
+def _compared_keys(scores: Mapping[str, float]) -> list[str]:
     return [key for key in scores if f"{key}_band_lo" in scores]

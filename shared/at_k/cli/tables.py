@@ -1,10 +1,14 @@
-"""Scores as aligned text."""
+"""Print scores as aligned tables, and the sentence above them that says what was read."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-_DETAILS = {
+if TYPE_CHECKING:
+    from .reading import Questions
+
+_SUFFIXES = {
     "": "score",
     "_mu": "mean",
     "_sigma": "sd",
@@ -12,69 +16,108 @@ _DETAILS = {
     "_hi": "hi",
     "_interval": "interval",
 }
+"""The columns of a table of intervals: the suffix of the keys, and the heading."""
+
+_LONGEST_HEADING = 24
+
+
+def describe_input(questions: Questions, checker: str | Callable[..., Any]) -> str:
+    """Return a sentence that says what was read, from which columns, and how it was checked."""
+    samples, columns = questions.arguments["predictions"], dict(questions.columns)
+    sizes = [len(row) for row in samples]
+    count = "1 question" if len(sizes) == 1 else f"{len(sizes)} questions"
+    each = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
+    missing = sum(sample is None for row in samples for sample in row)
+    parts = f"{count}, {each} samples each"
+    if missing:
+        parts += f" ({missing} of them missing)"
+    columns.pop("predictions")
+    references = columns.pop("references", None)
+    if references is None:
+        parts += ", already graded"
+    else:
+        name = checker if isinstance(checker, str) else _function_name(checker)
+        parts += f", checked against {references} with {name}"
+    for argument, column in columns.items():
+        parts += f"; {argument} from {column}"
+    return f"{parts}."
+
+
+def _function_name(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", type(function).__name__)
 
 
 def score_table(scores: dict[str, Any]) -> str:
-    """A flat dict of scores: a row for each key, a column for all questions and each group.
+    """Return the scores of `compute` as a table.
 
-    With intervals, a table for all questions and one for each group.
+    It has a row for each key, and a column for all questions and for each group. With intervals
+    there is a table for all questions and one for each group. Scores of single questions follow in
+    a table of their own.
     """
     values = {key: value for key, value in scores.items() if key != "per_question"}
-    keys = [key for key in values if not any(_is_detail(key, end, values) for end in _DETAILS)]
+    of_intervals = {key + suffix for key in values for suffix in _SUFFIXES if suffix}
+    keys = [key for key in values if key not in of_intervals]
     rows = [key for key in keys if "/" not in key]
-    labels = list(dict.fromkeys(key.rpartition("/")[0] for key in keys if "/" in key))
-    prefixes = ["", *(f"{label}/" for label in labels)]
+    labels = dict.fromkeys(key.rpartition("/")[0] for key in keys if "/" in key)
+    headings = {"": "all questions" if labels else ""}
+    headings |= {f"{label}/": _group_heading(label) for label in labels}
     if any(f"{row}_lo" in values for row in rows):
         tables = [
-            _without_empty_columns(
-                [[_head(prefix) if labels else "", *_DETAILS.values()]]
-                + [
-                    [row, *(_cell(values.get(prefix + row + end)) for end in _DETAILS)]
-                    for row in rows
-                ]
-            )
-            for prefix in prefixes
+            _interval_table(values, rows, prefix, heading) for prefix, heading in headings.items()
         ]
     else:
-        heads = [_head(prefix) if labels else "score" for prefix in prefixes]
-        lines = [[row, *(f"{values[prefix + row]:.4f}" for prefix in prefixes)] for row in rows]
-        tables = [[["", *heads], *lines]]
-    if each := scores.get("per_question"):
-        numbers = enumerate(zip(*each.values(), strict=True))
-        lines = [[str(question), *(f"{x:.4f}" for x in line)] for question, line in numbers]
-        tables.append([["question", *each], *lines])
-    return "\n\n".join(map(aligned, tables))
+        head = ["", *headings.values()] if labels else ["", "score"]
+        lines = [[row, *(_cell(values[prefix + row]) for prefix in headings)] for row in rows]
+        tables = [[head, *lines]]
+    if "per_question" in scores:
+        tables.append(_question_table(scores["per_question"]))
+    return "\n\n".join(aligned(table) for table in tables)
 
 
-def _without_empty_columns(table: list[list[str]]) -> list[list[str]]:
-    kept = [i for i, cells in enumerate(zip(*table[1:], strict=True)) if i == 0 or any(cells)]
-    return [[row[i] for i in kept] for row in table]
+def _interval_table(
+    values: dict[str, Any], rows: list[str], prefix: str, heading: str
+) -> list[list[str]]:
+    """Return a row for each score, with the columns of its interval that have values."""
+    suffixes = [
+        suffix for suffix in _SUFFIXES if any(prefix + row + suffix in values for row in rows)
+    ]
+    head = [heading, *(_SUFFIXES[suffix] for suffix in suffixes)]
+    lines = [
+        [row, *(_cell(values.get(prefix + row + suffix)) for suffix in suffixes)] for row in rows
+    ]
+    return [head, *lines]
+
+
+def _question_table(per_question: dict[str, list[float]]) -> list[list[str]]:
+    table = [["question", *per_question]]
+    for question, numbers in enumerate(zip(*per_question.values(), strict=True)):
+        table.append([str(question), *map(_cell, numbers)])
+    return table
 
 
 def _cell(value: float | str | None) -> str:
-    return "" if value is None else value if isinstance(value, str) else f"{value:.4f}"
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else f"{value:.4f}"
 
 
-def _is_detail(key: str, end: str, values: dict[str, Any]) -> bool:
-    return end != "" and key.endswith(end) and key.removesuffix(end) in values
-
-
-def _head(prefix: str, most: int = 24) -> str:
-    label = " ".join(prefix.removesuffix("/").split()) or (
-        "(no label)" if prefix else "all questions"
-    )
-    return label if len(label) <= most else f"{label[: most - 2]}.."
+def _group_heading(label: str) -> str:
+    heading = " ".join(label.split()) or "(no label)"
+    if len(heading) <= _LONGEST_HEADING:
+        return heading
+    return f"{heading[: _LONGEST_HEADING - 2]}.."
 
 
 def aligned(table: list[list[str]]) -> str:
-    """Rows of cells with the columns lined up, the first to the left; under the heads a rule."""
+    """Return rows of cells as lines of text, with a rule below the first row.
+
+    The first column is aligned to the left, the others to the right.
+    """
     widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
-    lines = [
-        "  ".join(
-            [row[0].ljust(widths[0])]
-            + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        ).rstrip()
-        for row in table
-    ]
     rule = "  ".join("-" * width for width in widths)
+    lines = []
+    for first, *others in table:
+        cells = [first.ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        lines.append("  ".join(cells).rstrip())
     return "\n".join([lines[0], rule, *lines[1:]])

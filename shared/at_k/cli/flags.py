@@ -1,0 +1,161 @@
+"""Derive the flags of a subcommand from the signature and the docstring of what it runs."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import inspect
+import json
+import re
+import sys
+import types
+import typing
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .selection import PER_QUESTION, USUAL_NAMES, SelectionError
+
+FILE_HELP = "JSON Lines, JSON, CSV, TSV or Parquet file, saved dataset, or name of a dataset"
+
+_COLUMN_HELP = {
+    "predictions": "The samples to be checked.",
+    "outcomes": "Already-graded outcomes, instead of samples to be checked.",
+    "references": "The references to check the samples against.",
+    "questions": "The question that each row belongs to, if a row is one sample.",
+}
+_DATASET_HELP = {
+    "config": "The configuration of a dataset.",
+    "split": "The split of a dataset.",
+}
+_READING = (*_COLUMN_HELP, *_DATASET_HELP, *PER_QUESTION)
+
+# Parameters of `compute` without a flag of their own: the first two are read from columns, and an
+# executor is an object.
+_WITHOUT_FLAG = ("predictions", "references", "executor")
+
+
+def add_flags(
+    command: argparse.ArgumentParser,
+    parameters: Iterable[inspect.Parameter],
+    helps: dict[str, str],
+) -> None:
+    """Add a flag for each column of a file and for each parameter, and the flag --json.
+
+    Args:
+        command: the parser of a subcommand.
+        parameters: the parameters of the function that the subcommand calls.
+        helps: the help text of each parameter.
+    """
+    columns = command.add_argument_group("columns of the file, found by their usual names")
+    for role, text in _COLUMN_HELP.items():
+        _add_column_flag(columns, role, text)
+    dataset = command.add_argument_group("parts of a dataset")
+    for role, text in _DATASET_HELP.items():
+        dataset.add_argument(f"--{role}", metavar="NAME", help=text)
+    flags = command.add_argument_group("parameters")
+    for parameter in parameters:
+        text = helps.get(parameter.name, "").replace("%", "%%")
+        if parameter.name in PER_QUESTION:
+            _add_column_flag(columns, parameter.name, text)
+        elif parameter.name not in _WITHOUT_FLAG:
+            flag = f"--{parameter.name.replace('_', '-')}"
+            options = _argparse_options(parameter)
+            flags.add_argument(flag, help=text, default=argparse.SUPPRESS, **options)
+    command.add_argument(
+        "--json", action="store_true", dest="as_json", help="Print the dict of scores as JSON."
+    )
+
+
+def _add_column_flag(group: argparse._ArgumentGroup, role: str, text: str) -> None:
+    text = f"{text} Usual names: {', '.join(USUAL_NAMES[role])}."
+    group.add_argument(f"--{role}", metavar="COLUMN", help=text)
+
+
+def split_arguments(given: dict[str, Any]) -> tuple[dict[str, str | None], dict[str, Any]]:
+    """Return the arguments of `read_questions`, and those of the function that is called.
+
+    A column of clusters is only looked for if it is named or if the interval uses clusters.
+    """
+    reading = {name: value for name, value in given.items() if name in _READING}
+    parameters = {name: value for name, value in given.items() if name not in _READING}
+    uses_clusters = parameters.get("interval") in ("questions", "auto")
+    if not uses_clusters and reading.get("clusters") is None:
+        reading.pop("clusters", None)
+    return reading, parameters
+
+
+def flags_for(error: SelectionError) -> str:
+    """Return the sentence that tells which flags solve the problem."""
+    flags = " or ".join(f"--{role}" for role in error.roles)
+    return f"Name one with {flags}."
+
+
+def parameter_helps(docstring: str) -> dict[str, str]:
+    """Return the text of each parameter in the section `Args:` of a docstring."""
+    section = re.search(r"^Args:\n(.*?)(?=^\S|\Z)", docstring, re.MULTILINE | re.DOTALL)
+    if section is None:
+        return {}
+    entries = re.findall(r"^    (\w+): (.*?)(?=^    \w|\Z)", section[1], re.MULTILINE | re.DOTALL)
+    return {name: " ".join(text.split()) for name, text in entries}
+
+
+# --- Types ------------------------------------------------------------------------------
+
+
+def _argparse_options(parameter: inspect.Parameter) -> dict[str, Any]:
+    """Return the options of `add_argument` for a parameter, from its annotation and default."""
+    if parameter.annotation is bool:
+        return {"action": argparse.BooleanOptionalAction if parameter.default else "store_true"}
+    kinds = _alternatives(parameter.annotation)
+    origins = {typing.get_origin(kind): typing.get_args(kind) for kind in kinds}
+    if Callable in origins:
+        return {"type": _checker, "metavar": "NAME|MODULE:FUNCTION"}
+    if list in origins and origins[list][0] in (int, float, str):
+        return {"nargs": "+"} | _of_type(origins[list][0])
+    if tuple in origins and origins[tuple][-1] is not ...:
+        return {"nargs": len(origins[tuple])} | _of_type(origins[tuple][0])
+    for kind in kinds:
+        if kind in (int, float, str):
+            optional = types.NoneType in kinds and parameter.default is not None
+            return _of_type_or_none(kind) if optional else _of_type(kind)
+    return {"type": _json, "metavar": "JSON"}
+
+
+def _alternatives(annotation: Any) -> tuple[Any, ...]:
+    """Return the types of a union, or the type itself."""
+    if isinstance(annotation, types.UnionType):
+        return typing.get_args(annotation)
+    return (annotation,)
+
+
+def _of_type(kind: type) -> dict[str, Any]:
+    return {"type": kind, "metavar": kind.__name__.upper()}
+
+
+def _of_type_or_none(kind: type) -> dict[str, Any]:
+    def parse(text: str) -> Any:
+        return None if text == "none" else kind(text)
+
+    parse.__name__ = f"{kind.__name__} or none"  # argparse shows it in its error message
+    return {"type": parse, "metavar": f"{kind.__name__.upper()}|none"}
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"invalid JSON: {error}") from error
+
+
+def _checker(text: str) -> str | Callable[..., Any]:
+    """Return the name of a checker as it is, or the function that MODULE:FUNCTION names."""
+    module, colon, function = text.partition(":")
+    if not colon:
+        return text
+    sys.path.insert(0, "")  # find modules in the current directory
+    try:
+        return getattr(importlib.import_module(module), function)
+    except Exception as error:  # the module may raise anything when it is imported
+        raise argparse.ArgumentTypeError(
+            f"{text} cannot be imported as MODULE:FUNCTION: {type(error).__name__}: {error}"
+        ) from error

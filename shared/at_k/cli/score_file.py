@@ -1,0 +1,46 @@
+"""`at-k METRIC FILE`: the scores of a metric for the samples in a file."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import functools
+import inspect
+import json
+import sys
+from typing import Any
+
+import evaluate
+
+from ..loading import load
+from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
+from .reading import read_questions
+from .tables import describe_input, score_table
+
+
+def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
+    """Add the flags of a metric to the parser of its subcommand, and what it runs."""
+    metric = load(name)
+    parameters = inspect.signature(metric._compute).parameters.values()
+    command.add_argument("file", metavar="FILE", help=FILE_HELP)
+    add_flags(command, parameters, parameter_helps(metric.inputs_description))
+    command.set_defaults(run=functools.partial(score_file, metric))
+
+
+def score_file(metric: evaluate.Metric, file: str, as_json: bool, **given: Any) -> str:
+    """Return what the subcommand prints: the scores of a file as tables, or as JSON.
+
+    Args:
+        metric: the metric to compute.
+        file: the file or dataset to read.
+        as_json: whether to print the dict of scores as JSON.
+        **given: arguments of `read_questions` and `compute`.
+    """
+    reading, parameters = split_arguments(given)
+    questions = read_questions(file, **reading)
+    with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
+        scores = metric.compute(**questions.arguments, **parameters)
+    if as_json:
+        return json.dumps(scores, indent=2)
+    checker = parameters.get("check_correct_fn", "exact_match")
+    return f"{describe_input(questions, checker)}\n\n{score_table(scores)}"

@@ -1,0 +1,169 @@
+"""Load a source into columns: a file, a saved dataset, or a dataset of the Hub."""
+
+from __future__ import annotations
+
+import csv
+import glob
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pyarrow as pa
+
+from .selection import Columns, SelectionError
+
+_TEXT_FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
+_FORMATS = (*_TEXT_FORMATS, ".parquet")
+
+
+def load_columns(source: str, config: str | None = None, split: str | None = None) -> Columns:
+    """Return the columns of a source by name.
+
+    Args:
+        source: the path of a file or folder, or the name of a dataset.
+        config: the configuration of the dataset.
+        split: the split of the dataset. It may be omitted if there is only one.
+
+    Raises:
+        SelectionError: if there are several splits and none is chosen.
+        ValueError: if a file cannot be read. The message names the line if it can.
+        FileNotFoundError: if there is no such file or folder.
+    """
+    path = Path(source)
+    with _progress_bars_disabled():
+        if not path.is_file():
+            return _dataset_columns(_one_split(_load_dataset(source, config), source, split))
+        if config or split:
+            raise ValueError(f"config and split apply to datasets, and {source} is a file.")
+        file_format = _file_format(path)
+        if file_format == ".parquet":
+            return _dataset_columns(_load_file(path, "parquet"))
+        if file_format in _TEXT_FORMATS:
+            lines = _load_file(path, "text", keep_linebreaks=True)["text"][:]
+            return _parse_lines(lines, source, file_format)
+        raise ValueError(f"{source} has none of the supported formats: {', '.join(_FORMATS)}.")
+
+
+@contextmanager
+def _progress_bars_disabled() -> Iterator[None]:
+    if datasets.are_progress_bars_disabled():
+        yield
+        return
+    datasets.disable_progress_bars()
+    try:
+        yield
+    finally:
+        datasets.enable_progress_bars()
+
+
+def _file_format(path: Path) -> str:
+    """Return the last suffix in lower case, except that of compression."""
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
+    return suffixes[-1] if suffixes else ""
+
+
+# --- Datasets ---------------------------------------------------------------------------
+
+
+def _load_dataset(source: str, config: str | None) -> datasets.Dataset | datasets.DatasetDict:
+    path = Path(source)
+    if any((path / name).is_file() for name in ("state.json", "dataset_dict.json")):
+        return datasets.load_from_disk(source)
+    if path.is_dir():
+        return _load_uncached(str(path.resolve()), name=config)
+    if _file_format(path) in _FORMATS or source.startswith((".", "/", "~")):
+        raise FileNotFoundError(f"There is no such file or folder: {source!r}")
+    return datasets.load_dataset(source, config)
+
+
+def _load_file(path: Path, builder: str, **options: Any) -> datasets.Dataset:
+    file = glob.escape(str(path))  # datasets would expand wildcards in the name
+    try:
+        return _load_uncached(builder, data_files=file, split="train", **options)
+    except (datasets.exceptions.DatasetGenerationError, pa.ArrowInvalid) as error:
+        if path.stat().st_size == 0:
+            raise ValueError(f"{path} is empty.") from error
+        raise ValueError(f"{path} cannot be read: {error.__cause__ or error}.") from error
+
+
+def _load_uncached(source: str, **options: Any) -> Any:
+    """Load a local dataset as it is now: the cache knows a file by its path and time only."""
+    with tempfile.TemporaryDirectory() as cache:
+        return datasets.load_dataset(source, cache_dir=cache, keep_in_memory=True, **options)
+
+
+def _one_split(
+    loaded: datasets.Dataset | datasets.DatasetDict, source: str, split: str | None
+) -> datasets.Dataset:
+    if isinstance(loaded, datasets.Dataset):
+        loaded = {str(loaded.split or "train"): loaded}
+    if split is None and len(loaded) == 1:
+        return next(iter(loaded.values()))
+    if split not in loaded:
+        problem = f"{source} has the splits {', '.join(loaded)}."
+        raise SelectionError(problem, ["split"], loaded)
+    return loaded[split]
+
+
+def _dataset_columns(rows: datasets.Dataset) -> Columns:
+    return {name: rows[name] for name in rows.column_names}
+
+
+# --- Text files -------------------------------------------------------------------------
+
+
+def _parse_lines(lines: list[str], source: str, file_format: str) -> Columns:
+    """Return the columns of a text file, with the cells of CSV as text.
+
+    The readers of `datasets` for these formats are not used, because they convert what looks like
+    another type: "2024-01-01" to a time, 012 to 12, and the answer "None" to a missing value.
+    """
+    lines[0] = lines[0].removeprefix("\ufeff")
+    if file_format in (".csv", ".tsv"):
+        return _parse_csv(lines, source, "\t" if file_format == ".tsv" else ",")
+    if file_format == ".json":
+        parsed = _parse_json("".join(lines), source)
+        if isinstance(parsed, dict) and all(isinstance(value, list) for value in parsed.values()):
+            return parsed
+        records = parsed if isinstance(parsed, list) else [parsed]
+    else:
+        records = [
+            _parse_json(line, f"{source}, line {number}")
+            for number, line in enumerate(lines, start=1)
+            if line.strip()
+        ]
+    if not all(isinstance(record, dict) for record in records):
+        raise ValueError(f"{source} must hold JSON objects only, with one key per column.")
+    names = dict.fromkeys(name for record in records for name in record)
+    return {name: [record.get(name) for record in records] for name in names}
+
+
+def _parse_json(text: str, place: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{place}: invalid JSON: {error}.") from error
+
+
+def _parse_csv(lines: list[str], source: str, delimiter: str) -> Columns:
+    csv.field_size_limit(sys.maxsize)  # a cell may hold all samples of a question
+    reader = csv.reader(lines, delimiter=delimiter)
+    names = [name.strip() for name in next(reader)]
+    if len(set(names)) < len(names):
+        raise ValueError(f"{source}, line 1: two columns have the same name.")
+    records = []
+    for record in reader:
+        if not record:
+            continue
+        if len(record) != len(names):
+            raise ValueError(
+                f"{source}, line {reader.line_num}: {len(record)} cells, but line 1 names "
+                f"{len(names)} columns."
+            )
+        records.append(record)
+    return {name: [record[i] for record in records] for i, name in enumerate(names)}
