@@ -545,4 +545,4 @@ def test_a_column_of_clusters_is_used_where_it_is_of_use(capsys, tmp_path):
     assert "cluster" not in at_k_prints(capsys, "gpassk", file, *flags)
     printed = at_k_prints(capsys, "gpassk", file, *flags, "--interval", "questions")
     assert "; clusters from cluster." in printed
-    assert "clusters are for" in at_k_refuses(capsys, "gpassk", file, "--clusters", "cluster")
+    assert "clusters are used by" in at_k_refuses(capsys, "gpassk", file, "--clusters", "cluster")
