@@ -154,7 +154,7 @@ def test_groups_add_each_groups_score(score_agg):
         ({"weights": {}}, "weights is {}: give a dict from labels to numbers"),
         ({"weights": None}, "weights is None"),
         ({"weights": ["fully"]}, "weights is"),
-        ({"weights": {1: 1.0}}, "weights has the label 1: a label is a text"),
+        ({"weights": {1: 1.0}}, "weights has the label 1: a label is a string"),
         ({"weights": {"fully": 2}}, r"weights\['fully'\] is 2: a weight is a number from 0 to 1"),
         ({"weights": {"fully": float("nan")}}, r"weights\['fully'\] is nan"),
         ({"weights": {"fully": True}}, r"weights\['fully'\] is True"),

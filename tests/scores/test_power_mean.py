@@ -1,4 +1,4 @@
-"""score_agg as a function: the tables of its text, published releases, limits, and bounds."""
+"""The function score_agg: the tables of its source, published releases, limits and bounds."""
 
 import doctest
 import itertools
@@ -21,7 +21,7 @@ weights = st.sampled_from(sorted(VERDICTS.values())) | st.floats(0, 1)
 one_zero = st.integers(3, 30).map(lambda good: [1.0] * good + [0.0])
 lists = st.lists(weights, min_size=1, max_size=12) | one_zero
 positive_lists = st.lists(st.floats(1e-6, 1) | st.sampled_from([0.3, 0.7, 0.9, 1.0]), min_size=1)
-# Where the exponent goes through 0, at 0.4429, most can go wrong.
+# The exponent is 0 at 0.4429, where numerical errors are most likely.
 temperatures = (
     st.sampled_from([row[0] for row in TABLE]) | st.floats(0.1, 1) | st.floats(0.44, 0.46)
 )
@@ -31,19 +31,19 @@ def geometric(x):
     return float(power_mean(x, 0.0))
 
 
-def alone(x, p):
-    """The power mean of one list."""
+def mean_of_one(x, p):
+    """Return the power mean of one list."""
     return float(power_means(np.array(x, dtype=float)[:, None], p)[0])
 
 
 def penalty_factor(x, penalty=0.1):
-    return max(0.0, 1 - penalty * sum(each == 0 for each in x))
+    return max(0.0, 1 - penalty * sum(weight == 0 for weight in x))
 
 
-# --- The text ---------------------------------------------------------------------------
+# --- The source -------------------------------------------------------------------------
 
 
-def test_the_examples_in_the_docstrings_print_what_they_say():
+def test_docstring_examples_print_the_shown_results():
     results = doctest.testmod(at_k.scores.score_agg)
     assert results.attempted > 0
     assert results.failed == 0
@@ -55,14 +55,14 @@ def test_the_exponent_passes_through_every_row_of_the_table(temperature, p):
 
 
 @pytest.mark.parametrize(("low", "high"), list(itertools.pairwise(TABLE)))
-def test_the_exponent_is_straight_between_the_rows(low, high):
+def test_the_exponent_is_linear_between_the_rows(low, high):
     for share in (0.1, 0.5, 0.8):
         temperature = low[0] + share * (high[0] - low[0])
-        wanted = low[1] + share * (high[1] - low[1])
-        assert exponent(temperature) == pytest.approx(wanted, abs=1e-13)
+        expected = low[1] + share * (high[1] - low[1])
+        assert exponent(temperature) == pytest.approx(expected, abs=1e-13)
 
 
-def test_labels_stand_for_the_weights_of_the_text():
+def test_labels_have_the_weights_of_the_source():
     for label, weight in [("fully", 1), ("mostly", 0.9), ("partial", 0.7), ("minor", 0.3)]:
         assert at_k.score_agg([label]) == weight
     assert at_k.score_agg(["fully", "none"]) == 0.5 * 0.9
@@ -72,44 +72,44 @@ def test_labels_stand_for_the_weights_of_the_text():
 
 @given(lists, st.floats(0, 1))
 @settings(deadline=None)
-def test_in_the_middle_it_is_the_arithmetic_mean_less_a_share_for_each_zero(x, penalty):
-    wanted = math.fsum(x) / len(x) * penalty_factor(x, penalty)
-    assert at_k.score_agg(x, 0.5, penalty) == pytest.approx(wanted, rel=1e-14, abs=1e-300)
+def test_temperature_one_half_gives_the_penalized_arithmetic_mean(x, penalty):
+    expected = math.fsum(x) / len(x) * penalty_factor(x, penalty)
+    assert at_k.score_agg(x, 0.5, penalty) == pytest.approx(expected, rel=1e-14, abs=1e-300)
 
 
 @given(lists, temperatures)
 @settings(deadline=None)
-def test_it_is_the_formula_to_the_last_digits_where_the_formula_never_falls(x, temperature):
+def test_the_score_agrees_with_the_formula_where_the_formula_is_monotonic(x, temperature):
     p = exponent(temperature)
-    seen = [max(each, EPS) for each in x] if p <= 0 else x
-    assume(max(x) >= EPS and (min(x) >= EPS or not 0 < p < 1))  # which are told of below
-    wanted = float(power_mean(seen, p)) * penalty_factor(x)
-    assert at_k.score_agg(x, temperature) == pytest.approx(wanted, rel=1e-12, abs=1e-300)
+    replaced = [max(weight, EPS) for weight in x] if p <= 0 else x
+    assume(max(x) >= EPS and (min(x) >= EPS or not 0 < p < 1))  # the next test has these cases
+    expected = float(power_mean(replaced, p)) * penalty_factor(x)
+    assert at_k.score_agg(x, temperature) == pytest.approx(expected, rel=1e-12, abs=1e-300)
 
 
 @given(lists, st.floats(0.001, 0.999) | st.floats(0.001, 0.15))
 @settings(deadline=None)
-def test_just_above_the_geometric_mean_it_is_the_most_that_the_formula_has_reached(x, p):
-    reached = [power_mean([max(each, EPS) for each in x], 0.0), power_mean(x, p)]
-    wanted = min(float(max(reached)), max(x)) * penalty_factor(x)
+def test_above_the_geometric_mean_the_score_is_the_running_maximum_of_the_formula(x, p):
+    means = [power_mean([max(weight, EPS) for weight in x], 0.0), power_mean(x, p)]
+    expected = min(float(max(means)), max(x)) * penalty_factor(x)
     temperature = 0.3 + 0.2 * (p + 2.5) / 3.5
-    assert at_k.score_agg(x, temperature) == pytest.approx(wanted, rel=1e-10, abs=1e-300)
+    assert at_k.score_agg(x, temperature) == pytest.approx(expected, rel=1e-10, abs=1e-300)
 
 
-def test_what_of_the_figures_of_the_text_follows_from_its_formula():
+def test_few_of_the_worked_figures_in_the_source_follow_from_its_formula():
     four, five = [1.0, 0.9, 0.7, 0.0], [1.0, 0.9, 0.7, 0.3, 0.0]
     figures = [
         *((four, t, figure) for t, figure in [(0.1, 0.05), (0.5, 0.62), (1.0, 0.95)]),
         *((five, t, x) for t, x in [(0.1, 0.08), (0.3, 0.45), (0.5, 0.58), (0.7, 0.72), (1, 0.92)]),
     ]
 
-    def had(**options):
+    def reproduced(**options):
         return [fig for x, t, fig in figures if round(at_k.score_agg(x, t, **options), 2) == fig]
 
-    assert had() == [0.72]
-    assert had(penalty=0) == [0.58]  # the plain mean
+    assert reproduced() == [0.72]
+    assert reproduced(penalty=0) == [0.58]  # the arithmetic mean
     for release in RELEASES:
-        assert had(compat=release) == []
+        assert reproduced(compat=release) == []
 
 
 # --- The published releases -------------------------------------------------------------
@@ -124,33 +124,33 @@ def published(request):
 @pytest.mark.parametrize("release", RELEASES)
 @given(data=st.data())
 @settings(max_examples=500, deadline=None)
-def test_a_published_release_gives_the_same_to_the_digit(release, published, data):
-    # Means of verdicts of the table are often half way between two of 4 decimals.
+def test_compat_reproduces_a_published_release_to_the_digit(release, published, data):
+    # Means of the weights in the table are often ties when rounded to 4 decimals.
     x = data.draw(st.lists(st.sampled_from([1.0, 0.9, 0.7, 0.3, 0.0]), min_size=1) | lists)
     temperature = data.draw(temperatures | st.floats(-1, 1.5))
     penalty, eps = data.draw(st.sampled_from([(0.1, 1e-9), (0.25, 1e-6), (0.0, 1e-3), (1.0, 0.1)]))
     try:
-        wanted = published[release](x, temperature, penalty, eps)
+        expected = published[release](x, temperature, penalty, eps)
     except ArithmeticError as error:
         with pytest.raises(ValueError, match=type(error).__name__):
             at_k.score_agg(x, temperature, penalty, eps, compat=release)
     else:
-        assert at_k.score_agg(x, temperature, penalty, eps, compat=release) == wanted
+        assert at_k.score_agg(x, temperature, penalty, eps, compat=release) == expected
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_a_published_release_gives_the_same_where_its_exponent_is_zero(release, published):
+def test_compat_reproduces_a_published_release_where_its_exponent_is_zero(release, published):
     zero = 0.1 + 0.9 * 8 / 20.25
     near = [zero + step * math.ulp(zero) for step in range(-30, 31)]
     for x, temperature in itertools.product([[1.0, 0.9, 0.3], [0.7, 0.0], [0.0]], near):
-        wanted = published[release](x, temperature)
-        assert at_k.score_agg(x, temperature, compat=release) == wanted
+        expected = published[release](x, temperature)
+        assert at_k.score_agg(x, temperature, compat=release) == expected
 
 
-def test_several_items_of_a_release_give_the_mean_of_their_rounded_scores():
+def test_compat_averages_the_rounded_scores_of_several_items():
     items = [[1.0, 0.9, 0.3], [0.7, None, 0.0]]
-    each = [at_k.score_agg(item, 0.7, compat="0.8") for item in items]
-    assert at_k.score_agg(items, 0.7, compat="0.8") == sum(each) / 2
+    scores = [at_k.score_agg(item, 0.7, compat="0.8") for item in items]
+    assert at_k.score_agg(items, 0.7, compat="0.8") == sum(scores) / 2
 
 
 # --- Limits -----------------------------------------------------------------------------
@@ -158,57 +158,57 @@ def test_several_items_of_a_release_give_the_mean_of_their_rounded_scores():
 
 @given(positive_lists, st.integers(1, 300), st.sampled_from([-1, 1]))
 @settings(deadline=None)
-def test_through_zero_it_is_the_geometric_mean_and_smooth(x, digits, sign):
+def test_the_power_mean_is_smooth_at_zero_where_it_is_the_geometric_mean(x, digits, sign):
     p = sign * 10.0**-digits
-    assert alone(x, 0.0) == pytest.approx(geometric(x), rel=1e-13)
-    assert alone(x, p) == pytest.approx(float(power_mean(x, p)), rel=1e-12)
-    if digits >= 4:  # a straight line, whose slope is that of the expansion in p
+    assert mean_of_one(x, 0.0) == pytest.approx(geometric(x), rel=1e-13)
+    assert mean_of_one(x, p) == pytest.approx(float(power_mean(x, p)), rel=1e-12)
+    if digits >= 4:  # linear in p, with the slope of the Taylor expansion
         logs = np.log(x)
         slope = geometric(x) * logs.var() / 2
-        assert alone(x, p) - geometric(x) == pytest.approx(p * slope, rel=0.05, abs=1e-14)
+        assert mean_of_one(x, p) - geometric(x) == pytest.approx(p * slope, rel=0.05, abs=1e-14)
 
 
 @given(lists, st.floats(1e-13, 1e-3))
 @example([0.3, 1e-9], 1e-3)
 @settings(deadline=None)
-def test_no_temperature_makes_the_score_jump(x, step):
+def test_the_score_is_continuous_in_the_temperature(x, step):
     zero = 0.3 + 0.2 * 2.5 / 3.5  # where the exponent is 0
     for temperature in (0.3, zero, 0.5, 0.7):
-        below, above = (at_k.score_agg(x, temperature + each) for each in (-step, step))
-        # The logarithm rises by 17.5 times half the variance of those of the verdicts, at most.
+        below, above = (at_k.score_agg(x, temperature + change) for change in (-step, step))
+        # At p = 0 the slope of the log score is 17.5 times half the variance of the log weights.
         assert above == pytest.approx(below, rel=math.expm1(2000 * step), abs=2 * EPS)
 
 
 @given(positive_lists)
 @settings(deadline=None)
-def test_a_large_exponent_is_the_greatest_or_the_least_and_overflows_nowhere(x):
+def test_large_exponents_give_the_maximum_or_the_minimum_without_overflow(x):
     for p in (1e3, 1e6, 1e300):
         near = math.expm1(math.log(len(x)) / p) + 1e-15
-        assert alone(x, p) == pytest.approx(max(x), rel=near)
-        assert alone(x, -p) == pytest.approx(min(x), rel=near)
+        assert mean_of_one(x, p) == pytest.approx(max(x), rel=near)
+        assert mean_of_one(x, -p) == pytest.approx(min(x), rel=near)
 
 
 @pytest.mark.parametrize("p", [-1e300, -8.0, -2.5, -1e-3, 0.0, 1e-3, 1.0, 4.6, 12.25, 1e300])
-def test_the_least_and_the_greatest_of_floats_overflow_nowhere(p):
+def test_the_smallest_and_the_largest_floats_do_not_overflow(p):
     tiny, huge = 5e-324, 1e308
-    assert alone([tiny, tiny], p) == tiny
-    assert tiny <= alone([tiny, 1.0], p) <= 1.0
-    assert 1e-300 <= alone([1e-300, 1.0, huge], p) <= huge
-    assert alone([0.0, 0.0], abs(p)) == 0.0
+    assert mean_of_one([tiny, tiny], p) == tiny
+    assert tiny <= mean_of_one([tiny, 1.0], p) <= 1.0
+    assert 1e-300 <= mean_of_one([1e-300, 1.0, huge], p) <= huge
+    assert mean_of_one([0.0, 0.0], abs(p)) == 0.0
 
 
 @given(st.integers(1, 30), temperatures)
 @settings(deadline=None)
-def test_a_list_of_zeros_scores_0(zeros, temperature):
+def test_a_list_of_zeros_has_the_score_0(zeros, temperature):
     assert at_k.score_agg([0.0] * zeros, temperature) == 0.0
 
 
 @given(weights, temperatures, st.integers(1, 9))
 @settings(deadline=None)
-def test_verdicts_that_are_all_the_same_score_as_one_of_them(weight, temperature, times):
-    wanted = weight if weight else 0.0
-    assert at_k.score_agg([weight], temperature) == wanted
-    assert at_k.score_agg([weight] * times, temperature) == pytest.approx(wanted, rel=1e-15)
+def test_equal_verdicts_have_the_score_of_one_of_them(weight, temperature, times):
+    expected = weight if weight else 0.0
+    assert at_k.score_agg([weight], temperature) == expected
+    assert at_k.score_agg([weight] * times, temperature) == pytest.approx(expected, rel=1e-15)
 
 
 # --- Bounds and order -------------------------------------------------------------------
@@ -216,7 +216,7 @@ def test_verdicts_that_are_all_the_same_score_as_one_of_them(weight, temperature
 
 @given(lists, temperatures, st.floats(0, 1), st.floats(1e-12, 1))
 @settings(deadline=None)
-def test_the_score_never_leaves_its_verdicts_times_the_penalty_factor(x, temperature, penalty, eps):
+def test_the_score_is_between_the_penalized_minimum_and_maximum(x, temperature, penalty, eps):
     factor = penalty_factor(x, penalty)
     assert min(x) * factor <= at_k.score_agg(x, temperature, penalty, eps) <= max(x) * factor
 
@@ -225,9 +225,9 @@ def test_the_score_never_leaves_its_verdicts_times_the_penalty_factor(x, tempera
 @settings(deadline=None)
 def test_a_higher_temperature_never_lowers_the_score(x, one, other):
     low, high = (at_k.score_agg(x, t) for t in sorted([one, other]))
-    # Only where all is of the size of eps can the formula itself fall, at p = 1, and by eps.
-    slack = EPS if max(x) < 1e-6 else 0
-    assert low <= high * (1 + 1e-13) + slack
+    # If all weights are as small as eps, the formula can fall by eps at p = 1.
+    tolerance = EPS if max(x) < 1e-6 else 0
+    assert low <= high * (1 + 1e-13) + tolerance
 
 
 @given(lists, st.data(), temperatures, st.floats(0, 1))
@@ -235,7 +235,7 @@ def test_a_higher_temperature_never_lowers_the_score(x, one, other):
 def test_a_better_verdict_never_lowers_the_score(x, data, temperature, penalty):
     place = data.draw(st.integers(0, len(x) - 1))
     better = [*x[:place], data.draw(st.floats(x[place], 1)), *x[place + 1 :]]
-    before, after = (at_k.score_agg(each, temperature, penalty) for each in (x, better))
+    before, after = (at_k.score_agg(item, temperature, penalty) for item in (x, better))
     assert before <= after * (1 + 1e-13)
 
 
@@ -250,12 +250,12 @@ def test_the_order_of_verdicts_does_not_matter(x, random, temperature):
 
 @given(st.lists(lists, min_size=1, max_size=9), temperatures)
 @settings(deadline=None)
-def test_several_lists_give_the_mean_of_the_scores_that_each_has_alone(items, temperature):
-    each = [at_k.score_agg(item, temperature) for item in items]
-    assert at_k.score_agg(items, temperature) == pytest.approx(np.mean(each), rel=1e-14)
+def test_several_lists_give_the_mean_of_their_scores(items, temperature):
+    scores = [at_k.score_agg(item, temperature) for item in items]
+    assert at_k.score_agg(items, temperature) == pytest.approx(np.mean(scores), rel=1e-14)
 
 
-# --- What goes in -----------------------------------------------------------------------
+# --- Inputs -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_several_lists_give_the_mean_of_the_scores_that_each_has_alone(items, te
     ],
     ids=lambda form: type(form).__name__,
 )
-def test_every_form_of_verdicts_scores_alike(form):
+def test_every_form_of_verdicts_has_the_same_score(form):
     assert at_k.score_agg(form, 0.7) == at_k.score_agg([1.0, 0.5, 0.0], 0.7)
 
 
@@ -305,24 +305,24 @@ def test_every_form_of_verdicts_scores_alike(form):
         ({"eps_for_neg_p": None}, "eps_for_neg_p is None"),
     ],
 )
-def test_what_is_wrong_is_refused_with_its_name(call, message, compat):
+def test_invalid_inputs_raise_an_error_that_names_them(call, message, compat):
     with pytest.raises(ValueError, match=message):
         at_k.score_agg(**({"scores": [1.0, 0.5]} | call), compat=compat)
 
 
 @pytest.mark.parametrize("temperature", [0.0999, 0, -1, 1.001, 2])
-def test_a_temperature_beyond_the_table_is_refused_and_moved_to_it_by_the_releases(
+def test_a_temperature_outside_of_the_table_raises_an_error_and_is_clipped_with_compat(
     temperature,
 ):
     with pytest.raises(ValueError, match=r"give a temperature from 0.1 \(strict\) to 1.0"):
         at_k.score_agg([1.0, 0.5], temperature)
-    end = 0.1 if temperature < 0.1 else 1.0
+    clipped = 0.1 if temperature < 0.1 else 1.0
     assert at_k.score_agg([1, 0.5], temperature, compat="0.3") == at_k.score_agg(
-        [1, 0.5], end, compat="0.3"
+        [1, 0.5], clipped, compat="0.3"
     )
 
 
 @pytest.mark.parametrize("compat", ["0.3.3", "0.9", 0.3, True])
-def test_a_release_that_is_not_known_is_refused_with_those_that_are(compat):
+def test_an_unknown_release_raises_an_error_that_lists_the_known_ones(compat):
     with pytest.raises(ValueError, match=r"none of 0.3, 0.7, 0.8"):
         at_k.score_agg([1.0], compat=compat)
