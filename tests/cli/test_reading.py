@@ -1,0 +1,164 @@
+"""Reading questions: which columns are used, and how rows become questions."""
+
+import csv
+import json
+import pickle
+
+import pytest
+from at_k.cli.reading import read_questions
+from at_k.cli.selection import SelectionError
+from run_command import (
+    FLAGS,
+    REFERENCES,
+    SAMPLES,
+    SCORES,
+    error_of,
+    pass_at_k,
+    question_rows,
+    scores_of,
+    write_json_lines,
+)
+
+
+def test_columns_can_be_named(capsys, tmp_path):
+    file = write_json_lines(tmp_path / "s.jsonl", question_rows("generated", "key"))
+    assert "--predictions" in error_of(capsys, "gpassk", file)
+    named = ("--predictions", "generated", "--references", "key", "--groups", "key")
+    scores = scores_of(capsys, "gpassk", file, *FLAGS, *named)
+    of_groups = {"a/pass@2": 1.0, "a/pass^2": 1 / 3, "b/pass@2": 1.0, "b/pass^2": 0.5}
+    assert scores == SCORES | of_groups
+    error = error_of(capsys, "gpassk", file, "--predictions", "generatd")
+    assert "'generatd'" in error
+    assert "generated, key, other" in error
+
+
+def test_columns_are_found_by_their_usual_names_in_any_case(capsys, tmp_path):
+    file = tmp_path / "s.jsonl"
+    file.write_text('{"Correct": [1, 0], "answer": "7"}')
+    assert pass_at_k(capsys, file) == {"pass@1": 0.5}
+    file.write_text('{"Question_ID": 1, "Passed": 1, "x": 1}\n' * 2)
+    assert pass_at_k(capsys, file, k=2) == {"pass@2": 1.0}
+    file.write_text('{"samples": null, "answer": "a"}\n{"samples": ["a"], "answer": "a"}')
+    assert "predictions[0] is None" in error_of(capsys, "gpassk", file, "--k", 1)
+
+
+def test_outcomes_are_not_checked_against_an_answer_beside_them(capsys, tmp_path):
+    file = tmp_path / "outcomes.jsonl"
+    file.write_text('{"correct": [true, false, true], "answer": "7"}\n{"correct": [false]}\n')
+    assert pass_at_k(capsys, file) == {"pass@1": pytest.approx(1 / 3)}
+
+
+def test_outcomes_are_not_checked_if_their_column_is_named(capsys, tmp_path):
+    file = tmp_path / "s.jsonl"
+    file.write_text('{"correct": [1, 0, 1, 1], "mine": [0, 0, 1, 0], "answer": 1}')
+    for flags in ((), ("--predictions", "correct"), ("--outcomes", "correct")):
+        assert pass_at_k(capsys, file, *flags) == {"pass@1": 0.75}
+    assert pass_at_k(capsys, file, "--outcomes", "mine") == {"pass@1": 0.25}
+
+
+@pytest.mark.parametrize("as_text", [json.dumps, repr])
+@pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".tsv", "\t")])
+def test_the_cells_of_csv_can_hold_lists(capsys, tmp_path, as_text, suffix, delimiter):
+    file = tmp_path / f"samples{suffix}"
+    with file.open("w", newline="") as stream:
+        writer = csv.writer(stream, delimiter=delimiter)
+        writer.writerow(["samples", "reference"])
+        for samples, reference in zip(SAMPLES, REFERENCES, strict=True):
+            writer.writerow([as_text(samples), reference])
+    assert scores_of(capsys, "gpassk", file, *FLAGS) == SCORES
+
+
+def test_the_cells_of_csv_can_hold_lists_of_acceptable_answers(capsys, tmp_path):
+    file = tmp_path / "s.csv"
+    file.write_text('samples,answers\n"[""a"",""b""]","[""a"",""b""]"\n"[""c"",""d""]","[""c""]"\n')
+    assert pass_at_k(capsys, file) == {"pass@1": 0.75}
+
+
+def test_the_cells_of_csv_can_hold_outcomes_as_numbers_or_words(capsys, tmp_path):
+    file = tmp_path / "s.csv"
+    file.write_text("task_id,passed\n1,1\n1,0\n2,True\n2,\n3,1.0\n3,false\n")
+    assert pass_at_k(capsys, file) == {"pass@1": pytest.approx(2 / 3)}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_rows_of_one_sample_each_are_gathered_into_questions(capsys, tmp_path, suffix):
+    rows = [
+        {"task_id": i, "response": samples[j], "target": REFERENCES[i], "topic": f"t{i}"}
+        for j in range(4)
+        for i, samples in enumerate(SAMPLES)
+        if j < len(samples)
+    ]
+    file = tmp_path / f"samples{suffix}"
+    if suffix == ".csv":
+        with file.open("w", newline="") as stream:
+            writer = csv.DictWriter(stream, rows[0].keys())
+            writer.writeheader()
+            writer.writerows(rows)
+    else:
+        write_json_lines(file, rows)
+    scores = scores_of(capsys, "gpassk", file, *FLAGS, "--groups", "topic")
+    assert scores.items() >= SCORES.items()
+    assert scores["t1/pass^2"] == 0.5
+    assert scores_of(capsys, "gpassk", file, *FLAGS, "--questions", "topic") == SCORES
+
+
+def test_any_column_can_identify_the_questions(capsys, tmp_path):
+    samples = [("x", "[1, 2]"), ("x", "[2]"), ("y", "[3]"), ("y", "?")]
+    rows = [
+        {
+            "id": i,
+            "prompt": [{"role": "user", "content": question}],
+            "response": response,
+            "answer": "[1, 2]",
+        }
+        for i, (question, response) in enumerate(samples)
+    ]
+    file = write_json_lines(tmp_path / "s.jsonl", rows)
+    # The id numbers the samples. Responses that look like lists are single samples here.
+    assert pass_at_k(capsys, file, "--questions", "prompt", k=2) == {"pass@2": 0.5}
+
+
+def test_samples_of_a_question_with_different_references_are_refused(capsys, tmp_path):
+    file = tmp_path / "samples.csv"
+    file.write_text("id,sample,reference\n1,a,a\n1,b,b\n")
+    error = error_of(capsys, "gpassk", file, "--predictions", "sample", "--k", 1)
+    assert "Rows 0 and 1" in error
+    assert "the same id, '1', but different references: 'a' and 'b'" in error
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "flags", "message"),
+    [
+        ("a.csv", "sample\na\n", (), "Name one with --questions."),
+        ("a.csv", "id,sample\n,a\n", (), "row 0 (from 0) has no id, so its question is unknown"),
+        ("a.csv", "x,y\n1,2\n", (), "The columns are x, y."),
+        ("a.csv", "x,y\n1,2\n", (), "Name one with --predictions or --outcomes."),
+        ("a.csv", "samples\n[1 0 1]\n", (), "'[1 0 1]' is not a JSON list of samples"),
+        ("a.csv", 'samples\n"[1, 0]"\n"[1, "\n', (), "row 1 (from 0): '[1, ' is not a JSON list"),
+        ("a.csv", "samples\n\"['a' 'b']\"\n\"['a', 'b']\"\n", (), "row 0 (from 0): \"['a' 'b']\""),
+        ("a.csv", "id,sample\n1,a\n", ("--questions", "no"), "There is no column 'no'"),
+        ("a.jsonl", '{"id": 1, "samples": "a"}\n{"id": 2, "samples": ["a"]}', (), "in some rows"),
+        ("a.jsonl", '{"samples": ["a"]}', (), "no references to check"),
+        ("a.jsonl", '{"samples": ["a"], "answer": null}', (), "references[0] is None"),
+        (
+            "a.jsonl",
+            '{"outcomes": [1], "samples": ["a"]}',
+            ("--outcomes", "outcomes", "--predictions", "samples"),
+            "name a column for one of them only",
+        ),
+    ],
+)
+def test_rows_that_are_not_questions_are_refused(capsys, tmp_path, name, text, flags, message):
+    (tmp_path / name).write_text(text)
+    assert message in error_of(capsys, "gpassk", tmp_path / name, "--k", 1, *flags)
+
+
+def test_the_error_of_a_missing_column_names_no_flag_but_has_its_roles_and_the_columns(tmp_path):
+    file = write_json_lines(tmp_path / "a.jsonl", [{"x": 1, "y": 2}])
+    with pytest.raises(SelectionError) as raised:
+        read_questions(str(file))
+    assert "--" not in str(raised.value).replace(str(file), "")
+    for error in (raised.value, pickle.loads(pickle.dumps(raised.value))):
+        assert error.roles == ("predictions", "outcomes")
+        assert error.choices == ("x", "y")
+        assert str(error) == str(raised.value)

@@ -1,0 +1,153 @@
+"""Scoring a file: every metric and parameter is served, and the scores are those of `compute`."""
+
+import shutil
+
+import at_k
+import datasets
+import pytest
+from at_k.cli.command import main
+from conftest import ROOT
+from run_command import (
+    FLAGS,
+    error_of,
+    output_of,
+    pass_at_k,
+    question_rows,
+    scores_of,
+    write_json_lines,
+)
+
+ROWS = [{"outcomes": [0, 1, 1, 1], "R0": [0, 0]}, {"outcomes": [1, 1, 0, 1], "R0": [0, 1]}]
+
+
+def test_json_is_the_dict_of_the_metric(capsys):
+    file = ROOT / "shared/at_k/samples/smollm2_warm.jsonl"
+    table = datasets.Dataset.from_json(str(file))
+    expected = at_k.load("gpassk").compute(
+        predictions=table["predictions"],
+        references=table["reference"],
+        groups=table["topic"],
+        check_correct_fn="numeric",
+        k=[3, 8],
+        thresholds=[0.5, 1.0],
+        confidence=0.9,
+        beta0=2.0,
+        return_per_question=True,
+    )
+    flags = (
+        "--groups topic --check-correct-fn numeric --k 3 8 --thresholds 0.5 1 --confidence 0.9 "
+        "--beta0 2 --return-per-question"
+    )
+    scores = scores_of(capsys, "gpassk", file, *flags.split())
+    assert scores == expected
+    assert list(scores) == list(expected)
+
+
+def test_a_checker_is_named_by_module_and_function(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(
+        "import functools\ndef check(p, r): return p != r\nagain = functools.partial(check)"
+    )
+    file = write_json_lines(tmp_path / "s.jsonl", question_rows("samples", "answer"))
+    scores = scores_of(capsys, "gpassk", file, *FLAGS, "--check-correct-fn", "mine:check")
+    assert scores["pass^2"] == 0.0
+    again = output_of(capsys, "gpassk", file, *FLAGS, "--check-correct-fn", "mine:again")
+    assert "checked against answer with partial" in again
+    with pytest.raises(SystemExit):
+        main(["gpassk", str(file), "--check-correct-fn", "mine:chek"])
+    assert "mine:chek" in capsys.readouterr().err
+
+
+def test_what_a_checker_prints_is_not_mixed_with_the_scores(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "chatty.py").write_text("def check(p, r):\n    print('hm')\n    return p == r")
+    file = write_json_lines(tmp_path / "s.jsonl", question_rows("samples", "answer"))
+    assert pass_at_k(capsys, file, "--check-correct-fn", "chatty:check", k=2) == {"pass@2": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("metric", "flags", "key"),
+    [
+        ("bayes_at_n", ["--interval", "auto"], "bayes@4"),
+        ("max_at_k", ["--k", 2, "--confidence", 0.9], "max@2"),
+        ("cons_at_k", ["--no-merge-right"], "maj@4"),
+        ("score_agg", ["--temperature", 0.7], "score_agg"),
+    ],
+)
+def test_every_metric_is_served(capsys, tmp_path, metric, flags, key):
+    file = write_json_lines(tmp_path / "run.jsonl", ROWS)
+    printed = output_of(capsys, metric, file, *flags)
+    assert printed.startswith("2 questions, 4 samples each, already graded")
+    scores = scores_of(capsys, metric, file, *flags)
+    (line,) = [line for line in printed.splitlines() if line.startswith(f"{key} ")]
+    assert line.split()[1] == f"{scores[key]:.4f}"
+
+
+def test_a_new_metric_has_flags_for_parameters_of_every_type(capsys, monkeypatch, tmp_path):
+    folder = shutil.copytree(ROOT / "metrics" / "gpassk", tmp_path / "metrics" / "other")
+    script = (folder / "gpassk.py").read_text()
+    (folder / "gpassk.py").unlink()
+    head, _, _ = script.partition("    def _compute(")
+    (folder / "other.py").write_text(
+        head.replace("    beta0:", "    weights: a table.\n    beta0:")
+        + "    def _compute(self, predictions, references, temperature: float = 0.5,\n"
+        "                 weights: dict[str, float] | None = None, w: list[float] | None = None,\n"
+        "                 twice: bool = False):\n"
+        "        return {'seen': [temperature, weights, w, twice]}\n"
+    )
+    monkeypatch.setattr("at_k.loading.metric_folders", lambda: {"other": folder})
+    monkeypatch.setattr("at_k.cli.command.metric_folders", lambda: {"other": folder})
+    file = tmp_path / "o.jsonl"
+    file.write_text('{"outcomes": [1]}')
+    flags = ["--temperature", "1", "--weights", '{"a": 1}', "--w", "0", "1", "--twice"]
+    assert scores_of(capsys, "other", file, *flags) == {"seen": [1.0, {"a": 1}, [0.0, 1.0], True]}
+    with pytest.raises(SystemExit):
+        main(["other", str(file), "--weights", "{a: 1}"])
+    assert "argument --weights: invalid JSON" in capsys.readouterr().err
+
+
+def test_none_disables_a_parameter_that_has_a_default(capsys, tmp_path):
+    file = write_json_lines(tmp_path / "run.jsonl", ROWS)
+    scores = scores_of(capsys, "bayes_at_n", file, "--confidence", "none")
+    assert list(scores) == ["bayes@4", "avg@4"]
+    with pytest.raises(SystemExit):
+        main(["bayes_at_n", str(file), "--confidence", "no"])
+    assert "invalid float or none value: 'no'" in capsys.readouterr().err
+
+
+def test_prior_outcomes_are_read_from_their_column_and_reported(capsys, tmp_path):
+    file = write_json_lines(tmp_path / "run.jsonl", ROWS)
+    printed = output_of(capsys, "bayes_at_n", file, "--confidence", "none")
+    assert "; R0 from R0." in printed
+    expected = at_k.bayes([row["outcomes"] for row in ROWS], R0=[row["R0"] for row in ROWS])[0]
+    assert f"bayes@4  {expected:.4f}\n" in printed
+    csv = tmp_path / "run.csv"
+    csv.write_text('outcomes,R0\n"[0, 1, 1, 1]","[0, 0]"\n"[1, 1, 0, 1]","[0, 1]"\n')
+    assert output_of(capsys, "bayes_at_n", csv, "--confidence", "none") == printed
+
+
+def test_a_column_of_clusters_is_read_if_the_interval_uses_them(capsys, tmp_path):
+    rows = [
+        {"outcomes": row["outcomes"], "cluster": place // 2} for place, row in enumerate(ROWS * 2)
+    ]
+    file = write_json_lines(tmp_path / "run.jsonl", rows)
+    flags = ("--k", 1, "--include", "pass@k", "--confidence", 0.9)
+    assert "cluster" not in output_of(capsys, "gpassk", file, *flags)
+    printed = output_of(capsys, "gpassk", file, *flags, "--interval", "questions")
+    assert "; clusters from cluster." in printed
+    error = error_of(capsys, "gpassk", file, "--clusters", "cluster")
+    assert "clusters are used by" in error
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--k", "33"], "question 0 has n = 32"),
+        (["--groups", "subject"], "'subject'"),
+        (["--include", "best"], "include has 'best'"),
+        (["--check-correct-fn", "no"], "exact_match"),
+    ],
+)
+def test_an_error_of_the_metric_is_one_line(capsys, flags, message):
+    file = ROOT / "shared/at_k/samples/smollm2_cool.jsonl"
+    assert message in error_of(capsys, "gpassk", file, *flags)

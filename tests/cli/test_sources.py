@@ -1,0 +1,115 @@
+"""Loading sources: every format gives the same columns, and texts are not converted."""
+
+import json
+import os
+from pathlib import Path
+
+import datasets
+import pytest
+from run_command import (
+    FLAGS,
+    SCORES,
+    error_of,
+    pass_at_k,
+    question_rows,
+    scores_of,
+    write_json_lines,
+)
+
+
+@pytest.fixture(autouse=True)
+def without_progress_bars():
+    """Keep the progress bars of files that a test writes out of the output of the command."""
+    datasets.disable_progress_bars()
+    yield
+    datasets.enable_progress_bars()
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".parquet"])
+def test_all_formats_give_the_same_scores(capsys, tmp_path, suffix):
+    file, rows = tmp_path / f"samples{suffix}", question_rows("predictions", "answer")
+    if suffix == ".parquet":
+        datasets.Dataset.from_list(rows).to_parquet(file)
+    elif suffix == ".json":
+        file.write_text(json.dumps(rows))
+    else:
+        write_json_lines(file, rows)
+    assert scores_of(capsys, "gpassk", file, *FLAGS) == SCORES
+
+
+def test_a_saved_dataset_is_read_and_one_of_several_splits_has_to_be_named(capsys, tmp_path):
+    dataset = datasets.Dataset.from_list(question_rows("predictions", "answer"))
+    dataset.save_to_disk(tmp_path / "one")
+    assert scores_of(capsys, "gpassk", tmp_path / "one", *FLAGS) == SCORES
+    datasets.DatasetDict({"dev": dataset, "test": dataset}).save_to_disk(tmp_path / "two")
+    error = error_of(capsys, "gpassk", tmp_path / "two", *FLAGS)
+    assert error.endswith("two has the splits dev, test. Name one with --split.\n")
+    assert scores_of(capsys, "gpassk", tmp_path / "two", *FLAGS, "--split", "dev") == SCORES
+
+
+def test_a_folder_of_files_is_a_dataset(capsys, tmp_path):
+    dataset = datasets.Dataset.from_list(question_rows("predictions", "answer"))
+    for split in ("train", "test"):
+        dataset.to_parquet(tmp_path / f"{split}.parquet")
+    assert scores_of(capsys, "gpassk", tmp_path, *FLAGS, "--split", "test") == SCORES
+    assert "the splits train, test" in error_of(capsys, "gpassk", tmp_path, *FLAGS)
+
+
+def test_wildcards_in_a_file_name_are_not_expanded(capsys, tmp_path):
+    (tmp_path / "run1.jsonl").write_text('{"outcomes": [1, 1]}')
+    (tmp_path / "run[1].jsonl").write_text('{"outcomes": [0, 0]}')
+    assert pass_at_k(capsys, tmp_path / "run[1].jsonl") == {"pass@1": 0.0}
+
+
+def test_a_changed_file_of_the_same_time_is_read_again_and_leaves_no_copy(capsys, tmp_path):
+    file = tmp_path / "c.jsonl"
+    for outcome in (1, 0):
+        file.write_text(json.dumps({"outcomes": [outcome]}))
+        os.utime(file, (0, 0))
+        assert pass_at_k(capsys, file) == {"pass@1": float(outcome)}
+    assert not list(Path(datasets.config.HF_DATASETS_CACHE).glob("text/**/*.arrow"))
+
+
+def test_the_cells_of_csv_are_not_converted(capsys, tmp_path):
+    file = tmp_path / "s.csv"
+    file.write_text(
+        "id,response,reference,group\n"
+        "1,012,012,1.10\n1,12,012,1.10\n"
+        "2,None,None,1.1\n2,,None,1.1\n2,NA,None,1.1\n2,NaN,None,1.1\n"
+        '3,"a, ""b""\nc","a, ""b""\nc",x\n3,2024-01-01,"a, ""b""\nc",x\n'
+    )
+    assert pass_at_k(capsys, file) == {
+        "pass@1": pytest.approx((1 / 2 + 1 / 4 + 1 / 2) / 3),
+        "1.10/pass@1": 0.5,
+        "1.1/pass@1": 0.25,
+        "x/pass@1": 0.5,
+    }
+
+
+def test_the_texts_of_json_are_not_converted(capsys, tmp_path):
+    row = {"samples": ["2024-01-01", "idk"], "answer": "2024-01-01", "error": None}
+    rows = [*[row] * 9999, row | {"error": "x"}]
+    assert pass_at_k(capsys, write_json_lines(tmp_path / "s.jsonl", rows)) == {"pass@1": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "flags", "message"),
+    [
+        ("a.jsonl", "", (), "a.jsonl is empty"),
+        ("a.csv", "", (), "a.csv is empty"),
+        ("a.csv", "samples,answer\n", (), "has no questions"),
+        ("a.json", "[]", (), "has no questions"),
+        ("a.jsonl", "\n\n", (), "has no questions"),
+        ("a.jsonl", '{"samples": ["a"]}\n{"samp', (), "a.jsonl, line 2: invalid JSON"),
+        ("a.json", "[1, 2]", (), "must hold JSON objects only"),
+        ("a.jsonl", "[1]\n", (), "must hold JSON objects only"),
+        ("a.csv", "id,sample\n1,a,b\n", (), "line 2: 3 cells, but line 1 names 2 columns"),
+        ("a.csv", "samples,samples\n[1],[0]\n", (), "two columns have the same name"),
+        ("a.parquet", "not parquet", (), "a.parquet cannot be read"),
+        ("a.txt", "a", (), "a.txt has none of the supported formats: .jsonl"),
+        ("a.jsonl", '{"samples": ["a"]}', ("--split", "test"), "config and split apply to"),
+    ],
+)
+def test_an_unreadable_file_is_an_error_with_its_line(capsys, tmp_path, name, text, flags, message):
+    (tmp_path / name).write_text(text)
+    assert message in error_of(capsys, "gpassk", tmp_path / name, "--k", 1, *flags)
