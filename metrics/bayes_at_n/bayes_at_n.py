@@ -32,12 +32,11 @@ from .kernel import (
     check_interval,
     check_prior_outcomes,
     check_rewards,
-    choose_interval,
     graded_outcomes,
     is_text,
     number_of_samples,
     require_categories,
-    reward_family,
+    reward_intervals,
 )
 
 _CITATION = """\
@@ -189,5 +188,6 @@ class BayesAtN(SampledMetric):
             return report.of(scores, PosteriorIntervals(moments, limits))
         # Both scores estimate the mean reward, which is Max@1.
         range_of_mean = max(worth.min(), limits[0]), min(worth.max(), limits[1])
-        family = reward_family(rewards, dict.fromkeys(keys, 1), interval, range_of_mean)
-        return report.of(scores, choose_interval(family, interval, sources))
+        ks = dict.fromkeys(keys, 1)
+        _, method = reward_intervals(rewards, ks, interval, range_of_mean, sources)
+        return report.of(scores, method)

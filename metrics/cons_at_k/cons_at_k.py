@@ -22,13 +22,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .kernel import (
+    BinaryFamily,
     Checker,
     PosteriorIntervals,
     QuestionIntervals,
     Report,
     SampledMetric,
     Scores,
-    SuccessRates,
     as_list,
     check_flag,
     check_interval,
@@ -195,7 +195,7 @@ class ConsAtK(SampledMetric):
             return report.of(points, PosteriorIntervals(moments, (0.0, 1.0)))
         if interval == "questions":
             return report.of(points, QuestionIntervals(values, (0.0, 1.0), sources))
-        family = SuccessRates(counts, *consensus_estimator(scores), {})
+        family = BinaryFamily(counts, *consensus_estimator(scores), {})
         return report.of(points, choose_interval(family, interval, sources))
 
 

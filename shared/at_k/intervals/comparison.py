@@ -33,13 +33,13 @@ import numpy as np
 
 from ..checks import as_list, check_confidence, check_k, check_names
 from ..inputs.counts import Counts
+from ..scores.binary_family import BinaryFamily
 from ..scores.credits import ScoreOptions, scores_by_name
 from ..scores.pass_family import Estimate, estimator
 from ..scores.score import Score
 from .clusters import cluster_deviations
 from .interval import Interval, check_interval
 from .sampling import SamplingIntervals
-from .success_rates import SuccessRates
 
 _COMPARED = ("pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k")
 
@@ -87,7 +87,7 @@ def compare_counts(
     keys, estimate = estimator(scores)
     estimate = _tabulated(estimate, len(keys))
     new_questions = interval == "questions"
-    families = [SuccessRates(counts, keys, estimate, {}) for counts in (a, b)]
+    families = [BinaryFamily(counts, keys, estimate, {}) for counts in (a, b)]
     methods = [SamplingIntervals(family, new_questions, labels) for family in families]
     for method in methods:
         if problem := method.problem(np.arange(len(a.n))):
@@ -118,7 +118,8 @@ def compare_counts(
     for key, r in zip(keys, correlation.tolist(), strict=True):
         one_a, one_b = (intervals[key].of_part(0) for intervals in at_each_k)
         lo, hi = _limits_of_difference(one_a, one_b, r)
-        band_lo, band_hi = _limits_of_difference(*(each[key].of_part(0) for each in at_all_k), r)
+        band_a, band_b = (intervals[key].of_part(0) for intervals in at_all_k)
+        band_lo, band_hi = _limits_of_difference(band_a, band_b, r)
         result |= {
             key: one_b.mu - one_a.mu,
             f"{key}_a": one_a.mu,

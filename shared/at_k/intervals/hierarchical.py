@@ -9,42 +9,44 @@ from __future__ import annotations
 
 import numpy as np
 
-from .family import FamilyMethod, Fit
-from .interval import ClusterLabels, Intervals, normal_z
+from ..scores.family import Fit
+from .interval import Interval, normal_z
+from .methods import Clusters, FamilyMethod
+from .profile import Profile
 
 
 class HierarchicalIntervals(FamilyMethod):
     """Intervals of the extrapolated scores of a family."""
 
     def problem(self, rows: np.ndarray) -> str | None:
-        if self.family.n[self.family.inverse[rows]].max() > 1:
+        if not self.one_sample_each(rows):
             return None
         return "one sample of each question does not show how questions differ: add samples"
 
     def from_fit(
-        self, fit: Fit, confidence: float, clusters: ClusterLabels | None = None
-    ) -> dict[str, Intervals]:
+        self, fit: Fit, confidence: float, clusters: Clusters | None = None
+    ) -> dict[str, Interval]:
         if not self.family.extrapolated:
             return {}
         parts = [self._of_part(fit, part, confidence) for part in range(len(fit.multiplicity))]
+        mu, sigma, lo, hi = np.transpose(parts, (1, 2, 0))
         return {
-            key: Intervals(*map(np.array, zip(*each, strict=True)), "hierarchical")
-            for key, each in zip(self.family.extrapolated, zip(*parts, strict=True), strict=True)
+            key: Interval(mu[column], sigma[column], lo[column], hi[column], "hierarchical")
+            for column, key in enumerate(self.family.extrapolated)
         }
 
-    def _of_part(
-        self, fit: Fit, part: int, confidence: float
-    ) -> list[tuple[float, float, float, float]]:
-        """(mu, sigma, lo, hi) of each extrapolated score."""
+    def _of_part(self, fit: Fit, part: int, confidence: float) -> np.ndarray:
+        """(4, e) mu, sigma, lo and hi of the extrapolated scores."""
         multiplicity, z = fit.multiplicity[part], normal_z(confidence)
         means = multiplicity @ self.family.extrapolated_columns / multiplicity.sum()
-        candidates, result = self.family.candidates(fit, part), []
-        for column, mean in enumerate(means.tolist()):
-            lo = hi = mean
-            if candidates is not None:
-                score, origin = candidates.scores[:, column], candidates.origin[column]
-                lo = origin + candidates.width * candidates.profile.lowest(score, z)
-                hi = origin - candidates.width * candidates.profile.lowest(-score, z)
-            lo, hi = np.clip([lo, hi], *self.family.bounds).tolist()
-            result.append((min(max(mean, lo), hi), (hi - lo) / 2 / z, lo, hi))
-        return result
+        candidates = self.family.candidates(fit, part)
+        if candidates is None:
+            lows = highs = means
+        else:
+            profile = Profile(candidates.statistics, candidates.complete)
+            lowest = [profile.lowest(score, z) for score in candidates.scores.T]
+            highest = [-profile.lowest(-score, z) for score in candidates.scores.T]
+            lows = candidates.origin + candidates.width * np.array(lowest)
+            highs = candidates.origin + candidates.width * np.array(highest)
+        lo, hi = np.clip(lows, *self.family.bounds), np.clip(highs, *self.family.bounds)
+        return np.array([np.clip(means, lo, hi), (hi - lo) / 2 / z, lo, hi])

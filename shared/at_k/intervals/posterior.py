@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..scores.score import Moments
-from .interval import ClusterLabels, CountsMethod, Intervals, normal_z
+from .interval import Interval, normal_z
+from .methods import Clusters, CountsMethod
 
 
 class PosteriorIntervals(CountsMethod):
@@ -26,8 +27,8 @@ class PosteriorIntervals(CountsMethod):
         self._moments, self._bounds = moments, bounds
 
     def over(
-        self, multiplicity: np.ndarray, confidence: float, clusters: ClusterLabels | None = None
-    ) -> dict[str, Intervals]:
+        self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
+    ) -> dict[str, Interval]:
         weight = multiplicity.astype(float)
         total = weight.sum(axis=1)
         mean, covariance = self._moments.mean, self._moments.covariance
@@ -42,7 +43,7 @@ class PosteriorIntervals(CountsMethod):
                 variance = weight @ score.variance(mean.T, covariance) / total**2
             sigma = np.sqrt(variance)
             lo, hi = normal_limits(mu, sigma, confidence, self._bounds)
-            result[key] = Intervals(mu, sigma, lo, hi, "posterior")
+            result[key] = Interval(mu, sigma, lo, hi, "posterior")
         return result
 
 

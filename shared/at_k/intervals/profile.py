@@ -18,27 +18,22 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import brentq, nnls
 
+from ..scores.family import Statistics
+
 
 class Profile:
-    """The misfit of priors over a grid of J distributions, profiled over a mean score.
+    """The misfit of priors over J distributions, profiled over a mean score.
 
-    Args:
-        statistics: for each group of questions, (r, J) expected values of r statistics under each
-            distribution, (r,) observed values, and (r, r) covariance of the observed values.
-        complete: whether the grid contains every distribution. If not, no prior may fit, and the
-            misfit is scaled so that the smallest is at most 1.
+    If the distributions are not complete, no prior may fit, and the misfit is scaled so that the
+    smallest is at most 1.
     """
 
-    def __init__(
-        self,
-        statistics: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]],
-        complete: bool = True,
-    ):
+    def __init__(self, statistics: Sequence[Statistics], complete: bool):
         expected, observed = [], []
-        for mean, values, covariance in statistics:
-            root = np.linalg.cholesky(covariance)
-            expected.append(np.linalg.solve(root, mean))
-            observed.append(np.linalg.solve(root, values))
+        for each in statistics:
+            root = np.linalg.cholesky(each.covariance)
+            expected.append(np.linalg.solve(root, each.expected))
+            observed.append(np.linalg.solve(root, each.observed))
         # Without directions that no distribution has, the optimization is smaller and stable.
         u, size, vt = np.linalg.svd(np.concatenate(expected), full_matrices=False)
         kept = size > 1e-6 * size[0]

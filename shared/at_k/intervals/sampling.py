@@ -20,10 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..scores.family import Family, Fit, Shifted
 from .clusters import design_effects
-from .family import Family, FamilyMethod, Fit, Shifted
-from .interval import ClusterLabels, Intervals, normal_z, student_z
+from .interval import Interval, normal_z, student_z
 from .inversion import limits_of_score, lower_limit, upper_limit
+from .methods import Clusters, FamilyMethod
 from .questions import TOO_FEW_CLUSTERS
 
 
@@ -58,7 +59,7 @@ class SamplingIntervals(FamilyMethod):
 
     def problem(self, rows: np.ndarray) -> str | None:
         if not self._new_questions:
-            if self.family.n[self.family.inverse[rows]].max() > 1:
+            if not self.one_sample_each(rows):
                 return None
             return (
                 "one sample of each question does not show how samples vary: add samples, or "
@@ -68,13 +69,13 @@ class SamplingIntervals(FamilyMethod):
         return TOO_FEW_CLUSTERS if number < 2 else None
 
     def from_fit(
-        self, fit: Fit, confidence: float, clusters: ClusterLabels | None = None
-    ) -> dict[str, Intervals]:
+        self, fit: Fit, confidence: float, clusters: Clusters | None = None
+    ) -> dict[str, Interval]:
         if not self.family.scores:
             return {}
         return self.limits(self.model(fit, clusters), confidence)
 
-    def model(self, fit: Fit, clusters: ClusterLabels | None = None) -> ErrorModel:
+    def model(self, fit: Fit, clusters: Clusters | None = None) -> ErrorModel:
         """The estimates of all parts and the covariance of their errors."""
         columns, total = self.family.columns, fit.multiplicity.sum(axis=1)
         shifted = self.family.shifted(fit, self._new_questions)
@@ -91,7 +92,7 @@ class SamplingIntervals(FamilyMethod):
         shifted = shifted._replace(covariance=covariance)
         return ErrorModel(point, shifted, number if self._new_questions else None)
 
-    def limits(self, model: ErrorModel, confidence: float) -> dict[str, Intervals]:
+    def limits(self, model: ErrorModel, confidence: float) -> dict[str, Interval]:
         """The intervals with this confidence."""
         point, (theta, covariance, origin, width), number = model
         z = np.full(point.shape[1], normal_z(confidence))
@@ -112,7 +113,7 @@ class SamplingIntervals(FamilyMethod):
         for key, score in self.family.scores.items():
             mu, variance = score.value(point), score.variance(theta[middle], here)
             lower, upper = limits_of_score(score, lo, u, hi, here)
-            result[key] = Intervals(
+            result[key] = Interval(
                 mu,
                 width * np.sqrt(np.maximum(variance, 0.0)),
                 # Rounding of the scale must not move a limit past the score.

@@ -23,8 +23,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 from scipy.special import gammaln
 
-from ..scores.rewards import Rewards
-from .family import estimate_prior
+from .prior import estimate_prior
+from .rewards import Rewards
 
 _FEW_LEVELS = 40  # up to which levels are kept as they are
 _LEVEL_BINS = 20  # of more levels: equal shares of the samples, and of the range

@@ -10,31 +10,29 @@ mixture, which does not concentrate at an end of the range as the shifted prior 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property, lru_cache
 
 import numpy as np
-from scipy.special import gammaln
 
 from ..inputs.counts import Counts
-from ..scores.credits import Credits
-from ..scores.pass_family import Estimate, cumulative_credit
-from ..scores.score import ColumnPair, Score
-from .family import Candidates, Family, Fit, Shifted, estimate_prior
-from .profile import Profile
+from .credits import Credits
+from .family import Candidates, Family, Fit, Shifted, Statistics
+from .pass_family import Estimate
+from .score import ColumnPair, Score
+from .success_rates import (
+    RATE_SUPPORT,
+    binomial_likelihood,
+    estimate_rate_prior,
+    posterior_scores,
+    scores_of_rates,
+)
 
-_STEP = 0.15  # of the log-odds
-_HALF_SUPPORT, _SHIFTS = 80, 60  # the prior has log-odds from -12 to 12 and shifts by -9 to 9
-_IMPOSSIBLE, _CERTAIN = -1e9, 1e9  # log-odds of the rates 0 and 1 in floating point
-_INNER = np.arange(-_HALF_SUPPORT - _SHIFTS, _HALF_SUPPORT + _SHIFTS + 1) * _STEP
-_LOG_ODDS = np.hstack([_IMPOSSIBLE, _INNER, _CERTAIN])
-SUPPORT = slice(_SHIFTS + 1, _SHIFTS + 2 * _HALF_SUPPORT + 2)  # of the prior, not shifted
-_MIDDLE = _SHIFTS + 1  # the member of the family that is not shifted
 _PMF_ROWS_AT_ONCE = 1 << 12  # which bounds the memory
 _COUNT_BINS = 128  # the most bins for the number of correct samples in a profile
 
 
-class SuccessRates(Family):
+class BinaryFamily(Family):
     """Success rates of questions, with a prior estimated from the counts.
 
     Args:
@@ -70,16 +68,11 @@ class SuccessRates(Family):
         least, most = ((share @ each).T for each in self._extremes_of_counts)
         return least, most
 
-    def _estimate_priors(self, multiplicity: np.ndarray) -> Fit:
-        likelihood = binomial_likelihood(self.n, self._c)[:, SUPPORT]
-        rate = 1 / (1 + np.exp(-_LOG_ODDS[SUPPORT]))
-        start = rate * (1 - rate)  # uniform in p, on the scale of log-odds
-        return Fit(
-            multiplicity, estimate_prior(self.n, likelihood, multiplicity, start / start.sum())
-        )
+    def _fit_parts(self, multiplicity: np.ndarray) -> Fit:
+        return Fit(multiplicity, estimate_rate_prior(self.n, self._c, multiplicity))
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
-        pairs = self.pairs
+        pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
         theta, products = np.zeros(()), np.zeros(())
         for n, prior in fit.priors.items():
             mean, square = _estimate_moments(n, self.estimate, pairs)
@@ -93,12 +86,12 @@ class SuccessRates(Family):
             for i, (a, b) in enumerate(pairs)
         }
         if new_questions:
-            largest = (theta - theta[0]) * (theta[-1] - theta)
+            middle, largest = len(theta) // 2, (theta - theta[0]) * (theta[-1] - theta)
             # Closer than this to an end of the range, only rounding is left.
-            ratio = largest / np.where(largest[_MIDDLE] > 1e-12, largest[_MIDDLE], np.inf)
+            ratio = largest / np.where(largest[middle] > 1e-12, largest[middle], np.inf)
             for (a, b), each in covariance.items():
                 if a == b:
-                    covariance[a, a] = np.maximum(each, ratio[:, a] * each[_MIDDLE])
+                    covariance[a, a] = np.maximum(each, ratio[:, a] * each[middle])
         parts = len(fit.multiplicity)
         return Shifted(theta, covariance, np.zeros(parts), np.ones(parts))
 
@@ -107,33 +100,28 @@ class SuccessRates(Family):
         result = np.zeros(())
         for n, priors in fit.priors.items():
             c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]
-            pmf_of_c, h = binomial_likelihood(size, c)[:, SUPPORT], self.estimate(size, c)
+            pmf_of_c, h = binomial_likelihood(size, c)[:, RATE_SUPPORT], self.estimate(size, c)
             mean = pmf_of_c.T @ h
             result = result + (h.T * (pmf_of_c @ prior)) @ h - (mean.T * prior) @ mean
         return np.asarray(result)
 
-    def _posterior_means(self, fit: Fit) -> np.ndarray:
+    def _extrapolate(self, fit: Fit) -> np.ndarray:
         prior = sum(prior[0] for prior in fit.priors.values())
-        weight = binomial_likelihood(self.n, self._c)[:, SUPPORT] * prior
-        return weight @ scores_of_rates(self._credits) / weight.sum(axis=1, keepdims=True)
+        return posterior_scores(self.n, self._c, prior, self._credits)
 
     def candidates(self, fit: Fit, part: int) -> Candidates:
-        profile = Profile(
-            [
-                self._shares_of_counts(n, prior[part], fit.multiplicity[part])
-                for n, prior in fit.priors.items()
-                if fit.multiplicity[part][self.n == n].any()
-            ]
-        )
-        scores = scores_of_rates(self._credits)
-        return Candidates(profile, scores, np.zeros(scores.shape[1]), 1.0)
+        multiplicity, scores = fit.multiplicity[part], scores_of_rates(self._credits)
+        statistics = [
+            self._shares_of_counts(n, prior[part], multiplicity)
+            for n, prior in fit.priors.items()
+            if multiplicity[self.n == n].any()
+        ]
+        return Candidates(statistics, True, scores, np.zeros(scores.shape[1]), 1.0)
 
-    def _shares_of_counts(
-        self, n: int, prior: np.ndarray, multiplicity: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The shares of questions of n samples by binned c, as `Profile` takes statistics."""
+    def _shares_of_counts(self, n: int, prior: np.ndarray, multiplicity: np.ndarray) -> Statistics:
+        """The shares of the questions of n samples with each number c of correct ones, binned."""
         bins = np.arange(n + 1) * min(n + 1, _COUNT_BINS) // (n + 1)
-        expected = binomial_likelihood(np.full(n + 1, n), np.arange(n + 1))[:, SUPPORT]
+        expected = binomial_likelihood(np.full(n + 1, n), np.arange(n + 1))[:, RATE_SUPPORT]
         expected = np.add.reduceat(expected, np.searchsorted(bins, np.arange(bins[-1] + 1)))
         weight = prior / prior.sum()
         covariance = np.diag(expected @ weight) - (expected * weight) @ expected.T
@@ -142,25 +130,7 @@ class SuccessRates(Family):
         observed = np.bincount(bins[np.minimum(self._c, n)], times, len(expected)) / questions
         # Half a question of slack, for counts that the estimated prior makes almost impossible.
         slack = np.eye(len(expected)) / 2 / questions**2
-        return expected, observed, covariance / questions + slack
-
-
-def binomial_likelihood(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """(U, 283) probability of c correct samples of n at each rate of the grid, for (U,) n and c."""
-    n, c = n[:, None], c[:, None]
-    choose = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
-    log_failure, log_success = np.logaddexp(0, _LOG_ODDS), np.logaddexp(0, -_LOG_ODDS)
-    return np.exp(choose - c * log_success - (n - c) * log_failure)
-
-
-def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
-    """(161, e) expected credits of k samples at each success rate of the prior's support."""
-    columns = []
-    for credit in credits:
-        k = len(credit)
-        pmf_of_correct = binomial_likelihood(np.full(k + 1, k), np.arange(k + 1))[:, SUPPORT]
-        columns.append(cumulative_credit(credit).hi @ (pmf_of_correct / pmf_of_correct.sum(axis=0)))
-    return np.array(columns).reshape(len(credits), SUPPORT.stop - SUPPORT.start).T
+        return Statistics(expected, observed, covariance / questions + slack)
 
 
 def _estimate_moments(

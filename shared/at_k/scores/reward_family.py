@@ -16,18 +16,17 @@ from functools import cached_property
 
 import numpy as np
 
-from ..scores.rewards import Rewards
-from ..scores.score import Score
-from .family import Candidates, Family, Fit, Shifted
-from .profile import Profile
+from .family import Candidates, Family, Fit, Shifted, Statistics
 from .reward_levels import FittedRewards, RewardLevels, max_covariance, max_mean
+from .rewards import Rewards
+from .score import Score
 
 # Shifts of the log-odds, denser near 0.
 _HALF_SHIFTS = 9 * np.sinh(np.linspace(0, 6, 25)) / math.sinh(6)
 _REWARD_SHIFTS = np.concatenate([-_HALF_SHIFTS[:0:-1], _HALF_SHIFTS])
 
 
-class RewardDistributions(Family):
+class RewardFamily(Family):
     """Distributions of rewards of questions, with a prior estimated from the samples.
 
     Args:
@@ -64,7 +63,7 @@ class RewardDistributions(Family):
         shape = len(self._ks), len(multiplicity)
         return np.full(shape, self.bounds[0]), np.full(shape, self.bounds[1])
 
-    def _estimate_priors(self, multiplicity: np.ndarray) -> Fit:
+    def _fit_parts(self, multiplicity: np.ndarray) -> Fit:
         return Fit(multiplicity, [self._levels.fit(part) for part in multiplicity])
 
     # --- Shifted distributions ------------------------------------------------------------
@@ -100,7 +99,7 @@ class RewardDistributions(Family):
 
     # --- Extrapolation --------------------------------------------------------------------
 
-    def _posterior_means(self, fit: Fit) -> np.ndarray:
+    def _extrapolate(self, fit: Fit) -> np.ndarray:
         fitted, levels = fit.priors[0], self._levels.levels
         if fitted is None:
             return np.full((len(self.n), len(self._extrapolated_ks)), levels[0])
@@ -123,18 +122,14 @@ class RewardDistributions(Family):
             return None
         # Distributions between those of the grid matter if k is large.
         log_odds = np.concatenate([fitted.log_odds + step for step in (-0.15, 0.0, 0.15)])
-        profile = Profile(
-            [self._statistics(fitted, n, log_odds) for n in fitted.priors], complete=False
-        )
+        statistics = [self._statistics(fitted, n, log_odds) for n in fitted.priors]
         values = [max_mean(log_odds, fitted.gaps, k) for k in self._extrapolated_ks]
         low, high = fitted.levels[[0, -1]]
         origin = low + multiplicity @ self._binning_bias / multiplicity.sum()
-        return Candidates(profile, np.transpose(values), origin, float(high - low))
+        return Candidates(statistics, False, np.transpose(values), origin, float(high - low))
 
-    def _statistics(
-        self, fitted: FittedRewards, n: int, log_odds: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Max@j of the questions with n samples for several j, as `Profile` takes statistics."""
+    def _statistics(self, fitted: FittedRewards, n: int, log_odds: np.ndarray) -> Statistics:
+        """Max@j of the questions with n samples, for several j."""
         counts, times = fitted.counts[fitted.n == n], fitted.multiplicity[fitted.n == n]
         questions, prior = int(times.sum()), fitted.priors[n] / fitted.priors[n].sum()
         ks = _ladder(int(counts.sum(axis=1).min()), {*self._extrapolated_ks})
@@ -148,7 +143,7 @@ class RewardDistributions(Family):
             each = max_covariance(fitted.log_odds, fitted.gaps, n, j, k) @ prior
             covariance[a, b] += fitted.excess_variance * each / questions
             covariance[b, a] = covariance[a, b]
-        return expected, observed, covariance
+        return Statistics(expected, observed, covariance)
 
 
 def _shifted_moments(

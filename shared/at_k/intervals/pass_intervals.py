@@ -1,0 +1,52 @@
+"""Scores of the pass family together with the method of their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..inputs.counts import Counts
+from ..scores.binary_family import BinaryFamily
+from ..scores.credits import Credits
+from ..scores.distributions import Prior
+from ..scores.family import with_extrapolated
+from ..scores.pass_family import estimator, pass_moments, pass_scores
+from ..scores.score import Score, Scores
+from .choice import choose_interval
+from .interval import IntervalMethod
+from .posterior import PosteriorIntervals
+
+
+def pass_intervals(
+    counts: Counts,
+    scores: Mapping[str, Score],
+    interval: str,
+    prior: Prior,
+    clusters: np.ndarray | None,
+) -> tuple[Scores, IntervalMethod]:
+    """Scores of the pass family, and the method of their intervals.
+
+    A score with k > n is a posterior mean under the prior estimated from the data.
+    """
+    if interval == "posterior":
+        moments = pass_moments(counts, scores, prior)
+        return pass_scores(counts, scores), PosteriorIntervals(moments, (0.0, 1.0))
+    least = counts.n.min()
+    observed = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
+    beyond = {key: score for key, score in scores.items() if key not in observed}
+    keys, estimate = estimator(observed)
+    extrapolated = _single_credits(scores if interval == "hierarchical" else beyond)
+    family = BinaryFamily(counts, keys, estimate, extrapolated)
+    found = with_extrapolated(pass_scores(counts, observed), family, scores)
+    return found, choose_interval(family, interval, clusters)
+
+
+def _single_credits(scores: Mapping[str, Score]) -> dict[str, Credits]:
+    for key, score in scores.items():
+        if len(score.terms) > 1:
+            raise ValueError(
+                f"{key} is a product of two scores, for which neither k > n nor "
+                f"interval='hierarchical' is available: leave it out, or pass interval='sampling'."
+            )
+    return {key: score.terms[0] for key, score in scores.items()}
