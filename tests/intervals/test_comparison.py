@@ -1,6 +1,5 @@
 """Two banks of the same questions: identities, a published peer, coverage, files and errors."""
 
-import itertools
 import json
 import math
 import re
@@ -9,9 +8,9 @@ import at_k
 import numpy as np
 import passk_inference
 import pytest
-from at_k.cli.command import main
 from at_k.intervals.comparison import at_once
 from conftest import ROOT
+from run_command import scores_of
 from scipy.stats import norm
 
 METRICS = ("pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k")
@@ -212,29 +211,12 @@ def test_intervals_and_bands_hold_as_often_as_they_say(interval):
     assert at_all / RUNS > LEAST
 
 
-# --- The shipped samples, a peer, and the command ---------------------------------------
-
-
-def at_k_prints(capsys, *arguments) -> str:
-    assert main(["compare", *map(str, arguments)]) == 0
-    return capsys.readouterr().out
-
-
-def at_k_refuses(capsys, *arguments) -> str:
-    assert main(["compare", *map(str, arguments)]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.count("\n") == 1
-    return said.err
-
-
-NUMERIC = ("--check-correct-fn", "numeric")
+# --- A published peer, on the shipped samples ---------------------------------------------
 
 
 def test_the_published_peer_finds_the_same_samples_ahead(capsys):
-    scores = json.loads(
-        at_k_prints(capsys, *SAMPLES, *NUMERIC, "--interval", "questions", "--json")
-    )
+    flags = ("--check-correct-fn", "numeric", "--interval", "questions")
+    scores = scores_of(capsys, "compare", *SAMPLES, *flags)
     right = []
     for file in SAMPLES:
         rows = [json.loads(line) for line in file.read_text().splitlines()]
@@ -260,88 +242,6 @@ def test_the_published_peer_finds_the_same_samples_ahead(capsys):
     behind, ahead = np.flatnonzero(band_hi < 0) + 1, np.flatnonzero(band_lo > 0) + 1
     assert behind.tolist() == peer["certified_negative_budgets"] == [1, 2, 3]
     assert ahead.tolist() == peer["certified_positive_budgets"] == [*range(10, 33)]
-
-
-def test_the_command_says_from_which_k_the_warm_samples_win(capsys):
-    printed = at_k_prints(capsys, *SAMPLES, *NUMERIC)
-    head, table, sentence = printed.strip().split("\n\n")
-    assert head.splitlines() == [
-        f"smollm2_{name}: 94 questions, 32 samples each, checked against reference with numeric."
-        for name in ("cool", "warm")
-    ]
-    lines = table.splitlines()
-    assert lines[0].split("  ")[-1] == "band hi"
-    assert len(lines) == 2 + 32
-    assert lines[9].split()[:4] == ["pass@8", "0.6120", "0.6515", "+0.0396"]
-    assert " ".join(sentence.split()).endswith(
-        "smollm2_cool is higher from pass@1 to pass@4 and smollm2_warm is higher from pass@8 to "
-        "pass@32."
-    )
-    one = at_k_prints(capsys, *SAMPLES, *NUMERIC, "--k", 6)
-    assert "By the band, neither is higher at any k." in " ".join(one.split())
-    one = at_k_prints(capsys, *SAMPLES, *NUMERIC, "--k", 16)
-    assert "smollm2_warm is higher at pass@16." in " ".join(one.split())
-
-
-def write(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
-def banks_as_rows(seed, **columns):
-    return [
-        [
-            {"outcomes": row} | {name: value(i) for name, value in columns.items()}
-            for i, row in enumerate(bank.tolist())
-        ]
-        for bank in two_banks(seed, 12, 6)
-    ]
-
-
-def test_json_is_exactly_the_dict_of_the_function(capsys, tmp_path):
-    a, b = banks_as_rows(9)
-    files = write(tmp_path / "a.jsonl", a), write(tmp_path / "b.jsonl", b)
-    flags = "--metric G-Pass@k --tau 0.75 --k 2 4 --interval questions --confidence 0.9 --json"
-    wanted = at_k.compare(*two_banks(9, 12, 6), "G-Pass@k", [2, 4], "questions", 0.9, 0.75)
-    printed = json.loads(at_k_prints(capsys, *files, *flags.split()))
-    assert printed == wanted
-    assert list(printed) == list(wanted)
-
-
-@pytest.mark.parametrize("name", ["id", "question_id", "Prompt"])
-def test_questions_are_matched_by_a_column_that_names_them(capsys, tmp_path, name):
-    a, b = banks_as_rows(10, **{name: lambda i: f"q{i}"})
-    files = write(tmp_path / "a.jsonl", a), write(tmp_path / "b.jsonl", b)
-    flags = ("--interval", "questions", "--json")
-    wanted = at_k_prints(capsys, *files, *flags)
-    assert at_k_prints(capsys, files[0], write(files[1], b[::-1]), *flags) == wanted
-    samples = [{name: row[name], "outcome": x} for row in b[::-1] for x in row["outcomes"]]
-    assert at_k_prints(capsys, files[0], write(files[1], samples), *flags) == wanted
-    error = at_k_refuses(capsys, files[0], write(files[1], b[1:]), *flags)
-    assert f"Values of {name.lower()} that occur only in the first file: 1" in error
-
-
-def test_a_cluster_is_read_for_new_questions_and_not_in_the_way_of_others(capsys, tmp_path):
-    rows = banks_as_rows(11, cluster=lambda i: f"c{i // 4}")
-    files = [write(tmp_path / f"{x}.jsonl", bank) for x, bank in zip("ab", rows, strict=True)]
-    banks = two_banks(11, 12, 6)
-    labels = [f"c{i // 4}" for i in range(12)]
-    printed = json.loads(at_k_prints(capsys, *files, "--interval", "questions", "--json"))
-    assert printed == at_k.compare(*banks, interval="questions", clusters=labels)
-    assert json.loads(at_k_prints(capsys, *files, "--json")) == at_k.compare(*banks)
-    error = at_k_refuses(capsys, *files, "--clusters", "cluster")
-    assert "clusters are for interval='questions'" in error
-
-
-def test_files_of_one_name_are_called_a_and_b(capsys, tmp_path):
-    a, b = banks_as_rows(12)
-    files = []
-    for folder, bank in zip("xy", (a, b), strict=True):
-        (tmp_path / folder).mkdir()
-        files.append(write(tmp_path / folder / "run.jsonl", bank))
-    printed = at_k_prints(capsys, *files, "--k", 1)
-    assert printed.startswith("A: 12 questions, 6 samples each, already graded.\nB: 12")
-    assert printed.splitlines()[3].split()[:2] == ["A", "B"]
 
 
 # --- Errors -----------------------------------------------------------------------------
@@ -373,44 +273,3 @@ def test_files_of_one_name_are_called_a_and_b(capsys, tmp_path):
 def test_what_is_wrong_is_said(banks, options, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         at_k.compare(*banks, **options)
-
-
-ROWS = [{"id": f"q{i}", "samples": ["a", "b"], "answer": "a"} for i in range(3)]
-
-
-@pytest.mark.parametrize(
-    ("second", "flags", "message"),
-    [
-        ([row | {"id": f"p{i}"} for i, row in enumerate(ROWS)], (), "only in the first file: 3"),
-        (ROWS[:2], (), "of id that occur only in the first file: 1, such as 'q2'"),
-        ([*ROWS, ROWS[0] | {"id": "new"}], (), "only in the second file: 1, such as 'new'"),
-        ([{"samples": ["a"], "answer": "a"}], (), "3 questions in the first file and 1 in"),
-        (ROWS, ("--k", "3"), "question 0 has n = 2"),
-        (ROWS, ("--metric", "best"), "metric has 'best'"),
-        (ROWS, ("--check-correct-fn", "no"), "exact_match"),
-        (ROWS, ("--split", "test"), "apply to datasets"),
-    ],
-)
-def test_what_is_wrong_with_two_files_is_said_in_one_line(capsys, tmp_path, second, flags, message):
-    files = write(tmp_path / "a.jsonl", ROWS), write(tmp_path / "b.jsonl", second)
-    assert message in at_k_refuses(capsys, *files, *flags)
-
-
-def test_no_sample_is_judged_before_what_was_asked_is_checked(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "never.py").write_text("def check(p, r):\n    raise RuntimeError('asked')")
-    files = [write(tmp_path / f"{x}.jsonl", ROWS) for x in "ab"]
-    judge = ("--check-correct-fn", "never:check")
-    for flags in (("--k", "3"), ("--confidence", "2"), ("--interval", "posterior")):
-        assert "asked" not in at_k_refuses(capsys, *files, *judge, *flags)
-
-
-def test_help_says_what_the_function_says_of_its_parameters(capsys):
-    with pytest.raises(SystemExit) as done:
-        main(["compare", "--help"])
-    assert done.value.code == 0
-    text = " ".join(capsys.readouterr().out.split())
-    for flag in ("--metric STR", "--k INT", "--clusters COLUMN", "--num-proc INT"):
-        assert flag in text
-    assert "of the intervals at each k, and of the band at all of them at once" in text
-    assert not {"--R-a", "--executor", "--groups"} & {*itertools.chain(text.split())}

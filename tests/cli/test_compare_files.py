@@ -1,0 +1,144 @@
+"""Comparing two files: matched questions, the table and its explanation, JSON and errors."""
+
+import itertools
+import json
+
+import at_k
+import pytest
+from at_k.cli.command import main
+from conftest import ROOT
+from run_command import error_of, output_of, scores_of, write_json_lines
+
+SHIPPED = [ROOT / f"shared/at_k/samples/smollm2_{name}.jsonl" for name in ("cool", "warm")]
+NUMERIC = ("--check-correct-fn", "numeric")
+OUTCOMES_A = [[0, 0, 1, 0], [1, 0, 1, 1], [0, 1, 0, 0], [1, 1, 1, 1], [0, 0, 0, 0], [1, 1, 0, 0]]
+OUTCOMES_B = [[0, 1, 1, 0], [1, 1, 1, 1], [0, 1, 0, 1], [1, 1, 1, 0], [0, 0, 1, 0], [1, 0, 0, 1]]
+ROWS = [{"id": f"q{i}", "samples": ["a", "b"], "answer": "a"} for i in range(3)]
+
+
+def outcome_rows(outcomes: list[list[int]], **columns) -> list[dict]:
+    """Return a row for each question, with other columns as functions of its index."""
+    return [
+        {"outcomes": row} | {name: value(i) for name, value in columns.items()}
+        for i, row in enumerate(outcomes)
+    ]
+
+
+def write_two_runs(folder, **columns) -> tuple:
+    return (
+        write_json_lines(folder / "a.jsonl", outcome_rows(OUTCOMES_A, **columns)),
+        write_json_lines(folder / "b.jsonl", outcome_rows(OUTCOMES_B, **columns)),
+    )
+
+
+def test_the_output_says_at_which_k_each_file_is_higher(capsys):
+    printed = output_of(capsys, "compare", *SHIPPED, *NUMERIC)
+    head, table, summary = printed.strip().split("\n\n")
+    assert head.splitlines() == [
+        f"smollm2_{name}: 94 questions, 32 samples each, checked against reference with numeric."
+        for name in ("cool", "warm")
+    ]
+    lines = table.splitlines()
+    assert lines[0].split("  ")[-1] == "band hi"
+    assert len(lines) == 2 + 32
+    assert lines[9].split()[:4] == ["pass@8", "0.6120", "0.6515", "+0.0396"]
+    assert " ".join(summary.split()).endswith(
+        "By the band, smollm2_cool is higher from pass@1 to pass@4 and smollm2_warm is higher from "
+        "pass@8 to pass@32."
+    )
+    one_k = output_of(capsys, "compare", *SHIPPED, *NUMERIC, "--k", 6)
+    assert "By the band, neither is higher at any k." in " ".join(one_k.split())
+    one_k = output_of(capsys, "compare", *SHIPPED, *NUMERIC, "--k", 16)
+    assert "smollm2_warm is higher at pass@16." in " ".join(one_k.split())
+
+
+def test_the_output_says_what_the_interval_is_for(capsys, tmp_path):
+    files = write_two_runs(tmp_path)
+    printed = " ".join(output_of(capsys, "compare", *files).split())
+    assert "at each k, if the same questions were sampled again." in printed
+    printed = " ".join(output_of(capsys, "compare", *files, "--interval", "questions").split())
+    assert "at each k, for other questions like these." in printed
+
+
+def test_json_is_the_dict_of_the_function(capsys, tmp_path):
+    files = write_two_runs(tmp_path)
+    flags = "--metric G-Pass@k --tau 0.75 --k 2 4 --interval questions --confidence 0.9"
+    scores = scores_of(capsys, "compare", *files, *flags.split())
+    expected = at_k.compare(OUTCOMES_A, OUTCOMES_B, "G-Pass@k", [2, 4], "questions", 0.9, 0.75)
+    assert scores == expected
+    assert list(scores) == list(expected)
+
+
+@pytest.mark.parametrize("column", ["id", "question_id", "Prompt"])
+def test_questions_are_matched_by_a_column_that_identifies_them(capsys, tmp_path, column):
+    a, b = write_two_runs(tmp_path, **{column: lambda i: f"q{i}"})
+    rows = [json.loads(line) for line in b.read_text().splitlines()]
+    flags = ("--interval", "questions", "--json")
+    expected = output_of(capsys, "compare", a, b, *flags)
+    write_json_lines(b, rows[::-1])
+    assert output_of(capsys, "compare", a, b, *flags) == expected
+    samples = [{column: row[column], "outcome": x} for row in rows[::-1] for x in row["outcomes"]]
+    write_json_lines(b, samples)
+    assert output_of(capsys, "compare", a, b, *flags) == expected
+    write_json_lines(b, rows[1:])
+    error = error_of(capsys, "compare", a, b, *flags)
+    assert f"Values of {column.lower()} that occur only in the first file: 1" in error
+
+
+def test_a_column_of_clusters_is_read_if_the_interval_uses_them(capsys, tmp_path):
+    files = write_two_runs(tmp_path, cluster=lambda i: f"c{i // 2}")
+    labels = [f"c{i // 2}" for i in range(len(OUTCOMES_A))]
+    scores = scores_of(capsys, "compare", *files, "--interval", "questions")
+    assert scores == at_k.compare(OUTCOMES_A, OUTCOMES_B, interval="questions", clusters=labels)
+    assert scores_of(capsys, "compare", *files) == at_k.compare(OUTCOMES_A, OUTCOMES_B)
+    error = error_of(capsys, "compare", *files, "--clusters", "cluster")
+    assert "interval='questions'" in error
+
+
+def test_files_of_the_same_name_are_labelled_a_and_b(capsys, tmp_path):
+    files = []
+    for folder, outcomes in zip("xy", (OUTCOMES_A, OUTCOMES_B), strict=True):
+        (tmp_path / folder).mkdir()
+        files.append(write_json_lines(tmp_path / folder / "run.jsonl", outcome_rows(outcomes)))
+    printed = output_of(capsys, "compare", *files, "--k", 1)
+    assert printed.startswith("A: 6 questions, 4 samples each, already graded.\nB: 6")
+    assert printed.splitlines()[3].split()[:2] == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("second", "flags", "message"),
+    [
+        ([row | {"id": f"p{i}"} for i, row in enumerate(ROWS)], (), "only in the first file: 3"),
+        (ROWS[:2], (), "of id that occur only in the first file: 1, such as 'q2'"),
+        ([*ROWS, ROWS[0] | {"id": "new"}], (), "only in the second file: 1, such as 'new'"),
+        ([{"samples": ["a"], "answer": "a"}], (), "3 questions in the first file and 1 in"),
+        (ROWS, ("--k", "3"), "question 0 has n = 2"),
+        (ROWS, ("--metric", "best"), "metric has 'best'"),
+        (ROWS, ("--check-correct-fn", "no"), "exact_match"),
+        (ROWS, ("--split", "test"), "apply to datasets"),
+    ],
+)
+def test_files_that_cannot_be_compared_are_one_line(capsys, tmp_path, second, flags, message):
+    a = write_json_lines(tmp_path / "a.jsonl", ROWS)
+    b = write_json_lines(tmp_path / "b.jsonl", second)
+    assert message in error_of(capsys, "compare", a, b, *flags)
+
+
+def test_parameters_are_validated_before_any_sample_is_checked(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "never.py").write_text("def check(p, r):\n    raise RuntimeError('checked')")
+    files = [write_json_lines(tmp_path / f"{x}.jsonl", ROWS) for x in "ab"]
+    checker = ("--check-correct-fn", "never:check")
+    for flags in (("--k", "3"), ("--confidence", "2"), ("--interval", "posterior")):
+        assert "checked" not in error_of(capsys, "compare", *files, *checker, *flags)
+
+
+def test_the_help_has_the_texts_of_the_docstring_of_the_function(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["compare", "--help"])
+    assert ended.value.code == 0
+    text = " ".join(capsys.readouterr().out.split())
+    for flag in ("--metric STR", "--k INT", "--clusters COLUMN", "--num-proc INT"):
+        assert flag in text
+    assert "the interval at each k, and of the simultaneous band over all k" in text
+    assert not {"--R-a", "--executor", "--groups"} & {*itertools.chain(text.split())}
