@@ -1,5 +1,6 @@
-"""What is installed: the wheel, alone in an empty folder; and the vendored copies."""
+"""What is delivered: the wheel, in an empty folder, and the folders of the metrics."""
 
+import ast
 import os
 import re
 import shutil
@@ -8,7 +9,11 @@ import sys
 import zipfile
 
 import pytest
+import vendor
 from conftest import ROOT
+
+TEXTS = ("README.md", "requirements.txt")
+METRICS = sorted(path.parent for path in (ROOT / "metrics").glob("*/README.md"))
 
 
 def run(*command, **options):
@@ -30,11 +35,12 @@ def wheel(tmp_path_factory):
 
 def test_the_wheel_holds_the_package_the_metrics_and_the_samples(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
-    for path in [*(ROOT / "shared/at_k").glob("*.py"), *(ROOT / "shared/at_k").glob("*/*.jsonl")]:
-        assert str(path.relative_to(ROOT / "shared")) in names
+    shared = ROOT / "shared"
+    for pattern in ("**/*.py", "py.typed", "samples/*.jsonl"):
+        for path in (shared / "at_k").glob(pattern):
+            assert str(path.relative_to(shared)) in names
     for path in (ROOT / "metrics").glob("*/*.*"):
-        if path.suffix != ".svg":  # of the cards, which no program needs
-            assert f"at_k/{path.relative_to(ROOT)}" in names
+        assert f"at_k/{path.relative_to(ROOT)}" in names
     metadata = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
     assert {name.split("/")[0] for name in names} == {"at_k", metadata}
 
@@ -43,12 +49,24 @@ def test_the_wheel_works_in_an_empty_folder(wheel, tmp_path):
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
     empty = tmp_path / "empty"
     empty.mkdir()
-    code = "import at_k.cli.command as c; print(c.__file__); c.main(['demo'])"
-    environment = os.environ | {"PYTHONPATH": str(tmp_path / "site")}
-    result = run(sys.executable, "-c", code, cwd=empty, env=environment)
-    assert result.returncode == 0, result.stderr
-    assert result.stdout.startswith(str(tmp_path / "site"))
-    assert "warm samples reach further" in result.stdout
+    environment = os.environ | {
+        "PYTHONPATH": str(tmp_path / "site"),
+        "HF_HOME": str(tmp_path / "home"),
+    }
+
+    def python(code):
+        result = run(sys.executable, "-c", code, cwd=empty, env=environment)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    shown = python("import at_k.cli.command as c; print(c.__file__); c.main(['demo'])")
+    assert shown.startswith(str(tmp_path / "site"))
+    assert "warm samples reach further" in shown
+    score = "metric.compute(predictions=[[1, 0, 1, 1]], k=2, include='pass@k')"
+    loaded = python(f"import at_k; metric = at_k.load('gpassk'); print({score})")
+    python("from at_k.cli.command import main; main(['register'])")
+    by_name = python(f"import evaluate; metric = evaluate.load('gpassk'); print({score})")
+    assert loaded == by_name == "{'pass@2': 1.0}\n"
 
 
 def test_the_metadata_the_command_and_the_citation_agree_on_the_version(wheel, tmp_path):
@@ -74,43 +92,101 @@ at_k.cli.command.main(["--version"])
     assert versions[0] == newest[1] or versions[0].endswith(".dev0")
 
 
-def test_the_vendored_copies_are_those_of_shared():
-    result = run(sys.executable, ROOT / "shared/vendor.py", "--check")
-    assert result.returncode == 0, result.stdout + result.stderr
+# --- The kernels ------------------------------------------------------------------------
+
+
+def test_the_kernels_in_the_repository_are_those_that_are_generated():
+    assert list(vendor.update(write=False)) == []
+
+
+@pytest.mark.parametrize("folder", METRICS, ids=lambda folder: folder.name)
+def test_a_folder_of_a_metric_has_four_files(folder):
+    found = [path.name for path in folder.iterdir() if path.name != "__pycache__"]
+    assert sorted(found) == sorted([f"{folder.name}.py", "kernel.py", *TEXTS])
+
+
+@pytest.mark.parametrize("folder", METRICS, ids=lambda folder: folder.name)
+def test_a_kernel_is_well_formed(folder):
+    source = (folder / "kernel.py").read_text()
+    licence = (folder / f"{folder.name}.py").read_text().partition('"""')[0]
+    assert licence.startswith("# Copyright")
+    assert source.startswith(licence)
+    assert "\n\n\n\n" not in source
+    tree = ast.parse(source)
+    imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    assert imports == tree.body[1 : 1 + len(imports)]
+    assert not any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree))
+
+
+def test_the_kernel_of_score_agg_has_no_double_double_arithmetic():
+    kernel = (ROOT / "metrics/score_agg/kernel.py").read_text()
+    assert "shared/at_k/scores/score_agg.py" in kernel
+    assert "double_double" not in kernel
+    assert "DoubleDouble" not in kernel
+
+
+# --- The command that writes kernels ----------------------------------------------------
 
 
 @pytest.fixture
 def tree(tmp_path):
+    """A copy of what the command works on."""
     for name in ("shared", "metrics"):
-        shutil.copytree(ROOT / name, tmp_path / name)
+        shutil.copytree(
+            ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+        )
     return tmp_path
 
 
-def vendor(tree, *flags):
+def command(tree, *flags):
     return run(sys.executable, tree / "shared/vendor.py", *flags)
 
 
-def test_vendoring_notes_and_mends_drift(tree):
-    changed = tree / "metrics/gpassk/draws.py"
-    missing = tree / "metrics/gpassk/wide.py"
-    stale = tree / "metrics/gpassk/old.py"
+def test_check_names_kernels_that_are_out_of_date_and_changes_nothing(tree):
+    changed, missing = tree / "metrics/gpassk/kernel.py", tree / "metrics/score_agg/kernel.py"
+    generated = changed.read_bytes(), missing.read_bytes()
     changed.write_text("# changed")
     missing.unlink()
-    stale.write_text("")
-    result = vendor(tree, "--check")
-    assert result.returncode != 0
-    for path in (changed, missing, stale):
-        assert f"metrics/gpassk/{path.name}" in result.stdout
+    result = command(tree, "--check")
+    assert result.returncode == 1
+    assert result.stderr.splitlines() == [
+        "metrics/gpassk/kernel.py is out of date; run shared/vendor.py.",
+        "metrics/score_agg/kernel.py is missing.",
+    ]
     assert changed.read_text() == "# changed"
-    assert vendor(tree).returncode == 0
-    assert vendor(tree, "--check").returncode == 0
-    assert not stale.exists()
-    assert changed.read_bytes() == (tree / "shared/at_k/draws.py").read_bytes()
+    assert command(tree).returncode == 0
+    assert command(tree, "--check").returncode == 0
+    assert (changed.read_bytes(), missing.read_bytes()) == generated
 
 
-def test_a_script_has_to_name_every_module_it_needs(tree):
-    script = tree / "metrics/gpassk/gpassk.py"
-    script.write_text(re.sub(r"^from \.wide.*\n", "", script.read_text(), flags=re.MULTILINE))
-    result = vendor(tree, "--check")
-    assert result.returncode != 0
-    assert "import from these too: wide" in result.stderr
+def test_files_that_do_not_belong_to_a_metric_are_named_and_kept(tree):
+    stray = tree / "metrics/gpassk/old.py"
+    stray.touch()
+    (tree / "metrics/gpassk/README.md").unlink()
+    (tree / "metrics/gpassk/__pycache__").mkdir()
+    for flags in ([], ["--check"]):
+        result = command(tree, *flags)
+        assert result.returncode == 1
+        assert "metrics/gpassk/old.py does not belong there." in result.stderr
+        assert "metrics/gpassk/README.md is missing." in result.stderr
+        assert "pycache" not in result.stderr
+    assert stray.exists()
+
+
+def test_no_kernel_is_written_if_one_cannot_be(tree):
+    before = (tree / "metrics/bayes_at_n/kernel.py").read_bytes()
+    with (tree / "shared/at_k/checks.py").open("a") as file:
+        file.write("\nCHANGED = 1\n")
+    with (tree / "metrics/score_agg/score_agg.py").open("a") as file:
+        file.write("\nfrom .kernel import missing\n")
+    result = command(tree)
+    assert result.returncode == 1
+    assert "no module of at_k defines missing" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert (tree / "metrics/bayes_at_n/kernel.py").read_bytes() == before
+
+
+def test_an_unknown_flag_shows_how_the_command_is_used(tree):
+    result = command(tree, "--chek")
+    assert result.returncode == 1
+    assert "python shared/vendor.py --check" in result.stderr
