@@ -71,10 +71,6 @@ class Report:
             return [{} for _ in self._parts]
         for prefix, rows in zip(self._prefixes, self._parts, strict=True):
             if problem := method.problem(rows):
-                where = (
-                    f"Group {prefix.removesuffix('/')!r} has no interval"
-                    if prefix
-                    else ("There is no interval")
-                )
-                raise ValueError(f"{where}: {problem}.")
+                which = f"Group {prefix.removesuffix('/')!r}" if prefix else "The run"
+                raise ValueError(f"{which} has no interval: {problem}.")
         return method.for_parts(self._parts, self._confidence)

@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+TOO_FEW_CLUSTERS = (
+    "one question, or one cluster of questions, does not show how questions vary: add questions, "
+    "or pass interval='sampling'"
+)
+
 
 def cluster_deviations(columns: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
     """(G, m) sums over each cluster of the deviations from the mean of (M, m) columns.

@@ -13,13 +13,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .clusters import design_effects
+from .clusters import TOO_FEW_CLUSTERS, design_effects
 from .interval import Interval, IntervalMethod, student_z
-
-TOO_FEW_CLUSTERS = (
-    "one question, or one cluster of questions, does not show how questions vary: add questions, "
-    "or pass interval='sampling'"
-)
 
 
 class QuestionIntervals(IntervalMethod):

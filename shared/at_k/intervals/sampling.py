@@ -21,11 +21,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..scores.family import Family, Fit, Shifted
-from .clusters import design_effects
+from .clusters import TOO_FEW_CLUSTERS, design_effects
 from .interval import Interval, normal_z, student_z
 from .inversion import limits_of_score, lower_limit, upper_limit
 from .methods import Clusters, FamilyMethod
-from .questions import TOO_FEW_CLUSTERS
 
 
 class ErrorModel(NamedTuple):
