@@ -1548,6 +1548,12 @@ def check_interval(
 # follows from the sums over clusters (Miller 2024, arXiv:2411.00640).
 # ==================================================================================================
 
+TOO_FEW_CLUSTERS = (
+    "one question, or one cluster of questions, does not show how questions vary: add questions, "
+    "or pass interval='sampling'"
+)
+
+
 def cluster_deviations(columns: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
     """(G, m) sums over each cluster of the deviations from the mean of (M, m) columns.
 
@@ -1578,12 +1584,6 @@ def design_effects(columns: np.ndarray, clusters: np.ndarray) -> np.ndarray:
 # U is Wilson's interval (1927) for that proportion. It stays inside the range of the scores without
 # clipping, and is longer towards the middle of the range.
 # ==================================================================================================
-
-TOO_FEW_CLUSTERS = (
-    "one question, or one cluster of questions, does not show how questions vary: add questions, "
-    "or pass interval='sampling'"
-)
-
 
 class QuestionIntervals(IntervalMethod):
     """Intervals of means of scores, for other questions like these.
@@ -2021,12 +2021,8 @@ class Report:
             return [{} for _ in self._parts]
         for prefix, rows in zip(self._prefixes, self._parts, strict=True):
             if problem := method.problem(rows):
-                where = (
-                    f"Group {prefix.removesuffix('/')!r} has no interval"
-                    if prefix
-                    else ("There is no interval")
-                )
-                raise ValueError(f"{where}: {problem}.")
+                which = f"Group {prefix.removesuffix('/')!r}" if prefix else "The run"
+                raise ValueError(f"{which} has no interval: {problem}.")
         return method.for_parts(self._parts, self._confidence)
 
 
