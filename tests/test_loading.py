@@ -1,17 +1,14 @@
 """Every way to load a metric, each in a process and a Hugging Face home of its own."""
 
 import doctest
-import http.server
 import importlib
 import inspect
 import os
 import shutil
 import subprocess
 import sys
-import threading
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
 from unittest.mock import patch
 
 import at_k
@@ -21,6 +18,7 @@ from at_k.cli.flags import parameter_helps
 from at_k.loading import metric_folders
 from conftest import ROOT
 from evaluate.loading import evaluation_module_factory, import_main_class
+from hub import Hub
 
 METRICS = sorted(path.parent for path in (ROOT / "metrics").glob("*/README.md"))
 
@@ -29,11 +27,12 @@ import evaluate
 metric = {load}
 print(metric.compute(predictions=[["a", "b"]], references=["a"], k=1, include="pass@k"))
 """
+BY_NAME = USE.format(load='evaluate.load("gpassk")')
 EXPECTED = "{'pass@1': 0.5}\n"
 
 
 def run(code: str, home: Path, folder: Path, isolated: bool = False, **environment: str) -> str:
-    """What the code prints, in a fresh process that can import no `at_k` if isolated."""
+    """Return what the code prints in a new process, which cannot import `at_k` if isolated."""
     if isolated:
         code = "import sys\nsys.modules['at_k'] = None\n" + code
     result = subprocess.run(
@@ -48,87 +47,79 @@ def run(code: str, home: Path, folder: Path, isolated: bool = False, **environme
     return result.stdout
 
 
-def test_from_the_checkout(tmp_path):
+def test_a_metric_loads_from_a_checkout(tmp_path):
     code = USE.format(load='evaluate.load("metrics/gpassk")')
     assert run(code, tmp_path, ROOT, isolated=True) == EXPECTED
 
 
-def test_from_the_folder_copied_anywhere(tmp_path):
+def test_a_metric_loads_from_a_copy_of_its_folder(tmp_path):
     shutil.copytree(ROOT / "metrics" / "gpassk", tmp_path / "elsewhere" / "gpassk")
-    code = USE.format(load='evaluate.load("gpassk")')
-    assert run(code, tmp_path, tmp_path / "elsewhere", isolated=True) == EXPECTED
+    assert run(BY_NAME, tmp_path, tmp_path / "elsewhere", isolated=True) == EXPECTED
 
 
-def test_with_the_package_from_anywhere(tmp_path):
+def test_a_metric_loads_from_the_package(tmp_path):
     code = "import at_k\n" + USE.format(load='at_k.load("gpassk")')
     assert run(code, tmp_path, tmp_path) == EXPECTED
 
 
-def test_by_bare_name_after_at_k_register_without_a_network(tmp_path):
-    by_name = USE.format(load='evaluate.load("gpassk")')
+def test_a_metric_loads_by_name_after_at_k_register_without_a_network(tmp_path):
     with pytest.raises(AssertionError, match="Couldn't find a module script"):
-        run(by_name, tmp_path, tmp_path, isolated=True)
-    said = run("from at_k.cli.command import main; main(['register'])", tmp_path, tmp_path)
-    assert '"gpassk"' in said
-    assert run(by_name, tmp_path, tmp_path, isolated=True) == EXPECTED
-    # No Hub within reach is the same as being told to be offline.
+        run(BY_NAME, tmp_path, tmp_path, isolated=True)
+    shown = run("from at_k.cli.command import main; main(['register'])", tmp_path, tmp_path)
+    assert '"gpassk"' in shown
+    assert run(BY_NAME, tmp_path, tmp_path, isolated=True) == EXPECTED
+    # A Hub that cannot be reached is the same as being told to be offline.
     unreachable = {"HF_EVALUATE_OFFLINE": "0", "HF_ENDPOINT": "http://127.0.0.1:1"}
-    assert run(by_name, tmp_path, tmp_path, isolated=True, **unreachable) == EXPECTED
+    assert run(BY_NAME, tmp_path, tmp_path, isolated=True, **unreachable) == EXPECTED
 
 
-def test_registering_again_wins_over_what_was_registered_before(tmp_path):
+def test_registering_writes_what_a_metric_needs(tmp_path):
+    code = "import at_k.loading; print(at_k.loading.register()['gpassk'])"
+    folder = Path(run(code, tmp_path, tmp_path).strip())
+    for name in ("gpassk.py", "kernel.py"):
+        assert (folder / name).read_bytes() == (ROOT / "metrics/gpassk" / name).read_bytes()
+
+
+def test_the_version_that_was_registered_last_is_loaded(tmp_path):
     old = tmp_path / "modules/evaluate_modules/metrics/evaluate-metric--gpassk" / ("0" * 64)
     register = "import at_k.loading; at_k.loading.register()"
     run(register, tmp_path, tmp_path)
     shutil.copytree(next(old.parent.glob("[0-9a-f]" * 64)), old)
-    (old / "gpassk.py").write_text("raise RuntimeError('an old one')")
+    (old / "gpassk.py").write_text("raise RuntimeError('an old version')")
     run(register, tmp_path, tmp_path)
-    by_name = USE.format(load='evaluate.load("gpassk")')
-    assert run(by_name, tmp_path, tmp_path, isolated=True) == EXPECTED
+    assert run(BY_NAME, tmp_path, tmp_path, isolated=True) == EXPECTED
 
 
-class Hub(http.server.SimpleHTTPRequestHandler):
-    """Serves metrics/ as a Hub serves the Spaces of an organisation."""
-
-    asked: ClassVar[list[str]] = []
-
-    def translate_path(self, path):
-        self.asked.append(f"{self.command} {path}")
-        place = path.removeprefix("/spaces/evaluate-metric/").split("/")
-        if len(place) == 4 and place[1:3] == ["resolve", "main"]:
-            return str(ROOT / "metrics" / place[0] / place[3])
-        return str(ROOT / "no such file")
-
-    def log_message(self, *args):
-        pass
-
-
-def test_by_bare_name_from_a_hub(tmp_path):
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        endpoint = f"http://127.0.0.1:{server.server_port}"
-        code = USE.format(load='evaluate.load("gpassk")')
-        online = {"HF_ENDPOINT": endpoint, "HF_EVALUATE_OFFLINE": "0", "HF_HUB_OFFLINE": "0"}
-        assert run(code, tmp_path, tmp_path, isolated=True, **online) == EXPECTED
-        server.shutdown()
-    fetched = {line.rpartition("/")[2] for line in Hub.asked if line.startswith("GET")}
-    assert fetched >= {path.name for path in (ROOT / "metrics" / "gpassk").glob("*.py")}
+def test_a_hub_gets_six_requests_at_the_first_load_and_three_at_each_later_one(tmp_path):
+    requests = []
+    with Hub() as hub:
+        for _ in range(2):
+            assert run(BY_NAME, tmp_path, tmp_path, isolated=True, **hub.environment) == EXPECTED
+            requests.append(list(hub.requests))
+            hub.requests.clear()
+    space = "/spaces/evaluate-metric/gpassk/resolve"
+    head = [f"HEAD {space}/v{evaluate.__version__}/gpassk.py", f"HEAD {space}/main/gpassk.py"]
+    script, kernel = f"GET {space}/main/gpassk.py", f"{space}/main/kernel.py"
+    ours = [request for request in requests[0] if "/spaces/" in request]
+    assert ours == [*head, script, f"HEAD {kernel}", f"GET {kernel}"]
+    assert len(requests[0]) <= 6  # huggingface_hub may ask for something of its own
+    assert requests[1] == [*head, f"HEAD {kernel}"]
 
 
-def test_a_name_that_is_no_metric_is_refused_with_the_names():
-    with pytest.raises(ValueError, match=r"no metric 'gpass': there are .*gpassk"):
+def test_a_name_that_is_not_a_metric_is_refused_with_the_names_that_are():
+    with pytest.raises(ValueError, match=r"no metric 'gpass'\. The metrics are .*gpassk"):
         at_k.load("gpass")
 
 
-def test_the_package_finds_every_metric_folder():
+def test_the_package_finds_the_folder_of_every_metric():
     assert metric_folders() == {folder.name: folder for folder in METRICS}
 
 
-# --- As evaluate's own module test has it -----------------------------------------------
+# --- The scripts --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("folder", METRICS, ids=lambda folder: folder.name)
-def test_the_module_test_of_evaluate(folder, monkeypatch):
+def test_a_script_passes_the_module_test_of_evaluate(folder, monkeypatch):
     monkeypatch.chdir(ROOT)
     path = evaluation_module_factory(f"metrics/{folder.name}", module_type="metric").module_path
     module = importlib.import_module(path)
@@ -146,7 +137,7 @@ def test_the_module_test_of_evaluate(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("folder", METRICS, ids=lambda folder: folder.name)
-def test_every_parameter_is_told_of_in_the_docstring_and_on_the_card(folder):
+def test_the_docstring_and_the_card_describe_every_parameter(folder):
     metric = at_k.load(folder.name)
     parameters = list(inspect.signature(metric._compute).parameters)
     assert list(parameter_helps(metric.inputs_description)) == parameters
@@ -156,7 +147,7 @@ def test_every_parameter_is_told_of_in_the_docstring_and_on_the_card(folder):
 
 
 @pytest.mark.parametrize("folder", METRICS, ids=lambda folder: folder.name)
-def test_the_requirements_of_a_folder_are_among_those_of_the_package(folder):
+def test_the_package_requires_what_a_metric_requires(folder):
     setup = (ROOT / "setup.cfg").read_text()
     for line in (folder / "requirements.txt").read_text().split():
         assert f"    {line}\n" in setup

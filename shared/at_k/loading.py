@@ -1,7 +1,9 @@
-"""Where the metrics are, and how `evaluate` gets at them."""
+"""Load the metrics that come with this package, and make them known to `evaluate`."""
 
 from __future__ import annotations
 
+import hashlib
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,55 +12,56 @@ if TYPE_CHECKING:
 
 
 def metric_folders() -> dict[str, Path]:
-    """The folder of each metric, by its name."""
-    here = Path(__file__).resolve().parent
-    installed, checkout = here / "metrics", here.parents[1] / "metrics"
+    """Return the folder of each metric by the metric's name."""
+    package = Path(__file__).resolve().parent
+    installed, checkout = package / "metrics", package.parents[1] / "metrics"
     folders = installed if installed.is_dir() else checkout
-    return {path.stem: path.parent for path in sorted(folders.glob("*/*.py")) if _is_script(path)}
-
-
-def _is_script(path: Path) -> bool:
-    return path.stem == path.parent.name
+    scripts = sorted(folders.glob("*/*.py"))
+    return {path.stem: path.parent for path in scripts if path.stem == path.parent.name}
 
 
 def metric_script(name: str) -> Path:
-    """The script of a metric; a ValueError that names the metrics if there is none."""
+    """Return the path of a metric's script.
+
+    Raises:
+        ValueError: If there is no metric of this name.
+    """
     folders = metric_folders()
     if name not in folders:
-        raise ValueError(f"There is no metric {name!r}: there are {', '.join(folders)}.")
+        raise ValueError(f"There is no metric {name!r}. The metrics are {', '.join(folders)}.")
     return folders[name] / f"{name}.py"
 
 
 def load(name: str, **options) -> evaluate.Metric:
-    """The metric of that name as it is installed: no network, no copy of the folder.
+    """Load a metric from this package, without a network.
 
     Args:
-        name: such as "gpassk".
-        options: of `evaluate.load`, such as num_process, process_id and experiment_id.
+        name: Name of the metric, such as "gpassk".
+        options: Options of `evaluate.load`, such as num_process, process_id and experiment_id.
 
     Raises:
-        ValueError: that names the metrics, if there is none of that name.
+        ValueError: If there is no metric of this name.
     """
-    import evaluate
+    import evaluate  # takes seconds, and only this function needs it
 
     return evaluate.load(str(metric_script(name)), **options)
 
 
-def register() -> list[Path]:
-    """Put the metrics where `evaluate.load` looks for a bare name that no Hub answers to.
+def register() -> dict[str, Path]:
+    """Copy the metrics to where `evaluate.load` finds them by name without a network.
 
-    That is its cache of scripts, in which it takes the newest of each name. Returns the
-    folders that were written.
+    This is the cache in which `evaluate` keeps the scripts that it has downloaded, with a folder
+    for each version. If it cannot reach the Hub, it takes the version that was written last.
+
+    Returns:
+        The folder that was written for each metric, by the metric's name.
     """
-    import hashlib
-    import shutil
-
     from evaluate.loading import init_dynamic_modules
 
     cache = Path(init_dynamic_modules()) / "metrics"
-    written = []
-    for name, folder in metric_folders().items():
-        modules = sorted(folder.glob("*.py"))
+    written = {}
+    for name, source in metric_folders().items():
+        modules = sorted(source.glob("*.py"))
         code = b"".join(module.read_bytes() for module in modules)
         target = cache / f"evaluate-metric--{name}" / hashlib.sha256(code).hexdigest()
         target.mkdir(parents=True, exist_ok=True)
@@ -66,5 +69,5 @@ def register() -> list[Path]:
             (package / "__init__.py").touch()
         for module in modules:
             shutil.copyfile(module, target / module.name)
-        written.append(target)
+        written[name] = target
     return written

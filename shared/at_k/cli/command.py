@@ -134,7 +134,7 @@ def _demo() -> str:
 
 
 def _register() -> str:
-    names = ", ".join(f'"{folder.parent.name.split("--")[1]}"' for folder in register())
+    names = ", ".join(f'"{name}"' for name in register())
     return textwrap.fill(
         f"evaluate.load now finds {names} by name, in the cache of this user, unless the Hub has a "
         f"metric of the same name."
