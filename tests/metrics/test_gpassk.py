@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from conftest import ROOT
-from exact import credits_of_the_field, subset_mean
+from exact import subset_mean, values_by_definition
 
 CARD = ["a", "b", "a", "a", "b", "a", "b", "c", "a", "c", "b", "a", "a", "b", "a", "b"]
 OUTCOMES = [[1, 0, 1, 1, 0], [0, 0, 0, 1, 0], [1, 1, 1, 1, 1]]
@@ -51,7 +51,7 @@ def test_every_score_is_the_mean_over_questions_of_the_mean_over_subsets(gpassk)
     for k in range(1, 6):
         scores = gpassk.compute(predictions=OUTCOMES, k=k, thresholds=[0.4], include=include)
         assert list(scores) == [f"pass@{k}", f"pass^{k}", f"G-Pass@{k}_0.4", f"mG-Pass@{k}"]
-        credits = credits_of_the_field(k, Fraction(2, 5))
+        credits = values_by_definition(k, Fraction(2, 5))
         for credit, score in zip((credits[name] for name in include), scores.values(), strict=True):
             truth = sum(subset_mean(row, credit) for row in OUTCOMES) / len(OUTCOMES)
             assert score == pytest.approx(float(truth), rel=1e-15)

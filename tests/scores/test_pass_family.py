@@ -1,0 +1,285 @@
+"""Expected credits, pmfs and covariances are exact: against fractions and 200-digit floats."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from at_k.scores.credits import (
+    Credits,
+    above_half,
+    all_correct,
+    any_correct,
+    area_under_pass,
+    majority,
+    spectrum,
+    threshold,
+)
+from at_k.scores.distributions import Prior, pmf
+from at_k.scores.pass_family import credit_covariances, expected_credits
+from exact import (
+    hypergeometric_mean,
+    posterior_covariance,
+    posterior_moments,
+    spectrum_values,
+    subset_mean,
+    values_by_definition,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+
+def scores(n: int, correct: list[int], *arguments) -> np.ndarray:
+    """Return `expected_credits` of questions that all have n samples."""
+    return expected_credits(np.full(len(correct), n), np.array(correct), *arguments)
+
+
+def variance(n: np.ndarray, c: np.ndarray, credit: Credits, prior: Prior) -> np.ndarray:
+    return credit_covariances(n, c, [(credit, credit)], prior)[:, 0]
+
+
+def credits_by_name(k: int, tau: float) -> dict[str, Credits]:
+    return {
+        "pass@k": any_correct(k),
+        "pass^k": all_correct(k),
+        "G-Pass@k": threshold(k, tau),
+        "maj@k": majority(k),
+        "AUC@k": area_under_pass(k),
+        "mG-Pass@k": above_half(k),
+    }
+
+
+def relative_error(value: float, exact: Fraction) -> float:
+    if exact < Fraction(1, 10**300):  # below this, doubles have fewer digits
+        return 0.0 if 0 <= value < 1.01e-300 and (value == 0 or exact > 0) else math.inf
+    return float(abs(Fraction(value) - exact) / exact)
+
+
+def largest_error(n: int, k: int, tau: Fraction, correct: list[int]) -> float:
+    """Return the largest relative error over all scores and numbers of correct samples."""
+    credits = credits_by_name(k, float(tau))
+    values = scores(n, correct, list(credits.values()))
+    exact = values_by_definition(k, tau)
+    return max(
+        relative_error(values[row, column], hypergeometric_mean(n, c, exact[name]))
+        for row, c in enumerate(correct)
+        for column, name in enumerate(credits)
+    )
+
+
+# --- Unbiased estimates -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", range(1, 21))
+def test_all_scores_of_up_to_20_samples_agree_with_exact_fractions(n):
+    for k in range(1, n + 1):
+        for tau in {Fraction(t, 8) for t in range(9)} | {Fraction(j, k) for j in range(k + 1)}:
+            assert largest_error(n, k, tau, list(range(n + 1))) < 4e-16
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=150)
+def test_scores_of_up_to_128_samples_agree_to_1e_15(data):
+    n = data.draw(st.integers(21, 128))
+    k = data.draw(st.integers(1, n))
+    tau = Fraction(data.draw(st.integers(0, k)), k)
+    correct = data.draw(st.lists(st.integers(0, n), min_size=1, max_size=4))
+    assert largest_error(n, k, tau, correct) < 1e-15
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=40)
+def test_scores_of_up_to_10000_samples_agree_to_1e_13_even_in_far_tails(data):
+    n = data.draw(st.integers(129, 10_000))
+    k = data.draw(st.one_of(st.integers(1, min(n, 60)), st.integers(1, min(n, 1500))))
+    tau = Fraction(data.draw(st.integers(0, k)), k)
+    correct = data.draw(st.lists(st.integers(0, n), min_size=1, max_size=2))
+    assert largest_error(n, k, tau, correct) < 1e-13
+
+
+def test_scores_of_a_million_samples_are_finite_and_accurate():
+    n, k = 1_000_000, 500
+    for c in (1, 3, 2_000, 500_000, n - 1, n):
+        values = scores(n, [c], [any_correct(k), all_correct(k)])[0]
+        none_correct = Fraction(math.comb(n - c, k), math.comb(n, k))
+        every_correct = Fraction(math.comb(c, k), math.comb(n, k))
+        assert relative_error(values[0], 1 - none_correct) < 1e-11
+        assert relative_error(values[1], every_correct) < 1e-11
+
+
+@given(st.lists(st.integers(0, 1), min_size=1, max_size=9), st.data())
+@settings(deadline=None)
+def test_a_score_is_the_mean_over_all_subsets(outcomes, data):
+    k = data.draw(st.integers(1, len(outcomes)))
+    tau = Fraction(data.draw(st.integers(0, 20)), 20)
+    credits = credits_by_name(k, float(tau))
+    values = scores(len(outcomes), [sum(outcomes)], list(credits.values()))[0]
+    for value, exact in zip(values, values_by_definition(k, tau).values(), strict=True):
+        assert value == pytest.approx(float(subset_mean(outcomes, exact)), rel=1e-15)
+
+
+# --- Credits ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("k", "tau", "needed"),
+    [
+        (25, 0.28, 7),  # the product is 7.000000000000001
+        (49, 25 / 49, 25),
+        (4, 0.0, 1),
+        (4, 0.25, 1),
+        (4, 0.2501, 2),
+        (4, 1.0, 4),
+        (3, 2 / 3, 2),
+        (1, 0.0, 1),
+    ],
+)
+def test_a_threshold_requires_ceil_of_tau_k_and_at_least_one(k, tau, needed):
+    assert threshold(k, tau) == tuple(float(r == needed) for r in range(1, k + 1))
+
+
+def test_the_threshold_j_over_k_requires_j_correct_samples():
+    for k in range(1, 200):
+        for j in range(1, k + 1):
+            assert threshold(k, j / k).index(1.0) == j - 1
+
+
+@pytest.mark.parametrize("tau", [-0.1, 1.1, math.nan, True])
+def test_a_threshold_outside_of_0_to_1_raises_an_error(tau):
+    with pytest.raises(ValueError, match="share of the k samples"):
+        threshold(4, tau)
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=60)
+def test_a_spectrum_of_any_weights_agrees_with_exact_fractions(data):
+    k = data.draw(st.integers(1, 40))
+    numbers = data.draw(st.lists(st.floats(0, 1), min_size=k, max_size=k))
+    weights = [number / max(1.0, 2 * sum(numbers)) for number in numbers]
+    n = data.draw(st.integers(k, 128))
+    c = data.draw(st.integers(0, n))
+    value = scores(n, [c], [spectrum(k, weights)])[0, 0]
+    assert relative_error(value, hypergeometric_mean(n, c, spectrum_values(weights))) < 1e-15
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 8, 9])
+def test_mg_pass_is_twice_the_area_for_even_k_and_below_it_for_odd_k(k):
+    """The area under the step function of tau is computed piece by piece."""
+    for correct in range(k + 1):
+        area = 2 * sum(
+            max(Fraction(0), Fraction(i, k) - max(Fraction(1, 2), Fraction(i - 1, k)))
+            for i in range(1, correct + 1)
+        )
+        value = sum(above_half(k)[:correct])
+        assert value == pytest.approx(float(area), rel=1e-15) if k % 2 == 0 else value <= area
+    assert sum(above_half(k)) == pytest.approx((k - k % 2) / k, rel=1e-15)
+
+
+# --- Posterior moments ------------------------------------------------------------------
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=40)
+def test_posterior_covariances_agree_with_200_digit_floats(data):
+    n = data.draw(st.one_of(st.integers(0, 40), st.integers(129, 400)))
+    c = data.draw(st.sampled_from(sorted({0, n // 2, n})))
+    k = data.draw(st.integers(1, 10))
+    prior = data.draw(st.floats(1e-3, 20)), data.draw(st.floats(1e-3, 20))
+    exact, credits = values_by_definition(k, Fraction(1, 2)), credits_by_name(k, 0.5)
+    names = st.sampled_from(list(credits))
+    a, b = data.draw(names), data.draw(names)
+    expected = posterior_covariance(n, c, exact[a], exact[b], *prior)
+    pairs = [(credits[a], credits[b])]
+    value = credit_covariances(np.array([n]), np.array([c]), pairs, prior)[0, 0]
+    assert value == pytest.approx(float(expected), rel=1e-12, abs=1e-300)
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=60)
+def test_posterior_means_and_variances_agree_with_200_digit_floats(data):
+    n = data.draw(st.one_of(st.integers(0, 40), st.integers(129, 400)))
+    c = data.draw(st.sampled_from(sorted({0, 1, n // 2, max(0, n - 1), n} & set(range(n + 1)))))
+    k = data.draw(st.integers(1, 12))
+    tau = Fraction(data.draw(st.integers(0, k)), k)
+    positive = st.one_of(st.floats(1e-6, 20), st.sampled_from([1.0, 0.1, 0.3, 1e-12, 1e4]))
+    prior = data.draw(positive), data.draw(positive)
+    exact = values_by_definition(k, tau)
+    for name, credit in credits_by_name(k, float(tau)).items():
+        exact_mean, exact_variance = posterior_moments(n, c, exact[name], *prior)
+        assert scores(n, [c], [credit], prior)[0, 0] == pytest.approx(float(exact_mean), rel=1e-13)
+        assert variance(np.array([n]), np.array([c]), credit, prior)[0] == pytest.approx(
+            float(exact_variance), rel=1e-12, abs=1e-320
+        )
+
+
+def test_a_variance_far_below_the_squared_mean_is_accurate():
+    n = c = 1000
+    values = values_by_definition(8, Fraction(1))["pass@k"]
+    exact_mean, exact_variance = posterior_moments(n, c, values, 1.0, 1.0)
+    assert exact_variance / exact_mean**2 < 1e-30
+    value = variance(np.array([n]), np.array([c]), any_correct(8), (1.0, 1.0))[0]
+    assert value == pytest.approx(float(exact_variance), rel=1e-12)
+
+
+def test_a_variance_that_depends_on_the_smallest_credits_is_accurate():
+    """The last credit of AUC@64 is 1/8064, and it dominates the variance at c = n."""
+    n = c = 2000
+    values = values_by_definition(64, Fraction(1))["AUC@k"]
+    _, exact_variance = posterior_moments(n, c, values, 1.0, 1.0)
+    value = variance(np.array([n]), np.array([c]), area_under_pass(64), (1.0, 1.0))[0]
+    assert value == pytest.approx(float(exact_variance), rel=1e-12)
+
+
+# --- Distributions and tables -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("prior", [None, (1.0, 1.0), (0.1, 0.2)])
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (16, 5), (300, 120)])
+def test_a_pmf_sums_to_one_and_has_the_mean_of_its_distribution(n, k, prior):
+    c = np.arange(n + 1)
+    probabilities = pmf(np.full(n + 1, n), c, k, prior).hi
+    assert (probabilities >= 0).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-14)
+    alpha0, beta0 = prior or (0.0, 0.0)
+    np.testing.assert_allclose(
+        probabilities @ np.arange(k + 1), k * (c + alpha0) / (n + alpha0 + beta0), rtol=1e-13
+    )
+
+
+@pytest.mark.parametrize("prior", [None, (0.5, 2.0)])
+def test_questions_with_different_n_have_the_same_scores_as_each_alone(prior):
+    n = np.array([3, 200, 3, 128, 129, 64, 1000])
+    c = np.array([1, 150, 3, 0, 129, 20, 7])
+    credits = [any_correct(2), above_half(3), all_correct(3)]
+    together = expected_credits(n, c, credits, prior)
+    for row in range(len(n)):
+        alone = expected_credits(n[[row]], c[[row]], credits, prior)
+        np.testing.assert_array_equal(together[row], alone[0])
+    if prior:
+        variances = variance(n, c, above_half(3), prior)
+        for row in range(len(n)):
+            assert variances[row] == variance(n[[row]], c[[row]], above_half(3), prior)[0]
+
+
+@pytest.mark.parametrize("prior", [None, (1.0, 1.0), (0.3, 2.0)])
+@pytest.mark.parametrize("block", [1, 1 << 7])
+def test_integer_tables_and_blocks_of_double_doubles_are_equal(monkeypatch, block, prior):
+    n, c = np.full(33, 32), np.arange(33)
+    families = (any_correct, all_correct, area_under_pass)
+    credits = [family(k) for k in (1, 2, 5, 32) for family in families]
+    credits += [threshold(12, tau / 4) for tau in range(5)] + [above_half(12), spectrum(3, [0] * 3)]
+    pairs = [
+        (any_correct(5), all_correct(5)),
+        (area_under_pass(12), above_half(12)),
+        (area_under_pass(7), area_under_pass(7)),
+    ]
+
+    def compute() -> list[np.ndarray]:
+        covariances = [credit_covariances(n, c, pairs, prior)] if prior else []
+        return [expected_credits(n, c, credits, prior), *covariances]
+
+    from_tables = compute()
+    monkeypatch.setattr("at_k.scores.integer_tables._MAX_TABLE_SAMPLES", 0)
+    monkeypatch.setattr("at_k.scores.pass_family._CELLS_AT_ONCE", block)
+    for values, expected in zip(compute(), from_tables, strict=True):
+        np.testing.assert_array_equal(values, expected)
