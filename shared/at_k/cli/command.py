@@ -14,6 +14,8 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 
+import at_k
+
 from ..loading import metric_folders, metric_script, register
 from .flags import flags_for
 from .selection import SelectionError
@@ -52,8 +54,7 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         description="Metrics for repeated sampling: pass@k, G-Pass@k, majority votes and others.",
         epilog="Run `at-k COMMAND --help` for the flags of a command.",
     )
-    version = _version() if chosen == "--version" else ""
-    parser.add_argument("--version", action="version", version=version)
+    parser.add_argument("--version", action="version", version=at_k.__version__)
     parser.set_defaults(run=parser.format_help)
     commands = parser.add_subparsers(metavar="COMMAND [flags]")
     for name in metric_folders():
@@ -75,19 +76,11 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         from .compare_files import add_compare_flags
 
         add_compare_flags(command)
-    _add_command(commands, "demo", "Score samples of one model at two temperatures.").set_defaults(
-        run=_demo
-    )
-    _add_command(
-        commands, "register", "Let evaluate.load find the metrics by name, also offline."
-    ).set_defaults(run=_register)
+    demo_summary = "Score samples of one model at two temperatures."
+    _add_command(commands, "demo", demo_summary).set_defaults(run=_demo)
+    register_summary = "Let evaluate.load find the metrics by name, also offline."
+    _add_command(commands, "register", register_summary).set_defaults(run=_register)
     return parser
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("evaluate-at-k")
 
 
 def _add_command(

@@ -18,14 +18,14 @@ from .selection import PER_QUESTION, USUAL_NAMES, SelectionError
 FILE_HELP = "JSON Lines, JSON, CSV, TSV or Parquet file, saved dataset, or name of a dataset"
 
 _COLUMN_HELP = {
-    "predictions": "The samples to be checked.",
-    "outcomes": "Already-graded outcomes, instead of samples to be checked.",
-    "references": "The references to check the samples against.",
-    "questions": "The question that each row belongs to, if a row is one sample.",
+    "predictions": "samples to be checked.",
+    "outcomes": "already-graded outcomes, instead of samples to be checked.",
+    "references": "references to check the samples against.",
+    "questions": "question that each row belongs to, if a row is one sample.",
 }
 _DATASET_HELP = {
-    "config": "The configuration of a dataset.",
-    "split": "The split of a dataset.",
+    "config": "configuration of the dataset",
+    "split": "split of the dataset",
 }
 _READING = (*_COLUMN_HELP, *_DATASET_HELP, *PER_QUESTION)
 
@@ -46,10 +46,12 @@ def add_flags(
         parameters: the parameters of the function that the subcommand calls.
         helps: the help text of each parameter.
     """
-    columns = command.add_argument_group("columns of the file, found by their usual names")
+    columns = command.add_argument_group(
+        "columns of the file, found by their usual names if not given"
+    )
     for role, text in _COLUMN_HELP.items():
         _add_column_flag(columns, role, text)
-    dataset = command.add_argument_group("parts of a dataset")
+    dataset = command.add_argument_group("part of a dataset")
     for role, text in _DATASET_HELP.items():
         dataset.add_argument(f"--{role}", metavar="NAME", help=text)
     flags = command.add_argument_group("parameters")
@@ -62,7 +64,7 @@ def add_flags(
             options = _argparse_options(parameter)
             flags.add_argument(flag, help=text, default=argparse.SUPPRESS, **options)
     command.add_argument(
-        "--json", action="store_true", dest="as_json", help="Print the dict of scores as JSON."
+        "--json", action="store_true", dest="as_json", help="print the dict of scores as JSON"
     )
 
 
@@ -85,7 +87,7 @@ def split_arguments(given: dict[str, Any]) -> tuple[dict[str, str | None], dict[
 
 
 def flags_for(error: SelectionError) -> str:
-    """Return the sentence that tells which flags solve the problem."""
+    """Return the sentence that says which flags name what is missing."""
     flags = " or ".join(f"--{role}" for role in error.roles)
     return f"Name one with {flags}."
 
