@@ -1,0 +1,315 @@
+"""The choice of an interval: what "auto" chooses, k above n, and what is refused."""
+
+import re
+
+import at_k
+import numpy as np
+import pytest
+from at_k.inputs.counts import Counts
+from at_k.intervals.pass_intervals import pass_intervals
+from at_k.intervals.reward_intervals import reward_intervals
+from at_k.report import Report
+from at_k.scores import reward_levels, success_rates
+from at_k.scores.credits import any_correct
+from at_k.scores.rewards import Rewards
+from at_k.scores.score import Score
+
+
+def simulate(seed: int, questions: int = 30, samples: int = 8) -> np.ndarray:
+    """Outcomes of questions with uniform success rates."""
+    rng = np.random.default_rng(seed)
+    return (rng.random((questions, samples)) < rng.random((questions, 1))).astype(int)
+
+
+def compute(name: str, predictions, k, interval="auto", **options) -> dict:
+    """Scores of a metric, pass@k of gpassk, with an interval of 95 %."""
+    if name == "gpassk":
+        options = {"include": "pass@k"} | options
+    return at_k.load(name).compute(
+        predictions=predictions, k=k, **{"confidence": 0.95, "interval": interval} | options
+    )
+
+
+def limits(scores: dict, key: str) -> tuple[float, float]:
+    return scores[f"{key}_lo"], scores[f"{key}_hi"]
+
+
+# --- The chosen interval ------------------------------------------------------------------
+
+
+def test_auto_names_the_interval_of_pass_at_k_that_it_chooses():
+    outcomes = simulate(11)
+    scores = compute("gpassk", outcomes, [4, 8, 16])
+    names = [scores[f"pass@{k}_interval"] for k in (4, 8, 16)]
+    assert names == ["sampling", "sampling", "hierarchical"]
+    for interval, k in (("sampling", 4), ("hierarchical", 16)):
+        named = compute("gpassk", outcomes, k, interval)
+        assert limits(scores, f"pass@{k}") == pytest.approx(limits(named, f"pass@{k}"), abs=1e-12)
+
+
+def test_auto_chooses_questions_if_each_question_has_one_sample():
+    outcomes = simulate(11)[:, :1]
+    scores = compute("gpassk", outcomes, [1, 2])
+    assert (scores["pass@1_interval"], scores["pass@2_interval"]) == ("questions", "none")
+    named = compute("gpassk", outcomes, 1, "questions")
+    assert limits(scores, "pass@1") == limits(named, "pass@1")
+    assert limits(scores, "pass@2") == (0, 1)
+
+
+def test_auto_gives_the_whole_range_for_a_single_sample():
+    scores = compute("gpassk", [[1]], 1)
+    assert scores["pass@1_interval"] == "none"
+    assert limits(scores, "pass@1") == (0, 1)
+
+
+def test_auto_chooses_sampling_if_any_question_has_two_samples():
+    scores = compute("gpassk", [[1, 0, 1], [1]], [1, 2])
+    assert (scores["pass@1_interval"], scores["pass@2_interval"]) == ("sampling", "hierarchical")
+
+
+def test_auto_names_the_interval_of_max_at_k_that_it_chooses():
+    rewards, options = [[0, 2, 1, 2], [1, 1, 2, 0]], {"confidence": 0.9, "w": [0.1, 0.5, 0.9]}
+    scores = compute("max_at_k", rewards, [2, 4, 5], **options)
+    names = [scores[f"max@{k}_interval"] for k in (2, 4, 5)]
+    assert names == ["sampling", "sampling", "hierarchical"]
+    for interval, k in (("sampling", 4), ("hierarchical", 5)):
+        named = compute("max_at_k", rewards, k, interval, **options)
+        assert limits(named, f"max@{k}") == pytest.approx(limits(scores, f"max@{k}"), abs=1e-12)
+    single = compute("max_at_k", [[0], [2]], [1, 2], **options)
+    assert (single["max@1_interval"], single["max@2_interval"]) == ("questions", "none")
+    assert limits(single, "max@2") == (0.1, 0.9)
+    single = compute("max_at_k", [[1]], 1, **options)
+    assert (single["max@1_interval"], *limits(single, "max@1")) == ("none", 0.1, 0.9)
+
+
+# --- k above n ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("groups", [None, ["a", "b", "b"] * 4])
+@pytest.mark.parametrize(("samples", "k"), [(4, 8), (16, 32), (4, [8, 16])])
+def test_auto_estimates_pass_at_k_if_every_k_exceeds_n(samples, k, groups):
+    outcomes = simulate(20, 12, samples)
+    scores = compute("gpassk", outcomes, k, groups=groups)
+    observed = compute("gpassk", outcomes, samples, groups=groups)
+    for prefix in ("", "a/", "b/") if groups else ("",):
+        lower = observed[f"{prefix}pass@{samples}"]
+        for size in [k] if isinstance(k, int) else k:
+            key = f"{prefix}pass@{size}"
+            lo, hi = limits(scores, key)
+            assert 0 <= lo <= scores[f"{key}_mu"] <= hi <= 1
+            assert lo < hi
+            assert lower - 0.05 < scores[key] <= 1
+            assert scores[f"{key}_interval"] == "hierarchical"
+
+
+@pytest.mark.parametrize("groups", [None, ["a", "b", "b"] * 4])
+def test_auto_estimates_max_at_k_if_every_k_exceeds_n(groups):
+    categories = np.random.default_rng(21).integers(0, 3, (12, 4))
+    options = {"w": [0.0, 0.5, 1.0], "groups": groups}
+    scores = compute("max_at_k", categories, [8, 32], **options)
+    for prefix in ("", "a/", "b/") if groups else ("",):
+        for k in (8, 32):
+            key = f"{prefix}max@{k}"
+            lo, hi = limits(scores, key)
+            assert 0 <= lo <= scores[f"{key}_mu"] <= hi <= 1
+            assert lo < hi
+            assert scores[f"{key}_interval"] == "hierarchical"
+
+
+@pytest.fixture
+def fitted_runs(monkeypatch) -> list[tuple[int, ...]]:
+    """The multiplicity of each part that a prior is estimated for, in the order of the calls."""
+    fitted: list[tuple[int, ...]] = []
+    for module in (success_rates, reward_levels):
+        original = module.estimate_prior
+
+        def counted(n, likelihood, multiplicity, start, original=original):
+            fitted.extend(map(tuple, multiplicity.tolist()))
+            return original(n, likelihood, multiplicity, start)
+
+        monkeypatch.setattr(module, "estimate_prior", counted)
+    return fitted
+
+
+GROUPS = [None, ["a"] * 5 + ["b"] * 7, ["a"] * 12, ["a"] * 11 + ["b"]]
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("ks", [(2, 16), (2, 4), (16, 32)])
+def test_auto_estimates_each_prior_of_success_rates_once(fitted_runs, ks, groups):
+    outcomes = simulate(22, 12, 8)
+    counts = Counts(np.full(12, 8), outcomes.sum(axis=1))
+    scores = {f"pass@{k}": Score((any_correct(k),)) for k in ks}
+    report = Report(12, groups, 0.95, False, "auto")
+    result = report.of(*pass_intervals(counts, scores, "auto", (1.0, 1.0), None))
+    assert all(f"pass@{k}_lo" in result for k in ks)
+    sizes = sorted(map(sum, fitted_runs), reverse=True)
+    if groups == ["a"] * 12:  # the group is the whole run
+        assert sizes == [12]
+    else:
+        assert sizes == [12, *([] if groups is None else sorted(map(groups.count, "ab"))[::-1])]
+    assert fitted_runs[0] == tuple(counts.multiplicity.tolist())
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("ks", [(2, 16), (2, 4), (16, 32)])
+def test_auto_estimates_each_prior_of_rewards_once(fitted_runs, ks, groups):
+    counts = np.random.default_rng(23).multinomial(8, [0.5, 0.3, 0.2], 12)
+    at_most = np.cumsum(counts, axis=1)
+    rewards = Rewards(np.arange(12), np.array([0.0, 0.5, 1.0]), at_most, np.arange(1, 4))
+    report = Report(12, groups, 0.95, False, "auto")
+    keys = {f"max@{k}": k for k in ks}
+    result = report.of(*reward_intervals(rewards, keys, "auto", (0.0, 1.0), None))
+    assert all(f"max@{k}_lo" in result for k in ks)
+    sizes = sorted(map(sum, fitted_runs), reverse=True)
+    if groups == ["a"] * 12:
+        assert sizes == [12]
+    else:
+        assert sizes == [12, *([] if groups is None else sorted(map(groups.count, "ab"))[::-1])]
+
+
+# --- What is refused ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "k", "options", "message"),
+    [
+        (
+            [[1], [0]],
+            1,
+            {"interval": "sampling"},
+            "There is no interval: one sample of each question does not show how samples vary",
+        ),
+        (
+            [[1], [0]],
+            1,
+            {"interval": "hierarchical"},
+            "There is no interval: one sample of each question does not show how questions differ",
+        ),
+        (
+            [[1, 0, 1]],
+            1,
+            {"interval": "questions"},
+            "There is no interval: one question, or one cluster of questions",
+        ),
+        (
+            [[1, 0], [0, 1]],
+            1,
+            {"interval": "questions", "clusters": ["x", "x"]},
+            "There is no interval: one question, or one cluster of questions",
+        ),
+        (
+            [[1, 0], [0, 1], [1, 1]],
+            1,
+            {"interval": "questions", "groups": ["x", "x", "y"]},
+            "Group 'y' has no interval: one question, or one cluster of questions",
+        ),
+        ([[1, 0]], 1, {"interval": "bayes"}, "interval has 'bayes', which is none of posterior"),
+        (
+            [[1, 0]],
+            1,
+            {"interval": "sampling", "clusters": ["x"]},
+            "clusters are used by interval=",
+        ),
+        (
+            [[1, 0], [0, 1]],
+            1,
+            {"interval": "questions", "clusters": ["x"]},
+            "clusters has 1 labels for 2 questions",
+        ),
+        ([[1, 0]], 4, {"interval": "sampling"}, "k is 4, but question 0 has n = 2"),
+        ([[1, 0]], 4, {"interval": "questions"}, "k is 4, but question 0 has n = 2"),
+        ([[1, 0]], 4, {"interval": "auto", "include": "Geom@k"}, "Geom@4 is a product"),
+        (
+            [[1, 0]],
+            2,
+            {"interval": "hierarchical", "include": "Geom_ds@k"},
+            "Geom_ds@2 is a product",
+        ),
+    ],
+)
+def test_gpassk_refuses_an_interval_that_the_data_do_not_allow(outcomes, k, options, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        compute("gpassk", outcomes, k, **options)
+
+
+@pytest.mark.parametrize(
+    ("metric", "predictions", "options", "message"),
+    [
+        (
+            "max_at_k",
+            [[0.1], [0.5]],
+            {"k": 1, "interval": "sampling"},
+            "There is no interval: one sample of each question does not show how samples vary",
+        ),
+        (
+            "max_at_k",
+            [[0], [1]],
+            {"k": 2, "interval": "hierarchical"},
+            "There is no interval: one sample of each question does not show how questions differ",
+        ),
+        (
+            "max_at_k",
+            [[0.1], [0.5]],
+            {"k": 2, "interval": "hierarchical"},
+            "k is 2, but question 0",
+        ),
+        ("max_at_k", [[0.1], [0.5]], {"k": 2, "interval": "sampling"}, "k is 2, but question 0"),
+        (
+            "max_at_k",
+            [[0.1, 0.5]],
+            {"k": 1, "interval": "questions"},
+            "There is no interval: one question, or one cluster of questions",
+        ),
+        (
+            "max_at_k",
+            [[0.1, 0.5], [0.2, 0.3], [0.5]],
+            {"k": 1, "interval": "sampling", "groups": ["x", "x", "y"]},
+            "Group 'y' has no interval: one sample of each question",
+        ),
+        (
+            "bayes_at_n",
+            [[1], [0]],
+            {"interval": "sampling"},
+            "There is no interval: one sample of each question",
+        ),
+        ("bayes_at_n", [[1], [0]], {"interval": "bayes"}, "none of posterior, sampling"),
+        ("bayes_at_n", [[1], [0]], {"clusters": ["a", "b"]}, "clusters are used by interval="),
+        ("score_agg", [[1.0], [0.0]], {"interval": "sampling"}, "none of questions"),
+        ("score_agg", [[1.0], [0.0]], {"clusters": ["a"]}, "1 labels for 2 questions"),
+    ],
+)
+def test_metric_refuses_an_interval_that_the_data_do_not_allow(
+    metric, predictions, options, message
+):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        at_k.load(metric).compute(predictions=predictions, confidence=0.9, **options)
+
+
+# --- Types of the results -----------------------------------------------------------------
+
+KNOWN = {
+    "gpassk": ("posterior", "sampling", "questions", "hierarchical", "auto"),
+    "bayes_at_n": ("posterior", "sampling", "questions", "hierarchical", "auto"),
+    "max_at_k": ("posterior", "sampling", "questions", "hierarchical", "auto"),
+    "cons_at_k": ("posterior", "sampling", "questions", "auto"),
+    "score_agg": ("questions",),
+}
+
+
+@pytest.mark.parametrize("interval", ["posterior", "sampling", "questions", "hierarchical", "auto"])
+@pytest.mark.parametrize("name", ["gpassk", "bayes_at_n", "max_at_k", "cons_at_k", "score_agg"])
+def test_results_are_floats_and_strings(name, interval):
+    """So that the JSON module can write them."""
+    shares = [[0.0, 1.0, 0.5], [0.5, 0.5, 1.0]]
+    predictions = shares if name == "score_agg" else [[0, 1, 1], [0, 0, 1]]
+    options = {"interval": interval, "confidence": 0.9, "groups": ["a", "a"]}
+    if name in ("gpassk", "max_at_k"):
+        options |= {"k": [1, 2]}
+    if interval in KNOWN[name]:
+        scores = at_k.load(name).compute(predictions=predictions, **options)
+        assert any(key.endswith("_lo") for key in scores)
+        assert {type(value) for value in scores.values()} <= {float, str}
+    else:
+        with pytest.raises(ValueError, match="interval has"):
+            at_k.load(name).compute(predictions=predictions, **options)

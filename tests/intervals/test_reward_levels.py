@@ -1,0 +1,103 @@
+"""Distributions over levels of rewards: exact moments of the maximum, and the estimated prior."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from at_k.inputs.outcomes import read_outcomes
+from at_k.scores.reward_levels import FittedRewards, RewardLevels, max_covariance, max_mean
+from at_k.scores.rewards import Rewards, real_rewards
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+# --- Moments of the maximum -------------------------------------------------------------
+
+
+def mean_maximum(rewards: tuple[Fraction, ...], k: int) -> Fraction:
+    maxima = [max(subset) for subset in itertools.combinations(rewards, k)]
+    return sum(maxima, Fraction(0)) / len(maxima)
+
+
+def enumerated_covariance(
+    pmf: list[Fraction], levels: list[Fraction], n: int, j: int, k: int
+) -> Fraction:
+    """Covariance of the mean maximum of j and of k, over all possible sets of n samples."""
+    mean_j = mean_k = product = Fraction(0)
+    for places in itertools.product(range(len(pmf)), repeat=n):
+        probability = math.prod((pmf[place] for place in places), start=Fraction(1))
+        rewards = tuple(levels[place] for place in places)
+        of_j, of_k = mean_maximum(rewards, j), mean_maximum(rewards, k)
+        mean_j, mean_k = mean_j + probability * of_j, mean_k + probability * of_k
+        product += probability * of_j * of_k
+    return product - mean_j * mean_k
+
+
+@given(st.lists(st.integers(1, 9), min_size=2, max_size=4), st.data())
+@settings(deadline=None, max_examples=25)
+def test_moments_of_the_maximum_equal_those_of_all_possible_samples(weights, data):
+    pmf = [Fraction(weight, sum(weights)) for weight in weights]
+    steps = data.draw(st.lists(st.integers(1, 5), min_size=len(pmf) - 1, max_size=len(pmf) - 1))
+    levels = [Fraction(x, sum(steps)) for x in itertools.accumulate(steps, initial=0)]
+    n = data.draw(st.integers(2, 4))
+    j, k = data.draw(st.integers(1, n)), data.draw(st.integers(1, n))
+    below = [float(x) for x in itertools.accumulate(pmf)][:-1]
+    log_odds = np.array([math.log((1 - x) / x) for x in below])
+    gaps = np.diff(np.array(levels, dtype=float))
+    wanted = float(enumerated_covariance(pmf, levels, n, j, k))
+    assert max_covariance(log_odds, gaps, n, j, k) == pytest.approx(wanted, rel=1e-3)
+    mean = sum(
+        float(x) * (high**k - low**k)
+        for x, low, high in zip(levels, [0.0, *below], [*below, 1.0], strict=True)
+    )
+    assert max_mean(log_odds, gaps, k) == pytest.approx(mean, rel=1e-12)
+
+
+def test_variance_of_max_at_1_is_that_of_a_mean():
+    pmf, levels = np.array([0.2, 0.5, 0.3]), np.array([0.0, 0.25, 1.0])
+    above = 1 - np.cumsum(pmf)[:-1]
+    log_odds = np.log(above / (1 - above))
+    variance = pmf @ levels**2 - (pmf @ levels) ** 2
+    for n in (2, 7, 100):
+        found = max_covariance(log_odds, np.diff(levels), n, 1, 1)
+        assert found == pytest.approx(variance / n, rel=1e-3)
+
+
+# --- The estimated prior ----------------------------------------------------------------
+
+
+def fit(counts) -> FittedRewards:
+    """The prior of questions with (M, 3) counts of the rewards 0, 0.5 and 1."""
+    at_most = np.cumsum(np.array(counts), axis=1)
+    rewards = Rewards(np.arange(len(at_most)), np.array([0.0, 0.5, 1.0]), at_most, np.arange(1, 4))
+    fitted = RewardLevels(rewards).fit(rewards.multiplicity)
+    assert fitted is not None
+    return fitted
+
+
+def test_prior_is_split_by_the_number_of_samples():
+    rng = np.random.default_rng(0)
+    fitted = fit([rng.multinomial(n, [0.5, 0.3, 0.2]) for n in [4] * 30 + [9] * 10])
+    assert {n: round(prior.sum(), 3) for n, prior in fitted.priors.items()} == {4: 0.75, 9: 0.25}
+
+
+@pytest.mark.parametrize("pmf", [[0.1, 0.8, 0.1], [0.45, 0.1, 0.45], [0.9, 0.05, 0.05]])
+def test_prior_concentrates_at_the_distribution_that_all_questions_share(pmf):
+    fitted = fit(np.random.default_rng(1).multinomial(200, pmf, 100))
+    levels = np.array([0.0, 0.5, 1.0])
+    mean, square = pmf @ levels, pmf @ levels**2
+    estimate = max_mean(fitted.log_odds, fitted.gaps, 1) @ fitted.prior
+    assert estimate == pytest.approx(mean, abs=0.02)
+    variance = max_covariance(fitted.log_odds, fitted.gaps, 200, 1, 1) @ fitted.prior
+    assert 200 * variance == pytest.approx(square - mean**2, rel=0.1)
+
+
+def test_many_real_rewards_are_binned_into_few_levels_with_the_same_sum():
+    rewards = np.random.default_rng(2).lognormal(size=(50, 20))
+    binned = RewardLevels(real_rewards(read_outcomes(rewards)))
+    assert len(binned.levels) < 60
+    assert (np.diff(binned.levels) > 0).all()
+    assert (binned.counts.sum(axis=1) == 20).all()
+    assert binned.counts.sum(axis=0) @ binned.levels == pytest.approx(rewards.sum(), rel=1e-12)
+    assert binned.levels[-1] == rewards.max()  # bins are finest at the top

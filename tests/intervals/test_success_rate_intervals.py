@@ -1,0 +1,186 @@
+"""Intervals of the pass family: known limits, symmetries, the estimated prior, groups, clusters."""
+
+import math
+
+import numpy as np
+import pytest
+from at_k.inputs.counts import Counts
+from at_k.scores.binary_family import BinaryFamily
+from at_k.scores.credits import any_correct
+from at_k.scores.pass_family import estimator
+from at_k.scores.score import Score
+from at_k.scores.success_rates import RATE_SUPPORT, binomial_likelihood
+
+SINGLE = ["pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k", "Spectrum@k"]
+PRODUCTS = ["Geom@k", "Geom_ds@k", "GeoSpectrum@k"]
+
+
+def simulate(seed: int, questions: int = 30, samples: int = 8) -> np.ndarray:
+    """Outcomes of questions with uniform success rates."""
+    rng = np.random.default_rng(seed)
+    return (rng.random((questions, samples)) < rng.random((questions, 1))).astype(int)
+
+
+def limits(scores: dict, key: str) -> tuple[float, float]:
+    return scores[f"{key}_lo"], scores[f"{key}_hi"]
+
+
+def width(scores: dict, key: str) -> float:
+    lo, hi = limits(scores, key)
+    return hi - lo
+
+
+@pytest.fixture
+def compute(gpassk):
+    """Compute scores of outcomes, with an interval of 95 %."""
+
+    def compute_scores(outcomes, k, interval="sampling", include="pass@k", **options):
+        return gpassk.compute(
+            predictions=outcomes,
+            k=k,
+            include=include,
+            **{"confidence": 0.95, "interval": interval} | options,
+        )
+
+    return compute_scores
+
+
+# --- Limits -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("interval", ["sampling", "questions", "auto"])
+@pytest.mark.parametrize(
+    "outcomes",
+    [simulate(0), simulate(1, 3, 5), np.eye(4), 1 - np.eye(4), np.zeros((2, 4)), np.ones((9, 6))],
+)
+def test_interval_contains_the_score_and_stays_in_its_range(compute, outcomes, interval):
+    scores = compute(outcomes, [1, 2, 4], interval, SINGLE + PRODUCTS, thresholds=0.5)
+    for key in [key for key in scores if f"{key}_lo" in scores]:
+        lo, hi = limits(scores, key)
+        assert 0 <= lo <= scores[key] <= hi <= 1
+        assert scores[f"{key}_mu"] == pytest.approx(scores[key], abs=1e-12)
+        assert scores[f"{key}_sigma"] >= 0
+
+
+def test_hierarchical_interval_contains_its_center_and_stays_in_the_range(compute):
+    for outcomes in (simulate(0), np.zeros((20, 4)), np.ones((20, 4))):
+        scores = compute(outcomes, [2, 4, 8], "hierarchical", SINGLE, thresholds=0.5)
+        for key in [key for key in scores if f"{key}_lo" in scores]:
+            lo, hi = limits(scores, key)
+            assert -1e-9 <= lo <= scores[f"{key}_mu"] <= hi <= 1 + 1e-9
+
+
+def test_far_limit_is_nearly_exact_if_no_or_all_samples_are_correct(compute):
+    exact = 1 - 0.025 ** (1 / 1600)  # Clopper and Pearson, 1,600 trials
+    none, every = (compute(np.full((100, 16), outcome), 1) for outcome in (0, 1))
+    lo, hi = limits(none, "pass@1")
+    assert lo == 0
+    assert hi == pytest.approx(exact, rel=0.05)
+    assert limits(every, "pass@1") == pytest.approx((1 - hi, 1), abs=1e-9)
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5, 0.8])
+def test_interval_of_pass_at_1_is_nearly_wilsons_if_all_rates_are_equal(compute, rate):
+    outcomes = np.random.default_rng(2).random((200, 8)) < rate
+    trials, u, z = outcomes.size, outcomes.mean(), 1.959964
+    center = (u + z * z / 2 / trials) / (1 + z * z / trials)
+    margin = z / (1 + z * z / trials) * math.sqrt(u * (1 - u) / trials + z * z / 4 / trials**2)
+    wanted = center - margin, center + margin
+    assert limits(compute(outcomes, 1), "pass@1") == pytest.approx(wanted, abs=0.1 * margin)
+
+
+def test_pass_hat_k_of_incorrect_samples_has_the_mirrored_interval_of_pass_at_k(compute):
+    outcomes = simulate(3)
+    lo, hi = limits(compute(outcomes, 4), "pass@4")
+    mirrored = compute(1 - outcomes, 4, include="pass^k")
+    assert limits(mirrored, "pass^4") == pytest.approx((1 - hi, 1 - lo), abs=1e-9)
+
+
+def test_interval_grows_with_the_confidence_and_shrinks_with_the_samples(compute):
+    few, many = simulate(4, 30, 8), np.tile(simulate(4, 30, 8), 8)
+    for interval in ("sampling", "questions"):
+        wide, narrow = (
+            limits(compute(few, 2, interval, confidence=confidence), "pass@2")
+            for confidence in (0.99, 0.8)
+        )
+        assert wide[0] < narrow[0] < narrow[1] < wide[1]
+    assert width(compute(many, 2), "pass@2") < 0.5 * width(compute(few, 2), "pass@2")
+    assert width(compute(few, 2, "questions"), "pass@2") > width(compute(few, 2), "pass@2")
+
+
+def test_width_of_a_ragged_run_lies_between_those_of_its_numbers_of_samples(compute):
+    many = simulate(5, 60, 16)
+    ragged = [row[:16] if question % 2 else row[:4] for question, row in enumerate(many.tolist())]
+    widths = [width(compute(each, 2), "pass@2") for each in (many, ragged, many[:, :4])]
+    assert widths == sorted(widths)
+
+
+def test_products_of_scores_too_small_to_divide_by_have_intervals(compute):
+    outcomes = np.random.default_rng(14).random((30, 64)) < 0.02
+    scores = compute(outcomes, 64, include=PRODUCTS)
+    for key in ("Geom@64", "Geom_ds@64", "GeoSpectrum@64"):
+        lo, hi = limits(scores, key)
+        assert 0 == lo == scores[key] <= hi < 0.5
+
+
+# --- The estimated prior ----------------------------------------------------------------
+
+
+def estimate_prior(n: np.ndarray, c: np.ndarray) -> dict[int, np.ndarray]:
+    """The prior estimated from counts: for each n, its part on the grid."""
+    keys, estimate = estimator({"pass@1": Score((any_correct(1),))})
+    family = BinaryFamily(Counts(n, c), keys, estimate, {})
+    return {size: prior[0] for size, prior in family.fit(family.multiplicity[None]).priors.items()}
+
+
+def test_prior_sums_to_one_and_fits_better_with_each_step():
+    outcomes = simulate(6, 100, 6)
+    n, c, fits = np.full(100, 6), outcomes.sum(axis=1), []
+    likelihood = binomial_likelihood(n, c)
+    for times in (1, 4, 16, 64):  # the same shares of more questions, so more steps
+        prior = estimate_prior(np.tile(n, times), np.tile(c, times))
+        assert np.sum(list(prior.values())) == pytest.approx(1)
+        fits.append(np.log(likelihood[:, RATE_SUPPORT] @ prior[6]).mean())
+    assert fits == sorted(fits)
+    assert fits[0] < fits[-1] < np.log(likelihood.max(axis=1)).mean()
+
+
+def test_prior_of_a_ragged_run_is_split_by_the_number_of_samples():
+    n = np.repeat([2, 8, 5], [10, 20, 30])
+    prior = estimate_prior(n, np.random.default_rng(7).binomial(n, 0.4))
+    assert {size: part.sum() for size, part in prior.items()} == pytest.approx(
+        {2: 1 / 6, 8: 1 / 3, 5: 1 / 2}
+    )
+
+
+def test_prior_finds_two_success_rates():
+    rng = np.random.default_rng(8)
+    rates = rng.choice([0.1, 0.9], 2000)
+    prior = estimate_prior(np.full(2000, 16), rng.binomial(16, rates))[16]
+    rate = 1 / (1 + np.exp(-np.linspace(-12, 12, len(prior))))
+    assert prior[(rate > 0.3) & (rate < 0.7)].sum() < 0.01
+    assert prior @ rate == pytest.approx(0.5, abs=0.03)
+
+
+# --- Groups and clusters ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("interval", ["sampling", "questions", "hierarchical", "auto"])
+def test_group_has_the_interval_of_its_questions_alone(compute, interval):
+    outcomes, groups = simulate(9), ["even", "odd", "odd"] * 10
+    scores = compute(outcomes, [1, 4], interval, groups=groups)
+    alone = compute(outcomes[[group == "odd" for group in groups]], [1, 4], interval)
+    for key in ("pass@1", "pass@4"):
+        assert scores[f"odd/{key}"] == alone[key]
+        assert limits(scores, f"odd/{key}") == pytest.approx(limits(alone, key), abs=1e-9)
+
+
+def test_repeated_questions_count_once_if_they_share_a_cluster(compute):
+    outcomes, k = simulate(10), 2
+    twice, clusters = np.vstack([outcomes, outcomes]), [*range(30), *range(30)]
+    once = compute(outcomes, k, "questions")
+    clustered = compute(twice, k, "questions", clusters=clusters)
+    assert limits(clustered, "pass@2") == pytest.approx(limits(once, "pass@2"), rel=1e-3)
+    separate = compute(twice, k, "questions", clusters=range(60))
+    assert separate == compute(twice, k, "questions")
+    assert width(separate, "pass@2") < 0.75 * width(clustered, "pass@2")
