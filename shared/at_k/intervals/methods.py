@@ -37,6 +37,8 @@ class CountsMethod(IntervalMethod):
     def for_parts(
         self, parts: Sequence[np.ndarray], confidence: float
     ) -> list[dict[str, Interval]]:
+        if not parts:
+            return []
         result: list[dict[str, Interval]] = []
         size = max(1, min(_PARTS_AT_ONCE, _COUNTS_OF_PARTS // self._unique))
         # The first part is the whole run, whose prior may have been estimated already.
