@@ -2,15 +2,18 @@
 
     python spaces/bundle.py gpassk ../gpassk-space
 
-The folder must not exist, or be empty. It will hold the files of the metric, app.py, and one
-folder `page` with everything that the page needs.
+The folder must be empty or not exist. It gets the files of the metric, app.py, and one folder
+`page` with everything else: the page that all Spaces share, the modules of at_k that read files,
+the samples of the examples and the pictures of the card.
 """
 
 from __future__ import annotations
 
+import configparser
 import re
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,48 +23,76 @@ from vendor import Module, join, needed_by, read_package  # noqa: E402
 
 SPACES, METRICS, SAMPLES = ROOT / "spaces", ROOT / "metrics", ROOT / "shared" / "at_k" / "samples"
 READER = SPACES / "page" / "reading.py"
+PYTHON_VERSION = "3.11"  # a Space runs Python 3.10 unless its card names a version
 REQUIREMENTS = ("math-verify>=0.9", "vl-convert-python>=1.9")
-# A Space runs Python 3.10 unless its card says otherwise.
-PYTHON_VERSION = "3.11"
 
 
 def bundle(name: str, target: Path) -> None:
-    """Write the Space of the metric `name` into the folder `target`."""
+    """Write the Space of a metric.
+
+    Args:
+        name: Name of the metric.
+        target: Folder of the Space.
+
+    Raises:
+        SystemExit: If there is no Space of this name, or the folder has files.
+    """
     names = sorted(path.parent.name for path in SPACES.glob("*/app.py"))
     if name not in names:
-        raise SystemExit(f"There is no Space {name!r}: there are {', '.join(names)}.")
+        raise SystemExit(f"There is no Space {name!r}. The Spaces are {', '.join(names)}.")
     if target.exists() and any(target.iterdir()):
         raise SystemExit(f"{target} is not empty.")
     page = target / "page"
     (page / "samples").mkdir(parents=True)
-    for source in (*METRICS.joinpath(name).glob("*.py"), SPACES / name / "app.py"):
-        shutil.copyfile(source, target / source.name)
-    for source in SPACES.glob("page/*.*"):
-        shutil.copyfile(source, page / source.name)
-    for source in SAMPLES.glob("*.jsonl"):
-        shutil.copyfile(source, page / "samples" / source.name)
+    _copy([*(METRICS / name).glob("*.py"), SPACES / name / "app.py"], target)
+    _copy([path for path in (SPACES / "page").iterdir() if path.is_file()], page)
+    _copy(SAMPLES.glob("*.jsonl"), page / "samples")
     (page / READER.name).write_text(reader(), encoding="utf-8")
 
-    card = (METRICS / name / "README.md").read_text(encoding="utf-8")
-    version = re.search(r"^sdk_version: (.+)$", card, re.MULTILINE)
+    card = METRICS / name / "README.md"
+    text = card.read_text(encoding="utf-8")
+    version = re.search(r"^sdk_version: (.+)$", text, re.MULTILINE)
     if version is None:
-        raise SystemExit(f"The card of {name} names no sdk_version.")
-    card = card.replace(version[0], f'{version[0]}\npython_version: "{PYTHON_VERSION}"', 1)
-    for link in re.findall(r"\]\((?!https?:)([^)#]+)\)", card):
-        picture = METRICS / name / link
-        shutil.copyfile(picture, page / picture.name)
-        card = card.replace(f"]({link})", f"](page/{picture.name})")
-    (target / "README.md").write_text(card, encoding="utf-8")
+        raise SystemExit(f"{card.relative_to(ROOT)} names no sdk_version.")
+    text = text.replace(version[0], f'{version[0]}\npython_version: "{PYTHON_VERSION}"', 1)
+    (target / "README.md").write_text(with_links_of_a_space(text, card, page), encoding="utf-8")
     needed = (METRICS / name / "requirements.txt").read_text(encoding="utf-8").split()
     needed += [f"gradio=={version[1]}", *REQUIREMENTS]
     (target / "requirements.txt").write_text("\n".join(needed) + "\n", encoding="utf-8")
 
 
+def _copy(files: Iterable[Path], folder: Path) -> None:
+    for file in files:
+        shutil.copyfile(file, folder / file.name)
+
+
 def reader() -> str:
-    """Return one source for the modules of at_k that spaces/page/reading.py uses."""
+    """Return one source that defines what spaces/page/reading.py imports from at_k."""
     source = Module("reading", "spaces/page/reading.py", READER.read_text(encoding="utf-8"))
     needed = needed_by(source, "at_k", read_package())
-    return join(needed, "The modules of at_k that read files.")
+    return join(needed, "The modules of at_k that read files, in one file.")
+
+
+def with_links_of_a_space(text: str, card: Path, page: Path) -> str:
+    """Return the text of a card with relative links that lead somewhere from a Space.
+
+    Pictures are copied to the folder `page`. Links to other files of the project become links to
+    its repository.
+    """
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    repository = setup["metadata"]["url"]
+
+    def replace(link: re.Match[str]) -> str:
+        file = (card.parent / link["path"]).resolve()
+        if link["picture"]:
+            _copy([file], page)
+            return f"{link['picture']}({page.name}/{file.name})"
+        return f"]({repository}/blob/main/{file.relative_to(ROOT)}{link['anchor'] or ''})"
+
+    picture = r"(?P<picture>!\[[^]]*\])"
+    pattern = rf"(?:{picture}|\])\((?!https?:|#)(?P<path>[^)#]+)(?P<anchor>#[^)]*)?\)"
+    return re.sub(pattern, replace, text)
 
 
 if __name__ == "__main__":

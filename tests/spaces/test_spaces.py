@@ -40,38 +40,6 @@ def bundle(name, target):
     return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
 
-# --- What is bundled ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_bundle_is_a_folder_of_plain_files_with_a_card_for_a_space(name, tmp_path):
-    result = bundle(name, tmp_path / "space")
-    assert result.returncode == 0, result.stderr
-    files = {path.relative_to(tmp_path / "space"): path for path in tmp_path.rglob("*")}
-    assert not any(path.is_symlink() for path in files.values())
-    header = files[Path("README.md")].read_text(encoding="utf-8").split("---")[1]
-    for field in ("sdk: gradio", "sdk_version: 6.", "app_file: app.py", 'python_version: "3.11"'):
-        assert f"\n{field}" in header
-    (version,) = re.findall(r"sdk_version: (\S+)", header)
-    assert f"gradio=={version}\n" in files[Path("requirements.txt")].read_text()
-    for path in (ROOT / "metrics" / name).glob("*.py"):
-        assert files[Path(path.name)].read_bytes() == path.read_bytes()
-
-
-def test_a_bundle_overwrites_nothing(tmp_path):
-    (tmp_path / "mine").touch()
-    result = bundle("gpassk", tmp_path)
-    assert result.returncode != 0
-    assert "is not empty" in result.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
-
-
-def test_a_name_without_a_space_is_refused_with_the_names(tmp_path):
-    result = bundle("gpass", tmp_path / "space")
-    assert result.returncode != 0
-    assert "There is no Space 'gpass': there are" in result.stderr
-
-
 # --- Running them -------------------------------------------------------------------------
 
 

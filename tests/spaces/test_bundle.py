@@ -1,0 +1,136 @@
+"""The folders that spaces/bundle.py writes."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from at_k.cli.reading import read_questions
+from conftest import ROOT
+from hub import Hub
+
+NAMES = sorted(path.parent.name for path in (ROOT / "spaces").glob("*/app.py"))
+SAMPLES = ROOT / "shared" / "at_k" / "samples"
+
+
+def bundle(name, target):
+    command = [sys.executable, ROOT / "spaces" / "bundle.py", name, target]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+def run(code, folder, **environment):
+    """Return what the code prints in a folder, in a process that cannot import at_k."""
+    result = subprocess.run(
+        [sys.executable, "-c", f"import sys\nsys.modules['at_k'] = None\n{code}"],
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def space(request, tmp_path_factory):
+    target = tmp_path_factory.mktemp("bundles") / request.param
+    result = bundle(request.param, target)
+    assert result.returncode == 0, result.stderr
+    return target
+
+
+def test_the_root_has_the_files_of_the_metric_the_app_and_one_folder(space):
+    files = {"app.py", f"{space.name}.py", "kernel.py", "README.md", "requirements.txt"}
+    assert {path.name for path in space.iterdir()} == {*files, "page"}
+    assert not any(path.is_symlink() for path in space.rglob("*"))
+    for path in (ROOT / "metrics" / space.name).glob("*.py"):
+        assert (space / path.name).read_bytes() == path.read_bytes()
+
+
+def test_the_code_of_the_page_is_unchanged_but_for_the_reader(space):
+    pages = [path for path in (ROOT / "spaces" / "page").iterdir() if path.is_file()]
+    changed = [
+        path.name
+        for path in pages
+        if (space / "page" / path.name).read_bytes() != path.read_bytes()
+    ]
+    assert changed == ["reading.py"]
+    app = ROOT / "spaces" / space.name / "app.py"
+    assert (space / "app.py").read_bytes() == app.read_bytes()
+
+
+def test_the_card_has_the_header_of_a_space(space):
+    header = (space / "README.md").read_text(encoding="utf-8").split("---")[1]
+    for field in ("sdk: gradio", "sdk_version: 6.", "app_file: app.py", 'python_version: "3.11"'):
+        assert f"\n{field}" in header
+    (version,) = re.findall(r"sdk_version: (\S+)", header)
+    assert f"gradio=={version}\n" in (space / "requirements.txt").read_text()
+
+
+def test_every_link_of_the_card_leads_somewhere(space):
+    card = (space / "README.md").read_text(encoding="utf-8")
+    original = (ROOT / "metrics" / space.name / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)]+)\)", card)
+    assert len(links) == len(re.findall(r"\]\(([^)]+)\)", original))
+    for link in links:
+        url, _, path = link.partition("/blob/main/")
+        if path:
+            assert f"\nurl = {url}\n" in (ROOT / "setup.cfg").read_text()
+            assert (ROOT / path.partition("#")[0]).exists()
+        elif not link.startswith(("https:", "http:")):
+            assert (space / link).is_file()
+
+
+def test_the_bundled_reader_reads_as_the_command_does(tmp_path):
+    assert bundle("gpassk", tmp_path / "space").returncode == 0
+    path = SAMPLES / "smollm2_cool.jsonl"
+    code = f"""
+import json
+from page.files import sample_file
+from page.reading import read_questions
+found = read_questions({str(path)!r})
+assert sample_file({path.name!r}).is_relative_to({str(tmp_path)!r})
+print(json.dumps(vars(found)))
+"""
+    expected = json.loads(json.dumps(vars(read_questions(str(path)))))
+    assert json.loads(run(code, tmp_path / "space")) == expected
+
+
+def test_the_page_finds_its_files_in_a_checkout():
+    code = """
+from page.files import metric_script, sample_file
+print(metric_script("gpassk"), sample_file("smollm2_warm.jsonl"), sep="\\n")
+"""
+    script, sample = map(Path, run(code, ROOT / "spaces").splitlines())
+    assert script == ROOT / "metrics" / "gpassk" / "gpassk.py"
+    assert sample == SAMPLES / "smollm2_warm.jsonl"
+
+
+def test_a_metric_loads_from_its_space_on_the_hub(tmp_path):
+    assert bundle("gpassk", tmp_path / "space").returncode == 0
+    code = """
+import evaluate
+metric = evaluate.load("someone/gpassk")
+print(metric.compute(predictions=[[1, 0]], k=1, include="pass@k"))
+"""
+    with Hub({"someone/gpassk": tmp_path / "space"}) as hub:
+        home = {"HF_HOME": str(tmp_path / "home")}
+        assert run(code, tmp_path, **home, **hub.environment) == "{'pass@1': 0.5}\n"
+
+
+def test_a_bundle_overwrites_nothing(tmp_path):
+    (tmp_path / "mine").touch()
+    result = bundle("gpassk", tmp_path)
+    assert result.returncode == 1
+    assert "is not empty" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_name_without_a_space_is_refused_with_the_names(tmp_path):
+    result = bundle("gpass", tmp_path / "space")
+    assert result.returncode == 1
+    assert "There is no Space 'gpass'. The Spaces are bayes_at_n, " in result.stderr
