@@ -1,4 +1,4 @@
-"""The public functions: a published peer, ragged banks, every form of input, every error."""
+"""The public functions: agreement with scorio, ragged outcomes, forms of input, and errors."""
 
 import doctest
 import importlib
@@ -9,7 +9,7 @@ import at_k
 import numpy as np
 import pytest
 from at_k.inputs.outcomes import read_outcomes
-from at_k.intervals.interval import normal_interval
+from at_k.intervals.posterior import normal_limits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scorio import eval as scorio
@@ -19,53 +19,59 @@ POINT = (
     *("maj_at_k", "geom_at_k", "geom_ds_at_k", "geo_spectrum_at_k", "geo_spectrum_star_at_k"),
     "max_at_k",
 )
-BLENDED = ("geom_at_k", "geom_ds_at_k", "geo_spectrum_at_k", "geo_spectrum_star_at_k")
-POOLED = BLENDED[1:]
-BANK = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
-
-
-MODULES = ("pass_family", "spectra", "rewards", "comparison")
-
-
-@pytest.mark.parametrize(
-    "module", [*(f"functions.{name}" for name in MODULES), "inputs.named_checkers"]
+PRODUCTS = ("geom_at_k", "geom_ds_at_k", "geo_spectrum_at_k", "geo_spectrum_star_at_k")
+POOLED = PRODUCTS[1:]
+MODULES = (
+    *(f"functions.{name}" for name in ("pass_family", "spectra", "rewards", "comparison")),
+    "inputs.named_checkers",
 )
-def test_the_examples_in_the_docstrings_print_what_they_say(module):
+R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_docstring_examples_print_the_shown_results(module):
     results = doctest.testmod(importlib.import_module(f"at_k.{module}"))
     assert results.attempted > 0
     assert results.failed == 0
 
 
-def random_bank(seed: int, questions: int = 20, samples: int = 12) -> np.ndarray:
+# --- Agreement with scorio --------------------------------------------------------------
+
+
+def random_outcomes(seed: int, questions: int = 20, samples: int = 12) -> np.ndarray:
     rng = np.random.default_rng(seed)
     return (rng.random((questions, samples)) < rng.random((questions, 1))).astype(int)
 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("name", [*POINT, *(f"{name}_ci" for name in POINT)])
-def test_the_published_peer_agrees(name, seed):
-    bank = random_bank(seed)
+def test_scorio_agrees(name, seed):
+    outcomes = random_outcomes(seed)
     for k in (1, 2, 5, 12):
         np.testing.assert_allclose(
-            getattr(at_k, name)(bank, k), getattr(scorio, name)(bank, k), rtol=1e-9, atol=1e-14
+            getattr(at_k, name)(outcomes, k),
+            getattr(scorio, name)(outcomes, k),
+            rtol=1e-9,
+            atol=1e-14,
         )
 
 
 @pytest.mark.parametrize("tau", [0.0, 0.3, 0.5, 0.75, 1.0])
-def test_the_published_peer_agrees_at_thresholds(tau):
-    bank = random_bank(1)
+def test_scorio_agrees_on_thresholds(tau):
+    outcomes = random_outcomes(1)
     for k in (1, 4, 12):
-        ours, theirs = at_k.g_pass_at_k_tau(bank, k, tau), scorio.g_pass_at_k_tau(bank, k, tau)
+        ours = at_k.g_pass_at_k_tau(outcomes, k, tau)
+        theirs = scorio.g_pass_at_k_tau(outcomes, k, tau)
         assert ours == pytest.approx(theirs, rel=1e-12)
-        ours_ci = at_k.g_pass_at_k_tau_ci(bank, k, tau, 0.9, (0.2, 0.8), 0.5, 2.0)
-        theirs_ci = scorio.g_pass_at_k_tau_ci(bank, k, tau, 0.9, (0.2, 0.8), 0.5, 2.0)
+        ours_ci = at_k.g_pass_at_k_tau_ci(outcomes, k, tau, 0.9, (0.2, 0.8), 0.5, 2.0)
+        theirs_ci = scorio.g_pass_at_k_tau_ci(outcomes, k, tau, 0.9, (0.2, 0.8), 0.5, 2.0)
         assert ours_ci == pytest.approx(theirs_ci, rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_published_peer_agrees_on_spectra_and_blends(seed):
+def test_scorio_agrees_on_spectra_and_products(seed):
     rng = np.random.default_rng(seed)
-    bank, k = random_bank(seed), int(rng.integers(1, 13))
+    outcomes, k = random_outcomes(seed), int(rng.integers(1, 13))
     weights = rng.dirichlet(np.ones(k)) * rng.random()
     rest = {"confidence": 0.8, "bounds": (0.1, 0.9), "alpha0": 0.5, "beta0": 2.0}
     for name, *options in (
@@ -77,123 +83,128 @@ def test_the_published_peer_agrees_on_spectra_and_blends(seed):
         ("geo_spectrum_at_k", 0.0, list(weights)),
     ):
         point, summary = getattr(at_k, name), getattr(at_k, f"{name}_ci")
-        assert point(bank, k, *options) == pytest.approx(
-            getattr(scorio, name)(bank, k, *options), rel=1e-12
+        assert point(outcomes, k, *options) == pytest.approx(
+            getattr(scorio, name)(outcomes, k, *options), rel=1e-12
         )
-        assert summary(bank, k, *options, **rest) == pytest.approx(
-            getattr(scorio, f"{name}_ci")(bank, k, *options, **rest), rel=1e-9
+        assert summary(outcomes, k, *options, **rest) == pytest.approx(
+            getattr(scorio, f"{name}_ci")(outcomes, k, *options, **rest), rel=1e-9
         )
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_published_peer_agrees_on_categories(seed):
+def test_scorio_agrees_on_categories(seed):
     rng = np.random.default_rng(seed)
-    bank, before = rng.integers(0, 4, (15, 9)), rng.integers(0, 4, (15, 2))
+    outcomes, prior = rng.integers(0, 4, (15, 9)), rng.integers(0, 4, (15, 2))
     w = [0.0, 0.5, 0.5, 2.0]
-    assert at_k.bayes_ci(bank, w, before, 0.9) == pytest.approx(
-        scorio.bayes_ci(bank, w, before, 0.9), rel=1e-12
+    assert at_k.bayes_ci(outcomes, w, prior, 0.9) == pytest.approx(
+        scorio.bayes_ci(outcomes, w, prior, 0.9), rel=1e-12
     )
-    assert at_k.avg_ci(bank, w, 0.9, (0.1, 0.9)) == pytest.approx(
-        scorio.avg_ci(bank, w, 0.9, (0.1, 0.9)), rel=1e-12
+    assert at_k.avg_ci(outcomes, w, 0.9, (0.1, 0.9)) == pytest.approx(
+        scorio.avg_ci(outcomes, w, 0.9, (0.1, 0.9)), rel=1e-12
     )
     for k in (1, 2, 9):
-        assert at_k.max_at_k(bank, k, w) == pytest.approx(scorio.max_at_k(bank, k, w), rel=1e-12)
-        assert at_k.max_at_k_ci(bank, k, w, before) == pytest.approx(
-            scorio.max_at_k_ci(bank, k, w, before), rel=1e-9
+        assert at_k.max_at_k(outcomes, k, w) == pytest.approx(
+            scorio.max_at_k(outcomes, k, w), rel=1e-12
+        )
+        assert at_k.max_at_k_ci(outcomes, k, w, prior) == pytest.approx(
+            scorio.max_at_k_ci(outcomes, k, w, prior), rel=1e-9
         )
 
 
-def test_parameters_have_the_names_order_and_defaults_of_the_published_peer():
+def test_parameters_have_the_names_order_and_defaults_of_scorio():
     for name in at_k.__all__:
         if name in ("load", "cons_at_k", "score_agg", "compare"):
             continue
         ours = inspect.signature(getattr(at_k, name)).parameters.values()
         theirs = inspect.signature(getattr(scorio, name)).parameters.values()
-        assert [(each.name, each.default) for each in ours] == [
-            (each.name, each.default) for each in theirs
+        assert [(parameter.name, parameter.default) for parameter in ours] == [
+            (parameter.name, parameter.default) for parameter in theirs
         ]
     assert {name for name in dir(scorio) if name.endswith(("at_k", "hat_k", "_ci"))} <= {
         *at_k.__all__
     }
 
 
-def test_an_interval_reaches_as_far_as_the_normal_law_says():
-    everywhere = (-math.inf, math.inf)
-    for confidence, reach in [(0.9, 1.6448536269514722), (0.99, 2.5758293035489004)]:
-        lo, hi = normal_interval(0.0, 1.0, confidence, everywhere)
-        assert (lo, hi) == pytest.approx((-reach, reach), rel=1e-14)
-    lo, hi = normal_interval(0.0, 1.0, 1 - 1e-12, everywhere)
+def test_confidence_limits_are_normal_quantiles():
+    unbounded = (-math.inf, math.inf)
+    for confidence, z in [(0.9, 1.6448536269514722), (0.99, 2.5758293035489004)]:
+        lo, hi = normal_limits(0.0, 1.0, confidence, unbounded)
+        assert (lo, hi) == pytest.approx((-z, z), rel=1e-14)
+    lo, hi = normal_limits(0.0, 1.0, 1 - 1e-12, unbounded)
     assert hi == pytest.approx(7.130508, rel=1e-6)
 
 
-def test_what_is_none_or_masked_is_not_scored():
-    kept = at_k.pass_at_k([[1, 0], [1, 1, 0]], 1)
-    assert at_k.pass_at_k([[1, None, 0], [1, 1, 0]], 1) == kept
+def test_none_and_masked_samples_are_not_scored():
+    expected = at_k.pass_at_k([[1, 0], [1, 1, 0]], 1)
+    assert at_k.pass_at_k([[1, None, 0], [1, 1, 0]], 1) == expected
     nan = math.nan
-    assert at_k.pass_at_k(np.ma.masked_invalid([[1.0, nan, 0.0], [1, 1, 0]]), 1) == kept
+    assert at_k.pass_at_k(np.ma.masked_invalid([[1.0, nan, 0.0], [1, 1, 0]]), 1) == expected
     with pytest.raises(ValueError, match="Question 0 has no scored sample"):
         at_k.pass_at_k([[None]], 1)
 
 
-ragged_banks = st.lists(
+ragged_outcomes = st.lists(
     st.lists(st.integers(0, 1), min_size=2, max_size=9), min_size=1, max_size=12
 )
 
 
-@given(ragged_banks)
+@given(ragged_outcomes)
 @settings(deadline=None)
-def test_a_ragged_bank_scores_the_mean_of_its_questions(bank):
+def test_ragged_outcomes_have_the_mean_score_of_their_questions(outcomes):
     for name in (name for name in POINT if name not in POOLED):
         score = getattr(at_k, name)
-        assert score(bank, 2) == pytest.approx(np.mean([score([row], 2) for row in bank]))
-        mu, sigma, lo, hi = getattr(at_k, f"{name}_ci")(bank, 2)
-        alone = [getattr(at_k, f"{name}_ci")([row], 2) for row in bank]
-        assert mu == pytest.approx(np.mean([each[0] for each in alone]))
-        assert sigma == pytest.approx(math.hypot(*(each[1] for each in alone)) / len(bank))
+        assert score(outcomes, 2) == pytest.approx(np.mean([score([row], 2) for row in outcomes]))
+        mu, sigma, lo, hi = getattr(at_k, f"{name}_ci")(outcomes, 2)
+        alone = [getattr(at_k, f"{name}_ci")([row], 2) for row in outcomes]
+        assert mu == pytest.approx(np.mean([summary[0] for summary in alone]))
+        assert sigma == pytest.approx(
+            math.hypot(*(summary[1] for summary in alone)) / len(outcomes)
+        )
         assert 0 <= lo <= mu <= hi <= 1
 
 
-@given(ragged_banks, st.integers(1, 40))
+@given(ragged_outcomes, st.integers(1, 40))
 @settings(deadline=None)
-def test_more_draws_reach_further_and_agree_less(bank, k):
-    reach = [at_k.pass_at_k_ci(bank, each)[0] for each in (k, k + 1)]
-    agree = [at_k.pass_hat_k_ci(bank, each)[0] for each in (k, k + 1)]
-    assert reach[0] < reach[1]
-    assert agree[0] > agree[1]
+def test_pass_at_k_increases_and_pass_hat_k_decreases_with_k(outcomes, k):
+    assert at_k.pass_at_k_ci(outcomes, k)[0] < at_k.pass_at_k_ci(outcomes, k + 1)[0]
+    assert at_k.pass_hat_k_ci(outcomes, k)[0] > at_k.pass_hat_k_ci(outcomes, k + 1)[0]
+
+
+# --- Inputs -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "form",
     [
-        np.array(BANK),
-        np.array(BANK, dtype=bool),
-        np.array(BANK, dtype=np.uint8),
-        np.array(BANK, dtype=np.int8),
-        np.array(BANK, dtype=float),
-        np.array(BANK)[:, ::-1],
-        np.asfortranarray(BANK),
-        np.array(BANK, dtype=object),
-        [[bool(x) for x in row] for row in BANK],
-        tuple(tuple(row) for row in BANK),
-        [np.array(row) for row in BANK],
-        (row for row in BANK),
+        np.array(R),
+        np.array(R, dtype=bool),
+        np.array(R, dtype=np.uint8),
+        np.array(R, dtype=np.int8),
+        np.array(R, dtype=float),
+        np.array(R)[:, ::-1],
+        np.asfortranarray(R),
+        np.array(R, dtype=object),
+        [[bool(x) for x in row] for row in R],
+        tuple(tuple(row) for row in R),
+        [np.array(row) for row in R],
+        (row for row in R),
     ],
     ids=lambda form: type(form).__name__,
 )
-def test_every_form_of_a_bank_scores_alike(form):
+def test_every_form_of_outcomes_has_the_same_score(form):
     assert at_k.pass_at_k(form, 2) == 0.95
 
 
-@pytest.mark.parametrize("kind", [bool, np.int8, np.int64, float])
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, float])
 @pytest.mark.parametrize(
     "size", [1, 2, 7, 8, 12, 16, 48, 64, 72, 100, 128, 255, 256, 264, 300, 640]
 )
-def test_samples_of_every_number_and_type_are_counted(monkeypatch, size, kind):
-    bank = np.random.default_rng(size).random((21, size)) < np.linspace(0, 1, 21)[:, None]
+def test_samples_of_every_number_and_dtype_are_counted(monkeypatch, size, dtype):
+    outcomes = np.random.default_rng(size).random((21, size)) < np.linspace(0, 1, 21)[:, None]
     for block in (8, 1 << 21):
         monkeypatch.setattr("at_k.inputs.outcomes._BYTES_AT_ONCE", block * size)
-        counts = read_outcomes(bank.astype(kind)).counts()
-        np.testing.assert_array_equal(counts.c, bank.sum(axis=1))
+        counts = read_outcomes(outcomes.astype(dtype)).counts()
+        np.testing.assert_array_equal(counts.c, outcomes.sum(axis=1))
 
 
 def test_a_flat_list_is_one_question():
@@ -201,7 +212,7 @@ def test_a_flat_list_is_one_question():
 
 
 @pytest.mark.parametrize(
-    ("bank", "message"),
+    ("outcomes", "message"),
     [
         ([], "R holds no question"),
         ([[1, 0], []], r"R\[1\] is empty"),
@@ -222,24 +233,24 @@ def test_a_flat_list_is_one_question():
         (np.array([["a"]]), r"R\[0\]\[0\] is 'a'"),
     ],
 )
-def test_a_bad_bank_is_refused_with_its_place(bank, message):
+def test_invalid_outcomes_raise_an_error_with_their_position(outcomes, message):
     for score in (at_k.pass_at_k, at_k.pass_at_k_ci):
         with pytest.raises(ValueError, match=message):
-            score(bank, 1)
+            score(outcomes, 1)
 
 
 @pytest.mark.parametrize("k", [0, -1, True, 1.0, "1", None, math.nan])
-def test_a_k_that_is_no_number_of_draws_is_refused(k):
+def test_an_invalid_k_raises_an_error(k):
     for score in (at_k.pass_at_k, at_k.pass_at_k_ci):
         with pytest.raises(ValueError, match="positive integer"):
-            score(BANK, k)
+            score(R, k)
 
 
-def test_a_k_above_n_is_refused_with_the_question_and_allowed_for_new_samples():
-    bank = [[1, 0, 1], [1, 0]]
+def test_k_above_n_raises_an_error_for_point_estimates_only():
+    outcomes = [[1, 0, 1], [1, 0]]
     with pytest.raises(ValueError, match="k is 3, but question 1 has n = 2"):
-        at_k.pass_at_k(bank, 3)
-    assert at_k.pass_at_k_ci(bank, 3)[0] > at_k.pass_at_k_ci(bank, 2)[0]
+        at_k.pass_at_k(outcomes, 3)
+    assert at_k.pass_at_k_ci(outcomes, 3)[0] > at_k.pass_at_k_ci(outcomes, 2)[0]
 
 
 @pytest.mark.parametrize(
@@ -256,14 +267,14 @@ def test_a_k_above_n_is_refused_with_the_question_and_allowed_for_new_samples():
         ({"bounds": "01"}, "bounds are"),
     ],
 )
-def test_a_bad_parameter_of_an_interval_is_refused(option, message):
+def test_invalid_parameters_of_a_summary_raise_an_error(option, message):
     with pytest.raises(ValueError, match=message):
-        at_k.pass_at_k_ci(BANK, 2, **option)
+        at_k.pass_at_k_ci(R, 2, **option)
 
 
 @pytest.mark.parametrize("bounds", [(0.9, 1.0), (0.0, 0.1), (0.5, 0.5), None])
-def test_an_interval_is_never_upside_down(bounds):
-    _, _, lo, hi = at_k.pass_at_k_ci(BANK, 1, bounds=bounds)
+def test_the_lower_limit_is_never_above_the_upper_limit(bounds):
+    _, _, lo, hi = at_k.pass_at_k_ci(R, 1, bounds=bounds)
     assert lo <= hi
     if bounds:
         assert bounds[0] <= lo
