@@ -67,6 +67,22 @@ def test_auto_chooses_sampling_if_any_question_has_two_samples():
     assert (scores["pass@1_interval"], scores["pass@2_interval"]) == ("sampling", "hierarchical")
 
 
+@pytest.mark.parametrize(("metric", "key"), [("gpassk", "pass"), ("max_at_k", "max")])
+def test_auto_chooses_for_each_group_by_itself(metric, key):
+    outcomes = [[1, 0, 1], [0, 1], [1], [0], [1]]
+    scores = compute(metric, outcomes, [1, 2], groups=["a", "a", "b", "b", "c"])
+    names = {
+        group: [scores[f"{group}{key}@{k}_interval"] for k in (1, 2)]
+        for group in ("", "a/", "b/", "c/")
+    }
+    assert names == {
+        "": ["sampling", "hierarchical"],
+        "a/": ["sampling", "hierarchical"],
+        "b/": ["questions", "none"],
+        "c/": ["none", "none"],
+    }
+
+
 def test_auto_names_the_interval_of_max_at_k_that_it_chooses():
     rewards, options = [[0, 2, 1, 2], [1, 1, 2, 0]], {"confidence": 0.9, "w": [0.1, 0.5, 0.9]}
     scores = compute("max_at_k", rewards, [2, 4, 5], **options)
@@ -170,6 +186,8 @@ def test_auto_estimates_each_prior_of_rewards_once(fitted_runs, ks, groups):
 
 # --- What is refused ----------------------------------------------------------------------
 
+ONE_SAMPLE = "The run has no interval: one sample of each question does not show how"
+
 
 @pytest.mark.parametrize(
     ("outcomes", "k", "options", "message"),
@@ -178,13 +196,13 @@ def test_auto_estimates_each_prior_of_rewards_once(fitted_runs, ks, groups):
             [[1], [0]],
             1,
             {"interval": "sampling"},
-            "The run has no interval: one sample of each question does not show how samples vary",
+            f"{ONE_SAMPLE} samples vary",
         ),
         (
             [[1], [0]],
             1,
             {"interval": "hierarchical"},
-            "The run has no interval: one sample of each question does not show how questions differ",
+            f"{ONE_SAMPLE} questions differ",
         ),
         (
             [[1, 0, 1]],
@@ -240,13 +258,13 @@ def test_gpassk_refuses_an_interval_that_the_data_do_not_allow(outcomes, k, opti
             "max_at_k",
             [[0.1], [0.5]],
             {"k": 1, "interval": "sampling"},
-            "The run has no interval: one sample of each question does not show how samples vary",
+            f"{ONE_SAMPLE} samples vary",
         ),
         (
             "max_at_k",
             [[0], [1]],
             {"k": 2, "interval": "hierarchical"},
-            "The run has no interval: one sample of each question does not show how questions differ",
+            f"{ONE_SAMPLE} questions differ",
         ),
         (
             "max_at_k",
