@@ -9,13 +9,13 @@ Args:
         masked array, are not scored.
     k: number of samples that are drawn. A point estimate requires k <= n_i for each question.
     confidence: probability that the interval covers the true value, between 0 and 1.
-    bounds: (lo, hi). Confidence limits outside of this range are moved to it. None: no range.
+    bounds: (lo, hi), to which the confidence limits are clipped, or None for no clipping.
     alpha0: first parameter of the Beta prior on the success rate of each question, positive.
     beta0: second parameter of the same prior, positive.
 
 Returns:
-    A point estimate is a float from 0 to 1. It is the mean over questions of an unbiased estimate,
-    computed from the outcomes without random numbers.
+    A point estimate is a float from 0 to 1. Unless the function says otherwise, it is the mean over
+    questions of an unbiased estimate. No random numbers are used.
 
     A function `<name>_ci` returns (mu, sigma, lo, hi). The success rate p of each question has a
     Beta(alpha0, beta0) prior, and mu and sigma are the posterior mean and standard deviation of the

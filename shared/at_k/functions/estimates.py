@@ -15,13 +15,13 @@ from ..scores.pass_family import estimator, pass_moments
 from ..scores.score import Moments, Score
 
 Bounds = tuple[float, float] | None
-"""(lo, hi) of the range that contains the confidence limits, or None for no range."""
+"""(lo, hi), to which confidence limits are clipped, or None for no clipping."""
 
 Summary = tuple[float, float, float, float]
 """(mu, sigma, lo, hi): posterior mean, posterior standard deviation and confidence limits."""
 
 ScoreOfK = Callable[[int], Score | Credits]
-"""Returns the score of k samples."""
+"""Returns the score, or the credits of the score, for a given k."""
 
 
 def point_estimate(R, k: int, score: ScoreOfK) -> float:

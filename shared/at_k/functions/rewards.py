@@ -1,7 +1,7 @@
 """Bayes@N, avg@N and max@k: scores of outcomes that are categories with rewards.
 
-R holds categories 0 .. C, and w the reward of each category. The other shared parameters are
-documented in `at_k.functions`.
+R holds categories 0 .. C, and w holds the reward of each category. All results are in the units of
+the rewards. The other shared parameters are documented in `at_k.functions`.
 """
 
 from __future__ import annotations

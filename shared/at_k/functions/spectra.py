@@ -1,7 +1,8 @@
-"""The threshold spectrum, and the blends Geom@k and GeoSpectrum@k.
+"""The threshold spectrum, and the geometric combinations Geom@k and GeoSpectrum@k.
 
-The shared parameters are documented in `at_k.functions`. Source: "Geom@k: Stable Evaluation and
-Fast Rank Recovery for LLM Reasoning".
+The shared parameters are documented in `at_k.functions`. The geometric combinations are products
+of powers of unbiased estimates, and are not unbiased themselves. Source: "Geom@k: Stable Evaluation
+and Fast Rank Recovery for LLM Reasoning".
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def threshold_spectrum_at_k(R, k: int, weights) -> float:
     """Return S_w: the sum over r of w_r times the probability that at least r of k are correct.
 
     Args:
-        weights: w_1, .., w_k. None is negative, and their sum is at most 1.
+        weights: w_1, .., w_k, each at least 0, with a sum of at most 1.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
@@ -42,7 +43,7 @@ def threshold_spectrum_at_k_ci(
     It is the sum over r of w_r P(Binomial(k, p) >= r) given the success rate p.
 
     Args:
-        weights: w_1, .., w_k. None is negative, and their sum is at most 1.
+        weights: w_1, .., w_k, each at least 0, with a sum of at most 1.
 
     Examples:
         >>> from at_k import pass_hat_k_ci
