@@ -3,665 +3,397 @@
     python tests/golden.py record TABLE.json     # compute every case and write the table
     python tests/golden.py compare TABLE.json    # compute every case again and list differences
 
-The script computes with the `at_k` that Python imports, through its public interface alone. It
-generates its data from fixed seeds. The table maps each case family to its cases, each case to its
-keys, and each key to one result: the repr of a number, the name of an interval, or the type of the
-error that was raised. `compare` exits with 1 if a result differs by more than its tolerance.
+The script uses the public interface of the `at_k` that Python imports, and data from fixed seeds.
+A result is the repr of a number, the name of an interval, the keys of a dict in order, or the type
+of an error. `compare` exits with 1 if a result differs by more than its tolerance.
 """
 
+import inspect
+import itertools
 import json
 import math
 import os
+import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-# evaluate and datasets read these once, when they are imported. The folder is a new one, so that
-# the metric scripts that evaluate copies there are those of this at_k.
-os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="at-k-golden-")
-os.environ["HF_HUB_OFFLINE"] = "1"
-os.environ["HF_EVALUATE_OFFLINE"] = "1"
+# The libraries read these when they are imported. The folder is a new one, so that the metric
+# scripts that evaluate copies there are those of this at_k.
+os.environ["HF_HOME"] = (HOME := tempfile.TemporaryDirectory(prefix="at-k-golden-")).name
+os.environ |= dict.fromkeys(("HF_HUB_OFFLINE", "HF_EVALUATE_OFFLINE", "OPENBLAS_NUM_THREADS"), "1")
 
 import at_k
 import datasets
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
-TOLERANT = ("_mu", "_sigma", "_lo", "_hi")  # also _band_lo and _band_hi
-RELATIVE, ABSOLUTE = 1e-9, 1e-12
+Table = dict[str, dict[str, str]]  # case family, key, result
+Case = tuple[str, str, Callable[[], Any]]  # case family, name, call
+
+TOLERANT = ("_mu", "_sigma", "_lo", "_hi")  # ends of keys, also of those of bands
+RELATIVE, ABSOLUTE, EXAMPLES = 1e-9, 1e-12, 20
 METRICS = ("gpassk", "bayes_at_n", "max_at_k", "cons_at_k", "score_agg")
-INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
-SINGLE_SCORES = ("G-Pass@k", "mG-Pass@k", "pass@k", "pass^k", "maj@k", "AUC@k", "Spectrum@k")
-BLENDS = ("Geom@k", "Geom_ds@k", "GeoSpectrum@k")
-CATEGORIES, NAN = ["incorrect", "partial", "correct"], math.nan
-
-# --- Data: positional arguments of functions; predictions and references of metrics -------
+COMPUTES = GPASSK, BAYES, MAX, CONS, AGG = [f"{name}.compute" for name in METRICS]
+SINGLE_SCORES = ["G-Pass@k", "mG-Pass@k", "pass@k", "pass^k", "maj@k", "AUC@k", "Spectrum@k"]
+BLENDS = ["Geom@k", "Geom_ds@k", "GeoSpectrum@k"]
+ROLES, NAN, INF = ("predictions", "references"), math.nan, math.inf
 
 
-def binary(questions: int, samples: int) -> np.ndarray:
-    """Return outcomes 0 and 1, with a success rate for each question."""
-    rng = np.random.default_rng([questions, samples])
-    return (rng.random((questions, samples)) < rng.random((questions, 1))).astype(int)
+def graded(questions: int, samples: int, most: int = 1) -> np.ndarray:
+    """Return outcomes 0 .. most, with a success rate for each question."""
+    rng = np.random.default_rng([questions, samples, most])
+    return rng.binomial(most, rng.random((questions, 1)), (questions, samples))
 
 
-def graded(questions: int, samples: int, categories: int) -> np.ndarray:
-    """Return outcomes 0 .. categories - 1, with a success rate for each question."""
-    rng = np.random.default_rng([questions, samples, categories])
-    return rng.binomial(categories - 1, rng.random((questions, 1)), (questions, samples))
+def unscored(matrix) -> list[list]:
+    """Return lists of different lengths, with None in place of every fifth sample."""
+    lists = [row[: 5 + 2 * (i % 4)] for i, row in enumerate(np.asarray(matrix).tolist())]
+    return [[None if (i + j) % 5 == 4 else x for j, x in enumerate(r)] for i, r in enumerate(lists)]
 
 
-def ragged(rows: list[list[Any]]) -> list[list[Any]]:
-    """Return the rows cut to different lengths, with None in place of every fifth entry."""
-    cut = [row[: 5 + 2 * (i % 4)] for i, row in enumerate(rows)]
-    return [
-        [None if (i + j) % 5 == 4 else x for j, x in enumerate(row)] for i, row in enumerate(cut)
-    ]
-
-
-def pick(entries: list[str], questions: int, samples: int) -> list[list[str]]:
-    """Return texts that are drawn at random from the entries."""
-    return np.random.default_rng([7, samples]).choice(entries, (questions, samples)).tolist()
-
+RNG = np.random.default_rng(11)
+NORMAL, UNIFORM = RNG.normal(size=(10, 12)), RNG.random((8, 9)).round(2)
+LETTERS, TEXTS = RNG.choice(["a", "b", "c", "dd"], (8, 9)).tolist(), list("abcabcab")
+SENTENCES = RNG.choice(["It is 12.", "9 + 3 = 13", "$1,200.50", "so 0.5", "-7"], (6, 8)).tolist()
+GRADES = RNG.choice(["fully", "mostly", "partial", "minor", "none"], (9, 12)).tolist()
 
 OUTCOMES = {
-    "two questions": [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]],
-    "12 x 16": binary(12, 16),
-    "40 x 6": binary(40, 6),
-    "10 x 25": binary(10, 25),
-    "ragged": [row[: 4 + i % 3] for i, row in enumerate(binary(15, 8).tolist())],
-    "unscored": ragged(binary(9, 12).tolist()),
-    "all correct": np.ones((6, 8), dtype=int),
-    "all incorrect": np.zeros((6, 8), dtype=int),
-    "one question": [[1, 0, 1, 1, 0, 1, 0, 1]],
-    "one sample each": binary(14, 1),
-    "one sample": [[1]],
-    "5 x 129": binary(5, 129),
-    "5 x 200": binary(5, 200),
+    **{"12 x 16": graded(12, 16), "unscored": unscored(graded(9, 12)), "one sample": [[1]]},
+    "ragged": [row[: 4 + i % 3] for i, row in enumerate(graded(15, 8).tolist())],
+    **{"all correct": np.ones((6, 8), int), "all incorrect": np.zeros((6, 8), int)},
+    **{f"{m} x {n}": graded(m, n) for m, n in ((40, 6), (10, 25), (14, 1), (1, 8))},
 }
-GRADED = {
-    "3 categories": graded(12, 8, 3),
-    "4 categories": graded(10, 6, 4),
-    "3 categories, unscored": ragged(graded(8, 12, 3).tolist()),
-    "3 categories, 4 x 150": graded(4, 150, 3),
-}
-_normal = np.random.default_rng(11).normal(size=(10, 12))
-REWARDS = {
-    "rewards": _normal,
-    "rewards with ties": _normal.round(),
-    "constant rewards": np.full((5, 8), 0.7),
-    "rewards, one question constant": np.vstack([_normal[:4], np.full(12, -0.25)]),
-    "large rewards": 1e6 + 1e3 * _normal,
-    "rewards, unscored": ragged(_normal.round(2).tolist()),
-    "rewards, one question": _normal[:1],
-    "rewards, 4 x 150": np.random.default_rng(12).exponential(size=(4, 150)),
-}
-SHARES = {
-    "shares": np.random.default_rng(13).random((8, 7)).round(2),
-    "shares, unscored": ragged(np.random.default_rng(14).random((6, 12)).round(1).tolist()),
-}
-VERDICTS = {
-    "verdicts": pick(["fully", "mostly", "partial", "minor", "none"], 9, 6),
-    "verdicts, unscored": ragged(pick(["fully", "mostly", "minor", "none"], 6, 12)),
-    "weights": np.random.default_rng(15).random((8, 5)).round(2),
-    "weights, with zeros": np.random.default_rng(16).choice([0.0, 0.4, 1.0], (7, 6)),
-    "one item": [["fully", "partial", "none"]],
-    "only 0": np.zeros((3, 4)),
-    "only 1": np.ones((3, 4)),
-    "one verdict each": [[0.3], [0.9], [0.0]],
-}
-_letters = pick(["a", "b", "c", "dd"], 8, 9)
-_sentences = pick(["It is 12.", "12.0", "9 + 3 = 13", "$1,200.50", "?", "so 0.5", "-7"], 7, 8)
+LONG = {f"{m} x {n}": graded(m, n) for m, n in ((5, 129), (5, 200), (40, 300))}
+SIZES = {f"3 x {n}": graded(3, n) for n in range(1, 201)}
+GRADED = {"0..2, 12 x 8": graded(12, 8, 2), "0..2, unscored": unscored(graded(8, 12, 2))}
+GRADED |= {"0..3, 9 x 6": graded(9, 6, 3), "0..2, 3 x 150": graded(3, 150, 2)}
+REWARDS = {"rewards": NORMAL, "rewards with ties": NORMAL.round(), "rewards, 1 x 12": NORMAL[:1]}
+REWARDS |= {"constant rewards": np.full((5, 8), 0.7), "rewards, unscored": unscored(1e3 * NORMAL)}
+REWARDS |= {"rewards, one question constant": np.vstack([NORMAL[:4], np.full(12, -0.25)])}
+REWARDS |= {"shares": UNIFORM, "shares, unscored": unscored(UNIFORM.round(1))}
+VERDICTS = {"verdicts": GRADES, "verdicts, unscored": unscored(GRADES), "one item": GRADES[:1]}
+VERDICTS |= {"weights, many of 0": RNG.choice([0.0, 0.4, 1.0], (7, 6))}
 JUDGED = {
-    "letters": (_letters, list("abcabcab")),
-    "letters, unscored": (ragged(_letters), list("abcabcab")),
-    "letters, lists of references": (_letters, [["a", "b"], ["c"], ["dd", "a"], ["b"]] * 2),
-    "sentences": (_sentences, ["12", "13", "1200.5", "0.5", "-7", "12", "The answer is 13"]),
-    "sentences, number references": (_sentences, [12.0, 13, 1200.5, 0.5, -7, 12, 13]),
-    "sentences, lists of references": (
-        _sentences,
-        [["12", "13"], ["0.5"], ["-7", "1200.50"]] * 2 + [["12"]],
-    ),
-    "numbers": (binary(6, 9) + 3, [3, 4, 3, 4, 3, 4]),
-    "floats": (binary(6, 9) / 2, [0.5, 0.0, 0.5, 0.0, 0.5, 0.0]),
+    **{"letters": (LETTERS, TEXTS), "letters, unscored": (unscored(LETTERS), TEXTS)},
+    "letters, accepted lists": (LETTERS, [["a", "b"], ["c"], ["dd", "a"], ["b"]] * 2),
+    "sentences": (SENTENCES, ["12", "13", "1200.5", "so it is 0.5", "-7", "12"]),
+    "sentences, numbers": (SENTENCES, [12.0, 13, 1200.5, 0.5, -7, 12]),
+    "sentences, accepted lists": (SENTENCES, [["12", "13"], ["0.5"], ["-7", "1200.50"]] * 2),
+    **{"integers": (graded(6, 9) + 3, [3, 4] * 3), "floats": (graded(6, 9) / 2, [0.5, 0.0] * 3)},
 }
-for _path in sorted((Path(at_k.__file__).parent / "samples").glob("*.jsonl")):
-    _rows = [json.loads(line) for line in _path.read_text().splitlines()][:40]
-    JUDGED[_path.stem] = (
-        [row["predictions"] for row in _rows],
-        [row["reference"] for row in _rows],
-    )
-
-_matrix = binary(6, 8)
-_table = datasets.Dataset.from_dict({"outcomes": _matrix.tolist(), "texts": _letters[:6]})
+SMALL, DTYPES = graded(6, 8), ("bool", "int8", "uint8", "int64", "float16", "float32", "float64")
+COLUMNS = datasets.Dataset.from_dict({"outcomes": SMALL.tolist(), "texts": LETTERS[:6]})
 CONTAINERS = {
-    "nested list": _matrix.tolist(),
-    "tuples": tuple(map(tuple, _matrix.tolist())),
-    "list of arrays": list(_matrix),
-    **{kind: _matrix.astype(kind) for kind in ("int8", "uint8", "int64", "bool")},
-    **{kind: _matrix.astype(kind) for kind in ("float16", "float32", "float64")},
-    "Fortran order": np.asfortranarray(_matrix),
-    "masked array": np.ma.masked_array(_matrix, mask=binary(6, 8)[:, ::-1] * np.eye(6, 8)),
-    "object array": np.array(ragged(binary(6, 12).tolist()), dtype=object),
-    "pyarrow array": pa.array(_matrix.tolist()),
-    "pyarrow array of floats": pa.array(_matrix.tolist(), pa.list_(pa.float32())),
-    "pyarrow array, unscored": pa.array(ragged(binary(6, 12).tolist())),
-    "datasets column": _table["outcomes"],
-    "pandas column": pd.Series(_matrix.tolist()),
+    **{dtype: SMALL.astype(dtype) for dtype in DTYPES},
+    **{"nested list": SMALL.tolist(), "list of arrays": list(SMALL), "flat list": [0, 1, 1, 0]},
+    **{"Fortran order": np.asfortranarray(SMALL), "datasets column": COLUMNS["outcomes"]},
+    "masked array": np.ma.masked_array(SMALL, mask=np.eye(6, 8)),
+    "object array": np.array([[None, *row] for row in SMALL.tolist()], dtype=object),
+    **{"pyarrow array": pa.array(SMALL.tolist()), "pyarrow, None": pa.array(unscored(SMALL))},
 }
 TEXT_CONTAINERS = {
-    "NumPy texts": (np.array(_letters[:6]), np.array(list("abcabc"))),
-    "pyarrow texts": (pa.array(_letters[:6]), pa.array(list("abcabc"))),
-    "pyarrow chunks": (pa.chunked_array([_letters[:2], _letters[2:6]]), list("abcabc")),
-    "datasets texts": (_table["texts"], list("abcabc")),
-    "pandas texts": (pd.Series(_letters[:6]), pd.Series(list("abcabc"))),
+    "NumPy texts": (np.array(LETTERS[:6]), np.array(TEXTS[:6])),
+    "pyarrow texts": (pa.array(LETTERS[:6]), pa.array(TEXTS[:6])),
+    "pyarrow chunks": (pa.chunked_array([LETTERS[:2], LETTERS[2:6]]), TEXTS[:6]),
+    "datasets texts": (COLUMNS["texts"], TEXTS[:6]),
 }
-INVALID_OUTCOMES = {
-    "a text": "abc",
-    "a number": 3,
-    "None": None,
-    "a dict": {"a": [1, 0]},
-    "no question": [],
-    "an empty question": [[1, 0], []],
-    "a flat list in a list": [[1, 0], 1],
-    "a question None": [[1, 0], None],
-    "only None": [[None, None], [1, 0]],
-    "2": [[0, 1], [1, 2]],
-    "-1": [[0, 1], [1, -1]],
-    "0.5": [[0.0, 1.0], [0.5, 1.0]],
-    "1.5": [[0.0, 1.0], [1.5, 1.0]],
-    "nan": [[0.0, 1.0], [NAN, 1.0]],
-    "inf": [[0.0, 1.0], [math.inf, 1.0]],
-    "text outcomes": [["a", "b"], ["a", "c"]],
-    "mixed outcomes": [[0, 1], [1, "a"]],
-    "nested outcomes": [[0, 1], [1, [1]]],
-    "three dimensions": np.zeros((2, 2, 2)),
-    "complex": np.ones((2, 2), dtype=complex),
+PAIRS = {
+    **{"40 x 6 and 9": (graded(40, 6), graded(40, 9)), "1 x 8 and 9": (graded(1, 8), graded(1, 9))},
+    "12 x 6, 40 x 6": (graded(12, 6), graded(40, 6)),
+    "12 x 16, two": (graded(12, 16), graded(16, 12).T),
+    "ragged, 15 x 8": (OUTCOMES["ragged"], graded(15, 8)),
+    "masked, pyarrow": (CONTAINERS["masked array"], CONTAINERS["pyarrow array"]),
 }
-PLAIN = OUTCOMES | GRADED | REWARDS | SHARES | VERDICTS | CONTAINERS
-PLAIN |= {f"3 x {n}": binary(3, n) for n in range(1, 201)} | {"40 x 300": binary(40, 300)}
-INPUTS: dict[str, tuple[Any, ...]] = {name: (value,) for name, value in PLAIN.items()}
-INPUTS |= {f"invalid: {name}": (value,) for name, value in INVALID_OUTCOMES.items()}
-INPUTS |= JUDGED | TEXT_CONTAINERS
-INPUTS |= {
-    "12 x 16 and inverse": (binary(12, 16), 1 - binary(12, 16)),
-    "40 x 6 and 40 x 9": (binary(40, 6), binary(40, 9)),
-    "15 ragged and 15 x 8": (OUTCOMES["ragged"], binary(15, 8)),
-    "one question twice": (binary(1, 8), binary(1, 9)),
-    "12 x 16 and 40 x 6": (binary(12, 16), binary(40, 6)),
-    "container twice": (CONTAINERS["masked array"], CONTAINERS["pyarrow array"]),
-    "two references too many": (_letters, list("abcabcabcc")),
-    "references None": (_letters, [None] * 8),
-    "references that are dicts": (_letters, [{"a": 1}] * 8),
+INVALID = [
+    *("abc", 3, None, {"a": [1, 0]}, [], [[1, 0], []], [[1, 0], 1], [[1, 0], None], [[[1]], [[0]]]),
+    *([[None], [1]], [[0, 1], [1, 2]], [[0, 1], [1, -1]], [[0.0, 1.0], [0.5, 1]], [[1.0], [1.5]]),
+    *([[1.0], [NAN]], [[1.0], [INF]], [["x", "y"], ["x"]], [[0, 1], [1, "x"]], [[1], [1, [1]]]),
+    *(np.zeros((1, 2, 2)), np.ones((2, 2), dtype=complex), np.zeros((0, 3)), np.zeros((3, 0))),
+]
+UNFIT = {f"invalid {value!r}": (value,) for value in INVALID}
+UNFIT |= {"references, 9": (LETTERS, [*TEXTS, "a"]), "references, None": (LETTERS, [None] * 8)}
+PLAIN = OUTCOMES | LONG | SIZES | GRADED | REWARDS | VERDICTS | CONTAINERS
+INPUTS: dict[str, tuple] = {name: (value,) for name, value in PLAIN.items()}
+INPUTS |= JUDGED | TEXT_CONTAINERS | PAIRS | UNFIT | {"letters only": (LETTERS,)}
+
+# Values of options that follow from the number of questions m and from k; and checkers.
+DERIVED: dict[str, Callable[[int, Any], Any]] = {
+    "two halves": lambda m, k: ["ab"[2 * i // m] for i in range(m)],
+    "one alone": lambda m, k: ["alone", *("ab"[i % 2] for i in range(1, m))],
+    "some sources": lambda m, k: [f"source {i // 2 % 7}" for i in range(m)],
+    "three before": lambda m, k: graded(m, 3).tolist(),
+    "rising": lambda m, k: (np.arange(1, k + 1) / (k * (k + 1) / 2)).tolist(),
+    "two threads": lambda m, k: ThreadPoolExecutor(2),
 }
-
-
-def least(name: str) -> int:
-    """Return the least number of scored samples of a question."""
-    return min(sum(x is not None for x in row) for row in INPUTS[name][0])
-
-
-def size(name: str) -> int:
-    """Return the number of questions."""
-    return len(INPUTS[name][0])
-
-
-# --- Checkers -----------------------------------------------------------------------------
-
-
-def is_equal(prediction, reference):
-    """Return a bool."""
-    return prediction in reference if isinstance(reference, list) else prediction == reference
-
-
-def unscored_b(prediction, reference):
-    """Return None for the prediction "b"."""
-    return None if prediction == "b" else prediction == reference
-
-
-def share(prediction, reference):
-    """Return a float from 0 to 1."""
-    return 1.0 if prediction == reference else len(str(prediction)) % 5 / 10
-
-
-def category(prediction, reference):
-    """Return a category from 0 to 2."""
-    return 2 if prediction == reference else int(prediction == "a")
-
-
-def label(prediction, reference):
-    """Return a label of a category."""
-    return CATEGORIES[category(prediction, reference)]
-
-
-def grade(prediction, reference):
-    """Return a label of a verdict, or None."""
-    return {"a": "fully", "b": "minor", "c": None}.get(prediction, "none")
-
-
-def failing(prediction, reference):
-    """Raise a KeyError."""
-    raise KeyError(prediction)
-
+CHECKERS: dict[str, Callable[[Any, Any], Any]] = {
+    "equal": lambda answer, known: answer in known if type(known) is list else answer == known,
+    "equal or None": lambda answer, known: None if answer == "b" else answer == known,
+    "share": lambda answer, known: 1.0 if answer == known else len(str(answer)) % 5 / 10,
+    "category": lambda answer, known: 2 if answer == known else int(answer == "a"),
+    "label": lambda answer, known: "correct" if answer == known else "partial",
+    "verdict": lambda answer, known: {"a": "fully", "b": "minor", "c": None}.get(answer, "none"),
+}
 
 # --- Cases --------------------------------------------------------------------------------
 
-Case = tuple[str, str, Callable[[], Any]]  # family, name, call
-LOADED: dict[str, Any] = {}
+
+def over(name: str, *values) -> list[dict]:
+    """Return options with each of the values."""
+    return [{name: value} for value in values]
 
 
-def metric(name: str):
-    """Return a metric, loaded once."""
-    if name not in LOADED:
-        LOADED[name] = at_k.load(name)
-    return LOADED[name]
+def cases(family: str, targets: Iterable[str], inputs: Iterable[str], *axes) -> Iterator[Case]:
+    """Yield calls of the targets with all inputs, and one entry of each axis as options."""
+    targets, inputs = ([x] if isinstance(x, str) else x for x in (targets, inputs))
+    for target, name, *parts in itertools.product(targets, inputs, *axes):
+        options = {key: value for part in parts for key, value in part.items()}
+        shown = ", ".join([name, *(f"{key}={value!r}"[:50] for key, value in options.items())])
+        yield family, f"{target}({shown})", partial(call, target, INPUTS[name], options)
 
 
-def case(family: str, target: str, inputs: str, **options) -> Case:
-    """Return a case: a call of a function, or of a metric's compute."""
-    shown = [inputs, *(f"{name}={show(value)}" for name, value in options.items())]
-    return family, f"{target}({', '.join(shown)})", partial(call, target, INPUTS[inputs], options)
+def call(target: str, inputs: tuple, options: dict) -> Any:
+    """Return the result of a function, or of the compute of a metric with the interval given."""
+    options = GIVEN.get(target, {}) | options
+    for key, value in options.items():
+        if isinstance(value, str) and key == "check_correct_fn":
+            options[key] = CHECKERS.get(value, value)
+        elif isinstance(value, str) and value in DERIVED:
+            options[key] = DERIVED[value](len(inputs[0]), options.get("k"))
+    if target not in COMPUTES:
+        return getattr(at_k, target)(*inputs, **options)
+    return LOADED[target].compute(**dict(zip(ROLES, inputs, strict=False)), **options)
 
 
-def call(target: str, inputs: tuple[Any, ...], options: dict[str, Any]):
-    """Return the result of a function, or of a metric's compute."""
-    name, is_metric, _ = target.partition(".compute")
-    if not is_metric:
-        return getattr(at_k, name)(*inputs, **options)
-    given = dict(zip(("predictions", "references"), inputs, strict=False))
-    return metric(name).compute(**given, **options)
-
-
-def show(value) -> str:
-    """Return a short text for a value, the same in every run."""
-    if callable(value) or hasattr(value, "submit"):
-        return getattr(value, "__name__", type(value).__name__)
-    text = repr(value)
-    return text if len(text) <= 70 else f"{text[:60]}.. of {len(value)}"
-
-
-def function_options(k: int) -> dict[str, list[dict[str, Any]]]:
-    """Return the functions of k, and the options to call each with."""
-    rising, last = (np.arange(1, k + 1) / (k * (k + 1) / 2)).tolist(), [0.0] * (k - 1) + [0.75]
-    powers = [
-        {},
-        {"pass_power": 1.0, "unanimous_power": 0},
-        {"pass_power": 2, "unanimous_power": 0.3},
-    ]
-    names = (
-        "pass",
-        "pass_hat",
-        "auc",
-        "maj",
-        "g_pass",
-        "mg_pass",
-        "geo_spectrum_star",
-        "unanimous",
-    )
-    return {name.removesuffix("_at_k") + "_at_k": [{}] for name in names if name != "pass_hat"} | {
-        "pass_hat_k": [{}],
-        "g_pass_at_k_tau": [{"tau": tau} for tau in (0, 0.28, 0.5, 0.75, 1.0)],
-        "threshold_spectrum_at_k": [{"weights": rising}, {"weights": last}],
-        "geom_at_k": powers,
-        "geom_ds_at_k": powers,
-        "geo_spectrum_at_k": [{}, {"lam": 0}, {"lambda_": 0.8}, {"lam": 0.25, "weights": rising}],
-    }
-
-
-def functions() -> Iterator[Case]:
-    """Functions of binary outcomes."""
-    every = {name: {1, 2, least(name) // 2, least(name)} for name in OUTCOMES}
-    every |= {f"3 x {n}": {1, (n + 1) // 2, n} for n in range(1, 201)} | {"40 x 300": {1, 100, 300}}
-    for inputs, draws in every.items():
-        family = "functions, n = 1 .. 200" if inputs.startswith("3 x") else "functions"
-        for k in sorted(draws & set(range(1, least(inputs) + 1))):
-            yield case(family, "cons_at_k", inputs, k=k)
-            for name, options in function_options(k).items():
-                for option in options:
-                    yield case(family, name, inputs, k=k, **option)
-    some = [*OUTCOMES, *(f"3 x {n}" for n in (1, 3, 64, 127, 128, 129, 130, 200)), "40 x 300"]
-    for inputs in some:
-        for k in sorted({1, 3, least(inputs), 100 if "0" in inputs else 7}):
-            for name, options in function_options(k).items():
-                for option in options:
-                    yield case("_ci functions", f"{name}_ci", inputs, k=k, **option)
-    for name, options in function_options(4).items():
-        for extra in (
-            *({"confidence": confidence} for confidence in (0.8, 0.99)),
-            {"bounds": None},
-            {"bounds": (0.2, 0.6)},
-            {"alpha0": 0.5, "beta0": 0.5},
-            {"alpha0": 2, "beta0": 7.25, "confidence": 0.9},
-        ):
-            for inputs in ("12 x 16", "unscored", "all correct"):
-                yield case("_ci functions", f"{name}_ci", inputs, k=4, **options[-1], **extra)
-
-
-def worth(name: str) -> list[dict[str, Any]]:
-    """Return options with rewards for the categories of the inputs."""
-    if name not in GRADED:
-        return [{}, {"w": [-1.0, 2.5]}]
-    if name.startswith("4"):
-        return [{"w": [0.0, 0.25, 0.5, 1.0]}, {"w": [1, -1, 1, 3]}]
-    return [{"w": [0.0, 0.5, 1.0]}, {"w": [2.0, 0.0, -0.1]}]
-
-
-def prior_outcomes(name: str) -> list[list[int]]:
-    """Return three prior outcomes for each question."""
-    return binary(size(name), 3).tolist()
-
-
-def reward_functions() -> Iterator[Case]:
-    """Functions of categories with rewards."""
-    family = "bayes, avg and max_at_k functions"
-    for inputs in (*OUTCOMES, *GRADED, "40 x 300"):
-        for w in worth(inputs):
-            prior = {"R0": prior_outcomes(inputs)}
-            for name, options in {
-                "bayes": ({}, prior),
-                "bayes_ci": ({}, prior, {"bounds": (0.1, 0.9)}, {"confidence": 0.8}),
-                "avg": ({},),
-                "avg_ci": ({}, {"bounds": (0.1, 0.9)}, {"confidence": 0.99}),
-                "max_at_k": [{"k": k} for k in (1, 2, 5, 100) if k <= least(inputs)],
-                "max_at_k_ci": [{"k": k, **x} for k in (1, 2, 16) for x in ({}, prior)]
-                + [{"k": 3, "bounds": (0.1, 0.9), "confidence": 0.8}],
-            }.items():
-                for option in options:
-                    yield case(family, name, inputs, **w, **option)
-
-
-def comparisons() -> Iterator[Case]:
-    """The function compare."""
-    pairs = [
-        "12 x 16 and inverse",
-        "40 x 6 and 40 x 9",
-        "15 ragged and 15 x 8",
-        "one question twice",
-    ]
-    for pair in pairs:
-        for name in ("pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k"):
-            for k in (None, 1, [2, 4]):
-                yield case("compare", "compare", pair, metric=name, k=k)
-                yield case("compare", "compare", pair, metric=name, k=k, interval="questions")
-        for confidence in (0.8, 0.99):
-            yield case("compare", "compare", pair, confidence=confidence)
-        clusters = [f"source {i % 5}" for i in range(size(pair))]
-        yield case("compare", "compare", pair, interval="questions", clusters=clusters)
-        for tau in (0, 0.28, 1.0):
-            yield case("compare", "compare", pair, metric="G-Pass@k", tau=tau)
-
-
-def verdicts() -> Iterator[Case]:
-    """The function and the metric score_agg."""
-    for inputs in VERDICTS:
-        for temperature in (0.1, 0.2, 0.3, 0.44, 0.4428571428571429, 0.45, 0.5, 0.6, 0.7, 0.9, 1.0):
-            options = {"temperature": temperature}
-            for option in ({}, {"penalty": 0}, {"penalty": 0.5}, {"eps_for_neg_p": 1e-3}):
-                yield case("score_agg function", "score_agg", inputs, **options, **option)
-                yield case("score_agg metric", "score_agg.compute", inputs, **options, **option)
-            for compat in ("0.3", "0.7", "0.8"):
-                yield case("score_agg function", "score_agg", inputs, compat=compat, **options)
-    for temperature in (0.1, 0.5, 0.9):
-        options = {"temperature": temperature, "weights": {"a": 1, "b": 0.25, "c": 0.0, "dd": 0.5}}
-        yield case("score_agg metric", "score_agg.compute", "letters only", **options)
-
-
-INPUTS["letters only"] = (_letters,)
-
-
-def scores() -> Iterator[Case]:
-    """Scores of the metrics, and their options, without intervals."""
-    family, compute = "gpassk scores", "gpassk.compute"
-    for inputs in (*OUTCOMES, "40 x 300"):
-        draws = [k for k in (1, 2, 4, 5, 16, 100) if k <= least(inputs)]
-        for name in (*SINGLE_SCORES, *BLENDS):
-            yield case(family, compute, inputs, k=draws, include=name, return_per_question=True)
-        yield case(family, compute, inputs, k=draws[-1], include=[*BLENDS, *SINGLE_SCORES])
-        yield case(family, compute, inputs, k=draws[0])
-        yield case("cons_at_k scores", "cons_at_k.compute", inputs, return_per_question=True)
-        for k in (1, draws):
-            yield case("cons_at_k scores", "cons_at_k.compute", inputs, k=k)
-        if least(inputs) >= 4:
-            yield case(family, compute, inputs)
-            yield case("max_at_k scores", "max_at_k.compute", inputs, return_per_question=True)
-    for k in (7, 25):
-        rising = (np.arange(1, k + 1) / (k * (k + 1) / 2)).tolist()
-        for option in (
-            *(
-                {"thresholds": tau}
-                for tau in (0, 0.28, 0.5, [0.28, 0.6], (0.1, 1), np.array([0.3]))
-            ),
-            *({"include": "GeoSpectrum@k", "lam": lam} for lam in (0, 0.3, 1)),
-            {"include": ["GeoSpectrum@k", "Spectrum@k"], "weights": rising},
-            {"include": ["GeoSpectrum@k", "Spectrum@k"], "weights": rising, "lam": 0.9},
-            {"include": BLENDS, "pass_power": 1, "unanimous_power": 2.5},
-            {"include": BLENDS, "pass_power": 0, "unanimous_power": 1},
-        ):
-            yield case(family, compute, "10 x 25", k=k, **option)
-    for inputs in (*OUTCOMES, *GRADED):
-        draws = [k for k in (1, 2, 4, 100) if k <= least(inputs)]
-        for w in worth(inputs):
-            plain = {**w, "confidence": None, "return_per_question": True}
-            yield case("bayes_at_n scores", "bayes_at_n.compute", inputs, **plain)
-            plain["R0"] = prior_outcomes(inputs)
-            yield case("bayes_at_n scores", "bayes_at_n.compute", inputs, **plain)
-            yield case("max_at_k scores", "max_at_k.compute", inputs, k=draws, **w)
-    for inputs in REWARDS:
-        draws = [k for k in (1, 2, 3, 4, 12, 100) if k <= least(inputs)]
-        options = {"k": draws, "return_per_question": True}
-        yield case("max_at_k scores", "max_at_k.compute", inputs, **options)
-    for inputs in SHARES:
-        options = {"k": [1, 2, 3], "return_per_question": True}
-        yield case("cons_at_k scores", "cons_at_k.compute", inputs, **options)
-
-
-def intervals() -> Iterator[Case]:
-    """Intervals of the metrics, with groups and clusters."""
-    for name, inputs, base in interval_inputs():
-        known = [x for x in INTERVALS if name != "cons_at_k" or x != "hierarchical"]
-        questions, family = size(inputs), f"{name} intervals"
-        many = {"groups": ["single", *("ab"[i % 2] for i in range(1, questions))]}
-        two = {"groups": ["ab"[2 * i // questions] for i in range(questions)]}
-        sources = {"clusters": [f"source {i // 2 % 7}" for i in range(questions)]}
-        for interval in ["questions"] if name == "score_agg" else known:
-            if interval == "posterior" and inputs in REWARDS:
-                continue  # rewards that are no categories have no posterior
-            extra = [{"confidence": confidence} for confidence in (0.8, 0.95, 0.99)]
-            extra += [{"confidence": 0.9, "return_per_question": True, **two}]
-            extra += [{"confidence": 0.95, **many}] if interval != "questions" else []
-            if interval in ("questions", "auto"):
-                extra += [{"confidence": 0.95, **sources}, {"confidence": 0.95, **sources, **two}]
-            if interval == "posterior" and name in ("gpassk", "cons_at_k"):
-                extra += [{"confidence": 0.95, "alpha0": 0.5, "beta0": 3.5}]
-            if name in ("bayes_at_n", "max_at_k"):
-                extra += [{"confidence": 0.95, "bounds": (0.25, 0.75)}]
-            beyond = name in ("gpassk", "max_at_k") and inputs not in REWARDS
-            if interval in ("hierarchical", "auto") and beyond:
-                extra += [
-                    {"confidence": 0.95, "k": k, **x} for k in (20, [2, 32]) for x in ({}, two)
-                ]
-            for option in extra:
-                yield case(family, f"{name}.compute", inputs, interval=interval, **base | option)
-            if name == "gpassk" and interval != "hierarchical":
-                options = {
-                    "include": BLENDS,
-                    "k": base["k"],
-                    "confidence": 0.95,
-                    "interval": interval,
-                }
-                yield case(family, "gpassk.compute", inputs, **options)
-    for interval in INTERVALS:
-        options = {"k": 100, "confidence": 0.95, "interval": interval}
-        yield case("gpassk intervals", "gpassk.compute", "40 x 300", **options)
-
-
-def interval_inputs() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield metrics, inputs and options for which every interval is computed."""
-    outcomes = [name for name in OUTCOMES if name not in ("one sample each", "one sample")]
-    for inputs in outcomes:
-        draws = [k for k in (1, 2, 4) if k <= least(inputs)]
-        yield "gpassk", inputs, {"k": draws, "include": SINGLE_SCORES, "thresholds": [0.28, 0.5]}
-        yield "cons_at_k", inputs, {"k": [1, least(inputs)]}
-        yield "bayes_at_n", inputs, {}
-        yield "max_at_k", inputs, {"k": draws[-1]}
-    for inputs in GRADED:
-        for w in worth(inputs):
-            yield "bayes_at_n", inputs, {**w, "R0": prior_outcomes(inputs)}
-            yield "max_at_k", inputs, {**w, "k": [1, 3]}
-    for inputs in REWARDS:
-        yield "max_at_k", inputs, {"k": [1, 3]}
-    for inputs in SHARES:
-        yield "cons_at_k", inputs, {"k": [1, 3]}
-    for inputs in VERDICTS:
-        yield "score_agg", inputs, {"temperature": 0.3}
-    yield "cons_at_k", "letters", {"k": [1, 2, 5]}
-
-
-def containers() -> Iterator[Case]:
-    """Containers of outcomes and of texts."""
-    for inputs in CONTAINERS:
-        for name in ("pass_at_k", "geom_at_k_ci", "mg_pass_at_k", "cons_at_k", "max_at_k"):
-            yield case("containers", name, inputs, k=2)
-        for name in ("bayes", "avg_ci", "score_agg"):
-            yield case("containers", name, inputs)
-        for name in METRICS:
-            options = {"return_per_question": True} | ({"k": 2} if name.endswith("k") else {})
-            yield case("containers", f"{name}.compute", inputs, **options)
-    for inputs in TEXT_CONTAINERS:
-        for name in METRICS:
-            yield case("containers", f"{name}.compute", inputs, return_per_question=True)
-    yield case("containers", "compare", "container twice", k=2)
-
-
-def checkers() -> Iterator[Case]:
-    """Checkers of predictions against references."""
-    for name in METRICS:
-        accepted: list[Callable] = [is_equal, unscored_b]
-        accepted += [] if name in ("gpassk", "bayes_at_n") else [share]
-        accepted += [grade] if name == "score_agg" else []
-        option = {"k": [1, 2]} if name.endswith("k") else {}
-        each = {**option, "return_per_question": True}
-        for inputs in JUDGED:
-            checks = ["numeric", is_equal, *accepted[2:3]]
-            checks += [] if "number references" in inputs else ["exact_match"]
-            checks = checks[:1] if "smollm2" in inputs else checks
-            if inputs in ("letters", "letters, unscored"):
-                checks = ["exact_match", *accepted]
-            for check in checks:
-                yield case("checkers", f"{name}.compute", inputs, check_correct_fn=check, **each)
-        for extra in ({"num_proc": 2}, {"num_proc": 1}, {"executor": ThreadPoolExecutor(2)}):
-            options = {"check_correct_fn": is_equal, **extra, **option}
-            yield case("checkers", f"{name}.compute", "letters", **options)
-        options = {"check_correct_fn": "math_verify", **option}
-        yield case("checkers", f"{name}.compute", "sentences, number references", **options)
-    for name in ("bayes_at_n", "max_at_k"):
-        for check, extra in ((category, {}), (label, {"categories": CATEGORIES})):
-            options = {"check_correct_fn": check, "w": [0.0, 0.5, 1.0], **extra}
-            yield case("checkers", f"{name}.compute", "letters", **options)
-        options = {"categories": ["a", "b", "c", "dd"], "w": [1, 2, 4, 3]}
-        yield case("checkers", f"{name}.compute", "letters only", **options)
-    for merge_right in (True, False):
-        for inputs in ("letters", "letters, lists of references", "sentences", "smollm2_warm"):
-            for k in (None, [1, 2, 3, 4, 5]):
-                check = "exact_match" if inputs.startswith("letters") else "numeric"
-                options = {"k": k, "merge_right": merge_right, "check_correct_fn": check}
-                yield case(
-                    "votes", "cons_at_k.compute", inputs, return_per_question=True, **options
-                )
-
-
-def in_batches(name: str, inputs: str, steps: str):
-    """Return the scores of questions that are added in steps: add, add_batch, compute."""
-    one, rows = at_k.load(name), [list(each) for each in INPUTS[inputs]]
-    kinds = ("predictions", "references")[: len(rows)]
-    rest = [dict(zip(kinds, row, strict=True)) for row in zip(*rows, strict=True)]
+def in_steps(name: str, inputs: tuple, steps: str) -> dict:
+    """Return scores of questions of which some are added before: 1 by add, 2 by add_batch."""
+    metric, questions = at_k.load(name), zip(*inputs, strict=True)
     for step in steps:
-        taken, rest = (rest[:1], rest[1:]) if step == "1" else (rest[:2], rest[2:])
-        batch = {kind: [row[kind] for row in taken] for kind in kinds}
+        some = zip(*itertools.islice(questions, int(step)), strict=True)
+        batch = dict(zip(ROLES, map(list, some), strict=False))
         if step == "1":
-            one.add(**{kind[:-1]: value[0] for kind, value in batch.items()})
-        elif step == "2":
-            one.add_batch(**batch)
-        else:  # a compute that fails leaves the questions before it
+            metric.add(**{role[:-1]: values[0] for role, values in batch.items()})
+        else:
             try:
-                one.compute(**batch, confidence=2)
+                metric.compute(**batch, confidence=2)  # this fails, and adds nothing
             except ValueError:
-                one.add_batch(**batch)
-    last = {kind: [row[kind] for row in rest] for kind in kinds} if rest else {}
-    return {"length": len(one), **one.compute(**last, return_per_question=True), "left": len(one)}
+                metric.add_batch(**batch)
+    last = dict(zip(ROLES, map(list, zip(*questions, strict=True)), strict=False))
+    options = GIVEN[f"{name}.compute"] | EACH[0]
+    length, scores = len(metric), metric.compute(**last, **options)
+    return {"length before": length, **scores, "length after": len(metric)}
 
 
-def batches() -> Iterator[Case]:
-    """Questions that are added in several steps."""
-    usual = ("12 x 16", "letters", "letters, unscored", "sentences", "ragged")
-    for name in METRICS:
-        more = {"score_agg": ("verdicts", "weights"), "max_at_k": ("rewards", "rewards, unscored")}
-        for inputs in (*usual, *more.get(name, ())):
-            for steps in ("", "1", "2", "12", "1121", "x2", "1x2"):
-                call_it = partial(in_batches, name, inputs, steps)
-                yield "batches", f"{name}({inputs}) in steps {steps!r}", call_it
-
-
-# --- Invalid calls --------------------------------------------------------------------------
-
-INVALID = {
-    "k": (0, -1, 1.5, "2", True, 10**7, [1, 0], [], NAN, 200),
-    "confidence": (0, 1, -0.5, 1.5, "0.95", NAN, True),
-    "bounds": ((1, 0), (0,), 3, (0, NAN), "ab"),
-    "alpha0": (0, -1, NAN, "1", None),
-    "beta0": (0, -1, math.inf, "1", None),
-    "tau": (-0.1, 1.1, NAN, "0.5", None),
-    "thresholds": (-0.1, [0.5, 1.1], [], "0.5", [None]),
-    "include": ("pass", [], ["pass@k", "pass@2"], 3),
-    "lam": (-0.1, 1.1, "0.5", None),
-    "weights": ([1.0], [-0.1] * 9, [1, 1], 3, "ab", {}, {"a": 2}, {1: 0.5}, {"a": "b"}),
-    "pass_power": (-1, 101, NAN, "1"),
-    "unanimous_power": (-1, 101, NAN, "1"),
-    "w": ([0.0], [0, 1, 2, 3, 4], [0, NAN], ["a", "b"], 3, [], [0, 1e200]),
-    "R0": ([[0]], [[0, 2]] * 8, [[None]] * 8, "ab", 3, [[0], [0, 1]] * 4),
-    "categories": (["a"], ["a", "a"], [0, 1], [], 3),
-    "merge_right": (None, 1, "yes"),
-    "temperature": (0.05, 1.1, "0.5", NAN, None),
-    "penalty": (-0.1, 1.1, "0.1", NAN),
-    "eps_for_neg_p": (0, -1, 2, NAN),
-    "compat": ("0.9", 0.3, []),
-    "check_correct_fn": ("exact", 3, None, failing, str, lambda a, b: -1, lambda a, b: [1]),
-    "num_proc": (0, -1, 1.5, True, "2"),
-    "executor": (3, ThreadPoolExecutor, "threads"),
-    "interval": ("none", None, 3, ["posterior"], "hierarchical"),
-    "clusters": (["a"], ["a"] * 8, 3, "abcdefgh", [None] * 8),
-    "groups": (["a"], 3, "abcdefgh", [None] * 8, ["a"] * 9),
-    "return_per_question": (None, 1, "yes"),
-    "metric": ("pass", None, "Geom@k"),
-    "unknown_parameter": (1,),
+LOADED = {f"{name}.compute": at_k.load(name) for name in METRICS}
+GIVEN = {name: {"interval": "questions" if name == AGG else "posterior"} for name in COMPUTES}
+POWERS = [{}, {"pass_power": 1.0, "unanimous_power": 0}, {"pass_power": 2, "unanimous_power": 0.3}]
+PLAIN_FUNCTIONS = "pass_at_k pass_hat_k unanimous_at_k auc_at_k maj_at_k g_pass_at_k mg_pass_at_k"
+FUNCTIONS = {
+    **{name: [{}] for name in [*PLAIN_FUNCTIONS.split(), "geo_spectrum_star_at_k"]},
+    "g_pass_at_k_tau": over("tau", 0, 0.28, 0.5, 0.75, 1.0),
+    "threshold_spectrum_at_k": over("weights", "rising"),
+    **{"geom_at_k": POWERS, "geom_ds_at_k": POWERS},
+    "geo_spectrum_at_k": [{}, {"lam": 0}, {"lambda_": 0.8}, {"lam": 0.25, "weights": "rising"}],
 }
-_BETA = ("k", "confidence", "bounds", "alpha0", "beta0", "unknown_parameter")
-_COMPUTE = ("check_correct_fn", "num_proc", "executor", "confidence", "interval", "clusters")
-_COMPUTE += ("groups", "return_per_question", "unknown_parameter")
-PARAMETERS = {
-    "pass_at_k": ("k",),
-    "pass_hat_k_ci": _BETA,
-    "auc_at_k_ci": _BETA,
-    "cons_at_k": ("k",),
-    "g_pass_at_k_tau": ("k", "tau"),
-    "mg_pass_at_k_ci": _BETA,
-    "threshold_spectrum_at_k": ("weights",),
-    "geom_at_k": ("pass_power", "unanimous_power"),
-    "geo_spectrum_at_k": ("lam", "weights"),
-    "bayes": ("w", "R0"),
-    "avg_ci": ("w", "confidence", "bounds"),
-    "max_at_k": ("k", "w"),
-    "max_at_k_ci": ("k", "w", "R0", "confidence", "bounds"),
-    "score_agg": ("temperature", "penalty", "eps_for_neg_p", "compat"),
-    "compare": ("metric", "k", "interval", "confidence", "tau", "clusters"),
-    "gpassk.compute": ("k", "thresholds", "include", "lam", "weights", "pass_power", *_COMPUTE)
-    + ("unanimous_power", "alpha0", "beta0"),
-    "bayes_at_n.compute": ("w", "R0", "categories", "bounds", *_COMPUTE),
-    "max_at_k.compute": ("k", "w", "R0", "categories", "bounds", *_COMPUTE),
-    "cons_at_k.compute": ("k", "merge_right", "alpha0", "beta0", *_COMPUTE),
-    "score_agg.compute": ("temperature", "penalty", "eps_for_neg_p", "weights", *_COMPUTE),
-}
-REQUIRED = {"g_pass_at_k_tau": {"tau": 0.5}, "threshold_spectrum_at_k": {"weights": [0.5, 0.5]}}
+W = over("w", None, [-1.0, 2.5], [0.0, 0.5, 1.0], [2, 0, -0.1], [0.0, 0.25, 0.5, 1.0])
+CONFIDENCE, R0 = over("confidence", 0.95, 0.8, 0.99), over("R0", None, "three before")
+INTERVAL = over("interval", "posterior", "sampling", "hierarchical", "questions", "auto")
+EACH, BOUNDED = over("return_per_question", True), {"bounds": (0.1, 0.9), "confidence": 0.95}
+GROUPS, CLUSTERS = over("groups", "two halves", "one alone"), over("clusters", "some sources")
+PRIORS = [{"alpha0": 0.5, "beta0": 0.5}, {"alpha0": 2, "beta0": 7.25, "confidence": 0.9}]
+TEMPERATURES = over("temperature", 0.1, 0.2, 0.3, 0.44, 0.4428571428571429, 0.45, 0.5, 0.7, 1.0)
+
+
+def function_cases() -> Iterator[Case]:
+    """Yield calls of the functions."""
+    for name, options in FUNCTIONS.items():
+        yield from cases("functions", name, OUTCOMES | LONG, over("k", 1, 2, 5, 25, 100), options)
+        for n in range(1, 201):
+            k = over("k", *sorted({(n + 1) // 2, n}))
+            yield from cases("functions, n = 1 .. 200", name, f"3 x {n}", k, options[:2])
+        some = [*OUTCOMES, *LONG, *(f"3 x {n}" for n in (2, 64, 127, 128, 130))]
+        yield from cases("_ci functions", f"{name}_ci", some, over("k", 1, 3, 8, 100), options[:2])
+        extra = over("bounds", None, (0.2, 0.6)) + PRIORS + CONFIDENCE[1:]
+        yield from cases("_ci functions", f"{name}_ci", some[:3], over("k", 4), options, extra)
+    yield from cases("functions", "cons_at_k", OUTCOMES | SIZES, over("k", 1, 2, 5, 100))
+    some, extra = [*OUTCOMES, *LONG, *GRADED], [BOUNDED, *CONFIDENCE]
+    yield from cases("reward functions", ["avg", "bayes"], some, W)
+    yield from cases("reward functions", ["avg_ci", "bayes_ci"], some, W, extra)
+    yield from cases("reward functions", ["bayes", "bayes_ci"], some, W, R0[1:])
+    yield from cases("reward functions", "max_at_k", some, over("k", 1, 2, 5, 100), W)
+    yield from cases("reward functions", "max_at_k_ci", some, over("k", 1, 3, 16), W, R0, extra[:2])
+    scores = over("metric", "pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k")
+    k, kinds = over("k", None, 1, [2, 4]), over("interval", "sampling", "questions")
+    yield from cases("compare", "compare", PAIRS, scores, k, kinds)
+    extra = [*over("tau", 0, 0.28, 1.0), {"clusters": "some sources", "interval": "questions"}]
+    yield from cases("compare", "compare", PAIRS, scores[2:4], extra, CONFIDENCE)
+    some = [*VERDICTS, *OUTCOMES, "shares", "shares, unscored"]
+    extra = over("penalty", 0.1, 0, 0.5) + over("eps_for_neg_p", 1e-3)
+    yield from cases("score_agg", ["score_agg", AGG], some, TEMPERATURES, extra)
+    releases = over("compat", "0.3", "0.7", "0.8")
+    yield from cases("score_agg", "score_agg", some, TEMPERATURES, releases)
+
+
+def metric_cases() -> Iterator[Case]:
+    """Yield computes of the metrics, first without intervals."""
+    k, some = over("k", None, 1, 5, [1, 2, 4], 100), [*OUTCOMES, *LONG]
+    names = [{}, *over("include", *SINGLE_SCORES, *BLENDS, [*BLENDS, *SINGLE_SCORES])]
+    yield from cases("gpassk", GPASSK, some, k, names)
+    extra = over("thresholds", 0, 0.28, 0.5, [0.28, 0.6], (0.1, 1.0))
+    extra += [{"include": BLENDS, **x} for x in [*over("lam", 0, 0.3, 1), *POWERS]]
+    extra += [{"include": SINGLE_SCORES + BLENDS, "weights": "rising"}]
+    yield from cases("gpassk", GPASSK, "10 x 25", over("k", 7, 25), extra, EACH)
+    yield from cases("cons_at_k", CONS, [*some, "shares", "shares, unscored"], k, EACH)
+    yield from cases("max_at_k", MAX, [*some, *GRADED, *REWARDS], k, W, EACH)
+    yield from cases("bayes_at_n", BAYES, [*some, *GRADED], W, R0, EACH, over("confidence", None))
+    k, scores = over("k", [1, 4], [2, 20]), {"include": SINGLE_SCORES, "thresholds": [0.28, 0.5]}
+    for target, inputs, options in (
+        (GPASSK, OUTCOMES, [{**x, **scores} for x in k]),
+        (GPASSK, OUTCOMES, [{"k": 4, "include": BLENDS}]),
+        (CONS, ["letters", *OUTCOMES, "shares", "shares, unscored"], over("k", [1, 2, 4])),
+        (MAX, OUTCOMES, k),
+        (MAX, REWARDS, over("k", [1, 4])),
+        (MAX, GRADED, [{"k": [1, 4], **w} for w in W[3:]]),
+        (BAYES, OUTCOMES, [{}]),
+        (BAYES, GRADED, [{"R0": "three before", **w} for w in W[3:]]),
+        (AGG, [*VERDICTS, "shares", "all correct", "14 x 1"], over("temperature", 0.3)),
+    ):
+        family = f"{target.removesuffix('.compute')} intervals"
+        yield from cases(family, target, inputs, INTERVAL, options, CONFIDENCE[:1])
+        extra = [*EACH, *GROUPS, *CLUSTERS, GROUPS[0] | CLUSTERS[0], BOUNDED, PRIORS[1]]
+        extra = [*CONFIDENCE[1:], *(CONFIDENCE[0] | x for x in extra)]
+        yield from cases(family, target, [*inputs][:2], INTERVAL, options[:1], extra)
+    yield from cases("k > n", [GPASSK, MAX], "ragged", INTERVAL[2::2], k[1:], GROUPS, CONFIDENCE)
+    yield from cases("k > n", MAX, [*GRADED][:3], INTERVAL[2::2], k[1:], W[3:], CONFIDENCE[:1])
+    yield from cases("n > 128", [GPASSK, MAX, CONS], LONG, INTERVAL, over("k", 100), CONFIDENCE[:1])
+    yield from cases("n > 128", BAYES, LONG, INTERVAL, CONFIDENCE)
+
+
+def input_cases() -> Iterator[Case]:
+    """Yield calls with all containers, checkers, references and steps."""
+    some = ["pass_at_k", "mg_pass_at_k", "geom_at_k_ci", "cons_at_k", "max_at_k", "max_at_k_ci"]
+    yield from cases("containers", some, CONTAINERS, over("k", 2))
+    yield from cases("containers", ["bayes", "avg_ci", "score_agg"], CONTAINERS)
+    checks = over("check_correct_fn", "exact_match", "numeric", *CHECKERS)
+    for target in COMPUTES:
+        options = [{}] if target in (BAYES, AGG) else over("k", None, [1, 2])
+        yield from cases("containers", target, CONTAINERS | TEXT_CONTAINERS, options, EACH)
+        yield from cases("checkers", target, JUDGED, checks, options, EACH)
+        where = over("num_proc", 1, 2) + over("executor", "two threads")
+        yield from cases("checkers", target, "letters", checks[2:3], where)
+    some, extra = [BAYES, MAX], [{"categories": ["incorrect", "partial", "correct"]}, {}]
+    yield from cases("checkers", some, "letters", checks[2:], W[2:3], extra)
+    extra = [{"categories": ["a", "b", "c", "dd"], "w": [1, 2, 4, 3]}]
+    yield from cases("checkers", some, "letters only", extra, over("confidence", None, 0.9))
+    extra = over("weights", {"a": 1, "b": 0.25, "c": 0.0, "dd": 0.5})
+    yield from cases("checkers", AGG, "letters only", TEMPERATURES, extra, EACH)
+    merged, k = over("merge_right", True, False), over("k", None, 1, [2, 3, 4, 5, 7])
+    yield from cases("votes", CONS, JUDGED, merged, k, checks[:3], EACH)
+    some = ["12 x 16", "ragged", "unscored", "rewards", "rewards, unscored", "verdicts", *JUDGED]
+    for name, inputs, steps in itertools.product(METRICS, some, ("", "1", "1221")):
+        compute = partial(in_steps, name, INPUTS[inputs], steps)
+        yield "steps", f"{name}({inputs}) in steps {steps!r}", compute
+
+
+# Each parameter is given each of these values, most of which are invalid.
+VALUES = [
+    *(-1, 0, 2, 1.5, 10**7, True, None, NAN, INF, "ab", b"ab", {}, [], [1], [0, NAN], (1, 0), int),
+    *([[0]], [[None]] * 8, [[0, 3]] * 8, ["a"], ["a", "a"], [None] * 8, ["a"] * 9, {"a": 2}),
+]
+OPTIONS = """k thresholds include lam weights pass_power unanimous_power w R0 categories bounds
+    merge_right temperature penalty eps_for_neg_p check_correct_fn num_proc executor confidence
+    interval clusters alpha0 beta0 groups return_per_question"""
+
+
+def invalid_cases() -> Iterator[Case]:
+    """Yield calls of which most raise an error."""
+    for target in sorted({*at_k.__all__} - {"load"}):
+        names = [*inspect.signature(getattr(at_k, target)).parameters][1:]
+        needed = {"k": 2, "tau": 0.5, "weights": [0.5, 0.5]}.items()
+        needed = [{name: value for name, value in needed if name in names}]
+        inputs = "12 x 16, two" if target == "compare" else "all correct"
+        for name in [*names, "unknown"]:
+            yield from cases("invalid options", target, inputs, needed, over(name, *VALUES))
+        yield from cases("invalid inputs", target, [*UNFIT, "letters", "1 x 8"], needed)
+        yield from cases("invalid inputs", target, "all correct")
+    for name in OPTIONS.split():
+        yield from cases("invalid options", COMPUTES, "letters", over(name, *VALUES))
+    yield from cases("invalid inputs", COMPUTES, UNFIT)
+
+
+def results(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each single result of a case, with its key."""
+    if isinstance(value, dict):
+        yield f"{key} keys", " ".join(value)
+        for name, each in value.items():
+            yield from results(each, f"{key} {name}")
+    elif isinstance(value, list):
+        for place, each in enumerate(value):
+            yield from results(each, f"{key}[{place}]")
+    elif isinstance(value, tuple):  # of a function
+        ends = ("", "_sigma") if len(value) == 2 else TOLERANT
+        yield from ((f" score{end}", repr(each)) for end, each in zip(ends, value, strict=True))
+    else:
+        yield key or " score", repr(value)
+
+
+def compute_table() -> Table:
+    """Return the results of all cases."""
+    table: Table = {}
+    every = (function_cases, metric_cases, input_cases, invalid_cases)
+    for family, name, compute in itertools.chain.from_iterable(cases() for cases in every):
+        try:
+            found = {f"{name}:{key}": result for key, result in results(compute())}
+        except Exception as error:
+            found = {f"{name}: error": type(error).__name__}
+        assert not found.keys() & table.setdefault(family, {}).keys(), f"a second case {name}"
+        table[family] |= found
+    return table
+
+
+def difference(key: str, old: str, new: str) -> tuple[bool, float]:
+    """Return whether two results differ by more than the tolerance, and the relative difference."""
+    try:
+        size, gap = abs(float(old)), abs(float(new) - float(old))
+    except ValueError:
+        return True, INF
+    within = key.endswith(TOLERANT) and gap <= ABSOLUTE + RELATIVE * size
+    return not within, gap / (size or 1.0)
+
+
+def compare_tables(before: Table, now: Table) -> int:
+    """Print how the results differ, and return how many differ by more than the tolerance."""
+    total = beyond = 0
+    for family in before | now:
+        old, new = before.get(family, {}), now.get(family, {})
+        pairs = {key: (old.get(key, "absent"), new.get(key, "absent")) for key in old | new}
+        found = [(*difference(x, *pair), x, *pair) for x, pair in pairs.items() if len({*pair}) > 1]
+        differ = sum(each[0] for each in found)
+        total, beyond = total + len(pairs), beyond + differ
+        if found:
+            print(f"{family}: {len(pairs)} results, {differ} differ;", end=" ")
+            print(f"{len(found) - differ} within tolerance; largest {max(x[1] for x in found):.2g}")
+        for _, relative, key, *pair in sorted(found, reverse=True)[:EXAMPLES]:
+            print(f"    {key}: {pair[0]} -> {pair[1]} (relative {relative:.2g})")
+    print(f"{total} results, {beyond} differ")
+    return beyond
+
+
+def main(command: str, path: str) -> int:
+    """Record or compare, and return the exit code."""
+    print(f"at_k of {at_k.__file__}")
+    table = compute_table()
+    if command == "compare":
+        return int(compare_tables(json.loads(Path(path).read_text()), table) > 0)
+    Path(path).write_text(json.dumps(table, indent=1))
+    errors = sum(key.endswith(" error") for found in table.values() for key in found)
+    print(f"{sum(map(len, table.values()))} results, of which {errors} are errors")
+    return 0
+
+
+if __name__ == "__main__":
+    given = len(sys.argv) == 3 and sys.argv[1] in ("record", "compare")
+    sys.exit(main(*sys.argv[1:]) if given else __doc__)
