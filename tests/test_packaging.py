@@ -118,6 +118,32 @@ def test_a_kernel_is_well_formed(folder):
     assert not any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree))
 
 
+def names_used_by(modules):
+    """Return the names that the definition of each top-level name uses."""
+    used: dict[str, set[str]] = {}
+    for module in modules:
+        for statement in module.statements:
+            names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+            for name in vendor.Module("", "", ast.unparse(statement)).names:
+                used.setdefault(name, set()).update(names)
+    return used
+
+
+@pytest.mark.parametrize("folder", METRICS, ids=lambda folder: folder.name)
+def test_the_script_reaches_a_name_of_every_module_in_its_kernel(folder):
+    script = vendor.Module(folder.name, "", (folder / f"{folder.name}.py").read_text())
+    modules = vendor.needed_by(script, ".kernel", vendor.read_package())
+    used = names_used_by(modules)
+    reached = set()
+    found = [a.name for node in script.imports for a in node.names if a.name in used]
+    while found:
+        name = found.pop()
+        if name not in reached:
+            reached.add(name)
+            found += used[name] & used.keys()
+    assert [module.name for module in modules if not reached & module.names.keys()] == []
+
+
 def test_the_kernel_of_score_agg_has_no_double_double_arithmetic():
     kernel = (ROOT / "metrics/score_agg/kernel.py").read_text()
     assert "shared/at_k/scores/score_agg.py" in kernel
