@@ -1,17 +1,16 @@
 """Expected scores and covariances for small n and k, computed in integers.
 
-Each function returns a table for all questions with n samples, one entry for each number c of
-correct samples. The distributions are those of `distributions`. Both are distributions of a
-Polya urn, which holds balls of two colors, for correct and incorrect outcomes. A ball is drawn at
-random; then it is left out (the hypergeometric distribution), or it is put back together with one
-more ball of its color (the Beta-binomial distribution). First j correct balls and then k - j
-incorrect ones can be drawn in
+Each function returns a table for all questions with n samples, with one entry for each number c
+of correct samples. The two distributions are those of `distributions`. Both are distributions of a
+Polya urn, which holds balls of two colors, one for correct and one for incorrect outcomes. A ball
+is drawn at random; then it is left out (the hypergeometric distribution), or it is put back
+together with one more ball of its color (the Beta-binomial distribution). There are
 
     correct (correct -+ 1) .. (correct -+ (j-1))  *  incorrect .. (incorrect -+ (k-j-1))
 
-ways, and there are C(k, j) orders of k such draws. If n, k and the prior are small, these integers
-are short. All operations on them are exact, except the final division, which Python rounds
-correctly.
+ways to draw first j correct balls and then k - j incorrect ones. Each of the C(k, j) orders of
+their colors has the same number of ways. If n, k and the prior are small, these integers are short.
+All operations on them are exact, except the final division, which Python rounds correctly.
 """
 
 from __future__ import annotations
