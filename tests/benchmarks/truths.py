@@ -1,4 +1,4 @@
-"""Banks of known success rates: the laws that they are drawn from, as tables of many banks."""
+"""Known distributions of success rates, and simulated runs as counts of their questions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ import numpy as np
 from at_k.cli.reading import read_questions
 
 ROOT = Path(__file__).resolve().parents[2]
-BLOCK = 250  # banks at once
-KNOTS = np.sin(np.linspace(0, math.pi / 2, 4001)) ** 2  # rates that truths are interpolated from
+RUNS_AT_ONCE = 250
+KNOTS = np.sin(np.linspace(0, math.pi / 2, 4001)) ** 2  # rates between which scores are linear
+CLUSTER_SIZE = 5
 Truth = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
+"""Draws the success rates of B runs of M questions: (B, M)."""
 
 
 def shipped_rates() -> np.ndarray:
-    """The shares of right samples of the questions that ship with the package, cool and warm."""
+    """Return the share of correct samples of each question in the shipped files."""
     shares: list[float] = []
     for file in sorted((ROOT / "shared/at_k/samples").glob("*.jsonl")):
         questions = read_questions(str(file))
@@ -34,55 +36,74 @@ def shipped_rates() -> np.ndarray:
 
 
 def truths() -> dict[str, Truth]:
-    real = shipped_rates()
+    """Return the distributions that the studies draw from, by their names in the tables."""
+    shipped = shipped_rates()
     return {
         "all 1/2": lambda rng, size: np.full(size, 0.5),
         "rare: Beta(0.3, 6)": lambda rng, size: rng.beta(0.3, 6, size),
-        "spread: Beta(1, 1)": lambda rng, size: rng.beta(1, 1, size),
-        "even: Beta(5, 5)": lambda rng, size: rng.beta(5, 5, size),
+        "uniform: Beta(1, 1)": lambda rng, size: rng.beta(1, 1, size),
+        "similar: Beta(5, 5)": lambda rng, size: rng.beta(5, 5, size),
         "either 0.1 or 0.9": lambda rng, size: rng.choice([0.1, 0.9], size),
         "near-certain: Beta(6, 0.3)": lambda rng, size: rng.beta(6, 0.3, size),
-        "real: of the samples": lambda rng, size: rng.choice(real, size),
+        "rates of the shipped samples": lambda rng, size: rng.choice(shipped, size),
     }
 
 
-def of_sources(middle: float) -> Truth:
-    """Questions whose log-odds are spread around those of their sources, five to a source."""
+def clustered_rates(center: float) -> Truth:
+    """Return a distribution of questions in clusters of five with normal log-odds.
+
+    Args:
+        center: mean log-odds of the clusters.
+    """
 
     def draw(rng: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
-        source = np.repeat(rng.normal(middle, 1.5, (size[0], -(-size[1] // 5))), 5, axis=1)
-        return 1 / (1 + np.exp(-source[:, : size[1]] - rng.normal(0, 1, size)))
+        clusters = -(-size[1] // CLUSTER_SIZE)
+        means = np.repeat(rng.normal(center, 1.5, (size[0], clusters)), CLUSTER_SIZE, axis=1)
+        return 1 / (1 + np.exp(-means[:, : size[1]] - rng.normal(0, 1, size)))
 
     return draw
 
 
-def at_knots(p: np.ndarray) -> np.ndarray:
-    """(B, 4001) the shares of banks of success rates p, (B, M), as if only knots were there."""
-    place = np.arcsin(np.sqrt(p)) / (math.pi / 2) * (len(KNOTS) - 1)
-    below = np.minimum(place.astype(int), len(KNOTS) - 2)
-    cell, part = np.arange(len(p))[:, None] * len(KNOTS) + below, place - below
-    size = len(p) * len(KNOTS)
-    shares = np.bincount(cell.ravel(), (1 - part).ravel(), size)
-    shares += np.bincount(cell.ravel() + 1, part.ravel(), size)
-    return shares.reshape(len(p), -1) / p.shape[1]
-
-
-def rates(
+def draw_rates(
     truth: Truth, questions: int, runs: int, rng: np.random.Generator
 ) -> Iterator[np.ndarray]:
-    """Blocks of banks: (B, M) success rates."""
-    for start in range(0, runs, BLOCK):
-        yield truth(rng, (min(BLOCK, runs - start), questions))
+    """Yield the success rates of blocks of B runs, (B, M)."""
+    for start in range(0, runs, RUNS_AT_ONCE):
+        yield truth(rng, (min(RUNS_AT_ONCE, runs - start), questions))
 
 
-def tabled(kind: np.ndarray, kinds: int) -> np.ndarray:
-    """(B, U) how many questions of each kind there are, of the (B, M) kinds of questions."""
-    cell = np.arange(len(kind))[:, None] * kinds + kind
-    return np.bincount(cell.ravel(), minlength=len(kind) * kinds).reshape(len(kind), kinds)
+def shares_of_knots(rates: np.ndarray) -> np.ndarray:
+    """Return weights of the knots whose mean scores are those of the rates.
+
+    Args:
+        rates: (B, M) success rates of B runs.
+
+    Returns:
+        (B, 4001) weights of sum 1. Scores are interpolated linearly between knots.
+    """
+    position = np.arcsin(np.sqrt(rates)) / (math.pi / 2) * (len(KNOTS) - 1)
+    below = np.minimum(position.astype(int), len(KNOTS) - 2)
+    cell, fraction = np.arange(len(rates))[:, None] * len(KNOTS) + below, position - below
+    size = len(rates) * len(KNOTS)
+    shares = np.bincount(cell.ravel(), (1 - fraction).ravel(), size)
+    shares += np.bincount(cell.ravel() + 1, fraction.ravel(), size)
+    return shares.reshape(len(rates), -1) / rates.shape[1]
 
 
 @cache
-def everywhere(truth: Truth) -> np.ndarray:
-    """(1, 4001) the shares of all questions of a law."""
-    blocks = [at_knots(truth(np.random.default_rng(seed), (1, 100_000))) for seed in range(10)]
+def shares_of_population(truth: Truth) -> np.ndarray:
+    """Return the weights of the knots for all questions of a distribution, (1, 4001)."""
+    seeds = range(10)
+    blocks = [shares_of_knots(truth(np.random.default_rng(s), (1, 100_000))) for s in seeds]
     return np.mean(blocks, axis=0)
+
+
+def multiplicities(inverse: np.ndarray, unique: int) -> np.ndarray:
+    """Return how many questions of each run have each distinct count, (B, U).
+
+    Args:
+        inverse: (B, M) index of each question's counts.
+        unique: U.
+    """
+    cell = np.arange(len(inverse))[:, None] * unique + inverse
+    return np.bincount(cell.ravel(), minlength=len(inverse) * unique).reshape(-1, unique)
