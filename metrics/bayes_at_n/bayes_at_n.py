@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Bayes@N and avg@N: the mean reward of the samples, and how sure we are of it."""
+"""Bayes@N and avg@N: the mean reward of the samples, and its uncertainty."""
 
 from concurrent.futures import Executor
 
@@ -32,8 +32,6 @@ from .kernel import (
     check_interval,
     check_prior_outcomes,
     check_rewards,
-    graded_outcomes,
-    is_text,
     number_of_samples,
     require_categories,
     reward_intervals,
@@ -53,50 +51,51 @@ _CITATION = """\
 """
 
 _DESCRIPTION = """\
-Bayes@N is the posterior mean of the reward of one sample, averaged over questions, when each of N
-samples of a question fell in one of a few categories (wrong and right, or more) with a reward each.
-It comes with its standard deviation and interval, and so does avg@N, the average of the samples.
+Bayes@N is the posterior mean of the reward of a sample, averaged over questions. Each of N samples
+of a question is in one of a few categories (incorrect and correct, or more), each with a reward.
+Bayes@N comes with its standard deviation and interval, and so does avg@N, the average reward.
 """
 
 _KWARGS_DESCRIPTION = """
 Computes Bayes@N and avg@N, each with its standard deviation and interval, from N samples of each
 question.
 Args:
-    predictions: for each question the list of its samples, to be judged against its reference;
-        or, where references are left out, the list of its outcomes: categories 0, 1, .., C (of two,
-        0 or False is wrong and 1 or True is right), or labels of them; None for not scored. The
-        lists may differ in length.
+    predictions: for each question, the list of its samples, which are checked against its
+        reference; or, without references, the list of its already-graded outcomes: categories 0, 1,
+        .., C (of two, 0 or False is incorrect and 1 or True is correct), or labels of them; None if
+        not scored. The lists may differ in length.
     references: one for each question: a text, a number, a list of acceptable answers, or
-        whatever check_correct_fn takes.
-    w: the reward of each category, C + 1 numbers. Default: 0 and 1, for outcomes that are wrong
-        or right.
-    R0: for each question the list of its prior outcomes, all of one length; they count as samples
-        that were seen before.
-    categories: labels of the categories 0, 1, .., in this order, for outcomes or verdicts that are
-        labels.
-    check_correct_fn: a function of a prediction and a reference that returns whether it is
-        right, a category, a label of one, or None for a sample that is not to be scored; or
-        "exact_match", "numeric" (the last number of the text) or "math_verify" (the math-verify
-        library). Each distinct prediction of a question is judged once.
-    num_proc: number of processes to judge in.
-    executor: a concurrent.futures.Executor to judge in.
-    confidence: the probability that the intervals hold, or None for none.
-    interval: which interval: "posterior", that of the literature; "sampling", of new samples of
-        these questions; "hierarchical", the same of laws that are learned; "questions", of new
-        questions like these; or "auto", the best of these, its name being given as
-        <key>_interval.
-    clusters: the source of each question, where some share one, for the interval "questions".
-    bounds: two numbers that no interval goes beyond.
-    groups: a label for each question. Adds <label>/<key>, the score over the questions of that
+        whatever check_correct_fn accepts.
+    w: rewards of the categories, C + 1 numbers. Default: 0 and 1, for incorrect and correct.
+    R0: for each question, the list of its prior outcomes, all of one length. They count as samples
+        that were observed before.
+    categories: labels of the categories 0, 1, .., in this order, for outcomes that are labels.
+    check_correct_fn: a function of a prediction and a reference that returns whether the prediction
+        is correct, a category, a label of one, or None if it is not to be scored; or
+        "exact_match", "numeric" (compares the last number of the text) or
+        "math_verify" (the math-verify library). Each distinct prediction of a question is checked
+        once.
+    num_proc: number of processes to run the checker in.
+    executor: a concurrent.futures.Executor to run the checker in.
+    confidence: probability of the intervals, or None to leave them out.
+    interval: the interval method: "posterior", a Bayesian posterior with a Dirichlet prior;
+        "sampling", for the same questions sampled again; "hierarchical", for the same questions,
+        with a prior estimated from the data; "questions", for other questions like these; or
+        "auto", chosen from the data, which adds its name as <key>_interval.
+    clusters: a label of the cluster of each question, for interval "questions". Default: each
+        question is its own cluster.
+    bounds: lower and upper bound that intervals are clipped to.
+    groups: a label for each question. Adds <label>/<key>, the score over the questions with that
         label.
-    return_per_question: adds per_question, for each key the list of the questions' own scores.
+    return_per_question: whether to add per_question, which has for each key the list of the scores
+        of the questions.
 Returns:
     A dict of floats in the unit of the rewards: "bayes@{N}", its posterior standard deviation
-    "bayes@{N}_sigma" and its interval from "bayes@{N}_lo" to "bayes@{N}_hi"; then the same for
-    "avg@{N}". N is the number of samples of each question, or the letter n where it differs.
+    "bayes@{N}_sigma" and the limits "bayes@{N}_lo" and "bayes@{N}_hi" of its interval; then the
+    same for "avg@{N}". N is the number of samples of each question, or the letter n if it differs.
 Raises:
-    ValueError: where an input is wrong, naming the question and the sample. What was added before
-        is kept.
+    ValueError: if an input is invalid, with the question and the sample. What was added before is
+        kept.
 Examples:
     >>> bayes_at_n = evaluate.load("bayes_at_n")
     >>> outcomes = [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]]
@@ -112,7 +111,7 @@ Examples:
     avg@5_lo 0.3115
     avg@5_hi 0.8885
 
-    Labels instead of numbers, and outcomes that were seen before:
+    Labels instead of numbers, and prior outcomes:
     >>> verdicts = [["wrong", "close", "right"], ["right", "right", "close"]]
     >>> results = bayes_at_n.compute(
     ...     predictions=verdicts,
@@ -145,9 +144,10 @@ class BayesAtN(SampledMetric):
             ],
         )
 
-    def check_outcomes(self, predictions):
-        if not is_text(predictions.type.value_type):  # texts may be labels, known to compute
-            require_categories(graded_outcomes(predictions))
+    accepts_labels = True
+
+    def validate(self, outcomes):
+        return require_categories(outcomes)
 
     def _compute(
         self,
@@ -166,20 +166,20 @@ class BayesAtN(SampledMetric):
         groups: list[str] | None = None,
         return_per_question: bool = False,
     ):
-        # What can be wrong before the judge is asked is found before.
+        # Validate everything that does not depend on outcomes first.
         labels = check_categories(categories)
-        worth = check_rewards(w, labels)
-        prior = check_prior_outcomes(R0, len(predictions), len(worth))
+        category_values = check_rewards(w, labels)
+        prior = check_prior_outcomes(R0, len(predictions), len(category_values))
         limits = check_bounds(bounds)
-        sources = check_interval(interval, clusters, len(predictions), INTERVALS)
-        # Both scores are the centres of their intervals: no key of its own is due to mu.
-        told = ("sigma", "lo", "hi")
-        report = Report(len(predictions), groups, confidence, return_per_question, interval, told)
+        cluster_index = check_interval(interval, clusters, len(predictions), INTERVALS)
+        # Both scores are the centers of their intervals, so mu would repeat them.
+        fields = ("sigma", "lo", "hi")
+        report = Report(len(predictions), groups, confidence, return_per_question, interval, fields)
 
         outcomes = self.outcomes(
             predictions, references, check_correct_fn, num_proc, executor, labels
         )
-        rewards = category_rewards(outcomes, worth, prior)
+        rewards = category_rewards(outcomes, category_values, prior)
         n = number_of_samples(rewards.n)
         keys = f"bayes@{n}", f"avg@{n}"
         moments = bayes_moments(rewards, *keys)
@@ -187,7 +187,8 @@ class BayesAtN(SampledMetric):
         if confidence is None or interval == "posterior":
             return report.of(scores, PosteriorIntervals(moments, limits))
         # Both scores estimate the mean reward, which is Max@1.
-        range_of_mean = max(worth.min(), limits[0]), min(worth.max(), limits[1])
+        least, most = category_values.min(), category_values.max()
+        range_of_mean = max(least, limits[0]), min(most, limits[1])
         ks = dict.fromkeys(keys, 1)
-        _, method = reward_intervals(rewards, ks, interval, range_of_mean, sources)
+        _, method = reward_intervals(rewards, ks, interval, range_of_mean, cluster_index)
         return report.of(scores, method)

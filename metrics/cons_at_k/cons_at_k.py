@@ -11,14 +11,13 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""cons@k, avg@n, pass@k, maj@k and vote@k: what a majority of the samples would say."""
+"""cons@k, avg@n, pass@k, maj@k and vote@k: scores of a majority of the samples."""
 
 from concurrent.futures import Executor
 
 import datasets
 import evaluate
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from .kernel import (
@@ -29,18 +28,18 @@ from .kernel import (
     Report,
     SampledMetric,
     Scores,
-    as_list,
     check_flag,
     check_interval,
+    check_ks,
     check_prior,
+    check_samples,
     choose_interval,
-    choose_k,
     consensus_estimator,
     consensus_moments,
     consensus_scores,
     count_answers,
     given_per_question,
-    graded_outcomes,
+    has_references,
     mean_shares,
     more_than_half,
     number_of_samples,
@@ -64,50 +63,55 @@ _CITATION = """\
 """
 
 _DESCRIPTION = """\
-What a majority of k samples would say. cons@k is the share of questions with more than k/2 right
-samples, maj@k the chance that more than half of k drawn samples are right, and vote@k the chance
-that the most frequent answer of k drawn samples is a right one; beside them avg@n and pass@k.
+Scores of a majority of samples. cons@k is the share of questions with more than k/2 correct
+samples, maj@k the probability that more than half of k samples are correct, and vote@k the
+probability that the most frequent answer among k samples is correct. avg@n and pass@k are computed
+beside them.
 """
 
 _KWARGS_DESCRIPTION = """
-Computes cons@k, avg@n, pass@k, maj@k and, where answers are judged, vote@k.
+Computes cons@k, avg@n, pass@k, maj@k and, if answers are checked, vote@k.
 Args:
-    predictions: for each question the list of its samples, to be judged against its reference;
-        or, where references are left out, the list of its outcomes: 1 or True for right, 0 or
-        False for wrong, a share of correctness from 0.0 to 1.0, None for not scored. The lists may
-        differ in length.
+    predictions: for each question, the list of its samples, which are checked against its
+        reference; or, without references, the list of its already-graded outcomes: 1 or True if
+        correct, 0 or False if incorrect, a share of correctness from 0.0 to 1.0, None if not
+        scored. The lists may differ in length.
     references: one for each question: a text, a number, a list of acceptable answers, or
-        whatever check_correct_fn takes.
-    k: number of draws, or a list of them. Default: all n samples of each question.
-    merge_right: whether the right answers to a question are one answer in vote@k. If not, each
-        wording has its own votes.
-    check_correct_fn: a function of a prediction and a reference that returns whether it is
-        right, a share of correctness from 0.0 to 1.0 (right if above 0.5), or None for a sample
-        that is not to be scored; or "exact_match", "numeric" (the last number of the text) or
-        "math_verify" (the math-verify library). Each distinct prediction of a question is judged
+        whatever check_correct_fn accepts.
+    k: number of samples that are drawn, or a list. Default: all n samples of each question.
+    merge_right: whether all correct answers to a question count as one answer in vote@k. If not,
+        votes are counted for each wording.
+    check_correct_fn: a function of a prediction and a reference that returns whether the prediction
+        is correct, a share of correctness from 0.0 to 1.0 (correct if above 0.5), or None if it is
+        not to be scored; or "exact_match", "numeric" (compares the last number of the text) or
+        "math_verify" (the math-verify library). Each distinct prediction of a question is checked
         once.
-    num_proc: number of processes to judge in.
-    executor: a concurrent.futures.Executor to judge in.
-    confidence: probability such as 0.95. Adds to avg@n, pass@k and maj@k, as <key>, the centre
-        <key>_mu, standard deviation <key>_sigma, and interval from <key>_lo to <key>_hi; to cons@k
-        where the interval is no posterior, and to all scores for "questions".
-    interval: which interval: "posterior", that of the literature; "sampling", of new samples of
-        these questions; "questions", of new questions like these; or "auto", the first of these
-        two that the bank allows, its name being given as <key>_interval.
-    clusters: the source of each question, where some share one, for the interval "questions".
+    num_proc: number of processes to run the checker in.
+    executor: a concurrent.futures.Executor to run the checker in.
+    confidence: a probability such as 0.95. Adds to <key>, which is avg@n, pass@k and maj@k, the
+        center <key>_mu, the standard deviation <key>_sigma, and the limits <key>_lo and <key>_hi of
+        an interval; also to cons@k unless the interval is a posterior, and to all scores for
+        "questions".
+    interval: the interval method: "posterior", a Bayesian posterior with a Beta prior; "sampling",
+        for the same questions sampled again; "questions", for other questions like these; or
+        "auto", the first of the last two that the data allow, which adds its name as
+        <key>_interval.
+    clusters: a label of the cluster of each question, for interval "questions". Default: each
+        question is its own cluster.
     alpha0: first parameter of the Beta prior of a question's success rate.
     beta0: second parameter of the Beta prior of a question's success rate.
-    groups: a label for each question. Adds <label>/<key>, the score over the questions of that
+    groups: a label for each question. Adds <label>/<key>, the score over the questions with that
         label.
-    return_per_question: adds per_question, for each key the list of the questions' own scores.
+    return_per_question: whether to add per_question, which has for each key the list of the scores
+        of the questions.
 Returns:
-    A dict of floats from 0 to 1, the higher the better: "cons@{k}" for each k, "avg@{n}",
-    "pass@{k}" and "maj@{k}"; "accuracy ({n} runs average)", the mean share of correctness, where
-    there are such; and "vote@{k}", where predictions are answers. n is the number of samples of
-    each question, or the letter n where it differs, and k is n by default.
+    A dict of floats from 0 to 1, higher is better: "cons@{k}" for each k, "avg@{n}", "pass@{k}" and
+    "maj@{k}"; "accuracy ({n} runs average)", the mean share of correctness, if outcomes are such
+    shares; and "vote@{k}", if predictions are answers. n is the number of samples of each question,
+    or the letter n if it differs, and k is n by default.
 Raises:
-    ValueError: where an input is wrong, naming the question and the sample; above all where k is
-        larger than the number of scored samples of a question. What was added before is kept.
+    ValueError: if an input is invalid, with the question and the sample; or if k exceeds the number
+        of scored samples of a question. What was added before is kept.
 Examples:
     >>> cons_at_k = evaluate.load("cons_at_k")
     >>> samples = [["A", "A", "X"], ["B", "C", "B"], ["X", "X", "C"], ["X", "X", "X"]]
@@ -141,8 +145,8 @@ class ConsAtK(SampledMetric):
             ],
         )
 
-    def check_outcomes(self, predictions):
-        require_shares(graded_outcomes(predictions))
+    def validate(self, outcomes):
+        return require_shares(outcomes)
 
     def _compute(
         self,
@@ -161,24 +165,27 @@ class ConsAtK(SampledMetric):
         groups: list[str] | None = None,
         return_per_question: bool = False,
     ):
-        # What can be wrong before the judge is asked is found before.
-        prior, merge_right = check_prior(alpha0, beta0), check_flag("merge_right", merge_right)
-        sources = check_interval(interval, clusters, len(predictions), _INTERVALS)
+        # Validate everything that does not depend on outcomes first.
+        merge_right = check_flag("merge_right", merge_right)
+        prior = check_prior(alpha0, beta0)
+        cluster_index = check_interval(interval, clusters, len(predictions), _INTERVALS)
         report = Report(len(predictions), groups, confidence, return_per_question, interval)
-        k = k if k is None else as_list("k", k)
-        _ks_by_name(k, given_per_question(predictions))
+        requested = check_ks(k)
+        check_samples(requested or [], given_per_question(predictions))
 
         outcomes = self.outcomes(predictions, references, check_correct_fn, num_proc, executor)
         correct = more_than_half(outcomes)
         counts = correct.counts()
-        ks, n = _ks_by_name(k, counts.n), number_of_samples(counts.n)
+        check_samples(requested or [], counts.n)  # the checker may leave samples unscored
+        n = number_of_samples(counts.n)
+        ks = {str(k): k for k in requested} if requested else {n: None}  # None: all n samples
         scores = consensus_scores(ks, n)
         values = {
             key: score.estimate(*counts.unique)[counts.inverse] for key, score in scores.items()
         }
         if outcomes.values.dtype.kind == "f":
             values[f"accuracy ({n} runs average)"] = mean_shares(outcomes)
-        if not pa.types.is_null(references.type):
+        if has_references(references):
             answers = read_answers(pc.list_flatten(predictions), check_correct_fn)
             votes = count_answers(correct, answers, merge_right)
             for name, size in ks.items():
@@ -194,13 +201,6 @@ class ConsAtK(SampledMetric):
             moments = consensus_moments(scores, counts, prior)
             return report.of(points, PosteriorIntervals(moments, (0.0, 1.0)))
         if interval == "questions":
-            return report.of(points, QuestionIntervals(values, (0.0, 1.0), sources))
+            return report.of(points, QuestionIntervals(values, (0.0, 1.0), cluster_index))
         family = BinaryFamily(counts, *consensus_estimator(scores), {})
-        return report.of(points, choose_interval(family, interval, sources))
-
-
-def _ks_by_name(k: list[int] | None, n: np.ndarray) -> dict[str, int | None]:
-    """Return each k by its name in the keys. None stands for all samples of each question."""
-    if k is None:
-        return {number_of_samples(n): None}
-    return {str(each): each for each in choose_k(k, (), n)}
+        return report.of(points, choose_interval(family, interval, cluster_index))

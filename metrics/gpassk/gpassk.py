@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""G-Pass@k, and with it pass@k and pass^k: how often some, most or all of k samples are right."""
+"""G-Pass@k, pass@k and pass^k: how often some, most or all of k samples are correct."""
 
 from concurrent.futures import Executor
 
@@ -27,17 +27,16 @@ from .kernel import (
     ScoreOptions,
     as_list,
     check_interval,
+    check_ks,
     check_lam,
     check_names,
     check_powers,
     check_prior,
     check_tau,
-    choose_k,
+    choose_ks,
     given_per_question,
-    graded_outcomes,
     pass_intervals,
     pass_scores,
-    require_binary,
     scores_by_name,
 )
 
@@ -55,57 +54,60 @@ _CITATION = """\
 """
 
 _DESCRIPTION = """\
-G-Pass@k is the probability that at least a share tau of k samples of a question is right. With one
-formula it measures the potential of a language model (small tau: one right answer will do) and its
-stability (tau = 1: all must be right). mG-Pass@k sums it up over the tau above 0.5.
+G-Pass@k is the probability that at least ceil(tau k) of k samples of a question are correct. One
+formula measures both the potential of a language model (small tau: one correct sample suffices) and
+its stability (tau = 1: all samples have to be correct). mG-Pass@k is its mean over tau above 0.5.
 """
 
 _KWARGS_DESCRIPTION = """
-Computes G-Pass@k, mG-Pass@k, pass@k, pass^k and others of their family, from n >= k samples of each
+Computes G-Pass@k, mG-Pass@k, pass@k, pass^k and related scores from n >= k samples of each
 question.
 Args:
-    predictions: for each question the list of its samples, to be judged against its reference;
-        or, where references are left out, the list of its outcomes: 1 or True for right, 0 or
-        False for wrong, None for not scored. The lists may differ in length.
+    predictions: for each question, the list of its samples, which are checked against its
+        reference; or, without references, the list of its already-graded outcomes: 1 or True if
+        correct, 0 or False if incorrect, None if not scored. The lists may differ in length.
     references: one for each question: a text, a number, a list of acceptable answers, or
-        whatever check_correct_fn takes.
-    k: number of draws, or a list of them. Default: those of 4, 8 and 16 that every question has
-        samples for.
-    thresholds: the shares tau of right samples, from 0 to 1, that G-Pass@k asks for.
-    include: which scores to compute, of "G-Pass@k", "mG-Pass@k", "pass@k", "pass^k", "maj@k"
-        (more than half are right), "AUC@k" (the area under pass@1 .. pass@k), "Geom@k" (the
-        geometric mean of pass@k and pass^k, of each question), "Geom_ds@k" (of their averages),
-        "GeoSpectrum@k" (of the averages of pass@k and a spectrum) and "Spectrum@k" (a weighted
-        sum of the chances that at least 1, 2, .., k are right). Default: the first two.
-    lam: from 0 to 1, the power of pass@k in GeoSpectrum@k; that of the spectrum is 1 - lam.
-    weights: of Spectrum@k and GeoSpectrum@k: k numbers, not negative, of sum 1 at most.
+        whatever check_correct_fn accepts.
+    k: number of samples that are drawn, or a list. Default: those of 4, 8 and 16 that every
+        question has samples for.
+    thresholds: the shares tau of correct samples, from 0 to 1, that G-Pass@k requires.
+    include: which scores to compute: "G-Pass@k", "mG-Pass@k", "pass@k", "pass^k", "maj@k" (more
+        than half are correct), "AUC@k" (the area under pass@1 .. pass@k), "Geom@k" (the mean over
+        questions of the geometric mean of pass@k and pass^k), "Geom_ds@k" (the geometric mean of
+        their averages), "GeoSpectrum@k" (the geometric mean of the averages of pass@k and
+        Spectrum@k) and "Spectrum@k" (a weighted sum of the probabilities that at least 1, 2, .., k
+        are correct). Default: the first two.
+    lam: exponent of pass@k in GeoSpectrum@k, from 0 to 1; that of the spectrum is 1 - lam.
+    weights: k weights of Spectrum@k and GeoSpectrum@k, not negative, with a sum of at most 1.
         Default: those of mG-Pass@k.
-    pass_power: the power of pass@k in Geom@k and Geom_ds@k.
-    unanimous_power: the power of pass^k in Geom@k and Geom_ds@k.
-    check_correct_fn: a function of a prediction and a reference that returns whether it is
-        right, or None for a sample that is not to be scored; or "exact_match", "numeric" (the
+    pass_power: exponent of pass@k in Geom@k and Geom_ds@k.
+    unanimous_power: exponent of pass^k in Geom@k and Geom_ds@k.
+    check_correct_fn: a function of a prediction and a reference that returns whether the prediction
+        is correct, or None if it is not to be scored; or "exact_match", "numeric" (compares the
         last number of the text) or "math_verify" (the math-verify library). Each distinct
-        prediction of a question is judged once.
-    num_proc: number of processes to judge in.
-    executor: a concurrent.futures.Executor to judge in.
-    confidence: probability such as 0.95. Adds to each <key> the posterior mean <key>_mu and
-        standard deviation <key>_sigma, and a credible interval from <key>_lo to <key>_hi.
-    interval: which interval: "posterior", that of the literature, of a Beta prior; "sampling", of
-        new samples of these questions; "questions", of new questions like these; "hierarchical",
-        of a prior that is learned, with which k may be larger than n; or "auto", the best of
-        these, its name being given as <key>_interval.
-    clusters: the source of each question, where some share one, for the interval "questions".
+        prediction of a question is checked once.
+    num_proc: number of processes to run the checker in.
+    executor: a concurrent.futures.Executor to run the checker in.
+    confidence: a probability such as 0.95. Adds to each <key> the center <key>_mu, the standard
+        deviation <key>_sigma, and the limits <key>_lo and <key>_hi of an interval.
+    interval: the interval method: "posterior", a Bayesian posterior with a Beta prior; "sampling",
+        for the same questions sampled again; "questions", for other questions like these;
+        "hierarchical", for the same questions, with a prior estimated from the data, which allows
+        k above n; or "auto", chosen from the data, which adds its name as <key>_interval.
+    clusters: a label of the cluster of each question, for interval "questions". Default: each
+        question is its own cluster.
     alpha0: first parameter of the Beta prior of a question's success rate.
     beta0: second parameter of the Beta prior of a question's success rate.
-    groups: a label for each question. Adds <label>/<key>, the score over the questions of that
+    groups: a label for each question. Adds <label>/<key>, the score over the questions with that
         label.
-    return_per_question: adds per_question, for each key the list of the questions' own scores.
+    return_per_question: whether to add per_question, which has for each key the list of the scores
+        of the questions.
 Returns:
-    A dict of floats from 0 to 1, the higher the better: "G-Pass@{k}_{threshold}" for each k and
-    threshold, then "mG-Pass@{k}" for each k; or, in its order, what include asks for.
+    A dict of floats from 0 to 1, higher is better: "G-Pass@{k}_{threshold}" for each k and
+    threshold, then "mG-Pass@{k}" for each k; or the scores of include, in its order.
 Raises:
-    ValueError: where an input is wrong, naming the question and the sample; above all where k is
-        larger than the number of scored samples of a question. What was added before is kept.
+    ValueError: if an input is invalid, with the question and the sample; or if k exceeds the number
+        of scored samples of a question. What was added before is kept.
 Examples:
     >>> gpassk = evaluate.load("gpassk")
     >>> samples = [["a", "b", "a", "a", "b", "a", "b", "c", "a", "c", "b", "a", "a", "b", "a", "b"]]
@@ -113,12 +115,12 @@ Examples:
     >>> print(results["G-Pass@4_0.5"], results["mG-Pass@8"])
     0.7153846153846154 0.09518259518259518
 
-    Outcomes, and which scores to give:
+    Already-graded outcomes, and a choice of scores:
     >>> outcomes = [[1, 0, 1, 1], [0, 0, 1, 0]]
     >>> gpassk.compute(predictions=outcomes, k=2, include=["pass@k", "pass^k"])
     {'pass@2': 0.75, 'pass^2': 0.25}
 
-    An error bar:
+    An interval:
     >>> results = gpassk.compute(predictions=outcomes, k=2, include=["pass@k"], confidence=0.95)
     >>> for key, value in results.items():
     ...     print(key, round(value, 3))
@@ -152,8 +154,8 @@ class Gpassk(SampledMetric):
             ],
         )
 
-    def check_outcomes(self, predictions):
-        require_binary(graded_outcomes(predictions))
+    def validate(self, outcomes):
+        return outcomes.counts()
 
     def _compute(
         self,
@@ -177,7 +179,7 @@ class Gpassk(SampledMetric):
         groups: list[str] | None = None,
         return_per_question: bool = False,
     ):
-        # What can be wrong before the judge is asked is found before.
+        # Validate everything that does not depend on outcomes first.
         include = check_names(
             "include", _DEFAULT_INCLUDE if include is None else include, PASS_FAMILY
         )
@@ -187,17 +189,17 @@ class Gpassk(SampledMetric):
         if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & {*include}:
             raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
         prior = check_prior(alpha0, beta0)
-        sources = check_interval(interval, clusters, len(predictions), INTERVALS)
+        cluster_index = check_interval(interval, clusters, len(predictions), INTERVALS)
         report = Report(len(predictions), groups, confidence, return_per_question, interval)
-        beyond = confidence is not None and interval in ("hierarchical", "auto")
-        k = k if k is None else as_list("k", k)
-        draws = choose_k(k, _DEFAULT_K, given_per_question(predictions), beyond)
-        wanted = scores_by_name(include, draws, options)
+        allow_above_n = confidence is not None and interval in ("hierarchical", "auto")
+        requested, given = check_ks(k), given_per_question(predictions)
+        ks = choose_ks(requested, _DEFAULT_K, given, allow_above_n)
+        scores = scores_by_name(include, ks, options)
 
-        outcomes = self.outcomes(predictions, references, check_correct_fn, num_proc, executor)
-        counts = outcomes.counts()
-        if (scored := choose_k(k, _DEFAULT_K, counts.n, beyond)) != draws:
-            wanted = scores_by_name(include, scored, options)
+        counts = self.outcomes(predictions, references, check_correct_fn, num_proc, executor)
+        if (counts.n < given).any():  # the checker left samples unscored
+            ks = choose_ks(requested, _DEFAULT_K, counts.n, allow_above_n)
+            scores = scores_by_name(include, ks, options)
         if confidence is None:
-            return report.of(pass_scores(counts, wanted))
-        return report.of(*pass_intervals(counts, wanted, interval, prior, sources))
+            return report.of(pass_scores(counts, scores))
+        return report.of(*pass_intervals(counts, scores, interval, prior, cluster_index))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Max@k: how good the best of k samples is."""
+"""Max@k: the expected reward of the best of k samples."""
 
 from concurrent.futures import Executor
 
@@ -23,17 +23,15 @@ from .kernel import (
     Checker,
     Report,
     SampledMetric,
-    as_list,
     category_rewards,
     check_bounds,
     check_categories,
     check_interval,
+    check_ks,
     check_prior_outcomes,
     check_rewards,
-    choose_k,
+    choose_ks,
     given_per_question,
-    graded_outcomes,
-    is_text,
     max_scores,
     real_rewards,
     reward_intervals,
@@ -53,57 +51,61 @@ _CITATION = """\
 """
 
 _DESCRIPTION = """\
-Max@k is the expected reward of the best of k samples of a question: what best-of-k sampling with a
-perfect selector would get. With rewards 0 and 1 it is pass@k; with more of them, or with the real
-rewards of a reward model, it is pass@k's generalization.
+Max@k is the expected reward of the best of k samples of a question, as best-of-k sampling with a
+perfect selector would obtain it. With rewards 0 and 1 it is pass@k; it generalizes pass@k to more
+categories and to the real rewards of a reward model.
 """
 
 _KWARGS_DESCRIPTION = """
-Computes Max@k, unbiased, from n >= k samples of each question.
+Computes Max@k, without bias, from n >= k samples of each question.
 Args:
-    predictions: for each question the list of its samples, to be judged against its reference;
-        or, where references are left out, the list of its outcomes: rewards, as floats; categories
-        0, 1, .., C, or labels of them; None for not scored. The lists may differ in length.
+    predictions: for each question, the list of its samples, which are checked against its
+        reference; or, without references, the list of its already-graded outcomes: rewards, as
+        floats; categories 0, 1, .., C, or labels of them; None if not scored. The lists may differ
+        in length.
     references: one for each question: a text, a number, a list of acceptable answers, or
-        whatever check_correct_fn takes.
-    k: number of draws, or a list of them. Default: those of 4, 8 and 16 that every question has
-        samples for.
-    w: the reward of each category, C + 1 numbers. Default: 0 and 1, for outcomes that are wrong
-        or right; outcomes that are floats are rewards themselves.
-    R0: for each question the list of its prior outcomes, all of one length; they count in the
-        intervals as samples that were seen before.
-    categories: labels of the categories 0, 1, .., in this order, for outcomes or verdicts that are
-        labels.
-    check_correct_fn: a function of a prediction and a reference that returns whether it is
-        right, a category, a label of one, a reward from 0.0 to 1.0, or None for a sample that is
-        not to be scored; or "exact_match", "numeric" (the last number of the text) or
-        "math_verify" (the math-verify library). Each distinct prediction of a question is judged
+        whatever check_correct_fn accepts.
+    k: number of samples that are drawn, or a list. Default: those of 4, 8 and 16 that every
+        question has samples for.
+    w: rewards of the categories, C + 1 numbers. Default: 0 and 1, for incorrect and correct;
+        outcomes that are floats are rewards themselves.
+    R0: for each question, the list of its prior outcomes, all of one length. They count in the
+        intervals as samples that were observed before.
+    categories: labels of the categories 0, 1, .., in this order, for outcomes that are labels.
+    check_correct_fn: a function of a prediction and a reference that returns whether the prediction
+        is correct, a category, a label of one, a reward from 0.0 to 1.0, or None if it is not to be
+        scored; or "exact_match", "numeric" (compares the last number of the text) or
+        "math_verify" (the math-verify library). Each distinct prediction of a question is checked
         once.
-    num_proc: number of processes to judge in.
-    executor: a concurrent.futures.Executor to judge in.
-    confidence: probability such as 0.95. Adds to each <key> its centre <key>_mu, its standard
-        deviation <key>_sigma, and an interval from <key>_lo to <key>_hi.
-    interval: which interval: "posterior", that of the literature, for outcomes that are categories;
-        "sampling", of new samples of these questions; "questions", of new questions like these;
-        "hierarchical", of laws that are learned, with which k may be larger than n; or "auto", the
-        best of these, its name being given as <key>_interval.
-    clusters: the source of each question, where some share one, for the interval "questions".
-    bounds: two numbers that no interval goes beyond. Default: the least and the greatest reward.
-    groups: a label for each question. Adds <label>/<key>, the score over the questions of that
+    num_proc: number of processes to run the checker in.
+    executor: a concurrent.futures.Executor to run the checker in.
+    confidence: a probability such as 0.95. Adds to each <key> the center <key>_mu, the standard
+        deviation <key>_sigma, and the limits <key>_lo and <key>_hi of an interval.
+    interval: the interval method: "posterior", a Bayesian posterior with a Dirichlet prior, for
+        categories; "sampling", for the same questions sampled again; "questions", for other
+        questions like these; "hierarchical", for the same questions, with a prior estimated from
+        the data, which allows k above n; or "auto", chosen from the data, which adds its name as
+        <key>_interval.
+    clusters: a label of the cluster of each question, for interval "questions". Default: each
+        question is its own cluster.
+    bounds: lower and upper bound that intervals are clipped to. Default: the least and the
+        greatest reward.
+    groups: a label for each question. Adds <label>/<key>, the score over the questions with that
         label.
-    return_per_question: adds per_question, for each key the list of the questions' own scores.
+    return_per_question: whether to add per_question, which has for each key the list of the scores
+        of the questions.
 Returns:
-    A dict of floats in the unit of the rewards, the higher the better: "max@{k}" for each k.
+    A dict of floats in the unit of the rewards, higher is better: "max@{k}" for each k.
 Raises:
-    ValueError: where an input is wrong, naming the question and the sample; above all where k is
-        larger than the number of scored samples of a question. What was added before is kept.
+    ValueError: if an input is invalid, with the question and the sample; or if k exceeds the number
+        of scored samples of a question. What was added before is kept.
 Examples:
     >>> max_at_k = evaluate.load("max_at_k")
     >>> rewards = [[0.25, 1.0, -0.5, 0.75], [2.0, 1.5, 2.5, 0.0]]
     >>> max_at_k.compute(predictions=rewards, k=[1, 2, 4])
     {'max@1': 0.9375, 'max@2': 1.4791666666666665, 'max@4': 1.75}
 
-    Categories with rewards, and an error bar:
+    Categories with rewards, and an interval:
     >>> outcomes = [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]]
     >>> results = max_at_k.compute(predictions=outcomes, w=[0.0, 0.5, 1.0], k=2, confidence=0.95)
     >>> for key, value in results.items():
@@ -137,9 +139,10 @@ class MaxAtK(SampledMetric):
             ],
         )
 
-    def check_outcomes(self, predictions):
-        if not is_text(predictions.type.value_type):  # texts may be labels, known to compute
-            graded_outcomes(predictions)
+    accepts_labels = True
+
+    def validate(self, outcomes):
+        return outcomes  # any number is a category or a reward
 
     def _compute(
         self,
@@ -159,29 +162,32 @@ class MaxAtK(SampledMetric):
         groups: list[str] | None = None,
         return_per_question: bool = False,
     ):
-        # What can be wrong before the judge is asked is found before.
+        # Validate everything that does not depend on outcomes first.
         labels = check_categories(categories)
-        worth = check_rewards(w, labels)
-        prior = check_prior_outcomes(R0, len(predictions), len(worth))
+        category_values = check_rewards(w, labels)
+        prior = check_prior_outcomes(R0, len(predictions), len(category_values))
         limits = None if bounds is None else check_bounds(bounds)
-        sources = check_interval(interval, clusters, len(predictions), INTERVALS)
+        cluster_index = check_interval(interval, clusters, len(predictions), INTERVALS)
         report = Report(len(predictions), groups, confidence, return_per_question, interval)
-        k = k if k is None else as_list("k", k)
-        beyond = confidence is not None and interval in ("hierarchical", "auto")
-        choose_k(k, _DEFAULT_K, given_per_question(predictions), beyond)
+        allow_above_n = confidence is not None and interval in ("hierarchical", "auto")
+        requested, given = check_ks(k), given_per_question(predictions)
+        ks = choose_ks(requested, _DEFAULT_K, given, allow_above_n)
 
         outcomes = self.outcomes(
             predictions, references, check_correct_fn, num_proc, executor, labels
         )
-        if w is None and outcomes.values.dtype.kind == "f":
+        are_rewards = w is None and outcomes.values.dtype.kind == "f"
+        if are_rewards:
             if R0 is not None or categories is not None:
                 raise ValueError("R0 and categories are for categories, and outcomes are rewards.")
             rewards = real_rewards(outcomes)
-            beyond = False  # how great rewards can be that n samples have not shown, nothing tells
         else:
-            rewards = category_rewards(outcomes, worth, prior)
-        draws = {f"max@{each}": each for each in choose_k(k, _DEFAULT_K, rewards.n, beyond)}
+            rewards = category_rewards(outcomes, category_values, prior)
+        if are_rewards or (rewards.n < given).any():  # the checker left samples unscored
+            # n samples say nothing about real rewards above the largest observed.
+            ks = choose_ks(requested, _DEFAULT_K, rewards.n, allow_above_n and not are_rewards)
+        scores = {f"max@{k}": k for k in ks}
         if confidence is None:
-            return report.of(max_scores(rewards, draws))
+            return report.of(max_scores(rewards, scores))
         limits = limits or (float(rewards.levels.min()), float(rewards.levels.max()))
-        return report.of(*reward_intervals(rewards, draws, interval, limits, sources))
+        return report.of(*reward_intervals(rewards, scores, interval, limits, cluster_index))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""score_agg: graded verdicts folded into one score, as strictly as a temperature says."""
+"""score_agg: graded verdicts aggregated into one score, with a temperature for strictness."""
 
 from concurrent.futures import Executor
 
@@ -32,8 +32,6 @@ from .kernel import (
     check_penalty,
     check_weights,
     exponent,
-    graded_outcomes,
-    is_text,
     item_scores,
     require_weights,
 )
@@ -52,42 +50,42 @@ _CITATION = """\
 """
 
 _DESCRIPTION = """\
-score_agg folds graded verdicts on the statements of an answer (fully, mostly, partial, minor or
-none supported, or numbers from 0 to 1) into one score. It is their power mean, the exponent of
-which is set by a temperature: from strict, close to the worst verdict, over the plain mean to
-lenient, close to the best. Each verdict of 0 takes a further share off.
+score_agg aggregates graded verdicts on the statements of an answer (fully, mostly, partial, minor
+or none supported, or numbers from 0 to 1) into one score. The score is the power mean of the
+verdicts. A temperature sets the exponent, from strict, close to the worst verdict, through the
+plain mean to lenient, close to the best. Each verdict of 0 reduces the score by a further share.
 """
 
 _KWARGS_DESCRIPTION = """
 Computes the power mean of the verdicts on each item, and the mean over all items.
 Args:
-    predictions: for each item the list of its verdicts: labels of weights, or numbers from 0 to
-        1, with None for what is not scored; or, where references are given, the list of its
-        statements, to be judged against its reference. The lists may differ in length.
-    references: one for each item: a text, a number, a list, or whatever check_correct_fn takes.
-    temperature: how strict to be, from 0.1 (strict) over 0.5 (the plain mean) to 1.0 (lenient).
+    predictions: for each item, the list of its verdicts: labels from weights, or numbers from 0 to
+        1, None if not scored; or, with references, the list of its statements, which are checked
+        against its reference. The lists may differ in length.
+    references: one for each item: a text, a number, a list, or whatever check_correct_fn accepts.
+    temperature: strictness, from 0.1 (strict) through 0.5 (the plain mean) to 1.0 (lenient).
     penalty: the share of an item's score that each of its verdicts of 0 takes off, from 0 to 1.
-    eps_for_neg_p: a small number above 0 that stands for 0 at temperatures below 0.443, where
-        the exponent is negative.
-    weights: what verdicts may be called, and the weight of each from 0 to 1. Default:
+    eps_for_neg_p: a small number above 0 that replaces 0 at temperatures below 0.443, where the
+        exponent is negative.
+    weights: labels of verdicts, and the weight of each from 0 to 1. Default:
         {"fully": 1.0, "mostly": 0.9, "partial": 0.7, "minor": 0.3, "none": 0.0}.
     check_correct_fn: a function of a statement and a reference that returns the verdict: a label
-        of weights, a number from 0 to 1, or None for a statement that is not to be scored; or
-        "exact_match", "numeric" (the last number of the text) or "math_verify" (the math-verify
-        library). Each distinct statement of an item is judged once.
-    num_proc: number of processes to judge in.
-    executor: a concurrent.futures.Executor to judge in.
-    confidence: probability such as 0.95. Adds the centre score_agg_mu, the standard deviation
-        score_agg_sigma, and the interval from score_agg_lo to score_agg_hi.
-    interval: "questions", the interval for new items like these.
-    clusters: the source of each item, where some share one.
-    groups: a label for each item. Adds <label>/score_agg, the score over the items of that label.
-    return_per_question: adds per_question, with the list of the items' own scores.
+        from weights, a number from 0 to 1, or None if it is not to be scored; or "exact_match",
+        "numeric" (compares the last number of the text) or "math_verify" (the math-verify library).
+        Each distinct statement of an item is checked once.
+    num_proc: number of processes to run the checker in.
+    executor: a concurrent.futures.Executor to run the checker in.
+    confidence: a probability such as 0.95. Adds the center score_agg_mu, the standard deviation
+        score_agg_sigma, and the limits score_agg_lo and score_agg_hi of an interval.
+    interval: the interval method: "questions", for other items like these.
+    clusters: a label of the cluster of each item. Default: each item is its own cluster.
+    groups: a label for each item. Adds <label>/score_agg, the score over the items with that label.
+    return_per_question: whether to add per_question, with the list of the scores of the items.
 Returns:
-    A dict with the float "score_agg" from 0 to 1, the higher the better.
+    A dict with the float "score_agg" from 0 to 1, higher is better.
 Raises:
-    ValueError: where an input is wrong, naming the item and the verdict. What was added before
-        is kept.
+    ValueError: if an input is invalid, with the item and the verdict. What was added before is
+        kept.
 Examples:
     >>> score_agg = evaluate.load("score_agg")
     >>> verdicts = [["fully", "mostly", "partial", "minor"], ["mostly", "mostly", "partial"]]
@@ -107,7 +105,7 @@ Examples:
     >>> scores = score_agg.compute(
     ...     predictions=[statements], references=[source], check_correct_fn=grade
     ... )
-    >>> round(scores["score_agg"], 3)  # the mean of 1.0, 0.7 and 0.0, less a tenth of it
+    >>> round(scores["score_agg"], 3)  # the mean of 1.0, 0.7 and 0.0, reduced by 10 %
     0.51
 """
 
@@ -131,10 +129,10 @@ class ScoreAgg(SampledMetric):
             ],
         )
 
-    def check_outcomes(self, predictions):
-        # What labels there are is known only when the scores are asked for.
-        if not is_text(predictions.type.value_type):
-            require_weights(graded_outcomes(predictions))
+    accepts_labels = True
+
+    def validate(self, outcomes):
+        return require_weights(outcomes)
 
     def _compute(
         self,
@@ -153,15 +151,16 @@ class ScoreAgg(SampledMetric):
         groups: list[str] | None = None,
         return_per_question: bool = False,
     ):
-        # What can be wrong before the judge is asked is found before.
+        # Validate everything that does not depend on outcomes first.
+        labels = check_weights(weights)
         p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
-        weights = check_weights(weights)
-        sources = check_interval(interval, clusters, len(predictions), ("questions",))
+        cluster_index = check_interval(interval, clusters, len(predictions), ("questions",))
         report = Report(len(predictions), groups, confidence, return_per_question, interval)
 
         outcomes = self.outcomes(
-            predictions, references, check_correct_fn, num_proc, executor, weights
+            predictions, references, check_correct_fn, num_proc, executor, labels
         )
-        scores = item_scores(require_weights(outcomes), p, penalty, eps)
-        found = Scores({"score_agg": Score((0,))}, np.arange(len(scores)), scores[:, None])
-        return report.of(found, QuestionIntervals({"score_agg": scores}, (0.0, 1.0), sources))
+        values = item_scores(outcomes, p, penalty, eps)
+        points = Scores({"score_agg": Score((0,))}, np.arange(len(values)), values[:, None])
+        intervals = QuestionIntervals({"score_agg": values}, (0.0, 1.0), cluster_index)
+        return report.of(points, intervals)

@@ -1,4 +1,4 @@
-"""What the metrics share: questions go in, scores come out as one flat dict."""
+"""What the metrics have in common: how they fit into the protocol of `evaluate`."""
 
 from __future__ import annotations
 
@@ -12,43 +12,50 @@ import datasets
 import evaluate
 import pyarrow as pa
 
+from .inputs.batches import Batch, check_alike, parse_rows, unite
+from .inputs.counts import Counts
+from .inputs.graded import Labels, graded_outcomes
 from .inputs.outcomes import Outcomes
-from .inputs.parsing import check_types, outcome_numbers, prediction_column, reference_column, unite
-from .inputs.run_checker import Checker, Labels, graded_outcomes, run_checker
+from .inputs.run_checker import Checker, outcomes_of
 
 
 class SampledMetric(evaluate.Metric, abc.ABC):
-    """A metric of many samples per question.
+    """A metric of several samples per question.
 
-    One row is one question: its predictions and its reference. Rows are kept as Arrow
-    columns of the type they came in, until a `compute` succeeds: an error in it leaves
-    what was added before as it was.
+    A question is a row: the list of its predictions, and its reference. Rows are parsed and
+    validated when they are added, and kept until a `compute` succeeds: an error in `compute` loses
+    nothing that was added before.
     """
 
-    data: Any  # the rows of all questions, as evaluate's own compute takes them
+    accepts_labels = False
+    """Whether already-graded outcomes may be labels, whose numbers `compute` is given."""
+
+    data: Any  # all rows, where evaluate's own compute expects them
     file_paths: list[str]
     filelocks: list[Any]
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        # Only here, because the constructor of MetricInfo refuses it for lists of samples.
+        # MetricInfo refuses this format in its constructor if predictions are lists.
         self.info.format = "arrow"
         self._experiment, self._rounds = self.experiment_id, 0
         self._forget()
 
     def _forget(self) -> None:
         self.data = None
-        self._tables: list[pa.Table] = []
-        self._types: pa.Table = pa.table({})  # no rows, of the types that hold all tables'
-        self._others: list[pa.Table] | None = None  # of the other processes, once gathered
+        self._batches: list[Batch] = []
+        self._received: list[Batch] | None = None  # from the other processes
+        self._graded: Outcomes | Counts | None = None  # of all rows
 
     def __len__(self) -> int:
-        return sum(len(table) for table in self._tables)
+        return sum(len(batch.rows) for batch in self._batches)
+
+    # --- Adding ---------------------------------------------------------------------------
 
     def add(self, *, prediction=None, reference=None, predictions=None, references=None):
         """Add one question: the list of its predictions, and its reference.
 
-        Both names of each are taken, as they are by `evaluate`.
+        Both names of each are accepted, as `evaluate` uses both.
         """
         samples = [each for each in (prediction, predictions) if each is not None]
         answers = [each for each in (reference, references) if each is not None]
@@ -60,87 +67,60 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """Add questions: a list of predictions and a reference for each of them.
 
         Raises:
-            ValueError: that says what is wrong and where. Nothing is added then.
+            ValueError: an input is not valid, with its place. Nothing is added then.
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
-        column = prediction_column(predictions)
-        if references is None:
-            column = outcome_numbers(column)
-            self.check_outcomes(column)
-        answers = reference_column(references, len(column))
-        table = pa.table({"predictions": column, "references": answers})
-        check_types(table)
-        # Of what was added before only the types matter here.
-        self._types = unite([self._types, table] if self._tables else [table]).slice(0, 0)
-        self._tables.append(table)
+        batch = self._graded_batch(parse_rows(predictions, references))
+        check_alike(batch, self._batches)
+        self._batches.append(batch)
+
+    def _graded_batch(self, rows: pa.Table) -> Batch:
+        """Read the outcomes of rows that are already graded."""
+        batch = Batch(rows, None)
+        if batch.has_references() or (self.accepts_labels and batch.sample_kind() == "texts"):
+            return batch
+        return Batch(rows, self.validate(graded_outcomes(rows["predictions"])))
+
+    # --- Computing ------------------------------------------------------------------------
 
     def compute(self, *, predictions=None, references=None, **options) -> dict[str, Any] | None:
         """Compute the scores of these questions and all that were added before.
 
         Raises:
-            ValueError: that says what is wrong and where, questions being counted from the
-                first that was added. What was added before is kept.
+            ValueError: an input is not valid, with its place; questions are counted from the first
+                that was added. What was added before is kept.
         """
         inspect.signature(self._compute).bind(predictions, references, **options)
-        before = list(self._tables), self._types
+        before = list(self._batches)
         try:
             result = super().compute(predictions=predictions, references=references, **options)
         except BaseException:
-            self._tables, self._types = before
+            self._batches, self._graded = before, None
             raise
         self._forget()
         return result
 
     def _finalize(self) -> None:
-        """Gather the rows in `self.data`, those of all processes in process 0."""
+        """Gather all rows in `self.data`; in process 0 also those of the other processes."""
         if self.num_process == 1:
-            self.file_paths, self.filelocks = [], []  # that are to be removed in the end
-        elif self._others is None:
-            self._others = self._exchange()
+            self.file_paths, self.filelocks = [], []  # evaluate removes these in the end
+        elif self._received is None:
+            self._received = self._exchange()
         if self.process_id > 0:
             return
-        tables = [*self._tables, *(self._others or [])]
+        batches = [*self._batches, *(self._received or [])]
         try:
-            if not tables:
+            if not batches:
                 raise ValueError("There is nothing to compute: give or add predictions first.")
-            rows = datasets.table.InMemoryTable(unite(tables))
+            for place, batch in enumerate(self._received or []):
+                check_alike(batch, batches[: len(self._batches) + place])
+            rows, self._graded = unite(batches)
         except ValueError:
             self._discard_exchanged()
             raise
-        # A fingerprint is given because to make one would be to read all of the data.
-        self.data = datasets.Dataset(rows, fingerprint="rows")
-
-    def _exchange(self) -> list[pa.Table]:
-        """Hand this process's rows to process 0, which is given those of the others.
-
-        What `evaluate` writes and reads is one row, of bytes: so the types that processes
-        have in common are found as those of batches are. Each round has files of its own,
-        so that no process overwrites what process 0 has yet to read.
-        """
-        self._rounds += 1
-        self.info.experiment_id = f"{self._experiment}-{self._rounds}"
-        sink = pa.BufferOutputStream()
-        if self._tables:
-            rows = unite(self._tables)
-            with pa.ipc.new_stream(sink, rows.schema) as stream:
-                stream.write_table(rows)
-        self.selected_feature_format = datasets.Features({"rows": datasets.Value("large_binary")})
-        self._init_writer()
-        self.writer.write({"rows": sink.getvalue().to_pybytes()})
-        super()._finalize()
-        if self.process_id > 0:
-            return []
-        others = self.data.with_format("arrow")["rows"][:][1:]
-        return [pa.ipc.open_stream(each).read_all() for each in others.to_pylist() if each]
-
-    def _discard_exchanged(self) -> None:
-        """Forget rows of other processes that will never go with these, to ask them again."""
-        for lock, path in zip(self.filelocks, self.file_paths, strict=True):
-            os.remove(path)
-            lock.release()
-        self.file_paths, self.filelocks = [], []
-        self.cache_file_name = self.filelock = self._others = None
+        # Without a given fingerprint, datasets would read all rows to compute one.
+        self.data = datasets.Dataset(datasets.table.InMemoryTable(rows), fingerprint="rows")
 
     def outcomes(
         self,
@@ -150,24 +130,65 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         num_proc: int | None,
         executor: Executor | None,
         labels: Labels | None = None,
-    ) -> Outcomes:
-        """The predictions judged, or taken as outcomes where there are no references.
+    ) -> Any:
+        """Return the validated outcomes of all questions, see `validate`.
 
-        Where labels are given, a verdict may be one of them, and stands for its number.
+        Args:
+            predictions: M lists of samples.
+            references: M references, or M nulls if predictions are already-graded outcomes.
+            check_correct_fn: what to check samples with.
+            num_proc: number of processes to check in.
+            executor: an executor to check in.
+            labels: labels that stand for outcomes, and the number of each.
         """
-        if pa.types.is_null(references.type):
-            if check_correct_fn != "exact_match":
-                raise ValueError(
-                    "check_correct_fn is given, but there are no references to check against: "
-                    "without references, predictions are outcomes."
-                )
-            return graded_outcomes(predictions, labels)
-        return run_checker(predictions, references, check_correct_fn, num_proc, executor, labels)
+        if self._graded is not None and check_correct_fn == "exact_match":
+            return self._graded
+        return self.validate(
+            outcomes_of(predictions, references, check_correct_fn, num_proc, executor, labels)
+        )
 
     @abc.abstractmethod
-    def check_outcomes(self, predictions: pa.ChunkedArray) -> None:
-        """Raise a ValueError unless the metric can take predictions that are outcomes."""
+    def validate(self, outcomes: Outcomes) -> Outcomes | Counts:
+        """Return the outcomes, or the counts that the scores depend on.
+
+        Raises:
+            ValueError: an outcome is not one that the metric accepts, with its place.
+        """
 
     @abc.abstractmethod
     def _compute(self, predictions: pa.ChunkedArray, references: pa.ChunkedArray):
-        """The scores of all questions, as a flat dict."""
+        """Return the scores of all questions as a flat dict."""
+
+    # --- Several processes ----------------------------------------------------------------
+
+    def _exchange(self) -> list[Batch]:
+        """Hand the rows of this process to process 0; return those of the others there.
+
+        `evaluate` writes and reads one row of bytes for each process, so that types which differ
+        between processes are united in the same way as types of batches. Each round has its own
+        files, so that no process overwrites what process 0 has yet to read.
+        """
+        self._rounds += 1
+        self.info.experiment_id = f"{self._experiment}-{self._rounds}"
+        sink = pa.BufferOutputStream()
+        if self._batches:
+            rows = unite(self._batches).rows
+            with pa.ipc.new_stream(sink, rows.schema) as stream:
+                stream.write_table(rows)
+        self.selected_feature_format = datasets.Features({"rows": datasets.Value("large_binary")})
+        self._init_writer()
+        self.writer.write({"rows": sink.getvalue().to_pybytes()})
+        super()._finalize()
+        if self.process_id > 0:
+            return []
+        others = self.data.with_format("arrow")["rows"][:][1:].to_pylist()
+        tables = [pa.ipc.open_stream(each).read_all() for each in others if each]
+        return [self._graded_batch(rows) for rows in tables]
+
+    def _discard_exchanged(self) -> None:
+        """Forget the rows of other processes, which cannot be scored with these."""
+        for lock, path in zip(self.filelocks, self.file_paths, strict=True):
+            os.remove(path)
+            lock.release()
+        self.file_paths, self.filelocks = [], []
+        self.cache_file_name = self.filelock = self._received = None

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .checks import check_confidence, check_flag
-from .inputs.parsing import label_index
+from .inputs.labels import label_index
 from .intervals.interval import Interval, IntervalMethod
 from .scores.score import Scores
 

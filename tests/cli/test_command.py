@@ -23,7 +23,7 @@ def test_the_help_of_a_metric_has_the_texts_of_its_docstring(capsys):
     text = " ".join(capsys.readouterr().out.split())
     for flag in ("--k INT", "--thresholds FLOAT", "--check-correct-fn NAME", "--num-proc INT"):
         assert flag in text
-    assert "shares tau of right samples" in text
+    assert "shares tau of correct samples" in text
     assert "--executor" not in text
 
 

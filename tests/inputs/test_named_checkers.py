@@ -142,7 +142,7 @@ def test_math_verify_runs_in_a_thread():
         (["1", "none"], "numeric", r"references\[1\] is 'none', but numeric"),
         (["1", ["2", "?"]], "numeric", r"references\[1\] is \['2', '\?'\]"),
         ([{"a": 1}, "x"], "numeric", r"references\[0\]"),
-        (["5", None], "math_verify", r"references\[1\] is None, in which math-verify"),
+        (["5", None], "math_verify", r"references\[1\] is None, in which math-verify finds"),
         (["5", []], "numeric", r"references\[1\] is \[\]"),
         (["5", {"a": 1}], "math_verify", r"references\[1\]"),
     ],

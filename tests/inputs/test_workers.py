@@ -54,23 +54,17 @@ def test_an_exception_in_a_worker_is_the_cause_and_its_sample_is_named():
     assert "cannot travel" in str(caught.value.__cause__)
 
 
-def ends_its_process_at_c(prediction, reference):
-    if prediction == "c":
-        import os
-        import time
-
-        time.sleep(0.5)  # so that the results of other pairs arrive first
-        os._exit(1)
-    return prediction == reference
-
-
 def test_a_worker_that_dies_is_an_error_that_names_the_first_pair_without_a_result():
+    def checker(prediction, reference):
+        import os
+
+        return prediction == reference if prediction == "a" else os._exit(1)
+
     with spawn_pool() as executor:
         for options in ({"num_proc": 2}, {"executor": executor}):
-            with pytest.raises(
-                ValueError, match=r"A worker died.*'c', ..\) on predictions\[1\]\[2\]"
-            ) as caught:
-                check([["a", "a"], ["b", "b", "c"]], ["a", "b"], ends_its_process_at_c, **options)
+            message = r"A worker died.*'c', ..\) on predictions\[1\]\[1\]"
+            with pytest.raises(ValueError, match=message) as caught:
+                check([[None], [None, "c", "a"]], ["a", "a"], checker, **options)
             assert isinstance(caught.value.__cause__, BrokenProcessPool)
 
 

@@ -88,7 +88,9 @@ def test_rewards_of_a_reward_model_need_no_w(max_at_k, kind):
     rewards = np.array([[0.25, 1.0, -0.5, 0.75], [2.0, 1.5, 2.5, 0.0]], dtype=kind)
     scores = max_at_k.compute(predictions=rewards, k=[1, 2, 4])
     assert scores == pytest.approx({"max@1": 0.9375, "max@2": 1.4791666666666667, "max@4": 1.75})
-    with pytest.raises(ValueError, match="no categories, for which alone there is a posterior"):
+    with pytest.raises(
+        ValueError, match="The posterior needs categories, and these outcomes are real"
+    ):
         max_at_k.compute(predictions=rewards, k=2, confidence=0.9)
 
 
@@ -121,17 +123,21 @@ def test_soft_verdicts_are_rewards_of_the_best(max_at_k):
 @pytest.mark.parametrize(
     ("predictions", "options", "message"),
     [
-        ([[0, 2]], {}, r"predictions\[0\]\[1\] is 2: there are rewards for the categories 0 to 1"),
-        ([[0, 3]], {"w": W}, r"predictions\[0\]\[1\] is 3: there are rewards"),
+        ([[0, 2]], {}, r"predictions\[0\]\[1\] is 2: w has rewards for the categories 0 to 1"),
+        (
+            [[0, 3]],
+            {"w": W},
+            r"predictions\[0\]\[1\] is 3: w has rewards for the categories 0 to 2",
+        ),
         ([[0, -1]], {"w": W}, r"predictions\[0\]\[1\] is -1: an outcome is a category"),
         ([[0, 0.5]], {"w": W}, r"predictions\[0\]\[1\] is 0.5: an outcome is a category"),
         ([["wrong"]], {}, "no references to check"),
         ([["wrong", "ok"]], {"w": W, "categories": GRADES}, r"\[0\]\[1\] is 'ok', which is none"),
-        ([[0, 1]], {"categories": GRADES}, "There are 3 categories and 2 rewards"),
-        ([[0, 1]], {"categories": ["a", "a"]}, r"categories\[1\] is 'a': give each category a"),
+        ([[0, 1]], {"categories": GRADES}, "There are 3 categories but 2 rewards"),
+        ([[0, 1]], {"categories": ["a", "a"]}, r"categories\[1\] is 'a': give each category its"),
         ([[0, 1]], {"categories": [0, 1]}, r"categories\[0\] is 0"),
         ([[0, 1]], {"w": [0.0, math.inf]}, r"w\[1\] is inf"),
-        ([[0, 1]], {"R0": [[0], [1]]}, "give M = 1 rows"),
+        ([[0, 1]], {"R0": [[0], [1]]}, "give 1 rows"),
         ([[0, 1]], {"R0": [[0, 5]]}, r"R0\[0\]\[1\] is 5"),
         ([[0, 1]], {"bounds": (1, 0)}, "second of bounds is 0"),
         ([[0, 1]], {"confidence": 95}, "confidence is 95"),

@@ -242,15 +242,15 @@ def test_every_form_of_outcomes_scores_alike(gpassk, outcomes):
         ({"k": []}, "k is empty"),
         ({"k": 10**10}, "k is 10000000000"),
         ({"thresholds": []}, "thresholds is empty"),
-        ({"thresholds": "a"}, "threshold is 'a'"),
-        ({"thresholds": None}, "threshold is None"),
+        ({"thresholds": "a"}, "tau is 'a'"),
+        ({"thresholds": None}, "tau is None"),
         ({"include": []}, "include is empty"),
         ({"confidence": "0.9"}, "confidence is '0.9'"),
         ({"alpha0": None}, "alpha0 is None"),
         ({"groups": ["a", None, "b"]}, r"groups\[1\] is None"),
         ({"predictions": [["a", "b"], "bcd"], "references": KEYS}, r"predictions\[1\] is 'bcd'"),
         ({"predictions": [["a"], ["b"]], "references": ["a", None]}, r"references\[3\] is None"),
-        ({"predictions": [["a"], ["b"]], "references": [{1: 2}, {}]}, r"key 1 is no text"),
+        ({"predictions": [["a"], ["b"]], "references": [{1: 2}, {}]}, r"key 1 is not a text"),
         ({"predictions": np.zeros((2, 0))}, r"predictions\[0\] is empty"),
         ({"predictions": [[1], [None, None]]}, r"predictions\[1\] holds nothing but None"),
         (
@@ -261,7 +261,7 @@ def test_every_form_of_outcomes_scores_alike(gpassk, outcomes):
             "unusual type",
         ),
         ({"predictions": [[1], ["a"]]}, r"predictions\[1\]\[0\] is 'a', but predictions"),
-        ({"thresholds": [1.5]}, "threshold is 1.5"),
+        ({"thresholds": [1.5]}, "tau is 1.5"),
         ({"include": ["pass@4"]}, "include has 'pass@4'"),
         ({"confidence": 95}, "confidence is 95"),
         ({"confidence": 0}, "confidence is 0"),
@@ -374,7 +374,7 @@ def test_an_unknown_parameter_is_refused_before_anything_is_done(gpassk):
     [
         ({"k": 4}, "k is 4, but question 0 has n = 3"),
         ({"k": 0}, "k is 0"),
-        ({"thresholds": [2]}, "threshold is 2"),
+        ({"thresholds": [2]}, "tau is 2"),
         ({"include": "all"}, "include has 'all'"),
         ({"groups": ["x"]}, "groups has 1 labels"),
         ({"confidence": 2}, "confidence is 2"),
@@ -557,9 +557,9 @@ def test_what_it_says_of_itself(gpassk):
 
 def test_a_group_that_tells_nothing_is_named(gpassk):
     options = {"k": 1, "include": "pass@k", "confidence": 0.95, "interval": "questions"}
-    with pytest.raises(ValueError, match="Group 'odd': There is one question"):
+    with pytest.raises(ValueError, match="Group 'odd' has no interval: one question"):
         gpassk.compute(
             predictions=OUTCOMES, groups=[*["even"] * (len(OUTCOMES) - 1), "odd"], **options
         )
-    with pytest.raises(ValueError, match=r"^There is one question"):
+    with pytest.raises(ValueError, match=r"^The run has no interval: one question"):
         gpassk.compute(predictions=OUTCOMES[:1], **options)

@@ -19,8 +19,8 @@ from ..checks import short
 from ..functions.comparison import compare
 from ..inputs.columns import given_per_question
 from ..inputs.counts import Counts
-from ..inputs.parsing import outcome_numbers, prediction_column, reference_column
-from ..inputs.run_checker import Checker
+from ..inputs.parsing import prediction_column, reference_column
+from ..inputs.run_checker import Checker, outcomes_of
 from ..intervals.comparison import check_comparison, compare_counts
 from ..loading import load
 from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
@@ -112,12 +112,10 @@ def compare_files(
     predictions = [prediction_column(each.arguments["predictions"]) for each in (a, b)]
     n_a, n_b = (given_per_question(column) for column in predictions)
     check_comparison(np.minimum(n_a, n_b[order]), **options)  # before any sample is checked
-    metric, counts = load("gpassk"), []
+    counts = []
     for questions, column in zip((a, b), predictions, strict=True):
         references = reference_column(questions.arguments.get("references"), len(column))
-        if "references" not in questions.arguments:
-            column = outcome_numbers(column)
-        outcomes = metric.outcomes(column, references, check_correct_fn, num_proc, None)
+        outcomes = outcomes_of(column, references, check_correct_fn, num_proc)
         counts.append(outcomes.counts())
     in_order = Counts(counts[1].n[order], counts[1].c[order])
     return compare_counts(counts[0], in_order, **options)

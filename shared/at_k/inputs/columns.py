@@ -1,4 +1,4 @@
-"""Arrow columns: what is in them, and what of it is distinct."""
+"""Arrow columns: their types, their sizes and their distinct entries."""
 
 from __future__ import annotations
 
@@ -9,44 +9,46 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .outcomes import per_question, repeated
+from .outcomes import sums_per_question
 
 JSON = pa.struct([("at_k.json", pa.large_string())])
-"""The type of what Arrow has no one type for, such as dicts with keys of their own."""
+"""The type of values that Arrow has no common type for, such as dicts with different keys."""
 
 
 def samples_per_question(predictions: pa.ChunkedArray) -> np.ndarray:
-    """(M,) how many samples each question has."""
+    """Return (M,) the number of samples of each question."""
     if pa.types.is_fixed_size_list(predictions.type):
-        return repeated(predictions.type.list_size, len(predictions))
+        return np.full(len(predictions), predictions.type.list_size)
     return pc.list_value_length(predictions).to_numpy().astype(np.int64)
 
 
 def given_per_question(predictions: pa.ChunkedArray) -> np.ndarray:
-    """(M,) how many samples of each question are not None."""
+    """Return (M,) the number of samples of each question that are not None."""
     sizes, samples = samples_per_question(predictions), pc.list_flatten(predictions)
-    return per_question(to_numpy(samples.is_valid()), sizes) if samples.null_count else sizes
+    if not samples.null_count:
+        return sizes
+    return sums_per_question(to_numpy(samples.is_valid()), sizes)
 
 
 def is_list(kind: pa.DataType) -> bool:
-    """Whether the type is of lists, of whatever layout."""
+    """Whether the type is a list type of any layout."""
     types = pa.types
     return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether the type is of strings."""
+    """Whether the type is a string type of any layout."""
     types = pa.types
     return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 
 def is_number(kind: pa.DataType) -> bool:
-    """Whether the type is of bools, integers or floats."""
+    """Whether the type is one of bools, integers or floats."""
     return pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)
 
 
 def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
-    """The entries as Python objects."""
+    """Return the entries as Python objects."""
     if values.type == JSON:
         return [
             None if entry is None else json.loads(entry["at_k.json"])
@@ -56,28 +58,30 @@ def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
 
 
 def one_chunk(values: pa.ChunkedArray) -> pa.Array:
-    """The entries as one array, without a copy where they are one."""
+    """Return the entries as one array, without a copy if there is one chunk."""
     return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
 
 
 def to_numpy(values: pa.Array | pa.ChunkedArray) -> np.ndarray:
-    """The entries as one NumPy array."""
+    """Return the entries as one NumPy array."""
     values = one_chunk(values) if isinstance(values, pa.ChunkedArray) else values
     return values.to_numpy(zero_copy_only=False)
 
 
 def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
-    """The distinct entries, and for each entry which of them it is, or -1 where it is None."""
+    """Return the distinct entries, and for each entry its index among them, or -1 for None."""
     if values.type == JSON:
         texts, index = distinct_entries(pc.struct_field(values, 0))
         return pa.StructArray.from_arrays([texts], fields=list(JSON)), index
     if pa.types.is_nested(values.type):
-        entries = values.to_pylist()
         codes: dict[str, int] = {}
         index = np.array(
-            [-1 if x is None else codes.setdefault(repr(x), len(codes)) for x in entries]
+            [
+                -1 if entry is None else codes.setdefault(repr(entry), len(codes))
+                for entry in values.to_pylist()
+            ]
         )
-        samples = np.unique(index, return_index=True)[1]
-        return values.combine_chunks().take(samples[index[samples] >= 0]), index
+        first = np.unique(index, return_index=True)[1]
+        return values.combine_chunks().take(first[index[first] >= 0]), index
     encoded = one_chunk(values).dictionary_encode()
     return encoded.dictionary, encoded.indices.fill_null(-1).to_numpy()

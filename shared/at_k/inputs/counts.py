@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,6 +23,14 @@ class Counts:
 
     n: np.ndarray
     c: np.ndarray
+
+    @classmethod
+    def concatenate(cls, batches: Sequence[Counts]) -> Counts:
+        """Return the counts of all questions of several batches."""
+        if len(batches) == 1:
+            return batches[0]
+        n = np.concatenate([batch.n for batch in batches])
+        return cls(n, np.concatenate([batch.c for batch in batches]))
 
     @property
     def unique(self) -> tuple[np.ndarray, np.ndarray]:

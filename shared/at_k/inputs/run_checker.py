@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import socket
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from contextlib import closing
 from functools import cached_property, partial
@@ -19,23 +19,15 @@ import pyarrow.compute as pc
 from datasets.utils import tqdm
 
 from ..checks import check_names, short
-from .columns import (
-    distinct_entries,
-    is_number,
-    is_text,
-    samples_per_question,
-    to_numpy,
-    to_python,
-)
+from .columns import distinct_entries, samples_per_question, to_numpy, to_python
+from .graded import Labels, graded_outcomes
 from .named_checkers import NAMES, check_references, match, math_verify, math_verify_library
-from .outcomes import Outcomes, per_question, place
-
-Labels = Mapping[str, float]
-"""Labels that a checker may return, and the number that each of them stands for."""
+from .outcomes import Outcomes, place
+from .parsing import has_references
 
 CheckResult = bool | int | float | str | None
-"""What a checker returns for a sample: correct or incorrect, a category, a score from 0 to 1, a
-label of one of these, or None if the sample is not to be scored."""
+"""What a checker returns for a sample: correct or incorrect, a category, a share of
+correctness from 0 to 1, a label of one of these, or None if the sample is not to be scored."""
 
 Checker = str | Callable[[Any, Any], CheckResult]
 """check_correct_fn(prediction, reference) -> CheckResult, or one of the names in `NAMES`."""
@@ -63,48 +55,35 @@ def validate_checker(
         raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
 
 
-def graded_outcomes(predictions: pa.ChunkedArray, labels: Labels | None = None) -> Outcomes:
-    """Return predictions that are already graded as outcomes. Samples that are None are unscored.
+def outcomes_of(
+    predictions: pa.ChunkedArray,
+    references: pa.ChunkedArray,
+    checker: Checker = "exact_match",
+    num_proc: int | None = None,
+    executor: Executor | None = None,
+    labels: Labels | None = None,
+) -> Outcomes:
+    """Return the outcomes of predictions: check them, or read already-graded outcomes.
+
+    Args:
+        predictions: M lists of samples.
+        references: M references, or M nulls if predictions are already-graded outcomes.
+        checker: what to check samples with.
+        num_proc: number of processes to check in.
+        executor: an executor to check in.
+        labels: labels that stand for outcomes, and the number of each.
 
     Raises:
-        ValueError: a sample is not a finite number and not one of the labels, or a question has
-            no scored sample. The error names the place.
+        ValueError: see `run_checker` and `graded_outcomes`.
     """
-    values, sizes = pc.list_flatten(predictions), samples_per_question(predictions)
-    if labels is not None and is_text(values.type):
-        values = _numbers_of_labels(values, sizes, labels)
-    if not (is_number(values.type) or pa.types.is_null(values.type)):
+    if has_references(references):
+        return run_checker(predictions, references, checker, num_proc, executor, labels)
+    if checker != "exact_match":
         raise ValueError(
-            "There are no references to check the predictions against, and the predictions are "
-            "not outcomes: give references, or bools or numbers as predictions."
+            "check_correct_fn is given, but there are no references to check against: without "
+            "references, predictions are outcomes."
         )
-    scored = None
-    if values.null_count:
-        scored = to_numpy(values.is_valid())
-        known = per_question(scored, sizes)
-        if not known.all():
-            raise ValueError(f"predictions[{known.argmin()}] holds nothing but None: leave it out.")
-        kind = pa.int8() if pa.types.is_null(values.type) else values.type
-        values = values.cast(kind).fill_null(pa.scalar(0).cast(kind))
-    numbers = to_numpy(values)
-    outcomes = Outcomes(numbers, sizes, "predictions", scored)
-    if numbers.dtype.kind == "f":
-        outcomes.require(np.isfinite(numbers), "an outcome is a finite number")
-    return outcomes
-
-
-def _numbers_of_labels(
-    values: pa.ChunkedArray, sizes: np.ndarray, labels: Labels
-) -> pa.ChunkedArray:
-    index = pc.index_in(values, value_set=pa.array(list(labels), values.type))
-    unknown = pc.and_(pc.is_null(index), pc.is_valid(values))
-    if pc.any(unknown).as_py():
-        sample = pc.index(unknown, True).as_py()
-        raise ValueError(
-            f"{place('predictions', sizes, sample)} is {short(values[sample].as_py())}, which is "
-            f"none of {', '.join(labels)}."
-        )
-    return pc.take(pa.chunked_array([pa.array(list(labels.values()))]), index)
+    return graded_outcomes(predictions, labels)
 
 
 def run_checker(
@@ -341,8 +320,8 @@ def _function_for_workers() -> Callable[..., list[PairResult]]:
                         None,
                         f"returned {repr(result)[:60]}: a result is "
                         f"{''.join(f'{label!r}, ' for label in labels)}a bool, a category 0, 1, "
-                        f"2, .., a score from 0.0 to 1.0, or None for a sample that is not to be "
-                        f"scored",
+                        f"2, .., a share of correctness from 0.0 to 1.0, or None for a sample "
+                        f"that is not to be scored",
                     )
                 )
         return results

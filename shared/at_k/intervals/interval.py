@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..checks import check_names
-from ..inputs.parsing import label_index
+from ..inputs.labels import label_index
 
 
 class Interval(NamedTuple):

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from ..inputs.counts import Counts
-from ..inputs.outcomes import Outcomes, require_shares
+from ..inputs.outcomes import Outcomes
 from .credits import Credits, any_correct, majority
 from .distributions import Prior
 from .pass_family import Estimate, credit_covariances, expected_credits
@@ -127,13 +127,8 @@ def _rows_by_k(k: int | None, n: np.ndarray) -> Iterator[tuple[int, np.ndarray]]
 
 
 def more_than_half(outcomes: Outcomes) -> Outcomes:
-    """Return binary outcomes: correct if the share of correctness is above 1/2.
-
-    Raises:
-        ValueError: if an outcome is not from 0 to 1.
-    """
-    shares = require_shares(outcomes)
-    return Outcomes(shares.values > 0.5, shares.sizes, shares.name, shares.scored)
+    """Return binary outcomes: correct if the share of correctness is above 1/2."""
+    return Outcomes(outcomes.values > 0.5, outcomes.sizes, outcomes.name, outcomes.scored)
 
 
 def mean_shares(outcomes: Outcomes) -> np.ndarray:

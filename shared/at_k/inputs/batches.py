@@ -1,0 +1,138 @@
+"""Batches of questions, and all of them as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import datasets
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .columns import (
+    JSON,
+    is_list,
+    is_number,
+    is_text,
+    one_chunk,
+    samples_per_question,
+    to_python,
+)
+from .counts import Counts
+from .outcomes import Outcomes
+from .parsing import has_references, prediction_column, reference_column, to_json
+
+
+class Batch(NamedTuple):
+    """Questions that were added together.
+
+    Attributes:
+        rows: a table of the columns `predictions` and `references`.
+        graded: the outcomes or their counts, if predictions are already-graded outcomes; None if
+            they are to be checked, or are labels.
+    """
+
+    rows: pa.Table
+    graded: Outcomes | Counts | None
+
+    def has_references(self) -> bool:
+        """Whether there are references to check the predictions against."""
+        return has_references(self.rows["references"])
+
+    def sample_kind(self) -> str | None:
+        """Return what the samples are, "texts", "numbers" or "other"; None if all are None."""
+        kind = self.rows.schema.field("predictions").type.value_type
+        if pa.types.is_null(kind):
+            return None
+        return "texts" if is_text(kind) else "numbers" if is_number(kind) else "other"
+
+
+def parse_rows(predictions, references) -> pa.Table:
+    """Return a table of the columns `predictions` and `references`.
+
+    Raises:
+        ValueError: an input is not valid, with its place.
+    """
+    column = prediction_column(predictions)
+    rows = pa.table(
+        {"predictions": column, "references": reference_column(references, len(column))}
+    )
+    try:
+        datasets.Features.from_arrow_schema(rows.schema)
+    except (ValueError, TypeError, NotImplementedError) as error:
+        raise ValueError(f"predictions or references have an unusual type: {error}") from error
+    return rows
+
+
+def check_alike(batch: Batch, earlier: Sequence[Batch]) -> None:
+    """Raise a ValueError unless a batch can be scored together with earlier ones."""
+    if not earlier:
+        return
+    if batch.has_references() != earlier[-1].has_references():
+        raise ValueError("Some questions have references and some have none: give all or none.")
+    kind = batch.sample_kind()
+    kinds_before = (each.sample_kind() for each in reversed(earlier))
+    kind_before = next((each for each in kinds_before if each), None)
+    if kind and kind_before and kind != kind_before:
+        raise ValueError(
+            f"Some questions have {kind_before} as predictions, and some have {kind}: samples are "
+            f"all of one type."
+        )
+
+
+def unite(batches: Sequence[Batch]) -> Batch:
+    """Return all questions as one batch. The batches have to be alike, see `check_alike`."""
+    tables = [batch.rows for batch in batches]
+    tables = _convert_if_mixed(tables, "predictions", _general_samples)
+    tables = _convert_if_mixed(tables, "references", _general_references)
+    rows = pa.concat_tables(tables, promote_options="permissive")
+    return Batch(rows, _concatenate([batch.graded for batch in batches]))
+
+
+def _concatenate(graded: Sequence[Outcomes | Counts | None]) -> Outcomes | Counts | None:
+    if counts := [each for each in graded if isinstance(each, Counts)]:
+        return Counts.concatenate(counts)
+    if outcomes := [each for each in graded if isinstance(each, Outcomes)]:
+        return Outcomes.concatenate(outcomes)
+    return None
+
+
+def _convert_if_mixed(
+    tables: list[pa.Table], name: str, convert: Callable[[pa.ChunkedArray], pa.ChunkedArray]
+) -> list[pa.Table]:
+    """Convert a column in all tables, if Arrow has no common type for it."""
+    if len({_type_family(table.schema.field(name).type) for table in tables}) == 1:
+        return tables
+    index = tables[0].schema.get_field_index(name)
+    return [table.set_column(index, name, convert(table[name])) for table in tables]
+
+
+def _type_family(kind: pa.DataType) -> str:
+    """Types of one family can be concatenated without a conversion."""
+    if is_list(kind):
+        return f"lists of {_type_family(kind.value_type)}"
+    return "text" if is_text(kind) else str(kind)
+
+
+def _general_samples(predictions: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return numbers as doubles, and samples that are not texts as JSON."""
+    kind = predictions.type.value_type
+    if is_text(kind) or pa.types.is_null(kind):
+        return predictions
+    samples = pc.list_flatten(predictions)
+    if is_number(kind):
+        samples = one_chunk(samples.cast(pa.float64(), safe=False))
+    elif kind == JSON:
+        samples = one_chunk(samples)
+    else:
+        samples = to_json(to_python(samples), "predictions", samples_per_question(predictions))
+    offsets = pa.array(np.concatenate([[0], np.cumsum(samples_per_question(predictions))]))
+    return pa.chunked_array([pa.LargeListArray.from_arrays(offsets, samples)])
+
+
+def _general_references(references: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return references as JSON."""
+    if references.type == JSON or pa.types.is_null(references.type):
+        return references
+    return pa.chunked_array([to_json(to_python(references), "references")])
