@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import itertools
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,10 +30,11 @@ KERNEL = "kernel"
 
 _LINE_LENGTH = 100
 _RULE = "# " + "=" * (_LINE_LENGTH - 2)
+_IGNORED = {"__pycache__", ".DS_Store", ".ipynb_checkpoints"}
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _NAMED = (*_DEFINITIONS, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
-# The attributes of a module that depend on its file. Loggers may use `__name__`, as a label.
-_OF_A_FILE = ("__doc__", "__file__", "__loader__", "__package__", "__path__", "__spec__")
+# What depends on the file that a module is in. Loggers may use `__name__`, as a label.
+_OF_A_FILE = ("__doc__", "__file__", "__loader__", "__package__", "__path__", "__spec__", "globals")
 
 
 class VendorError(Exception):
@@ -101,10 +101,6 @@ class Module:
         """The other statements at the top level, without the docstring."""
         body = self.tree.body[1:] if self.docstring else self.tree.body
         return [node for node in body if not isinstance(node, (ast.Import, ast.ImportFrom))]
-
-    @cached_property
-    def relative_imports(self) -> list[ast.ImportFrom]:
-        return [node for node in self.imports if isinstance(node, ast.ImportFrom) and node.level]
 
     @cached_property
     def external_names(self) -> dict[str, tuple[str, int]]:
@@ -201,6 +197,9 @@ def _form_problems(module: Module, modules: Mapping[str, Module]) -> Iterator[tu
     for statement in module.imports:
         if (statement.end_lineno or 0) >= first:
             yield statement.lineno, "move this import above all other statements"
+    for name, line in module.names.items():
+        if name.startswith("__"):
+            yield line, f"{name} would apply to the whole kernel; define it outside kernels"
     outside_functions = set(module.outside_functions)
     for node in ast.walk(module.tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -210,7 +209,7 @@ def _form_problems(module: Module, modules: Mapping[str, Module]) -> Iterator[tu
             for problem in _import_problems(node, module, modules):
                 yield node.lineno, problem
         elif isinstance(node, ast.Name) and node.id in _OF_A_FILE:
-            yield node.lineno, f"{node.id} is another in a kernel; use it outside kernels only"
+            yield node.lineno, f"{node.id} differs in a kernel; use it in modules outside kernels"
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             yield node.lineno, "move what depends on TYPE_CHECKING to the top level of the module"
 
@@ -226,14 +225,15 @@ def _import_problems(
         if any(origin.partition(".")[0] == PACKAGE.name for origin in origins):
             yield f"make this import from {PACKAGE.name} a relative one"
     elif (target := modules.get(module.target(node))) is None:
-        yield "import names, from the module that defines them"
+        yield "this is not a module of the package; import names from the module that defines them"
     else:
         for alias in node.names:
             if alias.asname:
                 yield f"import {alias.name} under its own name"
             if alias.name not in target.names:
-                owner = next((m.path for m in modules.values() if alias.name in m.names), "nothing")
-                yield f"{alias.name} is defined in {owner}; import it from there"
+                owners = [m.path for m in modules.values() if alias.name in m.names]
+                remedy = "".join(f"; import it from {owner}" for owner in owners)
+                yield f"{target.path} does not define {alias.name}{remedy}"
             if alias.name in target.rebound:
                 line = target.at(target.rebound[alias.name])
                 yield f"{alias.name} is rebound by `global` at {line}; import a function instead"
@@ -277,20 +277,23 @@ def _origin(node: ast.ImportFrom) -> str:
 def _in_import_order(wanted: Iterable[str], modules: Mapping[str, Module]) -> list[Module]:
     ordered: dict[str, Module] = {}
 
-    def visit(name: str, importers: tuple[str, ...]) -> None:
-        if name in importers:
-            cycle = " -> ".join([*importers[importers.index(name) :], name])
-            raise VendorError(
-                f"Modules import each other: {cycle}. Move what they share to a third."
-            )
-        if name not in ordered:
-            _raise_if_any(form_problems(modules[name], modules))
-            for node in modules[name].relative_imports:
-                visit(modules[name].target(node), (*importers, name))
-            ordered[name] = modules[name]
+    def visit(module: Module, importers: tuple[str, ...]) -> None:
+        if module.name in ordered:
+            return
+        _raise_if_any(form_problems(module, modules))
+        importers = (*importers, module.name)
+        for node in module.imports:
+            if isinstance(node, ast.ImportFrom) and node.level:
+                target = module.target(node)
+                if target in importers:
+                    cycle = " -> ".join([*importers[importers.index(target) :], target])
+                    problem = f"an import cycle, {cycle}; move what is shared to another module"
+                    _raise_if_any([f"{module.at(node.lineno)}: {problem}"])
+                visit(modules[target], importers)
+        ordered[module.name] = module
 
     for name in wanted:
-        visit(name, ())
+        visit(modules[name], ())
     return list(ordered.values())
 
 
@@ -325,8 +328,8 @@ def _external_imports(modules: Iterable[Module]) -> str:
     """Return the imports from outside the package, those of the standard library first."""
     plain: set[str] = set()
     named: dict[str, set[str]] = {}
-    for node in itertools.chain.from_iterable(module.imports for module in modules):
-        names = {f"{a.name} as {a.asname}" if a.asname else a.name for a in node.names}
+    for node in [node for module in modules for node in module.imports]:
+        names = {ast.unparse(alias) for alias in node.names}
         if isinstance(node, ast.Import):
             plain |= names
         elif not node.level and node.module != "__future__":
@@ -347,43 +350,41 @@ def _from_import(origin: str, names: list[str]) -> str:
 def kernel_of(script: Path, modules: Mapping[str, Module]) -> str:
     """Return the source of the kernel that a metric's script imports from."""
     source = Module(script.stem, "/".join(script.parts[-3:]), script.read_text(encoding="utf-8"))
-    lines = source.source.splitlines(keepends=True)
-    licence = "".join(itertools.takewhile(lambda line: line.startswith("#"), lines))
     title = f"The modules of at_k that the metric {script.stem} uses, in one file."
-    return join(needed_by(source, f".{KERNEL}", modules), title, licence)
+    licence = re.match(r"(#.*\n)*", source.source)
+    return join(needed_by(source, f".{KERNEL}", modules), title, licence[0] if licence else "")
 
 
 # --- The command ------------------------------------------------------------------------
 
 
-def update(write: bool) -> Iterator[str]:
-    """Yield what is wrong with the folders of the metrics, once their kernels are written.
+def update(write: bool) -> list[str]:
+    """Write the kernels, and return what is wrong with the folders of the metrics.
 
     Args:
-        write: Whether to write kernels. Otherwise those that differ are among what is wrong.
+        write: Whether to write. Otherwise, kernels that are out of date are wrong.
     """
     modules = read_package()
-    folders = [path for path in sorted(METRICS.iterdir()) if _is_visible(path)]
+    folders = sorted(
+        path for path in METRICS.iterdir() if path.is_dir() and path.name not in _IGNORED
+    )
     scripts = [folder / f"{folder.name}.py" for folder in folders]
     kernels = {path.parent: kernel_of(path, modules) for path in scripts if path.exists()}
+    problems = []
     for folder, text in kernels.items():
         kernel = folder / f"{KERNEL}.py"
-        if kernel.exists() and kernel.read_text(encoding="utf-8") == text:
-            continue
         if write:
             kernel.write_text(text, encoding="utf-8")
-        elif kernel.exists():
-            yield f"{METRICS.name}/{folder.name}/{kernel.name} is out of date; run shared/vendor.py"
+        elif kernel.exists() and kernel.read_text(encoding="utf-8") != text:
+            place = kernel.relative_to(METRICS.parent).as_posix()
+            problems.append(f"{place} is out of date; run shared/vendor.py")
     for folder in folders:
         expected = {f"{folder.name}.py", f"{KERNEL}.py", "README.md", "requirements.txt"}
-        found = {path.name for path in folder.iterdir() if _is_visible(path)}
+        found = {path.name for path in folder.iterdir()} - _IGNORED
         for name in sorted(expected ^ found):
             wrong = "is missing" if name in expected else "does not belong there"
-            yield f"{METRICS.name}/{folder.name}/{name} {wrong}"
-
-
-def _is_visible(path: Path) -> bool:
-    return not path.name.startswith((".", "__"))
+            problems.append(f"{METRICS.name}/{folder.name}/{name} {wrong}")
+    return problems
 
 
 def main() -> None:

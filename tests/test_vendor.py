@@ -247,16 +247,21 @@ def test_a_name_with_two_meanings_is_refused(tmp_path, modules, problem):
         ("from .a import A as a", "2: import A under its own name"),
         ("from .a import *", "2: name what the star imports"),
         ("from os import *", "2: name what the star imports"),
-        ("from . import a", "2: import names, from the module that defines them"),
-        ("from .missing import A", "2: import names, from the module that defines them"),
-        ("from ..a import A", "2: import names, from the module that defines them"),
-        ("from .a import missing", "2: missing is defined in nothing"),
-        ("from .rooms.c import A", "2: A is defined in shared/at_k/a.py; import it from there"),
+        ("from . import a", "2: this is not a module of the package; import names from"),
+        ("from .missing import A", "2: this is not a module of the package; import names from"),
+        ("from ..a import A", "2: this is not a module of the package; import names from"),
+        ("from .a import missing", "2: shared/at_k/a.py does not define missing."),
+        (
+            "from .rooms.c import A",
+            "2: shared/at_k/rooms/c.py does not define A; import it from shared/at_k/a.py",
+        ),
         ("import at_k.a", "2: make this import from at_k a relative one"),
         ("from at_k import a", "2: make this import from at_k a relative one"),
         ("def f():\n    from at_k.a import A", "3: make this import from at_k a relative one"),
-        ("X = __file__", "2: __file__ is another in a kernel; use it outside kernels only"),
-        ("def f():\n    return __package__", "3: __package__ is another in a kernel"),
+        ("X = __file__", "2: __file__ differs in a kernel; use it in modules outside kernels"),
+        ("X = globals()", "2: globals differs in a kernel"),
+        ("def __getattr__(name): pass", "2: __getattr__ would apply to the whole kernel"),
+        ("def f():\n    return __package__", "3: __package__ differs in a kernel"),
         (
             "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    X = 1",
             "3: move what depends on",
@@ -293,7 +298,9 @@ def test_a_cycle_of_imports_is_refused_with_its_modules(tmp_path):
         "b.py": module("from .rooms.c import C\nB = 1"),
         "rooms/c.py": module("from ..b import B\nC = 1"),
     }
-    with pytest.raises(VendorError, match=re.escape("b -> rooms.c -> b. Move what they share")):
+    with pytest.raises(
+        VendorError, match=re.escape("rooms/c.py:2: an import cycle, b -> rooms.c -> b; move")
+    ):
         join(tmp_path, modules, "A")
 
 
