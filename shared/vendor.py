@@ -365,9 +365,7 @@ def update(write: bool) -> list[str]:
         write: Whether to write. Otherwise, kernels that are out of date are wrong.
     """
     modules = read_package()
-    folders = sorted(
-        path for path in METRICS.iterdir() if path.is_dir() and path.name not in _IGNORED
-    )
+    folders = sorted(path for path in METRICS.iterdir() if path.is_dir())
     scripts = [folder / f"{folder.name}.py" for folder in folders]
     kernels = {path.parent: kernel_of(path, modules) for path in scripts if path.exists()}
     problems = []
