@@ -28,7 +28,7 @@ from .reading import Questions, read_questions
 from .tables import aligned, describe_input
 
 _LONGEST_LABEL = 24
-_REPEATED = {
+_INTERVAL_SCOPE = {
     "sampling": "if the same questions were sampled again",
     "questions": "for other questions like these",
 }
@@ -199,7 +199,7 @@ def comparison_summary(
     percent = f"{100 * confidence:g} %"
     return textwrap.fill(
         f"lo and hi: {percent} confidence interval of the difference at each k, "
-        f"{_REPEATED[interval]}. band lo and band hi: simultaneous {percent} confidence band over "
+        f"{_INTERVAL_SCOPE[interval]}. band lo and band hi: simultaneous {percent} confidence band over "
         f"all k. By the band, {conclusion}."
     )
 
