@@ -15,9 +15,16 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_EVALUATE_OFFLINE"] = "1"
 
 import evaluate
+import hypothesis
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# A property test must not fail because the machine is busy.
+hypothesis.settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session", autouse=True)

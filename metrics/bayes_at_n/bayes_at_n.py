@@ -29,6 +29,7 @@ from .kernel import (
     category_rewards,
     check_bounds,
     check_categories,
+    check_clusters,
     check_interval,
     check_prior_outcomes,
     check_rewards,
@@ -81,7 +82,8 @@ Args:
     interval: the interval method: "posterior", a Bayesian posterior with a Dirichlet prior;
         "sampling", for the same questions sampled again; "hierarchical", for the same questions,
         with a prior estimated from the data; "questions", for other questions like these; or
-        "auto", chosen from the data, which adds its name as <key>_interval.
+        "auto", chosen from the data, which adds its name as <key>_interval. Requires a confidence.
+        Default: "posterior".
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
     bounds: lower and upper bound that intervals are clipped to.
@@ -160,7 +162,7 @@ class BayesAtN(SampledMetric):
         num_proc: int | None = None,
         executor: Executor | None = None,
         confidence: float | None = 0.95,
-        interval: str = "posterior",
+        interval: str | None = None,
         clusters: list[str] | None = None,
         bounds: tuple[float, float] | None = None,
         groups: list[str] | None = None,
@@ -171,7 +173,8 @@ class BayesAtN(SampledMetric):
         category_values = check_rewards(w, labels)
         prior = check_prior_outcomes(R0, len(predictions), len(category_values))
         limits = check_bounds(bounds)
-        cluster_index = check_interval(interval, clusters, len(predictions), INTERVALS)
+        interval = check_interval(interval, confidence, INTERVALS, default="posterior")
+        cluster_index = check_clusters(clusters, interval, len(predictions))
         # Both scores are the centers of their intervals, so mu would repeat them.
         fields = ("sigma", "lo", "hi")
         report = Report(len(predictions), groups, confidence, return_per_question, interval, fields)

@@ -28,6 +28,7 @@ from .kernel import (
     Report,
     SampledMetric,
     Scores,
+    check_clusters,
     check_flag,
     check_interval,
     check_ks,
@@ -95,7 +96,7 @@ Args:
     interval: the interval method: "posterior", a Bayesian posterior with a Beta prior; "sampling",
         for the same questions sampled again; "questions", for other questions like these; or
         "auto", the first of the last two that the data allow, which adds its name as
-        <key>_interval.
+        <key>_interval. Requires a confidence. Default: "posterior".
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
     alpha0: first parameter of the Beta prior of a question's success rate.
@@ -158,7 +159,7 @@ class ConsAtK(SampledMetric):
         num_proc: int | None = None,
         executor: Executor | None = None,
         confidence: float | None = None,
-        interval: str = "posterior",
+        interval: str | None = None,
         clusters: list[str] | None = None,
         alpha0: float = 1.0,
         beta0: float = 1.0,
@@ -168,7 +169,8 @@ class ConsAtK(SampledMetric):
         # Validate everything that does not depend on outcomes first.
         merge_right = check_flag("merge_right", merge_right)
         prior = check_prior(alpha0, beta0)
-        cluster_index = check_interval(interval, clusters, len(predictions), _INTERVALS)
+        interval = check_interval(interval, confidence, _INTERVALS, default="posterior")
+        cluster_index = check_clusters(clusters, interval, len(predictions))
         report = Report(len(predictions), groups, confidence, return_per_question, interval)
         requested = check_ks(k)
         check_samples(requested or [], given_per_question(predictions))

@@ -26,6 +26,7 @@ from .kernel import (
     SampledMetric,
     ScoreOptions,
     as_list,
+    check_clusters,
     check_interval,
     check_ks,
     check_lam,
@@ -92,8 +93,9 @@ Args:
         deviation <key>_sigma, and the limits <key>_lo and <key>_hi of an interval.
     interval: the interval method: "posterior", a Bayesian posterior with a Beta prior; "sampling",
         for the same questions sampled again; "questions", for other questions like these;
-        "hierarchical", for the same questions, with a prior estimated from the data, which allows
-        k above n; or "auto", chosen from the data, which adds its name as <key>_interval.
+        "hierarchical", for the same questions, with a prior estimated from the data, which allows k
+        above n; or "auto", chosen from the data, which adds its name as <key>_interval. Requires a
+        confidence. Default: "posterior".
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
     alpha0: first parameter of the Beta prior of a question's success rate.
@@ -172,7 +174,7 @@ class Gpassk(SampledMetric):
         num_proc: int | None = None,
         executor: Executor | None = None,
         confidence: float | None = None,
-        interval: str = "posterior",
+        interval: str | None = None,
         clusters: list[str] | None = None,
         alpha0: float = 1.0,
         beta0: float = 1.0,
@@ -189,7 +191,8 @@ class Gpassk(SampledMetric):
         if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & {*include}:
             raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
         prior = check_prior(alpha0, beta0)
-        cluster_index = check_interval(interval, clusters, len(predictions), INTERVALS)
+        interval = check_interval(interval, confidence, INTERVALS, default="posterior")
+        cluster_index = check_clusters(clusters, interval, len(predictions))
         report = Report(len(predictions), groups, confidence, return_per_question, interval)
         allow_above_n = confidence is not None and interval in ("hierarchical", "auto")
         requested, given = check_ks(k), given_per_question(predictions)

@@ -26,6 +26,7 @@ from .kernel import (
     category_rewards,
     check_bounds,
     check_categories,
+    check_clusters,
     check_interval,
     check_ks,
     check_prior_outcomes,
@@ -85,7 +86,7 @@ Args:
         categories; "sampling", for the same questions sampled again; "questions", for other
         questions like these; "hierarchical", for the same questions, with a prior estimated from
         the data, which allows k above n; or "auto", chosen from the data, which adds its name as
-        <key>_interval.
+        <key>_interval. Requires a confidence. Default: "posterior".
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
     bounds: lower and upper bound that intervals are clipped to. Default: the least and the
@@ -156,7 +157,7 @@ class MaxAtK(SampledMetric):
         num_proc: int | None = None,
         executor: Executor | None = None,
         confidence: float | None = None,
-        interval: str = "posterior",
+        interval: str | None = None,
         clusters: list[str] | None = None,
         bounds: tuple[float, float] | None = None,
         groups: list[str] | None = None,
@@ -167,7 +168,8 @@ class MaxAtK(SampledMetric):
         category_values = check_rewards(w, labels)
         prior = check_prior_outcomes(R0, len(predictions), len(category_values))
         limits = None if bounds is None else check_bounds(bounds)
-        cluster_index = check_interval(interval, clusters, len(predictions), INTERVALS)
+        interval = check_interval(interval, confidence, INTERVALS, default="posterior")
+        cluster_index = check_clusters(clusters, interval, len(predictions))
         report = Report(len(predictions), groups, confidence, return_per_question, interval)
         allow_above_n = confidence is not None and interval in ("hierarchical", "auto")
         requested, given = check_ks(k), given_per_question(predictions)

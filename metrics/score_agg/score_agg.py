@@ -27,6 +27,7 @@ from .kernel import (
     SampledMetric,
     Score,
     Scores,
+    check_clusters,
     check_eps,
     check_interval,
     check_penalty,
@@ -77,7 +78,8 @@ Args:
     executor: a concurrent.futures.Executor to run the checker in.
     confidence: a probability such as 0.95. Adds the center score_agg_mu, the standard deviation
         score_agg_sigma, and the limits score_agg_lo and score_agg_hi of an interval.
-    interval: the interval method: "questions", for other items like these.
+    interval: the interval method: "questions", for other items like these. Requires a confidence.
+        Default: "questions".
     clusters: a label of the cluster of each item. Default: each item is its own cluster.
     groups: a label for each item. Adds <label>/score_agg, the score over the items with that label.
     return_per_question: whether to add per_question, with the list of the scores of the items.
@@ -146,7 +148,7 @@ class ScoreAgg(SampledMetric):
         num_proc: int | None = None,
         executor: Executor | None = None,
         confidence: float | None = None,
-        interval: str = "questions",
+        interval: str | None = None,
         clusters: list[str] | None = None,
         groups: list[str] | None = None,
         return_per_question: bool = False,
@@ -154,7 +156,8 @@ class ScoreAgg(SampledMetric):
         # Validate everything that does not depend on outcomes first.
         labels = check_weights(weights)
         p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
-        cluster_index = check_interval(interval, clusters, len(predictions), ("questions",))
+        interval = check_interval(interval, confidence, ("questions",), default="questions")
+        cluster_index = check_clusters(clusters, interval, len(predictions))
         report = Report(len(predictions), groups, confidence, return_per_question, interval)
 
         outcomes = self.outcomes(

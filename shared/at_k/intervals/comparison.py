@@ -38,7 +38,7 @@ from ..scores.credits import ScoreOptions, scores_by_name
 from ..scores.pass_family import Estimate, estimator
 from ..scores.score import Score
 from .clusters import cluster_deviations
-from .interval import Interval, check_interval
+from .interval import Interval, check_clusters
 from .sampling import SamplingIntervals
 
 _COMPARED = ("pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k")
@@ -59,7 +59,8 @@ def check_comparison(
         n: (M,) samples of each question, in the run that has fewer of them.
     """
     check_names("metric", [metric], _COMPARED)
-    labels = check_interval(interval, clusters, len(n), ("sampling", "questions"))
+    check_names("interval", [interval], ("sampling", "questions"))
+    labels = check_clusters(clusters, interval, len(n))
     check_confidence(confidence)
     ks = range(1, n.min() + 1) if k is None else {check_k(x, n) for x in as_list("k", k)}
     return scores_by_name([metric], sorted(ks), ScoreOptions(thresholds=[tau])), labels

@@ -63,14 +63,29 @@ def student_z(clusters: int, confidence: float) -> float:
 
 
 def check_interval(
-    interval: str, clusters, questions: int, known: Sequence[str]
-) -> np.ndarray | None:
+    interval: str | None, confidence: float | None, known: Sequence[str], default: str
+) -> str:
+    """Return the name of the interval method, by default `default`.
+
+    Raises:
+        ValueError: if the name is unknown, or given without a confidence.
+    """
+    if interval is None:
+        return default
+    check_names("interval", [interval], known)
+    if confidence is None:
+        raise ValueError(
+            f"interval is {interval!r} but confidence is None: give a confidence, such as 0.95."
+        )
+    return interval
+
+
+def check_clusters(clusters, interval: str, questions: int) -> np.ndarray | None:
     """Return (M,) cluster labels as integers, or None if each question is its own cluster.
 
     Raises:
-        ValueError: unless the interval is known and uses clusters if they are given.
+        ValueError: if there are not M labels, or the interval does not use clusters.
     """
-    check_names("interval", [interval], known)
     if clusters is None:
         return None
     if interval not in ("questions", "auto"):
