@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 import mpmath
 
@@ -20,8 +21,18 @@ Values = Sequence[Fraction]
 def hypergeometric_mean(n: int, c: int, values: Values) -> Fraction:
     """Return the expected value of k of n samples, c of them correct, by the hypergeometric pmf."""
     k = len(values) - 1
-    terms = (math.comb(c, j) * math.comb(n - c, k - j) * values[j] for j in range(k + 1))
-    return Fraction(sum(terms)) / math.comb(n, k)
+    # The sum is over integers: values have a common denominator, binomials are not yet divided.
+    denominator = math.lcm(*(value.denominator for value in values))
+    numerators = [value.numerator * (denominator // value.denominator) for value in values]
+    subsets = _numbers_of_subsets(n, c, k)
+    total = sum(number * value for number, value in zip(subsets, numerators, strict=True))
+    return Fraction(total, denominator * math.comb(n, k))
+
+
+@lru_cache(maxsize=1024)
+def _numbers_of_subsets(n: int, c: int, k: int) -> list[int]:
+    """Return how many subsets of k of n samples have j = 0 .. k of the c correct samples."""
+    return [math.comb(c, j) * math.comb(n - c, k - j) for j in range(k + 1)]
 
 
 def subset_mean(outcomes: Sequence[int], values: Values) -> Fraction:
@@ -91,11 +102,17 @@ def values_by_definition(k: int, tau: Fraction) -> dict[str, list[Fraction]]:
 
 
 def _area_of_pass_curve(k: int, correct: int) -> Fraction:
-    """Return the area by trapezoids under pass@j of k samples, of which `correct` are correct."""
-    curve = [1 - Fraction(math.comb(k - correct, j), math.comb(k, j)) for j in range(1, k + 1)]
+    """Return the area by trapezoids under pass@j of k samples, of which `correct` are correct.
+
+    pass@j is 1 - C(k - correct, j) / C(k, j), and the sum of these ratios over j = 0 .. k is
+    (k + 1) / (correct + 1).
+    """
+    first = Fraction(correct, k)
     if k == 1:
-        return curve[0]
-    return sum(((a + b) / 2 for a, b in itertools.pairwise(curve)), Fraction(0)) / (k - 1)
+        return first
+    last = Fraction(correct >= 1)
+    total = k - (Fraction(k + 1, correct + 1) - 1)
+    return (total - (first + last) / 2) / (k - 1)
 
 
 def spectrum_values(weights: Sequence[float]) -> list[Fraction]:

@@ -1,5 +1,6 @@
 """Expected credits, pmfs and covariances are exact: against fractions and 200-digit floats."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -160,6 +161,15 @@ def test_a_spectrum_of_any_weights_agrees_with_exact_fractions(data):
     c = data.draw(st.integers(0, n))
     value = scores(n, [c], [spectrum(k, weights)])[0, 0]
     assert relative_error(value, hypergeometric_mean(n, c, spectrum_values(weights))) < 1e-15
+
+
+@pytest.mark.parametrize("k", range(1, 31))
+def test_auc_is_the_area_by_trapezoids_under_pass_at_1_to_k(k):
+    for correct in range(k + 1):
+        curve = [1 - Fraction(math.comb(k - correct, j), math.comb(k, j)) for j in range(1, k + 1)]
+        trapezoids = [(a + b) / 2 for a, b in itertools.pairwise(curve)]
+        area = sum(trapezoids, Fraction(0)) / (k - 1) if k > 1 else curve[0]
+        assert values_by_definition(k, Fraction(1))["AUC@k"][correct] == area
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 8, 9])
