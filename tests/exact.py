@@ -64,7 +64,7 @@ def posterior_mean(
     """Return the posterior mean of the product of expected values of k new samples.
 
     Each factor is a polynomial in p and 1 - p. The product is multiplied out term by term, and the
-    mean of each term is a ratio of beta functions.
+    mean of each term is that of a Beta distribution.
     """
     with mpmath.workdps(200):
         alpha, beta = mpmath.mpf(alpha0) + c, mpmath.mpf(beta0) + n - c
@@ -78,8 +78,8 @@ def posterior_mean(
                     term = coefficient * math.comb(k, j) * value.numerator / value.denominator
                     product[powers] = product.get(powers, 0) + term
         return mpmath.fsum(
-            coefficient * mpmath.beta(alpha + correct, beta + incorrect) / mpmath.beta(alpha, beta)
-            for (correct, incorrect), coefficient in product.items()
+            coefficient * _dirichlet_mean([alpha, beta], powers)
+            for powers, coefficient in product.items()
             if coefficient
         )
 
@@ -163,10 +163,16 @@ def _multinomial(sizes: Sequence[int]) -> int:
     return math.factorial(sum(sizes)) // math.prod(map(math.factorial, sizes))
 
 
-def _dirichlet_mean(counts: Sequence[int], powers: Sequence[int]) -> mpmath.mpf:
+def _dirichlet_mean(counts: Sequence[float], powers: Sequence[int]) -> mpmath.mpf:
     """Return E[product of p_i^powers_i] under a Dirichlet distribution."""
-    factors = [mpmath.rf(a, power) for a, power in zip(counts, powers, strict=True)]
-    return mpmath.fprod(factors) / mpmath.rf(sum(counts), sum(powers))
+    factors = [_rising_factorial(a, power) for a, power in zip(counts, powers, strict=True)]
+    return mpmath.fprod(factors) / _rising_factorial(mpmath.fsum(counts), sum(powers))
+
+
+@lru_cache(maxsize=4096)
+def _rising_factorial(x: float, n: int) -> mpmath.mpf:
+    """Return x (x + 1) .. (x + n - 1)."""
+    return mpmath.fprod(mpmath.mpf(x) + i for i in range(n))
 
 
 # --- Votes and verdicts -----------------------------------------------------------------
