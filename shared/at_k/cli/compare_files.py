@@ -199,8 +199,8 @@ def comparison_summary(
     percent = f"{100 * confidence:g} %"
     return textwrap.fill(
         f"lo and hi: {percent} confidence interval of the difference at each k, "
-        f"{_INTERVAL_SCOPE[interval]}. band lo and band hi: simultaneous {percent} confidence band over "
-        f"all k. By the band, {conclusion}."
+        f"{_INTERVAL_SCOPE[interval]}. band lo and band hi: simultaneous {percent} confidence "
+        f"band over all k. By the band, {conclusion}."
     )
 
 
