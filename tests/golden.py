@@ -71,7 +71,8 @@ LONG = {f"{m} x {n}": graded(m, n) for m, n in ((5, 129), (5, 200), (40, 300))}
 SIZES = {f"3 x {n}": graded(3, n) for n in range(1, 201)}
 GRADED = {"0..2, 12 x 8": graded(12, 8, 2), "0..2, unscored": unscored(graded(8, 12, 2))}
 GRADED |= {"0..3, 9 x 6": graded(9, 6, 3), "0..2, 3 x 150": graded(3, 150, 2)}
-REWARDS = {"rewards": NORMAL, "rewards with ties": NORMAL.round(), "rewards, 1 x 12": NORMAL[:1]}
+REWARDS: dict[str, Any] = {"rewards": NORMAL, "rewards with ties": NORMAL.round()}
+REWARDS["rewards, 1 x 12"] = NORMAL[:1]
 REWARDS |= {"constant rewards": np.full((5, 8), 0.7), "rewards, unscored": unscored(1e3 * NORMAL)}
 REWARDS |= {"rewards, one question constant": np.vstack([NORMAL[:4], np.full(12, -0.25)])}
 REWARDS |= {"shares": UNIFORM, "shares, unscored": unscored(UNIFORM.round(1))}
@@ -91,7 +92,7 @@ CONTAINERS = {
     **{dtype: SMALL.astype(dtype) for dtype in DTYPES},
     **{"nested list": SMALL.tolist(), "list of arrays": list(SMALL), "flat list": [0, 1, 1, 0]},
     **{"Fortran order": np.asfortranarray(SMALL), "datasets column": COLUMNS["outcomes"]},
-    "masked array": np.ma.masked_array(SMALL, mask=np.eye(6, 8)),
+    "masked array": np.ma.masked_array(SMALL, mask=np.eye(6, 8, dtype=bool)),
     "object array": np.array([[None, *row] for row in SMALL.tolist()], dtype=object),
     **{"pyarrow array": pa.array(SMALL.tolist()), "pyarrow, None": pa.array(unscored(SMALL))},
 }
@@ -114,9 +115,9 @@ INVALID = [
     *([[1.0], [NAN]], [[1.0], [INF]], [["x", "y"], ["x"]], [[0, 1], [1, "x"]], [[1], [1, [1]]]),
     *(np.zeros((1, 2, 2)), np.ones((2, 2), dtype=complex), np.zeros((0, 3)), np.zeros((3, 0))),
 ]
-UNFIT = {f"invalid {value!r}": (value,) for value in INVALID}
+UNFIT: dict[str, Any] = {f"invalid {value!r}": (value,) for value in INVALID}
 UNFIT |= {"references, 9": (LETTERS, [*TEXTS, "a"]), "references, None": (LETTERS, [None] * 8)}
-PLAIN = OUTCOMES | LONG | SIZES | GRADED | REWARDS | VERDICTS | CONTAINERS
+PLAIN: dict[str, Any] = OUTCOMES | LONG | SIZES | GRADED | REWARDS | VERDICTS | CONTAINERS
 INPUTS: dict[str, tuple] = {name: (value,) for name, value in PLAIN.items()}
 INPUTS |= JUDGED | TEXT_CONTAINERS | PAIRS | UNFIT | {"letters only": (LETTERS,)}
 
@@ -191,7 +192,7 @@ LOADED = {f"{name}.compute": at_k.load(name) for name in METRICS}
 GIVEN = {name: {"interval": "questions" if name == AGG else "posterior"} for name in COMPUTES}
 POWERS = [{}, {"pass_power": 1.0, "unanimous_power": 0}, {"pass_power": 2, "unanimous_power": 0.3}]
 PLAIN_FUNCTIONS = "pass_at_k pass_hat_k unanimous_at_k auc_at_k maj_at_k g_pass_at_k mg_pass_at_k"
-FUNCTIONS = {
+FUNCTIONS: dict[str, list[dict]] = {
     **{name: [{}] for name in [*PLAIN_FUNCTIONS.split(), "geo_spectrum_star_at_k"]},
     "g_pass_at_k_tau": over("tau", 0, 0.28, 0.5, 0.75, 1.0),
     "threshold_spectrum_at_k": over("weights", "rising"),
@@ -284,8 +285,8 @@ def input_cases() -> Iterator[Case]:
         yield from cases("checkers", target, JUDGED, checks, options, EACH)
         where = over("num_proc", 1, 2) + over("executor", "two threads")
         yield from cases("checkers", target, "letters", checks[2:3], where)
-    some, extra = [BAYES, MAX], [{"categories": ["incorrect", "partial", "correct"]}, {}]
-    yield from cases("checkers", some, "letters", checks[2:], W[2:3], extra)
+    some, labels = [BAYES, MAX], [{"categories": ["incorrect", "partial", "correct"]}, {}]
+    yield from cases("checkers", some, "letters", checks[2:], W[2:3], labels)
     extra = [{"categories": ["a", "b", "c", "dd"], "w": [1, 2, 4, 3]}]
     yield from cases("checkers", some, "letters only", extra, over("confidence", None, 0.9))
     extra = over("weights", {"a": 1, "b": 0.25, "c": 0.0, "dd": 0.5})
@@ -312,8 +313,8 @@ def invalid_cases() -> Iterator[Case]:
     """Yield calls of which most raise an error."""
     for target in sorted({*at_k.__all__} - {"load"}):
         names = [*inspect.signature(getattr(at_k, target)).parameters][1:]
-        needed = {"k": 2, "tau": 0.5, "weights": [0.5, 0.5]}.items()
-        needed = [{name: value for name, value in needed if name in names}]
+        values = {"k": 2, "tau": 0.5, "weights": [0.5, 0.5]}.items()
+        needed = [{name: value for name, value in values if name in names}]
         inputs = "12 x 16, two" if target == "compare" else "all correct"
         for name in [*names, "unknown"]:
             yield from cases("invalid options", target, inputs, needed, over(name, *VALUES))
