@@ -32,6 +32,7 @@ import numpy as np
 import pyarrow as pa
 
 Table = dict[str, dict[str, str]]  # case family, key, result
+Inputs = dict[str, Any]
 Case = tuple[str, str, Callable[[], Any]]  # case family, name, call
 
 TOLERANT = ("_mu", "_sigma", "_lo", "_hi")  # ends of keys, also of those of bands
@@ -61,24 +62,23 @@ LETTERS, TEXTS = RNG.choice(["a", "b", "c", "dd"], (8, 9)).tolist(), list("abcab
 SENTENCES = RNG.choice(["It is 12.", "9 + 3 = 13", "$1,200.50", "so 0.5", "-7"], (6, 8)).tolist()
 GRADES = RNG.choice(["fully", "mostly", "partial", "minor", "none"], (9, 12)).tolist()
 
-OUTCOMES = {
+OUTCOMES: Inputs = {
     **{"12 x 16": graded(12, 16), "unscored": unscored(graded(9, 12)), "one sample": [[1]]},
     "ragged": [row[: 4 + i % 3] for i, row in enumerate(graded(15, 8).tolist())],
     **{"all correct": np.ones((6, 8), int), "all incorrect": np.zeros((6, 8), int)},
     **{f"{m} x {n}": graded(m, n) for m, n in ((40, 6), (10, 25), (14, 1), (1, 8))},
 }
-LONG = {f"{m} x {n}": graded(m, n) for m, n in ((5, 129), (5, 200), (40, 300))}
+LONG: Inputs = {f"{m} x {n}": graded(m, n) for m, n in ((5, 129), (5, 200), (40, 300))}
 SIZES = {f"3 x {n}": graded(3, n) for n in range(1, 201)}
-GRADED = {"0..2, 12 x 8": graded(12, 8, 2), "0..2, unscored": unscored(graded(8, 12, 2))}
+GRADED: Inputs = {"0..2, 12 x 8": graded(12, 8, 2), "0..2, unscored": unscored(graded(8, 12, 2))}
 GRADED |= {"0..3, 9 x 6": graded(9, 6, 3), "0..2, 3 x 150": graded(3, 150, 2)}
-REWARDS: dict[str, Any] = {"rewards": NORMAL, "rewards with ties": NORMAL.round()}
-REWARDS["rewards, 1 x 12"] = NORMAL[:1]
+REWARDS: Inputs = {"rewards": NORMAL, "rewards with ties": NORMAL.round(), "1 x 12": NORMAL[:1]}
 REWARDS |= {"constant rewards": np.full((5, 8), 0.7), "rewards, unscored": unscored(1e3 * NORMAL)}
 REWARDS |= {"rewards, one question constant": np.vstack([NORMAL[:4], np.full(12, -0.25)])}
 REWARDS |= {"shares": UNIFORM, "shares, unscored": unscored(UNIFORM.round(1))}
 VERDICTS = {"verdicts": GRADES, "verdicts, unscored": unscored(GRADES), "one item": GRADES[:1]}
 VERDICTS |= {"weights, many of 0": RNG.choice([0.0, 0.4, 1.0], (7, 6))}
-JUDGED = {
+JUDGED: Inputs = {
     **{"letters": (LETTERS, TEXTS), "letters, unscored": (unscored(LETTERS), TEXTS)},
     "letters, accepted lists": (LETTERS, [["a", "b"], ["c"], ["dd", "a"], ["b"]] * 2),
     "sentences": (SENTENCES, ["12", "13", "1200.5", "so it is 0.5", "-7", "12"]),
@@ -115,9 +115,9 @@ INVALID = [
     *([[1.0], [NAN]], [[1.0], [INF]], [["x", "y"], ["x"]], [[0, 1], [1, "x"]], [[1], [1, [1]]]),
     *(np.zeros((1, 2, 2)), np.ones((2, 2), dtype=complex), np.zeros((0, 3)), np.zeros((3, 0))),
 ]
-UNFIT: dict[str, Any] = {f"invalid {value!r}": (value,) for value in INVALID}
+UNFIT: Inputs = {f"invalid {value!r}": (value,) for value in INVALID}
 UNFIT |= {"references, 9": (LETTERS, [*TEXTS, "a"]), "references, None": (LETTERS, [None] * 8)}
-PLAIN: dict[str, Any] = OUTCOMES | LONG | SIZES | GRADED | REWARDS | VERDICTS | CONTAINERS
+PLAIN: Inputs = OUTCOMES | LONG | SIZES | GRADED | REWARDS | VERDICTS | CONTAINERS
 INPUTS: dict[str, tuple] = {name: (value,) for name, value in PLAIN.items()}
 INPUTS |= JUDGED | TEXT_CONTAINERS | PAIRS | UNFIT | {"letters only": (LETTERS,)}
 

@@ -38,7 +38,8 @@ from ..scores.credits import ScoreOptions, scores_by_name
 from ..scores.pass_family import Estimate, estimator
 from ..scores.score import Score
 from .clusters import cluster_deviations
-from .interval import Interval, check_clusters
+from .interval import Interval
+from .options import check_clusters
 from .sampling import SamplingIntervals
 
 _COMPARED = ("pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k")
