@@ -21,8 +21,6 @@ from ..scores.credits import (
 )
 from .estimates import Bounds, Summary, point_estimate, posterior_summary
 
-# --- pass@k -----------------------------------------------------------------------------
-
 
 def pass_at_k(R, k: int) -> float:
     """Return pass@k: the probability that at least one of k samples is correct.
@@ -31,9 +29,8 @@ def pass_at_k(R, k: int) -> float:
     (Chen et al. 2021, arXiv:2107.03374).
 
     Examples:
-        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
-        >>> round(pass_at_k(R, 1), 6), round(pass_at_k(R, 2), 6)
-        (0.7, 0.95)
+        >>> round(pass_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
+        0.95
     """
     return point_estimate(R, k, any_correct)
 
@@ -49,27 +46,21 @@ def pass_at_k_ci(
     """Return (mu, sigma, lo, hi) of pass@k, which is 1 - (1 - p)^k given the success rate p.
 
     Examples:
-        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
-        >>> mu, sigma, lo, hi = pass_at_k_ci(R, 2)
-        >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
-        (0.839286, 0.097263, 0.6487, 1.0)
+        >>> [round(x, 6) for x in pass_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
+        [0.839286, 0.097263, 0.648654, 1.0]
     """
     return posterior_summary(R, k, any_correct, confidence, bounds, alpha0, beta0)
 
 
-# --- pass^k -----------------------------------------------------------------------------
-
-
 def pass_hat_k(R, k: int) -> float:
-    """Return pass^k, also known as unanimous@k: the probability that all k samples are correct.
+    """Return pass^k: the probability that all k samples are correct.
 
     A question with c correct samples out of n scores C(c, k) / C(n, k)
-    (Yao et al. 2024, arXiv:2406.12045).
+    (Yao et al. 2024, arXiv:2406.12045). This is also unanimous@k, and G-Pass@k at the threshold 1.
 
     Examples:
-        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
-        >>> round(pass_hat_k(R, 1), 6), round(pass_hat_k(R, 2), 6)
-        (0.7, 0.45)
+        >>> round(pass_hat_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
+        0.45
     """
     return point_estimate(R, k, all_correct)
 
@@ -85,19 +76,14 @@ def pass_hat_k_ci(
     """Return (mu, sigma, lo, hi) of pass^k, which is p^k given the success rate p.
 
     Examples:
-        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
-        >>> mu, sigma, lo, hi = pass_hat_k_ci(R, 2)
-        >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
-        (0.446429, 0.146167, 0.1599, 0.7329)
+        >>> [round(x, 6) for x in pass_hat_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
+        [0.446429, 0.146167, 0.159946, 0.732911]
     """
     return posterior_summary(R, k, all_correct, confidence, bounds, alpha0, beta0)
 
 
-unanimous_at_k = pass_hat_k
-unanimous_at_k_ci = pass_hat_k_ci
-
-
-# --- AUC@k ------------------------------------------------------------------------------
+unanimous_at_k = g_pass_at_k = pass_hat_k
+unanimous_at_k_ci = g_pass_at_k_ci = pass_hat_k_ci
 
 
 def auc_at_k(R, k: int) -> float:
@@ -107,9 +93,8 @@ def auc_at_k(R, k: int) -> float:
     (Hu et al. 2026, arXiv:2601.08763).
 
     Examples:
-        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
-        >>> round(auc_at_k(R, 1), 6), round(auc_at_k(R, 2), 6), round(auc_at_k(R, 3), 6)
-        (0.7, 0.825, 0.9)
+        >>> round(auc_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 3), 6)
+        0.9
     """
     return point_estimate(R, k, area_under_pass)
 
@@ -132,18 +117,14 @@ def auc_at_k_ci(
     return posterior_summary(R, k, area_under_pass, confidence, bounds, alpha0, beta0)
 
 
-# --- maj@k and cons@k -------------------------------------------------------------------
-
-
 def maj_at_k(R, k: int) -> float:
     """Return maj@k: the probability that more than half of k samples are correct.
 
     It is G-Pass@k_tau at tau = (floor(k/2) + 1) / k.
 
     Examples:
-        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
-        >>> round(maj_at_k(R, 1), 6), round(maj_at_k(R, 2), 6), round(maj_at_k(R, 3), 6)
-        (0.7, 0.45, 0.85)
+        >>> round(maj_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 3), 6)
+        0.85
     """
     return point_estimate(R, k, majority)
 
@@ -159,10 +140,8 @@ def maj_at_k_ci(
     """Return (mu, sigma, lo, hi) of maj@k, P(Binomial(k, p) > k/2) given the success rate p.
 
     Examples:
-        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
-        >>> mu, sigma, lo, hi = maj_at_k_ci(R, 3)
-        >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
-        (0.684524, 0.151958, 0.3867, 0.9824)
+        >>> [round(x, 6) for x in maj_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 3)]
+        [0.684524, 0.151958, 0.386692, 0.982356]
     """
     return posterior_summary(R, k, majority, confidence, bounds, alpha0, beta0)
 
@@ -178,40 +157,6 @@ def cons_at_k(R, k: int) -> float:
     """
     counts = read_outcomes(R).counts()
     return float(np.mean(2 * counts.c > check_k(k, counts.n)))
-
-
-# --- G-Pass@k ---------------------------------------------------------------------------
-
-
-def g_pass_at_k(R, k: int) -> float:
-    """Return G-Pass@k at the threshold 1, which is pass^k.
-
-    Source: Liu et al. 2024, arXiv:2412.13147.
-
-    Examples:
-        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
-        >>> round(g_pass_at_k(R, 1), 6), round(g_pass_at_k(R, 2), 6)
-        (0.7, 0.45)
-    """
-    return point_estimate(R, k, all_correct)
-
-
-def g_pass_at_k_ci(
-    R,
-    k: int,
-    confidence: float = 0.95,
-    bounds: Bounds = (0.0, 1.0),
-    alpha0: float = 1.0,
-    beta0: float = 1.0,
-) -> Summary:
-    """Return (mu, sigma, lo, hi) of G-Pass@k at the threshold 1, which is pass^k.
-
-    Examples:
-        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
-        >>> g_pass_at_k_ci(R, 2) == pass_hat_k_ci(R, 2)
-        True
-    """
-    return posterior_summary(R, k, all_correct, confidence, bounds, alpha0, beta0)
 
 
 def g_pass_at_k_tau(R, k: int, tau: float) -> float:
@@ -243,16 +188,12 @@ def g_pass_at_k_tau_ci(
 
     It is P(Binomial(k, p) >= max(1, ceil(tau k))) given the success rate p.
 
-    Args:
-        tau: required share of correct samples, from 0 to 1.
-
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
         >>> g_pass_at_k_tau_ci(R, 2, 0.5) == pass_at_k_ci(R, 2)
         True
     """
-    score = partial(threshold, tau=tau)
-    return posterior_summary(R, k, score, confidence, bounds, alpha0, beta0)
+    return posterior_summary(R, k, partial(threshold, tau=tau), confidence, bounds, alpha0, beta0)
 
 
 def mg_pass_at_k(R, k: int) -> float:
@@ -262,9 +203,8 @@ def mg_pass_at_k(R, k: int) -> float:
     smaller, and at most (k - 1) / k (Liu et al. 2024, arXiv:2412.13147).
 
     Examples:
-        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
-        >>> round(mg_pass_at_k(R, 2), 6), round(mg_pass_at_k(R, 3), 6)
-        (0.45, 0.166667)
+        >>> round(mg_pass_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 3), 6)
+        0.166667
     """
     return point_estimate(R, k, above_half)
 

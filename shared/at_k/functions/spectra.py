@@ -12,8 +12,6 @@ from functools import partial
 from ..scores.credits import geo_spectrum, geom, geom_ds, spectrum
 from .estimates import Bounds, ScoreOfK, Summary, point_estimate, posterior_summary
 
-# --- Threshold spectrum -----------------------------------------------------------------
-
 
 def threshold_spectrum_at_k(R, k: int, weights) -> float:
     """Return S_w: the sum over r of w_r times the probability that at least r of k are correct.
@@ -22,8 +20,7 @@ def threshold_spectrum_at_k(R, k: int, weights) -> float:
         weights: w_1, .., w_k, each at least 0, with a sum of at most 1.
 
     Examples:
-        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
-        >>> round(threshold_spectrum_at_k(R, 2, [0.5, 0.5]), 6)
+        >>> round(threshold_spectrum_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2, [0.5, 0.5]), 6)
         0.7
     """
     return point_estimate(R, k, _weighted_spectrum(weights))
@@ -42,9 +39,6 @@ def threshold_spectrum_at_k_ci(
 
     It is the sum over r of w_r P(Binomial(k, p) >= r) given the success rate p.
 
-    Args:
-        weights: w_1, .., w_k, each at least 0, with a sum of at most 1.
-
     Examples:
         >>> from at_k import pass_hat_k_ci
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
@@ -60,9 +54,6 @@ def _weighted_spectrum(weights) -> ScoreOfK:
     return partial(spectrum, weights=weights)
 
 
-# --- Geom@k -----------------------------------------------------------------------------
-
-
 def geom_at_k(R, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> float:
     """Return Geom@k: the mean over questions of pass@k^a times pass^k^b.
 
@@ -73,8 +64,7 @@ def geom_at_k(R, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) 
         unanimous_power: the exponent b, not negative. At least one of a and b is positive.
 
     Examples:
-        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
-        >>> round(geom_at_k(R, 2), 6)
+        >>> round(geom_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
         0.647106
     """
     score = partial(geom, pass_power=pass_power, unanimous_power=unanimous_power)
@@ -97,10 +87,8 @@ def geom_at_k_ci(
     first order.
 
     Examples:
-        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
-        >>> mu, sigma, lo, hi = geom_at_k_ci(R, 2)
-        >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
-        (0.610666, 0.133107, 0.3498, 0.8716)
+        >>> [round(x, 6) for x in geom_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
+        [0.610666, 0.133107, 0.349782, 0.87155]
     """
     score = partial(geom, pass_power=pass_power, unanimous_power=unanimous_power)
     return posterior_summary(R, k, score, confidence, bounds, alpha0, beta0)
@@ -109,13 +97,10 @@ def geom_at_k_ci(
 def geom_ds_at_k(R, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> float:
     """Return Geom@k of the data set: pass@k^a times pass^k^b, both averaged over questions first.
 
-    Args:
-        pass_power: the exponent a, not negative.
-        unanimous_power: the exponent b, not negative. At least one of a and b is positive.
+    The exponents a and b are those of `geom_at_k`.
 
     Examples:
-        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
-        >>> round(geom_ds_at_k(R, 2), 6)
+        >>> round(geom_ds_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
         0.653835
     """
     score = partial(geom_ds, pass_power=pass_power, unanimous_power=unanimous_power)
@@ -135,16 +120,11 @@ def geom_ds_at_k_ci(
     """Return (mu, sigma, lo, hi) of Geom@k of the data set, with sigma to first order.
 
     Examples:
-        >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
-        >>> mu, sigma, lo, hi = geom_ds_at_k_ci(R, 2)
-        >>> round(mu, 6), round(sigma, 6), round(lo, 4), round(hi, 4)
-        (0.612112, 0.132755, 0.3519, 0.8723)
+        >>> [round(x, 6) for x in geom_ds_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
+        [0.612112, 0.132755, 0.351917, 0.872307]
     """
     score = partial(geom_ds, pass_power=pass_power, unanimous_power=unanimous_power)
     return posterior_summary(R, k, score, confidence, bounds, alpha0, beta0)
-
-
-# --- GeoSpectrum@k ----------------------------------------------------------------------
 
 
 def geo_spectrum_at_k(
@@ -181,9 +161,6 @@ def geo_spectrum_at_k_ci(
     beta0: float = 1.0,
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of GeoSpectrum@k, with sigma to first order.
-
-    Raises:
-        TypeError: if both lam and lambda_ are given.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
