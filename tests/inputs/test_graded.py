@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from at_k.inputs.graded import graded_outcomes
 from at_k.inputs.parsing import prediction_column
-from at_k.inputs.run_checker import graded_outcomes
 
 GRADES = {"wrong": 0, "close": 1, "right": 2}
 

@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
 import pytest
-from at_k.inputs.run_checker import CheckBatch
+from at_k.inputs.workers import CheckBatch
 from checked import OUTCOMES, REFERENCES, SAMPLES, check, same
 
 

@@ -18,6 +18,8 @@ import numpy as np
 from ..checks import is_list_like, is_masked, short
 from .counts import Counts, one_size
 
+_BLOCK_BYTES = 1 << 21  # outcomes that are counted at once, which fit in the cache
+
 
 def place(name: str, sizes: np.ndarray, sample: int) -> str:
     """Return the place of a sample, such as `R[3][7]`.
@@ -87,9 +89,21 @@ class Outcomes:
         Raises:
             ValueError: a scored outcome is not 0 or 1, or a question has no scored sample.
         """
-        require_binary(self)
-        correct = self.values if self.scored is None else (self.values == 1) & self.scored
-        return Counts(self.n, sums_per_question(correct, self.sizes))
+        size = one_size(self.sizes)
+        if self.scored is not None or not size:
+            require_binary(self)
+            correct = self.values if self.scored is None else (self.values == 1) & self.scored
+            return Counts(self.n, sums_per_question(correct, self.sizes))
+        rows = self.values.reshape(-1, size)
+        c = np.empty(len(rows), dtype=np.int64)
+        # A block is validated and summed while it is in the cache.
+        step = max(1, _BLOCK_BYTES // (size * rows.itemsize))
+        for start in range(0, len(rows), step):
+            block = rows[start : start + step]
+            if not _is_binary(block):
+                require_binary(self)
+            c[start : start + step] = _row_sums(block)
+        return Counts(self.sizes, c)
 
     def category_counts(self, categories: int) -> np.ndarray:
         """Return (M, C + 1) the number of samples of each question in each category 0, .., C.
@@ -138,24 +152,24 @@ def sums_per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         values: (S,) each 0 or 1, of any type.
         sizes: (M,) number of samples of each question, at least one.
     """
-    size = one_size(sizes)
-    if not size:
-        return np.add.reduceat(values, np.cumsum(sizes) - sizes, dtype=np.int64)
-    if values.itemsize > 1:
-        return np.einsum("ij->i", values.reshape(-1, size), dtype=np.int64, casting="unsafe")
-    return _sums_of_bytes(values.view(np.uint8).reshape(-1, size)).astype(np.int64)
+    if size := one_size(sizes):
+        return _row_sums(values.reshape(-1, size)).astype(np.int64)
+    return np.add.reduceat(values, np.cumsum(sizes) - sizes, dtype=np.int64)
 
 
-def _sums_of_bytes(rows: np.ndarray) -> np.ndarray:
-    """Return the sum of each row of bytes that are 0 or 1."""
+def _row_sums(rows: np.ndarray) -> np.ndarray:
+    """Return the sum of each row of values that are 0 or 1."""
+    if rows.itemsize > 1:
+        return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
     samples = rows.shape[1]
+    rows = rows.view(np.uint8)
     if width := math.gcd(samples, 64) // 8:
         # Packed to one bit per sample, up to 64 samples are counted at once. That takes twice as
         # long as reading the bytes; adding them takes up to ten times as long.
         bits = np.packbits(rows.reshape(-1).view(bool)).view(f"u{width}")
         rows = np.bitwise_count(bits).reshape(len(rows), -1)
-        if rows.shape[1] == 1:
-            return rows[:, 0]
+    if rows.shape[1] == 1:
+        return rows[:, 0]
     return np.einsum("ij->i", rows, dtype=np.uint8 if samples < 256 else np.int64)
 
 
@@ -176,7 +190,7 @@ def _is_binary(values: np.ndarray) -> bool:
         return True
     if values.dtype.kind in "iu":
         # OR-ing all values costs half as much as comparing each.
-        return np.bitwise_or.reduce(values) in (0, 1)
+        return np.bitwise_or.reduce(values, axis=None) in (0, 1)
     return bool(((values == 0) | (values == 1)).all())
 
 

@@ -1,0 +1,176 @@
+"""Apply a checker to pairs of a prediction and a reference, in this process or in workers."""
+
+from __future__ import annotations
+
+import math
+import os
+import socket
+from collections.abc import Callable, Generator, Iterator, Mapping
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
+from functools import cached_property, partial
+from typing import Any
+
+import dill
+from datasets.utils import tqdm
+
+PairToCheck = tuple[Any, Any]
+"""A prediction and a reference."""
+
+PairResult = tuple[float | None, str | BaseException | None]
+"""The result of a pair and None; or None and the problem: an exception, or what was returned."""
+
+_BATCHES = 256  # batches of pairs, enough to keep many workers busy
+
+
+def check_in_workers(
+    check: CheckBatch,
+    pairs: list[PairToCheck],
+    num_proc: int | None,
+    executor: Executor | None,
+) -> Generator[PairResult, None, None]:
+    """Yield the result of each pair, in order, and show the progress."""
+    with tqdm(total=len(pairs), desc="Checking", unit=" pairs", delay=1) as bar:
+        for results in _results_by_batch(check, pairs, num_proc, executor):
+            bar.update(len(results))
+            yield from results
+
+
+def _results_by_batch(
+    check: CheckBatch,
+    pairs: list[PairToCheck],
+    num_proc: int | None,
+    executor: Executor | None,
+) -> Iterator[list[PairResult]]:
+    size = max(1, math.ceil(len(pairs) / _BATCHES))
+    batches = [pairs[start : start + size] for start in range(0, len(pairs), size)]
+    if executor is not None:
+        if isinstance(executor, ProcessPoolExecutor):
+            _require_workers(executor, len(batches))
+        yield from executor.map(check, batches)
+    elif num_proc is not None and num_proc > 1:
+        # The checker may be large: each process gets it once, not with every batch.
+        with ProcessPoolExecutor(num_proc, initializer=_keep, initargs=(check,)) as pool:
+            _require_workers(pool, len(batches))
+            yield from pool.map(_check_with_kept, batches)
+    else:
+        yield from (check([pair]) for pair in pairs)
+
+
+def _require_workers(pool: ProcessPoolExecutor, tasks: int) -> None:
+    """Raise a ValueError unless workers start and run tasks that cannot fail.
+
+    So a worker that dies later died while it checked a sample. Workers usually cannot start because
+    they import a main module that starts them again.
+    """
+    try:
+        list(pool.map(bool, range(tasks)))
+    except BrokenExecutor as error:
+        raise ValueError(
+            "No worker process could start; its own error is on standard error. Workers import "
+            "the main module: protect the start of the program with "
+            '`if __name__ == "__main__":`.'
+        ) from error
+
+
+_kept_check: CheckBatch  # in a worker process
+
+
+def _keep(check: CheckBatch) -> None:
+    global _kept_check
+    _kept_check = check
+
+
+def _check_with_kept(batch: list[PairToCheck]) -> list[PairResult]:
+    return _kept_check(batch)
+
+
+class CheckBatch:
+    """A callable that applies a checker to a batch of pairs, in this process or in another one.
+
+    Any executor can pickle it, for workers that have neither this module nor that of the checker:
+    it unpickles as a function whose code, like the checker, was pickled by `dill`.
+
+    Args:
+        checker: a function of a prediction and a reference.
+        labels: labels that the checker may return, and the number of each.
+    """
+
+    def __init__(self, checker: Callable[[Any, Any], Any], labels: Mapping[str, float]):
+        self._checker, self._labels = checker, dict(labels)
+        self._home = f"{socket.gethostname()}:{os.getpid()}"
+
+    def __call__(self, batch: list[PairToCheck]) -> list[PairResult]:
+        return _function_for_workers()(self._checker, self._labels, self._home, batch)
+
+    def __reduce__(self):
+        return partial, (*self._pickled, self._labels, self._home)
+
+    @cached_property
+    def _pickled(self) -> tuple[_Dilled, _Dilled]:
+        function = dill.dumps(_function_for_workers(), recurse=True)
+        try:
+            try:
+                checker = dill.dumps(self._checker, recurse=True)
+            except Exception:  # two functions that call each other, for example
+                checker = dill.dumps(self._checker)
+        except Exception as error:
+            raise ValueError(f"check_correct_fn cannot be sent to a worker: {error}.") from error
+        return _Dilled(function), _Dilled(checker)
+
+
+class _Dilled:
+    """An object pickled by `dill`. Any pickle can carry it, and unpickles the object itself."""
+
+    def __init__(self, pickled: bytes):
+        self._bytes = pickled
+
+    def __reduce__(self):
+        return dill.loads, (self._bytes,)
+
+
+def _function_for_workers() -> Callable[..., list[PairResult]]:
+    """Return the function that applies a checker to a batch of pairs.
+
+    `dill` pickles a function at the top level of a module as its name, which a worker on another
+    machine cannot import without the code of the metric. It pickles the code of a nested function.
+    So this one is nested, imports what it uses, and refers to nothing else in this module.
+    """
+
+    def check_batch(
+        checker: Callable[[Any, Any], Any],
+        labels: dict[str, float],
+        home: str,
+        batch: list[PairToCheck],
+    ) -> list[PairResult]:
+        import os
+        import pickle
+        import socket
+        import traceback
+
+        results: list[PairResult] = []
+        for prediction, reference in batch:
+            try:
+                result: Any = checker(prediction, reference)
+            except (Exception, SystemExit) as error:  # generated code may well call sys.exit
+                problem: BaseException = error
+                if home != f"{socket.gethostname()}:{os.getpid()}":
+                    error.add_note(f"In the worker:\n{traceback.format_exc()}")
+                    try:
+                        pickle.loads(pickle.dumps(error))
+                    except Exception:  # some exceptions cannot be pickled
+                        problem = RuntimeError(f"{type(error).__name__}: {error}")
+                results.append((None, problem))
+                continue
+            if getattr(result, "ndim", None) == 0:
+                result = result.item()  # a scalar of NumPy or torch
+            if isinstance(result, str):
+                result = labels.get(result, result)
+            is_category = isinstance(result, int) and 0 <= result < 2**31
+            is_share = isinstance(result, float) and 0 <= result <= 1
+            if result is None or is_category or is_share:
+                results.append((result, None))
+            else:
+                results.append((None, f"returned {repr(result)[:60]}"))
+        return results
+
+    return check_batch
