@@ -21,8 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-# The libraries read these when they are imported. The folder is a new one, so that the metric
-# scripts that evaluate copies there are those of this at_k.
+# Read at import. The folder is new, so that evaluate copies the scripts of this at_k there.
 os.environ["HF_HOME"] = (HOME := tempfile.TemporaryDirectory(prefix="at-k-golden-")).name
 os.environ |= dict.fromkeys(("HF_HUB_OFFLINE", "HF_EVALUATE_OFFLINE", "OPENBLAS_NUM_THREADS"), "1")
 
