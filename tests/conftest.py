@@ -1,7 +1,7 @@
-"""The tests read and write a Hugging Face home of their own, and reach no network.
+"""Fixtures of all tests, which use a temporary Hugging Face home and no network.
 
-Except for the package index, once: tests/releases.py has releases that cannot be installed
-side by side downloaded from where pip installs from.
+There are two exceptions: tests/releases.py downloads published wheels from the package index, and
+the tests of the Spaces install the requirements of the bundles from it.
 """
 
 import os
@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-# Before anything imports evaluate or datasets, which read these once.
+# evaluate and datasets read these once, when they are imported.
 os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="at-k-tests-")
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_EVALUATE_OFFLINE"] = "1"
@@ -28,7 +28,7 @@ hypothesis.settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def home():
+def temporary_home():
     yield
     shutil.rmtree(os.environ["HF_HOME"], ignore_errors=True)
 

@@ -1,4 +1,4 @@
-"""The examples in README.md and the cards run, and print what they say."""
+"""The examples in README.md and the cards run and give the results shown, and the links resolve."""
 
 import ast
 import itertools
@@ -9,16 +9,17 @@ import pytest
 from conftest import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "metrics").glob("*/README.md"))]
+GUIDES = [ROOT / "CHANGELOG.md", ROOT / ".github" / "CONTRIBUTING.md"]
 
 
 def examples(page):
-    """Pairs of a block of code and the block with the dict that it gives."""
+    """Return pairs of a block of code and the block below it that shows the resulting dict."""
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     return [(code, result) for code, result in itertools.pairwise(blocks) if result[0] == "{"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_example_gives_the_dict_below_it(page, monkeypatch):
+def test_each_example_gives_the_dict_below_it(page, monkeypatch):
     load = evaluate.load
     monkeypatch.setattr("evaluate.load", lambda name, *a: load(str(ROOT / "metrics" / name), *a))
     names: dict = {}
@@ -29,12 +30,12 @@ def test_every_example_gives_the_dict_below_it(page, monkeypatch):
         if isinstance(last, ast.Expr):
             tree.body[-1] = ast.Assign([ast.Name("scores", ast.Store())], last.value)
         exec(compile(ast.fix_missing_locations(tree), str(page), "exec"), names)
-        wanted = ast.literal_eval(result)
-        assert names["scores"] == wanted
-        assert list(names["scores"]) == list(wanted)
+        expected = ast.literal_eval(result)
+        assert names["scores"] == expected
+        assert list(names["scores"]) == list(expected)
 
 
-def test_the_readme_shows_what_the_demo_prints(capsys):
+def test_the_output_of_the_demo_in_the_readme_is_current(capsys):
     from at_k.cli.command import main
 
     main(["demo"])
@@ -45,13 +46,23 @@ def test_the_readme_shows_what_the_demo_prints(capsys):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_within_the_project_lead_somewhere(page):
+def test_relative_links_resolve(page):
     for link in re.findall(r"\]\((?!http)([^)#]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / link).exists(), link
 
 
+@pytest.mark.parametrize("page", [*PAGES, *GUIDES], ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_that_are_named_exist(page):
+    """Paths in code, such as `tests/exact.py`. A part such as <name> stands for any text."""
+    text = page.read_text(encoding="utf-8")
+    paths = re.findall(r"(?:metrics|shared|spaces|tests)/[\w<>{},*./-]*[\w/>]", text)
+    for path in paths:
+        pattern = re.sub(r"<\w+>|\{.*\}", "*", path)
+        assert list(ROOT.glob(pattern)), path
+
+
 @pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: page.parent.name)
-def test_a_card_has_the_header_and_the_sections_of_the_template(page):
+def test_a_card_has_the_header_and_the_sections_of_the_template_of_evaluate(page):
     text = page.read_text(encoding="utf-8")
     header = text.split("---")[1]
     for field in ("title:", "sdk: gradio", "sdk_version:", "app_file: app.py", "- evaluate"):
