@@ -22,14 +22,14 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent / "at_k"
 METRICS = PACKAGE.parents[1] / "metrics"
 KERNEL = "kernel"
 
-_LINE_LENGTH = 100
-_RULE = "# " + "=" * (_LINE_LENGTH - 2)
+_RULE = "# " + "=" * 98
 _IGNORED = {"__pycache__", ".DS_Store", ".ipynb_checkpoints"}
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _NAMED = (*_DEFINITIONS, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
@@ -46,7 +46,7 @@ class VendorError(Exception):
 
 @dataclass(frozen=True)
 class Module:
-    """One source file.
+    """A source file.
 
     Attributes:
         name: Dotted name within the package, such as "scores.credits".
@@ -71,7 +71,7 @@ class Module:
 
     @cached_property
     def outside_functions(self) -> list[ast.AST]:
-        """All syntax nodes outside functions and classes, and targets of comprehensions."""
+        """All syntax nodes that are not in a function, a class or a comprehension's target."""
         return list(_outside_functions(self.tree))
 
     @cached_property
@@ -123,6 +123,12 @@ class Module:
         if node.module is None or node.level > len(above):
             return _origin(node)
         return ".".join([*above[: -node.level], node.module])
+
+    @cached_property
+    def targets(self) -> dict[str, str]:
+        """The modules of the package that this one imports, each with a place."""
+        nodes = [node for node in self.imports if isinstance(node, ast.ImportFrom) and node.level]
+        return {self.target(node): self.at(node.lineno) for node in nodes}
 
     @property
     def body(self) -> str:
@@ -184,13 +190,8 @@ def name_problems(modules: Iterable[Module]) -> Iterator[str]:
                 yield f"{here}: {name} is {meaning} here and {other} at {there}; rename one of them"
 
 
-def form_problems(module: Module, modules: Mapping[str, Module]) -> Iterator[str]:
-    """Find what would make a module mean something else in a kernel."""
-    for line, problem in sorted(_form_problems(module, modules)):
-        yield f"{module.at(line)}: {problem}"
-
-
-def _form_problems(module: Module, modules: Mapping[str, Module]) -> Iterator[tuple[int, str]]:
+def form_problems(module: Module, modules: Mapping[str, Module]) -> Iterator[tuple[int, str]]:
+    """Find what would make a module mean something else in a kernel, each with its line."""
     if "annotations" not in module.external_names:
         yield 1, "add `from __future__ import annotations`, with which a kernel starts"
     first = min((node.lineno for node in module.statements), default=sys.maxsize)
@@ -252,8 +253,7 @@ def needed_by(source: Module, prefix: str, modules: Mapping[str, Module]) -> lis
 
     Args:
         source: The file, which is not in the package.
-        prefix: Where the file imports the package's names from: ".kernel", or "at_k" for all its
-            modules.
+        prefix: What the file imports the package's names from: ".kernel", or "at_k".
         modules: The modules of the package by name.
 
     Raises:
@@ -267,7 +267,7 @@ def needed_by(source: Module, prefix: str, modules: Mapping[str, Module]) -> lis
             unknown = sorted(names - owners.keys())
             _raise_if_any(f"{here}: no module of at_k defines {name}" for name in unknown)
             wanted |= {owners[name] for name in names}
-    return _in_import_order(sorted(wanted), modules)
+    return _in_import_order(wanted, modules)
 
 
 def _origin(node: ast.ImportFrom) -> str:
@@ -275,26 +275,35 @@ def _origin(node: ast.ImportFrom) -> str:
 
 
 def _in_import_order(wanted: Iterable[str], modules: Mapping[str, Module]) -> list[Module]:
-    ordered: dict[str, Module] = {}
+    """Return the wanted modules and all that they import, folder by folder."""
+    imports: dict[str, dict[str, str]] = {}
+    waiting = list(wanted)
+    while waiting:
+        module = modules[waiting.pop()]
+        if module.name not in imports:
+            problems = sorted(form_problems(module, modules))
+            _raise_if_any(f"{module.at(line)}: {problem}" for line, problem in problems)
+            imports[module.name] = module.targets
+            waiting += module.targets
+    ordered = _imported_first(imports)
+    folder = {name: name.rpartition(".")[0] or name for name in imports}
+    between: dict[str, dict[str, str]] = {folder[name]: {} for name in ordered}
+    for name, targets in imports.items():
+        others = {folder[target]: place for target, place in targets.items()}
+        between[folder[name]] |= {at: others[at] for at in others if at != folder[name]}
+    folders = _imported_first(between)
+    return [modules[name] for name in sorted(ordered, key=lambda name: folders.index(folder[name]))]
 
-    def visit(module: Module, importers: tuple[str, ...]) -> None:
-        if module.name in ordered:
-            return
-        _raise_if_any(form_problems(module, modules))
-        importers = (*importers, module.name)
-        for node in module.imports:
-            if isinstance(node, ast.ImportFrom) and node.level:
-                target = module.target(node)
-                if target in importers:
-                    cycle = " -> ".join([*importers[importers.index(target) :], target])
-                    problem = f"an import cycle, {cycle}; move what is shared to another module"
-                    _raise_if_any([f"{module.at(node.lineno)}: {problem}"])
-                visit(modules[target], importers)
-        ordered[module.name] = module
 
-    for name in wanted:
-        visit(modules[name], ())
-    return list(ordered.values())
+def _imported_first(imports: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Sort importers so that each follows those that it imports, given with their places."""
+    graph = {name: sorted(imports[name]) for name in sorted(imports)}
+    try:
+        return list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        cycle = error.args[1][::-1]
+        problem = f"an import cycle, {' -> '.join(cycle)}; move what is shared elsewhere"
+        raise VendorError(f"{imports[cycle[0]][cycle[1]]}: {problem}.") from error
 
 
 # --- One file ---------------------------------------------------------------------------
@@ -335,53 +344,42 @@ def _external_imports(modules: Iterable[Module]) -> str:
         elif not node.level and node.module != "__future__":
             named.setdefault(node.module or "", set()).update(names)
     lines = [f"import {name}" for name in sorted(plain)]
-    lines += [_from_import(origin, sorted(named[origin])) for origin in sorted(named)]
+    for origin in sorted(named):
+        lines.append(f"from {origin} import {', '.join(sorted(named[origin]))}")
     standard = [line for line in lines if re.split(r"[ .]", line)[1] in sys.stdlib_module_names]
     return "\n".join([*standard, "", *(line for line in lines if line not in standard)]).strip()
-
-
-def _from_import(origin: str, names: list[str]) -> str:
-    line = f"from {origin} import {', '.join(names)}"
-    if len(line) <= _LINE_LENGTH:
-        return line
-    return "\n".join([f"from {origin} import (", *(f"    {name}," for name in names), ")"])
 
 
 def kernel_of(script: Path, modules: Mapping[str, Module]) -> str:
     """Return the source of the kernel that a metric's script imports from."""
     source = Module(script.stem, "/".join(script.parts[-3:]), script.read_text(encoding="utf-8"))
     title = f"The modules of at_k that the metric {script.stem} uses, in one file."
-    licence = re.match(r"(#.*\n)*", source.source)
-    return join(needed_by(source, f".{KERNEL}", modules), title, licence[0] if licence else "")
+    licence = "".join(re.findall(r"\A(?:#.*\n)+", source.source))
+    return join(needed_by(source, f".{KERNEL}", modules), title, licence)
 
 
 # --- The command ------------------------------------------------------------------------
 
 
 def update(write: bool) -> list[str]:
-    """Write the kernels, and return what is wrong with the folders of the metrics.
-
-    Args:
-        write: Whether to write. Otherwise, kernels that are out of date are wrong.
-    """
+    """Write or compare the kernels, and return what is wrong with the folders of the metrics."""
     modules = read_package()
     folders = sorted(path for path in METRICS.iterdir() if path.is_dir())
     scripts = [folder / f"{folder.name}.py" for folder in folders]
-    kernels = {path.parent: kernel_of(path, modules) for path in scripts if path.exists()}
+    kernels = {path.parent.name: kernel_of(path, modules) for path in scripts if path.exists()}
     problems = []
-    for folder, text in kernels.items():
-        kernel = folder / f"{KERNEL}.py"
+    for name, text in kernels.items():
+        kernel = METRICS / name / f"{KERNEL}.py"
         if write:
             kernel.write_text(text, encoding="utf-8")
         elif kernel.exists() and kernel.read_text(encoding="utf-8") != text:
-            place = kernel.relative_to(METRICS.parent).as_posix()
-            problems.append(f"{place} is out of date; run shared/vendor.py")
+            problems.append(f"metrics/{name}/{kernel.name} is out of date; run shared/vendor.py")
     for folder in folders:
         expected = {f"{folder.name}.py", f"{KERNEL}.py", "README.md", "requirements.txt"}
         found = {path.name for path in folder.iterdir()} - _IGNORED
         for name in sorted(expected ^ found):
             wrong = "is missing" if name in expected else "does not belong there"
-            problems.append(f"{METRICS.name}/{folder.name}/{name} {wrong}")
+            problems.append(f"metrics/{folder.name}/{name} {wrong}")
     return problems
 
 
