@@ -133,7 +133,7 @@ def _parse_lines(lines: list[str], source: str, file_format: str) -> Columns:
         records = parsed if isinstance(parsed, list) else [parsed]
     else:
         records = [
-            _parse_json(line, f"{source}, line {number}")
+            _parse_json(line.rstrip(), source, number)
             for number, line in enumerate(lines, start=1)
             if line.strip()
         ]
@@ -143,11 +143,17 @@ def _parse_lines(lines: list[str], source: str, file_format: str) -> Columns:
     return {name: [record.get(name) for record in records] for name in names}
 
 
-def _parse_json(text: str, place: str) -> Any:
+def _parse_json(text: str, source: str, first_line: int = 1) -> Any:
+    """Return the value of a JSON text that starts at a line of the source."""
     try:
         return json.loads(text)
-    except ValueError as error:
-        raise ValueError(f"{place}: invalid JSON: {error}.") from error
+    except json.JSONDecodeError as error:
+        line = first_line + error.lineno - 1
+        raise ValueError(
+            f"{source}, line {line}: invalid JSON: {error.msg} (column {error.colno})."
+        ) from error
+    except ValueError as error:  # an integer with too many digits
+        raise ValueError(f"{source}, from line {first_line}: invalid JSON: {error}.") from error
 
 
 def _parse_csv(lines: list[str], source: str, delimiter: str) -> Columns:
