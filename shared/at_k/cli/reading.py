@@ -49,9 +49,9 @@ def read_questions(
 ) -> Questions:
     """Read questions from a file, or from any dataset that `datasets` can load.
 
-    A row holds either a question, with the list of its samples (in CSV a cell such as
-    ["12", "13"]), or one sample. Then the samples with the same entry in the column `questions`
-    belong to the same question.
+    A row is either a question with the list of its samples (in CSV a cell such as ["12", "13"]), or
+    one sample. In the second case, rows with the same entry in the column `questions` belong to the
+    same question.
 
     Args:
         source: the path of a file or folder, or the name of a dataset.
