@@ -1,8 +1,7 @@
 """The command `at-k`: its parser, its subcommands and its exit status.
 
-The flags of a metric are derived from the signature of its script, so every metric is served in
-the same way. Modules that import slow libraries are only imported by the subcommand that needs
-them: `at-k --help` answers at once.
+Modules that import slow libraries are only imported by the subcommand that needs them:
+`at-k --help` answers at once.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from collections.abc import Callable, Sequence
 import at_k
 
 from ..loading import metric_folders, metric_script, register
-from .flags import flags_for
 from .selection import SelectionError
 
 
@@ -38,7 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of the output has closed it, as `head` does. Python flushes stdout on exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except SelectionError as error:
-        print(f"at-k: {error} {flags_for(error)}", file=sys.stderr)
+        flags = " or ".join(f"--{role}" for role in error.roles)
+        print(f"at-k: {error} Name one with {flags}.", file=sys.stderr)
         return 2
     except (ValueError, TypeError, ImportError, OSError) as error:
         print(f"at-k: {error}", file=sys.stderr)
@@ -57,67 +56,35 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=at_k.__version__)
     parser.set_defaults(run=parser.format_help)
     commands = parser.add_subparsers(metavar="COMMAND [flags]")
-    for name in metric_folders():
-        command = _add_command(
-            commands, name, _metric_summary(name), f"at-k {name} FILE [flags]", _METRIC_EXAMPLES
+
+    def add_command(name: str, summary: str) -> argparse.ArgumentParser:
+        return commands.add_parser(
+            name,
+            help=summary,
+            description=summary,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
+
+    for name in metric_folders():
+        # The first line of the docstring of the script, which is not imported.
+        script = ast.parse(metric_script(name).read_text(encoding="utf-8"))
+        command = add_command(name, (ast.get_docstring(script) or name).splitlines()[0])
         if chosen == name:
             from .score_file import add_metric_flags
 
             add_metric_flags(command, name)
-    command = _add_command(
-        commands,
-        "compare",
-        "Compare two files of samples of the same questions, at every k.",
-        "at-k compare FILE FILE [flags]",
-        _COMPARE_EXAMPLES,
+    command = add_command(
+        "compare", "Compare two files of samples of the same questions, at every k."
     )
     if chosen == "compare":
         from .compare_files import add_compare_flags
 
         add_compare_flags(command)
-    demo_summary = "Score samples of one model at two temperatures."
-    _add_command(commands, "demo", demo_summary).set_defaults(run=_demo)
-    register_summary = "Let evaluate.load find the metrics by name, also offline."
-    _add_command(commands, "register", register_summary).set_defaults(run=_register)
+    command = add_command("demo", "Score samples of one model at two temperatures.")
+    command.set_defaults(run=_demo)
+    command = add_command("register", "Let evaluate.load find the metrics by name, also offline.")
+    command.set_defaults(run=_register)
     return parser
-
-
-def _add_command(
-    commands: argparse._SubParsersAction,
-    name: str,
-    summary: str,
-    usage: str | None = None,
-    examples: str = "",
-) -> argparse.ArgumentParser:
-    return commands.add_parser(
-        name,
-        help=summary,
-        description=summary,
-        usage=usage,
-        epilog=examples.format(name=name),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-
-
-def _metric_summary(metric: str) -> str:
-    """Return the first line of the docstring of a metric's script, without importing it."""
-    module = ast.parse(metric_script(metric).read_text(encoding="utf-8"))
-    return (ast.get_docstring(module) or metric).splitlines()[0]
-
-
-_METRIC_EXAMPLES = """\
-examples:
-  at-k {name} samples.jsonl --check-correct-fn numeric --groups topic
-  at-k {name} samples.csv --check-correct-fn my_module:my_function --num-proc 4
-  at-k {name} results.parquet --outcomes passed --json
-"""
-
-_COMPARE_EXAMPLES = """\
-examples:
-  at-k compare a.jsonl b.jsonl --check-correct-fn numeric
-  at-k compare before.csv after.csv --metric pass^k --k 1 2 4 8 --interval questions
-"""
 
 
 def _demo() -> str:

@@ -27,27 +27,29 @@ from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
 from .reading import Questions, read_questions
 from .tables import aligned, describe_input
 
-_LONGEST_LABEL = 24
 _INTERVAL_SCOPE = {
     "sampling": "if the same questions were sampled again",
     "questions": "for other questions like these",
 }
+_COMPARE_EXAMPLES = """\
+examples:
+  at-k compare a.jsonl b.jsonl --check-correct-fn numeric
+  at-k compare before.csv after.csv --metric pass^k --k 1 2 4 8 --interval questions
+"""
 
 
 def add_compare_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.compare` and of checkers to the parser, and what it runs."""
     metric = load("gpassk")
     of_metric = inspect.signature(metric._compute).parameters
-    parameters = [
-        *_compare_parameters(),
-        of_metric["check_correct_fn"],
-        of_metric["num_proc"],
-    ]
+    parameters = [*_compare_parameters(), of_metric["check_correct_fn"], of_metric["num_proc"]]
     helps = parameter_helps(metric.inputs_description)
     helps |= parameter_helps(inspect.getdoc(compare) or "")
+    command.usage = "at-k compare FILE FILE [flags]"
+    command.epilog = _COMPARE_EXAMPLES
     command.add_argument("files", metavar="FILE", nargs=2, help=FILE_HELP)
     add_flags(command, parameters, helps)
-    command.set_defaults(run=compare_command)
+    command.set_defaults(run=_compare_files)
 
 
 def _compare_parameters() -> list[inspect.Parameter]:
@@ -56,22 +58,14 @@ def _compare_parameters() -> list[inspect.Parameter]:
     return [parameters[name] for name in parameters if name not in ("R_a", "R_b")]
 
 
-def compare_command(
+def _compare_files(
     files: Sequence[str],
     as_json: bool,
     check_correct_fn: Checker = "exact_match",
     num_proc: int | None = None,
     **given: Any,
 ) -> str:
-    """Return what the subcommand prints: the comparison as a table, or as JSON.
-
-    Args:
-        files: the two files or datasets to read.
-        as_json: whether to print the dict of scores as JSON.
-        check_correct_fn: the checker, as metrics take it.
-        num_proc: the number of processes that run the checker.
-        **given: arguments of `read_questions` and `at_k.compare`.
-    """
+    """Return the comparison of two files as a table, or as JSON."""
     reading, options = split_arguments(given)
     a = read_questions(files[0], **reading)
     reading.pop("clusters", None)  # those of the first file are used
@@ -80,35 +74,27 @@ def compare_command(
         options["clusters"] = a.arguments["clusters"]
     options = {each.name: each.default for each in _compare_parameters()} | options
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
-        scores = compare_files(a, b, options, check_correct_fn, num_proc)
+        scores = _compare_questions(a, b, options, check_correct_fn, num_proc)
     if as_json:
         return json.dumps(scores, indent=2)
-    labels = file_labels(files)
+    labels = _file_labels(files)
     inputs = [
         f"{label}: {describe_input(questions, check_correct_fn)}"
         for label, questions in zip(labels, (a, b), strict=True)
     ]
-    summary = comparison_summary(scores, labels, options["interval"], options["confidence"])
-    return "\n\n".join(["\n".join(inputs), comparison_table(scores, labels), summary])
+    summary = _comparison_summary(scores, labels, options["interval"], options["confidence"])
+    return "\n\n".join(["\n".join(inputs), _comparison_table(scores, labels), summary])
 
 
-def compare_files(
+def _compare_questions(
     a: Questions,
     b: Questions,
     options: Mapping[str, Any],
     check_correct_fn: Checker,
     num_proc: int | None,
 ) -> dict[str, float]:
-    """Check the samples of two files, and return what `at_k.compare` returns for them.
-
-    Args:
-        a: the questions of the first file.
-        b: the questions of the second file, in any order if a column identifies them.
-        options: the parameters of `at_k.compare`.
-        check_correct_fn: the checker, as metrics take it.
-        num_proc: the number of processes that run the checker.
-    """
-    order = match_questions(a, b)
+    """Check the samples of two files, and return what `at_k.compare` returns for them."""
+    order = _match_questions(a, b)
     predictions = [prediction_column(each.arguments["predictions"]) for each in (a, b)]
     n_a, n_b = (given_per_question(column) for column in predictions)
     check_comparison(np.minimum(n_a, n_b[order]), **options)  # before any sample is checked
@@ -121,7 +107,7 @@ def compare_files(
     return compare_counts(counts[0], in_order, **options)
 
 
-def match_questions(a: Questions, b: Questions) -> list[int]:
+def _match_questions(a: Questions, b: Questions) -> list[int]:
     """Return the position in b of each question of a.
 
     Questions are matched by a column that identifies them in both files. If there is none, they
@@ -137,8 +123,14 @@ def match_questions(a: Questions, b: Questions) -> list[int]:
             return [position[entry] for entry in a.identifiers[column]]
     if shared:
         column = shared[0]
-        _refuse_unmatched(column, a, b, "first")
-        _refuse_unmatched(column, b, a, "second")
+        for which, file, other in (("first", a, b), ("second", b, a)):
+            known = set(other.identifiers[column])
+            unmatched = [entry for entry in file.identifiers[column] if entry not in known]
+            if unmatched:
+                raise ValueError(
+                    f"The files have different questions. Values of {column} that occur only in "
+                    f"the {which} file: {len(unmatched)}, such as {short(unmatched[0])}."
+                )
     m_a, m_b = len(a.arguments["predictions"]), len(b.arguments["predictions"])
     if m_a != m_b:
         raise ValueError(
@@ -148,31 +140,15 @@ def match_questions(a: Questions, b: Questions) -> list[int]:
     return list(range(m_a))
 
 
-def _refuse_unmatched(column: str, file: Questions, other: Questions, which: str) -> None:
-    """Raise a ValueError if some questions of a file are not in the other one."""
-    known = set(other.identifiers[column])
-    unmatched = [entry for entry in file.identifiers[column] if entry not in known]
-    if unmatched:
-        raise ValueError(
-            f"The files have different questions. Values of {column} that occur only in the "
-            f"{which} file: {len(unmatched)}, such as {short(unmatched[0])}."
-        )
-
-
-# --- Output -----------------------------------------------------------------------------
-
-
-def file_labels(files: Sequence[str]) -> list[str]:
+def _file_labels(files: Sequence[str]) -> list[str]:
     """Return the names of the files without suffixes, or A and B if these are equal or long."""
     names = [Path(file).name.split(".")[0] for file in files]
-    if len(set(names)) < len(names):
-        return ["A", "B"]
-    if not all(0 < len(name) <= _LONGEST_LABEL for name in names):
-        return ["A", "B"]
-    return names
+    if len(set(names)) == len(names) and all(1 <= len(name) <= 24 for name in names):
+        return names
+    return ["A", "B"]
 
 
-def comparison_table(scores: Mapping[str, float], labels: Sequence[str]) -> str:
+def _comparison_table(scores: Mapping[str, float], labels: Sequence[str]) -> str:
     """Return a table with a row for each k: both scores, their difference and its limits."""
     table = [["", *labels, "difference", "lo", "hi", "band lo", "band hi"]]
     for key in _compared_keys(scores):
@@ -183,7 +159,7 @@ def comparison_table(scores: Mapping[str, float], labels: Sequence[str]) -> str:
     return aligned(table)
 
 
-def comparison_summary(
+def _comparison_summary(
     scores: Mapping[str, float], labels: Sequence[str], interval: str, confidence: float
 ) -> str:
     """Return sentences that explain the limits, and say at which k one file scores higher."""

@@ -13,7 +13,7 @@ import typing
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .selection import PER_QUESTION, USUAL_NAMES, SelectionError
+from .selection import PER_QUESTION, USUAL_NAMES
 
 FILE_HELP = "JSON Lines, JSON, CSV, TSV or Parquet file, saved dataset, or name of a dataset"
 
@@ -39,38 +39,29 @@ def add_flags(
     parameters: Iterable[inspect.Parameter],
     helps: dict[str, str],
 ) -> None:
-    """Add a flag for each column of a file and for each parameter, and the flag --json.
-
-    Args:
-        command: the parser of a subcommand.
-        parameters: the parameters of the function that the subcommand calls.
-        helps: the help text of each parameter.
-    """
+    """Add a flag for each column of a file and for each parameter, and the flag --json."""
     columns = command.add_argument_group(
         "columns of the file, found by their usual names if not given"
     )
-    for role, text in _COLUMN_HELP.items():
-        _add_column_flag(columns, role, text)
     dataset = command.add_argument_group("part of a dataset")
-    for role, text in _DATASET_HELP.items():
-        dataset.add_argument(f"--{role}", metavar="NAME", help=text)
     flags = command.add_argument_group("parameters")
+    column_helps = dict(_COLUMN_HELP)
     for parameter in parameters:
         text = helps.get(parameter.name, "").replace("%", "%%")
         if parameter.name in PER_QUESTION:
-            _add_column_flag(columns, parameter.name, text)
+            column_helps[parameter.name] = text
         elif parameter.name not in _WITHOUT_FLAG:
             flag = f"--{parameter.name.replace('_', '-')}"
             options = _argparse_options(parameter)
             flags.add_argument(flag, help=text, default=argparse.SUPPRESS, **options)
+    for role, text in column_helps.items():
+        usual = f"Usual names: {', '.join(USUAL_NAMES[role])}."
+        columns.add_argument(f"--{role}", metavar="COLUMN", help=f"{text} {usual}")
+    for role, text in _DATASET_HELP.items():
+        dataset.add_argument(f"--{role}", metavar="NAME", help=text)
     command.add_argument(
         "--json", action="store_true", dest="as_json", help="print the dict of scores as JSON"
     )
-
-
-def _add_column_flag(group: argparse._ArgumentGroup, role: str, text: str) -> None:
-    text = f"{text} Usual names: {', '.join(USUAL_NAMES[role])}."
-    group.add_argument(f"--{role}", metavar="COLUMN", help=text)
 
 
 def split_arguments(given: dict[str, Any]) -> tuple[dict[str, str | None], dict[str, Any]]:
@@ -86,12 +77,6 @@ def split_arguments(given: dict[str, Any]) -> tuple[dict[str, str | None], dict[
     return reading, parameters
 
 
-def flags_for(error: SelectionError) -> str:
-    """Return the sentence that says which flags name what is missing."""
-    flags = " or ".join(f"--{role}" for role in error.roles)
-    return f"Name one with {flags}."
-
-
 def parameter_helps(docstring: str) -> dict[str, str]:
     """Return the text of each parameter in the section `Args:` of a docstring."""
     section = re.search(r"^Args:\n(.*?)(?=^\S|\Z)", docstring, re.MULTILINE | re.DOTALL)
@@ -101,14 +86,13 @@ def parameter_helps(docstring: str) -> dict[str, str]:
     return {name: " ".join(text.split()) for name, text in entries}
 
 
-# --- Types ------------------------------------------------------------------------------
-
-
 def _argparse_options(parameter: inspect.Parameter) -> dict[str, Any]:
     """Return the options of `add_argument` for a parameter, from its annotation and default."""
-    if parameter.annotation is bool:
+    annotation = parameter.annotation
+    if annotation is bool:
         return {"action": argparse.BooleanOptionalAction if parameter.default else "store_true"}
-    kinds = _alternatives(parameter.annotation)
+    is_union = isinstance(annotation, types.UnionType)
+    kinds = typing.get_args(annotation) if is_union else (annotation,)
     origins = {typing.get_origin(kind): typing.get_args(kind) for kind in kinds}
     if Callable in origins:
         return {"type": _checker, "metavar": "NAME|MODULE:FUNCTION"}
@@ -121,13 +105,6 @@ def _argparse_options(parameter: inspect.Parameter) -> dict[str, Any]:
             optional = types.NoneType in kinds and parameter.default is not None
             return _of_type_or_none(kind) if optional else _of_type(kind)
     return {"type": _json, "metavar": "JSON"}
-
-
-def _alternatives(annotation: Any) -> tuple[Any, ...]:
-    """Return the types of a union, or the type itself."""
-    if isinstance(annotation, types.UnionType):
-        return typing.get_args(annotation)
-    return (annotation,)
 
 
 def _of_type(kind: type) -> dict[str, Any]:

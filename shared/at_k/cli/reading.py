@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import io
+import itertools
+import json
+import tokenize
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..checks import short
-from .cells import as_outcome, parse_list
 from .selection import (
     USUAL_NAMES,
     Columns,
     SelectionError,
-    check_column,
     find_column,
     list_columns,
     usual_columns,
@@ -84,12 +88,13 @@ def read_questions(
         if column is not None:
             chosen[role] = column
     arguments: Columns = {role: table[name] for role, name in chosen.items()}
-    arguments = _parse_list_cells(
-        arguments, table, source, one_sample_per_row=questions is not None
-    )
+    if "R0" in arguments:
+        arguments["R0"] = _as_lists(arguments["R0"])
+    if questions is None:
+        arguments |= _lists_of_samples(arguments, table, source)
     if _has_lists(arguments["predictions"], source):
         identifiers = {
-            name: list(map(_identifier_text, table[name]))
+            name.lower(): [_identifier_text(entry) for entry in table[name]]
             for name in usual_columns(table, "questions")
         }
     else:
@@ -97,11 +102,13 @@ def read_questions(
         if "references" not in arguments:
             arguments["predictions"] = [as_outcome(cell) for cell in arguments["predictions"]]
         entries, arguments = _gather_rows(arguments, table[column], column, source)
-        identifiers = {column: entries}
-    return Questions(arguments, chosen, _only_unique(identifiers))
-
-
-# --- Columns ----------------------------------------------------------------------------
+        identifiers = {column.lower(): entries}
+    unique = {
+        name: entries
+        for name, entries in identifiers.items()
+        if "" not in entries and len(set(entries)) == len(entries)
+    }
+    return Questions(arguments, chosen, unique)
 
 
 def _choose_columns(
@@ -135,54 +142,30 @@ def _choose_columns(
 
 def _question_column(table: Columns, source: str, named: str | None) -> str:
     """Return the name of the column that identifies the question of each row."""
-    if named is not None:
-        return check_column(table, "questions", named)
-    usual = usual_columns(table, "questions")
-    # A column without repeated entries numbers the samples, not the questions.
-    candidates = [name for name in usual if _has_repeated_entries(table[name])] or usual
-    if not candidates:
+    first = find_column(table, "questions", named)
+    if first is None:
         raise SelectionError(
             f"{source} has one sample in each row, and no column with a usual name for the "
             f"question that it belongs to. {list_columns(table)}",
             ["questions"],
             table,
         )
-    return candidates[0]
+    if named is None:
+        # A column without repeated entries numbers the samples, not the questions.
+        for name in usual_columns(table, "questions"):
+            if len(set(map(repr, table[name]))) < len(table[name]):
+                return name
+    return first
 
 
-def _has_repeated_entries(column: Sequence[Any]) -> bool:
-    return len(set(map(repr, column))) < len(column)
-
-
-def _only_unique(identifiers: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Return the columns that have a different entry for each question, by name in lower case."""
-    return {
-        name.lower(): entries
-        for name, entries in identifiers.items()
-        if "" not in entries and len(set(entries)) == len(entries)
-    }
-
-
-# --- Lists in cells ---------------------------------------------------------------------
-
-
-def _parse_list_cells(
-    arguments: Columns, table: Columns, source: str, one_sample_per_row: bool
-) -> Columns:
-    """Return the arguments with lists in place of the texts that stand for lists, as in CSV.
-
-    Raises:
-        SelectionError: if only some cells of samples stand for lists.
-    """
-    arguments = dict(arguments)
-    if "R0" in arguments:
-        arguments["R0"] = _as_lists(arguments["R0"])
+def _lists_of_samples(arguments: Columns, table: Columns, source: str) -> Columns:
+    """Return the predictions and references that are lists written as text, as in CSV."""
     cells = arguments["predictions"]
-    if one_sample_per_row or not all(isinstance(cell, str) for cell in cells):
-        return arguments
+    if not all(isinstance(cell, str) for cell in cells):
+        return {}
     lists = [parse_list(cell) for cell in cells]
     if not any(lists) and not all(cell.startswith("[") for cell in cells):
-        return arguments
+        return {}
     if None in lists:
         row = lists.index(None)
         raise SelectionError(
@@ -191,10 +174,10 @@ def _parse_list_cells(
             ["questions"],
             table,
         )
-    arguments["predictions"] = lists
+    parsed: Columns = {"predictions": lists}
     if "references" in arguments:
-        arguments["references"] = _as_lists(arguments["references"])
-    return arguments
+        parsed["references"] = _as_lists(arguments["references"])
+    return parsed
 
 
 def _as_lists(cells: Sequence[Any]) -> Sequence[Any]:
@@ -211,23 +194,10 @@ def _has_lists(cells: Sequence[Any], source: str) -> bool:
     return True in are_lists
 
 
-# --- Rows -------------------------------------------------------------------------------
-
-
 def _gather_rows(
     arguments: Columns, entries: Sequence[Any], column: str, source: str
 ) -> tuple[list[str], Columns]:
-    """Gather rows of one sample each into questions.
-
-    Args:
-        arguments: the columns of the arguments, with one entry per row.
-        entries: what identifies the question of each row.
-        column: the name of the column of these entries.
-        source: the name of the source, for messages.
-
-    Returns:
-        The entry of each question as text, and the arguments with one entry per question.
-    """
+    """Return the distinct entries as text, and the arguments gathered into one row for each."""
     rows_of: dict[str, list[int]] = {}
     for row, entry in enumerate(entries):
         text = _identifier_text(entry)
@@ -242,9 +212,8 @@ def _gather_rows(
         if role == "predictions":
             gathered[role] = [[values[row] for row in rows] for rows in rows_of.values()]
             continue
-        for question, rows in rows_of.items():
-            first = rows[0]
-            for row in rows[1:]:
+        for question, (first, *others) in rows_of.items():
+            for row in others:
                 if values[row] != values[first]:
                     raise ValueError(
                         f"Rows {first} and {row} of {source} have the same {column}, "
@@ -260,3 +229,52 @@ def _identifier_text(entry) -> str:
     if entry is None:
         return ""
     return entry if isinstance(entry, str) else repr(entry)
+
+
+def parse_list(cell) -> list[Any] | None:
+    """Return the list that a cell holds as JSON or as a Python literal, or None if it is not one.
+
+    >>> parse_list('["12", "13"]'), parse_list("['12', None]"), parse_list("12")
+    (['12', '13'], ['12', None], None)
+    """
+    if not (isinstance(cell, str) and cell.strip().startswith("[")):
+        return None
+    try:
+        return json.loads(cell)
+    except ValueError:
+        if _has_adjacent_strings(cell):
+            return None
+    try:
+        return ast.literal_eval(cell.strip())
+    except (ValueError, SyntaxError):
+        return None
+
+
+def _has_adjacent_strings(cell: str) -> bool:
+    """Return whether two strings follow each other without a comma.
+
+    NumPy prints arrays as ['a' 'b'], which Python would read as ['ab'].
+    """
+    try:
+        tokens = [token.type for token in tokenize.generate_tokens(io.StringIO(cell).readline)]
+    except (tokenize.TokenError, SyntaxError):
+        return False
+    return (tokenize.STRING, tokenize.STRING) in itertools.pairwise(tokens)
+
+
+def as_outcome(cell) -> Any:
+    """Return the bool or number that a cell holds as text, None if it is empty, or else the cell.
+
+    >>> [as_outcome(cell) for cell in ("True", "0.5", "1", "", "fully")]
+    [True, 0.5, 1, None, 'fully']
+    """
+    words = {"": None, "true": True, "false": False}
+    if not isinstance(cell, str):
+        return cell
+    word = cell.strip().lower()
+    if word in words:
+        return words[word]
+    for number in (int, float):
+        with contextlib.suppress(ValueError):
+            return number(cell)
+    return cell

@@ -52,24 +52,17 @@ class SelectionError(ValueError):
 
 
 def find_column(columns: Columns, role: str, named: str | None) -> str | None:
-    """Return the column for a role: the one that is named, or else the first with a usual name.
-
-    Returns:
-        The name of the column, or None if none is named and none has a usual name.
+    """Return the named column, or else the first column with a usual name for a role, or None.
 
     Raises:
         SelectionError: if there is no column of the given name.
     """
     if named is None:
         return next(iter(usual_columns(columns, role)), None)
-    return check_column(columns, role, named)
-
-
-def check_column(columns: Columns, role: str, named: str) -> str:
-    """Return the given name of a column; a SelectionError if there is no such column."""
     if named not in columns:
-        problem = f"There is no column {named!r}. {list_columns(columns)}"
-        raise SelectionError(problem, [role], columns)
+        raise SelectionError(
+            f"There is no column {named!r}. {list_columns(columns)}", [role], columns
+        )
     return named
 
 

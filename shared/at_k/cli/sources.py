@@ -22,31 +22,22 @@ _FORMATS = (*_TEXT_FORMATS, ".parquet")
 
 
 def load_columns(source: str, config: str | None = None, split: str | None = None) -> Columns:
-    """Return the columns of a source by name.
-
-    Args:
-        source: the path of a file or folder, or the name of a dataset.
-        config: the configuration of the dataset.
-        split: the split of the dataset. It may be omitted if there is only one.
-
-    Raises:
-        SelectionError: if there are several splits and none is chosen.
-        ValueError: if a file cannot be read. The message names the line if it can.
-        FileNotFoundError: if there is no such file or folder.
-    """
+    """Return the columns of a source by name. `read_questions` says what is raised."""
     path = Path(source)
+    file_format = _file_format(path)
     with _progress_bars_disabled():
         if not path.is_file():
-            return _dataset_columns(_one_split(_load_dataset(source, config), source, split))
-        if config or split:
+            rows = _one_split(_load_dataset(source, config), source, split)
+        elif config or split:
             raise ValueError(f"config and split apply to datasets, and {source} is a file.")
-        file_format = _file_format(path)
-        if file_format == ".parquet":
-            return _dataset_columns(_load_file(path, "parquet"))
-        if file_format in _TEXT_FORMATS:
+        elif file_format == ".parquet":
+            rows = _load_file(path, "parquet")
+        elif file_format in _TEXT_FORMATS:
             lines = _load_file(path, "text", keep_linebreaks=True)["text"][:]
             return _parse_lines(lines, source, file_format)
-        raise ValueError(f"{source} has none of the supported formats: {', '.join(_FORMATS)}.")
+        else:
+            raise ValueError(f"{source} has none of the supported formats: {', '.join(_FORMATS)}.")
+        return {name: rows[name] for name in rows.column_names}
 
 
 @contextmanager
@@ -65,9 +56,6 @@ def _file_format(path: Path) -> str:
     """Return the last suffix in lower case, except that of compression."""
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
     return suffixes[-1] if suffixes else ""
-
-
-# --- Datasets ---------------------------------------------------------------------------
 
 
 def _load_dataset(source: str, config: str | None) -> datasets.Dataset | datasets.DatasetDict:
@@ -105,16 +93,8 @@ def _one_split(
     if split is None and len(loaded) == 1:
         return next(iter(loaded.values()))
     if split not in loaded:
-        problem = f"{source} has the splits {', '.join(loaded)}."
-        raise SelectionError(problem, ["split"], loaded)
+        raise SelectionError(f"{source} has the splits {', '.join(loaded)}.", ["split"], loaded)
     return loaded[split]
-
-
-def _dataset_columns(rows: datasets.Dataset) -> Columns:
-    return {name: rows[name] for name in rows.column_names}
-
-
-# --- Text files -------------------------------------------------------------------------
 
 
 def _parse_lines(lines: list[str], source: str, file_format: str) -> Columns:

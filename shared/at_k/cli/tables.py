@@ -18,12 +18,10 @@ _SUFFIXES = {
 }
 """The columns of a table of intervals: the suffix of the keys, and the heading."""
 
-_LONGEST_HEADING = 24
-
 
 def describe_input(questions: Questions, checker: str | Callable[..., Any]) -> str:
     """Return a sentence that says what was read, from which columns, and how it was checked."""
-    samples, columns = questions.arguments["predictions"], dict(questions.columns)
+    samples, columns = questions.arguments["predictions"], questions.columns
     sizes = [len(row) for row in samples]
     count = "1 question" if len(sizes) == 1 else f"{len(sizes)} questions"
     each = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
@@ -31,20 +29,16 @@ def describe_input(questions: Questions, checker: str | Callable[..., Any]) -> s
     parts = f"{count}, {each} samples each"
     if missing:
         parts += f" ({missing} of them missing)"
-    columns.pop("predictions")
-    references = columns.pop("references", None)
-    if references is None:
-        parts += ", already graded"
+    if "references" in columns:
+        if not isinstance(checker, str):
+            checker = getattr(checker, "__name__", type(checker).__name__)
+        parts += f", checked against {columns['references']} with {checker}"
     else:
-        name = checker if isinstance(checker, str) else _function_name(checker)
-        parts += f", checked against {references} with {name}"
+        parts += ", already graded"
     for argument, column in columns.items():
-        parts += f"; {argument} from {column}"
+        if argument not in ("predictions", "references"):
+            parts += f"; {argument} from {column}"
     return f"{parts}."
-
-
-def _function_name(function: Callable[..., Any]) -> str:
-    return getattr(function, "__name__", type(function).__name__)
 
 
 def score_table(scores: dict[str, Any]) -> str:
@@ -70,7 +64,12 @@ def score_table(scores: dict[str, Any]) -> str:
         lines = [[row, *(_cell(values[prefix + row]) for prefix in headings)] for row in rows]
         tables = [[head, *lines]]
     if "per_question" in scores:
-        tables.append(_question_table(scores["per_question"]))
+        per_question = scores["per_question"]
+        lines = [
+            [str(question), *(_cell(value) for value in values_of_one)]
+            for question, values_of_one in enumerate(zip(*per_question.values(), strict=True))
+        ]
+        tables.append([["question", *per_question], *lines])
     return "\n\n".join(aligned(table) for table in tables)
 
 
@@ -88,13 +87,6 @@ def _interval_table(
     return [head, *lines]
 
 
-def _question_table(per_question: dict[str, list[float]]) -> list[list[str]]:
-    table = [["question", *per_question]]
-    for question, numbers in enumerate(zip(*per_question.values(), strict=True)):
-        table.append([str(question), *map(_cell, numbers)])
-    return table
-
-
 def _cell(value: float | str | None) -> str:
     if value is None:
         return ""
@@ -103,9 +95,7 @@ def _cell(value: float | str | None) -> str:
 
 def _group_heading(label: str) -> str:
     heading = " ".join(label.split()) or "(no label)"
-    if len(heading) <= _LONGEST_HEADING:
-        return heading
-    return f"{heading[: _LONGEST_HEADING - 2]}.."
+    return heading if len(heading) <= 24 else f"{heading[:22]}.."
 
 
 def aligned(table: list[list[str]]) -> str:
