@@ -344,8 +344,7 @@ def _external_imports(modules: Iterable[Module]) -> str:
         elif not node.level and node.module != "__future__":
             named.setdefault(node.module or "", set()).update(names)
     lines = [f"import {name}" for name in sorted(plain)]
-    for origin in sorted(named):
-        lines.append(f"from {origin} import {', '.join(sorted(named[origin]))}")
+    lines += [f"from {name} import {', '.join(sorted(named[name]))}" for name in sorted(named)]
     standard = [line for line in lines if re.split(r"[ .]", line)[1] in sys.stdlib_module_names]
     return "\n".join([*standard, "", *(line for line in lines if line not in standard)]).strip()
 

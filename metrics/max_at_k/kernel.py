@@ -397,9 +397,10 @@ def _results_by_batch(
         yield from executor.map(check, batches)
     elif num_proc is not None and num_proc > 1:
         # The checker may be large: each process gets it once, not with every batch.
-        with ProcessPoolExecutor(num_proc, initializer=_keep, initargs=(check,)) as pool:
+        keep, check_with_kept = _functions_for_processes()
+        with ProcessPoolExecutor(num_proc, initializer=keep, initargs=(check,)) as pool:
             _require_workers(pool, len(batches))
-            yield from pool.map(_check_with_kept, batches)
+            yield from pool.map(check_with_kept, batches)
     else:
         yield from (check([pair]) for pair in pairs)
 
@@ -418,18 +419,6 @@ def _require_workers(pool: ProcessPoolExecutor, tasks: int) -> None:
             "the main module: protect the start of the program with "
             '`if __name__ == "__main__":`.'
         ) from error
-
-
-_kept_check: CheckBatch  # in a worker process
-
-
-def _keep(check: CheckBatch) -> None:
-    global _kept_check
-    _kept_check = check
-
-
-def _check_with_kept(batch: list[PairToCheck]) -> list[PairResult]:
-    return _kept_check(batch)
 
 
 class CheckBatch:
@@ -474,6 +463,35 @@ class _Dilled:
 
     def __reduce__(self):
         return dill.loads, (self._bytes,)
+
+
+class _Portable:
+    """A nested function, pickled with its code: a worker need not import this module for it."""
+
+    def __init__(self, function: Callable[..., Any]):
+        self._function = function
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._function(*arguments)
+
+    def __reduce__(self):
+        return dill.loads, (dill.dumps(self._function, recurse=True),)
+
+
+def _functions_for_processes() -> tuple[_Portable, _Portable]:
+    """Return a function that keeps a checker in a worker process, and one that applies it."""
+
+    def keep(check: CheckBatch) -> None:
+        import multiprocessing
+
+        vars(multiprocessing.current_process())["kept_check"] = check
+
+    def check_with_kept(batch: list[PairToCheck]) -> list[PairResult]:
+        import multiprocessing
+
+        return vars(multiprocessing.current_process())["kept_check"](batch)
+
+    return _Portable(keep), _Portable(check_with_kept)
 
 
 def _function_for_workers() -> Callable[..., list[PairResult]]:

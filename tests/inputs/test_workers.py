@@ -68,6 +68,22 @@ def test_a_worker_that_dies_is_an_error_that_names_the_first_pair_without_a_resu
             assert isinstance(caught.value.__cause__, BrokenProcessPool)
 
 
+def test_a_spawned_worker_imports_nothing_for_the_metric():
+    def light(prediction, reference):
+        import sys
+
+        return not {"at_k", "datasets", "evaluate", "numpy"} & sys.modules.keys()
+
+    before = multiprocessing.get_start_method()
+    multiprocessing.set_start_method("spawn", force=True)
+    try:
+        assert check([["a"]], ["a"], light, num_proc=2) == [[1]]
+    finally:
+        multiprocessing.set_start_method(before, force=True)
+    with spawn_pool() as executor:
+        assert check([["a"]], ["a"], light, executor=executor) == [[1]]
+
+
 UNPROTECTED = """
 import multiprocessing
 from checked import SAMPLES, REFERENCES, check, same
