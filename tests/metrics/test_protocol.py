@@ -1,0 +1,156 @@
+"""The protocol of `evaluate`: adding, pickling, combining, and several processes."""
+
+import pickle
+import subprocess
+import sys
+
+import datasets
+import evaluate
+import pytest
+from conftest import ROOT
+
+TEXTS = [["a", "b", "a"], ["b", "a", "b"]]
+ANSWERS = ["a", "b"]
+OUTCOMES = [[1, 0, 1, 1, 0], [0, 0, 0, 1, 0], [1, 1, 1, 1, 1]]
+
+
+def test_questions_may_be_added_one_by_one_in_batches_or_at_once(gpassk):
+    whole = gpassk.compute(predictions=TEXTS * 3, references=ANSWERS * 3, k=2)
+    for samples, answer in zip(TEXTS, ANSWERS, strict=True):
+        gpassk.add(prediction=samples, reference=answer)
+    gpassk.add(predictions=TEXTS[0], references=ANSWERS[0])  # as evaluate.combine names them
+    gpassk.add_batch(predictions=TEXTS[1:], references=ANSWERS[1:])
+    assert len(gpassk) == 4
+    assert gpassk.compute(predictions=TEXTS, references=ANSWERS, k=2) == whole
+    assert len(gpassk) == 0
+    with pytest.raises(ValueError, match="nothing to compute"):
+        gpassk.compute()
+
+
+def test_outcomes_are_validated_once_when_they_are_added(gpassk, monkeypatch):
+    validated = []
+    validate = gpassk.validate
+
+    def count(outcomes):
+        validated.append(outcomes)
+        return validate(outcomes)
+
+    monkeypatch.setattr(gpassk, "validate", count)
+    gpassk.add_batch(predictions=OUTCOMES[:1])
+    gpassk.add_batch(predictions=OUTCOMES[1:])
+    assert len(validated) == 2
+    gpassk.compute(k=2)
+    assert len(validated) == 2
+
+
+def test_nothing_is_kept_after_a_successful_compute(gpassk):
+    before = len(pickle.dumps(gpassk))
+    gpassk.compute(predictions=[["x" * 1000] * 100], references=["x"], k=1)
+    assert len(pickle.dumps(gpassk)) < before + 1000
+
+
+def test_a_pickled_metric_keeps_what_was_added(gpassk):
+    gpassk.add_batch(predictions=OUTCOMES)
+    assert pickle.loads(pickle.dumps(gpassk)).compute(k=2) == gpassk.compute(k=2)
+
+
+def test_metrics_can_be_combined(gpassk):
+    both = evaluate.combine({"one": gpassk, "two": evaluate.load(str(ROOT / "metrics/gpassk"))})
+    scores = both.compute(
+        predictions=TEXTS, references=ANSWERS, k=2, include="pass@k", check_correct_fn=same
+    )
+    assert scores == {"one_pass@2": 1.0, "two_pass@2": 1.0}
+    for samples, answer in zip(TEXTS, ANSWERS, strict=True):
+        both.add(samples, answer)
+    assert both.compute(k=2, include="pass@k")["one_pass@2"] == 1.0
+
+
+def same(prediction, reference):
+    return prediction == reference
+
+
+def test_batches_of_a_dataset_can_be_added(gpassk):
+    rows = datasets.Dataset.from_dict({"p": TEXTS * 4, "r": ANSWERS * 4})
+    for batch in rows.iter(batch_size=3):
+        gpassk.add_batch(predictions=batch["p"], references=batch["r"])
+    assert gpassk.compute(k=2) == gpassk.compute(predictions=rows["p"], references=rows["r"], k=2)
+
+
+PROCESS = """
+import sys, evaluate
+folder, process, cache = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+metric = evaluate.load(
+    folder, num_process=2, process_id=process, experiment_id="run", cache_dir=cache
+)
+def broken(prediction, reference):
+    raise RuntimeError
+import pyarrow as pa
+rows = [[["a", "b", "a"], ["b", "a", "b"]], [["a", "a", "a"], ["c", None, "b", "b"]]][process]
+# The types differ between the processes, as they may between batches.
+rows, references = (rows, [{"x": "a"}, "b"]) if process == 0 else (pa.array(rows), ["a", ["b"]])
+metric.add_batch(predictions=rows, references=references)
+if process == 0:
+    try:
+        metric.compute(k=2, check_correct_fn=broken)
+    except ValueError as error:
+        assert "predictions[0][0]" in str(error), error
+    assert len(metric) == 2, len(metric)
+def checker(prediction, reference):
+    return prediction in (reference["x"] if isinstance(reference, dict) else reference)
+groups = ["p", "p", "q", "q"] if process == 0 else None
+print(metric.compute(k=2, groups=groups, check_correct_fn=checker))
+print(len(metric))
+"""
+
+
+def test_two_processes_have_the_scores_of_one(gpassk, tmp_path):
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", PROCESS, str(ROOT / "metrics/gpassk"), str(process), tmp_path],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for process in range(2)
+    ]
+    (first, *_), (second, *_) = (each.communicate(timeout=100) for each in running)
+    rows = [["a", "b", "a"], ["b", "a", "b"], ["a", "a", "a"], ["c", None, "b", "b"]]
+    alone = gpassk.compute(
+        predictions=rows, references=["a", "b", "a", "b"], k=2, groups=["p", "p", "q", "q"]
+    )
+    assert first == f"{alone}\n0\n"
+    assert second == "None\n0\n"
+
+
+ROUNDS = """
+import sys, evaluate
+folder, process, cache = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+metric = evaluate.load(
+    folder, num_process=2, process_id=process, experiment_id="rounds", cache_dir=cache
+)
+try:
+    print(metric.compute(k=1))
+except ValueError as error:
+    print(error)
+for score in range(4):
+    if process == 0 or score == 1:  # in the other rounds the second process has no question
+        metric.add(prediction=[1, 0] if process == 0 else [score, 1.0])
+    print(metric.compute(k=1, include="pass@k"))
+"""
+
+
+def test_processes_compute_several_rounds_and_may_have_no_question(tmp_path):
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", ROUNDS, str(ROOT / "metrics/gpassk"), str(process), tmp_path],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for process in range(2)
+    ]
+    (first, *_), (second, *_) = (each.communicate(timeout=100) for each in running)
+    scores = [0.5, 0.75, 0.5, 0.5]
+    assert first.splitlines() == [
+        "There is nothing to compute: give or add predictions first.",
+        *(str({"pass@1": score}) for score in scores),
+    ]
+    assert second == "None\n" * 5
