@@ -23,11 +23,7 @@ _COLUMN_HELP = {
     "references": "references to check the samples against.",
     "questions": "question that each row belongs to, if a row is one sample.",
 }
-_DATASET_HELP = {
-    "config": "configuration of the dataset",
-    "split": "split of the dataset",
-}
-_READING = (*_COLUMN_HELP, *_DATASET_HELP, *PER_QUESTION)
+_READING = (*_COLUMN_HELP, "config", "split", *PER_QUESTION)
 
 # Parameters of `compute` without a flag of their own: the first two are read from columns, and an
 # executor is an object.
@@ -57,8 +53,8 @@ def add_flags(
     for role, text in column_helps.items():
         usual = f"Usual names: {', '.join(USUAL_NAMES[role])}."
         columns.add_argument(f"--{role}", metavar="COLUMN", help=f"{text} {usual}")
-    for role, text in _DATASET_HELP.items():
-        dataset.add_argument(f"--{role}", metavar="NAME", help=text)
+    dataset.add_argument("--config", metavar="NAME", help="configuration of the dataset")
+    dataset.add_argument("--split", metavar="NAME", help="split of the dataset")
     command.add_argument(
         "--json", action="store_true", dest="as_json", help="print the dict of scores as JSON"
     )
@@ -102,16 +98,15 @@ def _argparse_options(parameter: inspect.Parameter) -> dict[str, Any]:
         return {"nargs": len(origins[tuple])} | _of_type(origins[tuple][0])
     for kind in kinds:
         if kind in (int, float, str):
-            optional = types.NoneType in kinds and parameter.default is not None
-            return _of_type_or_none(kind) if optional else _of_type(kind)
+            has_default = parameter.default is not None
+            return _of_type(kind, or_none=types.NoneType in kinds and has_default)
     return {"type": _json, "metavar": "JSON"}
 
 
-def _of_type(kind: type) -> dict[str, Any]:
-    return {"type": kind, "metavar": kind.__name__.upper()}
+def _of_type(kind: type, or_none: bool = False) -> dict[str, Any]:
+    if not or_none:
+        return {"type": kind, "metavar": kind.__name__.upper()}
 
-
-def _of_type_or_none(kind: type) -> dict[str, Any]:
     def parse(text: str) -> Any:
         return None if text == "none" else kind(text)
 

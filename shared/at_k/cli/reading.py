@@ -197,7 +197,7 @@ def _has_lists(cells: Sequence[Any], source: str) -> bool:
 def _gather_rows(
     arguments: Columns, entries: Sequence[Any], column: str, source: str
 ) -> tuple[list[str], Columns]:
-    """Return the distinct entries as text, and the arguments gathered into one row for each."""
+    """Return the distinct entries as text, and the arguments with one entry per question."""
     rows_of: dict[str, list[int]] = {}
     for row, entry in enumerate(entries):
         text = _identifier_text(entry)
@@ -263,7 +263,7 @@ def _has_adjacent_strings(cell: str) -> bool:
 
 
 def as_outcome(cell) -> Any:
-    """Return the bool or number that a cell holds as text, None if it is empty, or else the cell.
+    """Return the bool or number that a cell holds as text, None for an empty text, or the cell.
 
     >>> [as_outcome(cell) for cell in ("True", "0.5", "1", "", "fully")]
     [True, 0.5, 1, None, 'fully']

@@ -22,7 +22,7 @@ _FORMATS = (*_TEXT_FORMATS, ".parquet")
 
 
 def load_columns(source: str, config: str | None = None, split: str | None = None) -> Columns:
-    """Return the columns of a source by name. `read_questions` says what is raised."""
+    """Return the columns of a source by name. The errors are those of `read_questions`."""
     path = Path(source)
     file_format = _file_format(path)
     with _progress_bars_disabled():
