@@ -364,6 +364,12 @@ def one_size(sizes: np.ndarray) -> int:
 # shared/at_k/inputs/workers.py
 #
 # Apply a checker to pairs of a prediction and a reference, in this process or in workers.
+#
+# Workers may lack the code of the metric and of the checker, on another machine for example. So what
+# they run is pickled by `dill`, with its code. `dill` pickles a function at the top level of a module
+# as a name to be imported, and a nested function with its code: the functions for workers are nested,
+# import what they use, and refer to nothing else in this module. A worker then imports neither the
+# metric nor its libraries, which also lets it start faster.
 # ==================================================================================================
 
 PairToCheck = tuple[Any, Any]
@@ -371,6 +377,9 @@ PairToCheck = tuple[Any, Any]
 
 PairResult = tuple[float | None, str | BaseException | None]
 """The result of a pair and None; or None and the problem: an exception, or what was returned."""
+
+CheckBatch = Callable[[list[PairToCheck]], list[PairResult]]
+"""Applies a checker to a batch of pairs."""
 
 _BATCHES = 256  # batches of pairs, enough to keep many workers busy
 
@@ -381,7 +390,12 @@ def check_in_workers(
     num_proc: int | None,
     executor: Executor | None,
 ) -> Generator[PairResult, None, None]:
-    """Yield the result of each pair, in order, and show the progress."""
+    """Yield the result of each pair, in order, and show the progress.
+
+    Raises:
+        ValueError: if the checker cannot be pickled, or if worker processes cannot start.
+        BrokenExecutor: if a worker dies.
+    """
     with tqdm(total=len(pairs), desc="Checking", unit=" pairs", delay=1) as bar:
         for results in _results_by_batch(check, pairs, num_proc, executor):
             bar.update(len(results))
@@ -426,52 +440,11 @@ def _require_workers(pool: ProcessPoolExecutor, tasks: int) -> None:
         ) from error
 
 
-class CheckBatch:
-    """A callable that applies a checker to a batch of pairs, in this process or in another one.
-
-    Any executor can pickle it, for workers that have neither this module nor that of the checker:
-    it unpickles as a function whose code, like the checker, was pickled by `dill`.
-
-    Args:
-        checker: a function of a prediction and a reference.
-        labels: labels that the checker may return, and the number of each.
-    """
-
-    def __init__(self, checker: Callable[[Any, Any], Any], labels: Mapping[str, float]):
-        self._checker, self._labels = checker, dict(labels)
-        self._home = f"{socket.gethostname()}:{os.getpid()}"
-
-    def __call__(self, batch: list[PairToCheck]) -> list[PairResult]:
-        return _function_for_workers()(self._checker, self._labels, self._home, batch)
-
-    def __reduce__(self):
-        return partial, (*self._pickled, self._labels, self._home)
-
-    @cached_property
-    def _pickled(self) -> tuple[_Dilled, _Dilled]:
-        function = dill.dumps(_function_for_workers(), recurse=True)
-        try:
-            try:
-                checker = dill.dumps(self._checker, recurse=True)
-            except Exception:  # two functions that call each other, for example
-                checker = dill.dumps(self._checker)
-        except Exception as error:
-            raise ValueError(f"check_correct_fn cannot be sent to a worker: {error}.") from error
-        return _Dilled(function), _Dilled(checker)
-
-
-class _Dilled:
-    """An object pickled by `dill`. Any pickle can carry it, and unpickles the object itself."""
-
-    def __init__(self, pickled: bytes):
-        self._bytes = pickled
-
-    def __reduce__(self):
-        return dill.loads, (self._bytes,)
+# --- What workers run ---------------------------------------------------------------------
 
 
 class _Portable:
-    """A nested function, pickled with its code: a worker need not import this module for it."""
+    """A function that every executor can pickle, with its code. It unpickles as the function."""
 
     def __init__(self, function: Callable[..., Any]):
         self._function = function
@@ -480,31 +453,25 @@ class _Portable:
         return self._function(*arguments)
 
     def __reduce__(self):
-        return dill.loads, (dill.dumps(self._function, recurse=True),)
+        return dill.loads, (self._pickled,)
+
+    @cached_property
+    def _pickled(self) -> bytes:
+        try:
+            try:
+                return dill.dumps(self._function, recurse=True)
+            except Exception:  # two functions that call each other, for example
+                return dill.dumps(self._function)
+        except Exception as error:
+            raise ValueError(f"check_correct_fn cannot be sent to a worker: {error}.") from error
 
 
-def _functions_for_processes() -> tuple[_Portable, _Portable]:
-    """Return a function that keeps a checker in a worker process, and one that applies it."""
+def portable_check(checker: Callable[[Any, Any], Any], labels: Mapping[str, float]) -> CheckBatch:
+    """Return a function that applies a checker to a batch of pairs, here or in any worker.
 
-    def keep(check: CheckBatch) -> None:
-        import multiprocessing
-
-        vars(multiprocessing.current_process())["kept_check"] = check
-
-    def check_with_kept(batch: list[PairToCheck]) -> list[PairResult]:
-        import multiprocessing
-
-        return vars(multiprocessing.current_process())["kept_check"](batch)
-
-    return _Portable(keep), _Portable(check_with_kept)
-
-
-def _function_for_workers() -> Callable[..., list[PairResult]]:
-    """Return the function that applies a checker to a batch of pairs.
-
-    `dill` pickles a function at the top level of a module as its name, which a worker on another
-    machine cannot import without the code of the metric. It pickles the code of a nested function.
-    So this one is nested, imports what it uses, and refers to nothing else in this module.
+    Args:
+        checker: a function of a prediction and a reference.
+        labels: labels that the checker may return, and the number of each.
     """
 
     def check_batch(
@@ -544,7 +511,26 @@ def _function_for_workers() -> Callable[..., list[PairResult]]:
                 results.append((None, f"returned {repr(result)[:60]}"))
         return results
 
-    return check_batch
+    home = f"{socket.gethostname()}:{os.getpid()}"
+    return partial(_Portable(check_batch), _Portable(checker), dict(labels), home)
+
+
+def _functions_for_processes() -> tuple[_Portable, _Portable]:
+    """Return a function that keeps a checker in a worker process, and one that applies it."""
+
+    def keep(check: CheckBatch) -> None:
+        import multiprocessing
+
+        process: Any = multiprocessing.current_process()
+        process.kept_check = check
+
+    def check_with_kept(batch: list[PairToCheck]) -> list[PairResult]:
+        import multiprocessing
+
+        process: Any = multiprocessing.current_process()
+        return process.kept_check(batch)
+
+    return _Portable(keep), _Portable(check_with_kept)
 
 
 # ==================================================================================================
@@ -1816,7 +1802,7 @@ def _check_pairs(
     labels: Labels,
 ) -> list[float | None]:
     """Return the result of each distinct pair, None for a pair that is not scored."""
-    check = CheckBatch(checker, labels)
+    check = portable_check(checker, labels)
     results: list[float | None] = []
     try:
         with closing(check_in_workers(check, distinct.pairs, num_proc, executor)) as checked:

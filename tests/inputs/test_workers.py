@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
 import pytest
-from at_k.inputs.workers import CheckBatch
+from at_k.inputs.workers import portable_check
 from checked import OUTCOMES, REFERENCES, SAMPLES, check, same
 
 
@@ -134,7 +134,7 @@ def test_a_worker_needs_neither_this_package_nor_the_module_of_the_checker():
 
     run = subprocess.run(
         [sys.executable, "-c", ELSEWHERE],
-        input=pickle.dumps(CheckBatch(checker, {"good": 1})),
+        input=pickle.dumps(portable_check(checker, {"good": 1})),
         capture_output=True,
         check=True,
         timeout=300,

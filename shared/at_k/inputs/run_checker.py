@@ -19,7 +19,7 @@ from .graded import Labels, graded_outcomes
 from .named_checkers import NAMES, check_references, match, math_verify, math_verify_library
 from .outcomes import Outcomes, place
 from .parsing import has_references
-from .workers import CheckBatch, PairToCheck, check_in_workers
+from .workers import PairToCheck, check_in_workers, portable_check
 
 CheckResult = bool | int | float | str | None
 """What a checker returns for a sample: correct or incorrect, a category, a share of
@@ -173,7 +173,7 @@ def _check_pairs(
     labels: Labels,
 ) -> list[float | None]:
     """Return the result of each distinct pair, None for a pair that is not scored."""
-    check = CheckBatch(checker, labels)
+    check = portable_check(checker, labels)
     results: list[float | None] = []
     try:
         with closing(check_in_workers(check, distinct.pairs, num_proc, executor)) as checked:
