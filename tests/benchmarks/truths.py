@@ -45,7 +45,7 @@ def truths() -> dict[str, Truth]:
         "similar: Beta(5, 5)": lambda rng, size: rng.beta(5, 5, size),
         "either 0.1 or 0.9": lambda rng, size: rng.choice([0.1, 0.9], size),
         "near-certain: Beta(6, 0.3)": lambda rng, size: rng.beta(6, 0.3, size),
-        "rates of the shipped samples": lambda rng, size: rng.choice(shipped, size),
+        "shipped samples": lambda rng, size: rng.choice(shipped, size),
     }
 
 
