@@ -114,10 +114,10 @@ Examples:
     avg@5_hi 0.8885
 
     Labels instead of numbers, and prior outcomes:
-    >>> verdicts = [["wrong", "close", "right"], ["right", "right", "close"]]
+    >>> labels = [["incorrect", "close", "correct"], ["correct", "correct", "close"]]
     >>> results = bayes_at_n.compute(
-    ...     predictions=verdicts,
-    ...     categories=["wrong", "close", "right"],
+    ...     predictions=labels,
+    ...     categories=["incorrect", "close", "correct"],
     ...     w=[0.0, 0.5, 1.0],
     ...     R0=[[0, 2], [1, 2]],
     ...     confidence=None,

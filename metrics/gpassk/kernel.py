@@ -887,21 +887,31 @@ def given_per_question(predictions: pa.ChunkedArray) -> np.ndarray:
     return sums_per_question(to_numpy(samples.is_valid()), sizes)
 
 
-def is_list(kind: pa.DataType) -> bool:
+def is_list(arrow_type: pa.DataType) -> bool:
     """Whether the type is a list type of any layout."""
-    types = pa.types
-    return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    return (
+        pa.types.is_list(arrow_type)
+        or pa.types.is_large_list(arrow_type)
+        or pa.types.is_fixed_size_list(arrow_type)
+    )
 
 
-def is_text(kind: pa.DataType) -> bool:
+def is_text(arrow_type: pa.DataType) -> bool:
     """Whether the type is a string type of any layout."""
-    types = pa.types
-    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    return (
+        pa.types.is_string(arrow_type)
+        or pa.types.is_large_string(arrow_type)
+        or pa.types.is_string_view(arrow_type)
+    )
 
 
-def is_number(kind: pa.DataType) -> bool:
+def is_number(arrow_type: pa.DataType) -> bool:
     """Whether the type is one of bools, integers or floats."""
-    return pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    return (
+        pa.types.is_boolean(arrow_type)
+        or pa.types.is_integer(arrow_type)
+        or pa.types.is_floating(arrow_type)
+    )
 
 
 def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
@@ -1368,15 +1378,17 @@ def _from_numpy(array: np.ndarray, name: str) -> pa.Array | None:
 def _with_plain_texts(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """Return the column with texts as large strings, and JSON in our own type."""
     nested = is_list(column.type)
-    kind = column.type.value_type if nested else column.type
-    if getattr(kind, "extension_name", "") == "arrow.json":  # `datasets` would encode it again
+    entry_type = column.type.value_type if nested else column.type
+    if (
+        getattr(entry_type, "extension_name", "") == "arrow.json"
+    ):  # `datasets` would encode it again
         rows = column.to_pylist() if nested else [column.to_pylist()]
         rows = [[None if x is None else json.loads(x) for x in row] for row in rows]
         return _nested_column(rows) if nested else _flat_column(rows[0], name)
     if "view" in str(column.type):  # Arrow casts some of these incorrectly, or not at all
         rows = column.to_pylist()
         return _nested_column(rows) if name == "predictions" else _flat_column(rows, name)
-    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    plain = entry_type.value_type if pa.types.is_dictionary(entry_type) else entry_type
     if not is_text(plain):
         return column
     # Large strings have no limit of 2 GB.
@@ -1439,8 +1451,8 @@ def _samples_of_one_type(flat: list[Any], sizes: np.ndarray) -> pa.Array:
                     f"all of one type."
                 )
         if kinds[first] == "number":
-            kind = float if any(isinstance(value, float) for value in flat) else int
-            flat = [None if value is None else kind(value) for value in flat]
+            number = float if any(isinstance(value, float) for value in flat) else int
+            flat = [None if value is None else number(value) for value in flat]
     return _typed_array(flat, "predictions", sizes)
 
 
@@ -1548,10 +1560,10 @@ class Batch(NamedTuple):
 
     def sample_kind(self) -> str | None:
         """Return what the samples are, "texts", "numbers" or "other"; None if all are None."""
-        kind = self.rows.schema.field("predictions").type.value_type
-        if pa.types.is_null(kind):
+        sample_type = self.rows.schema.field("predictions").type.value_type
+        if pa.types.is_null(sample_type):
             return None
-        return "texts" if is_text(kind) else "numbers" if is_number(kind) else "other"
+        return "texts" if is_text(sample_type) else "numbers" if is_number(sample_type) else "other"
 
 
 def parse_rows(predictions, references) -> pa.Table:
@@ -1614,22 +1626,22 @@ def _convert_if_mixed(
     return [table.set_column(index, name, convert(table[name])) for table in tables]
 
 
-def _type_family(kind: pa.DataType) -> str:
+def _type_family(arrow_type: pa.DataType) -> str:
     """Types of one family can be concatenated without a conversion."""
-    if is_list(kind):
-        return f"lists of {_type_family(kind.value_type)}"
-    return "text" if is_text(kind) else str(kind)
+    if is_list(arrow_type):
+        return f"lists of {_type_family(arrow_type.value_type)}"
+    return "text" if is_text(arrow_type) else str(arrow_type)
 
 
 def _general_samples(predictions: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return numbers as doubles, and samples that are not texts as JSON."""
-    kind = predictions.type.value_type
-    if is_text(kind) or pa.types.is_null(kind):
+    sample_type = predictions.type.value_type
+    if is_text(sample_type) or pa.types.is_null(sample_type):
         return predictions
     samples = pc.list_flatten(predictions)
-    if is_number(kind):
+    if is_number(sample_type):
         samples = one_chunk(samples.cast(pa.float64(), safe=False))
-    elif kind == JSON:
+    elif sample_type == JSON:
         samples = one_chunk(samples)
     else:
         samples = to_json(to_python(samples), "predictions", samples_per_question(predictions))

@@ -1,4 +1,4 @@
-"""bayes_at_n and max_at_k: categories, labels, rewards, and what is refused."""
+"""bayes_at_n and max_at_k: categories, labels, rewards, and invalid inputs."""
 
 import math
 
@@ -6,9 +6,9 @@ import at_k
 import numpy as np
 import pytest
 
-BANK, W = [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]], [0.0, 0.5, 1.0]
+OUTCOMES, W = [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]], [0.0, 0.5, 1.0]
 GRADES = ["wrong", "close", "right"]
-LABELS = [[GRADES[outcome] for outcome in row] for row in BANK]
+LABELS = [[GRADES[outcome] for outcome in row] for row in OUTCOMES]
 
 
 @pytest.fixture
@@ -30,30 +30,33 @@ def grade(prediction, reference):
     return GRADES[int(prediction) - reference]
 
 
-def test_the_keys_are_those_of_the_functions(bayes_at_n):
-    scores = bayes_at_n.compute(predictions=BANK, w=W, bounds=(0.3, 0.7))
-    ends = ("", "_sigma", "_lo", "_hi")
-    names = [f"{name}@5{end}" for name in ("bayes", "avg") for end in ends]
-    assert list(scores) == names
-    bayes, avg = at_k.bayes_ci(BANK, W, bounds=(0.3, 0.7)), at_k.avg_ci(BANK, W, bounds=(0.3, 0.7))
+def test_scores_and_intervals_are_those_of_the_functions(bayes_at_n):
+    scores = bayes_at_n.compute(predictions=OUTCOMES, w=W, bounds=(0.3, 0.7))
+    fields = ("", "_sigma", "_lo", "_hi")
+    keys = [f"{name}@5{field}" for name in ("bayes", "avg") for field in fields]
+    assert list(scores) == keys
+    bayes, avg = (
+        at_k.bayes_ci(OUTCOMES, W, bounds=(0.3, 0.7)),
+        at_k.avg_ci(OUTCOMES, W, bounds=(0.3, 0.7)),
+    )
     assert list(scores.values()) == pytest.approx([*bayes, *avg], rel=1e-15)
 
 
-def test_without_confidence_there_are_two_numbers(bayes_at_n):
-    scores = bayes_at_n.compute(predictions=BANK, w=W, confidence=None)
+def test_without_confidence_there_are_no_intervals(bayes_at_n):
+    scores = bayes_at_n.compute(predictions=OUTCOMES, w=W, confidence=None)
     assert scores == {"bayes@5": 0.5625, "avg@5": 0.6}
 
 
-def test_ragged_questions_are_named_n_and_average_their_own_scores(bayes_at_n):
-    bank = [[1, 0, 1], [1]]
-    scores = bayes_at_n.compute(predictions=bank)
+def test_keys_have_the_letter_n_if_the_number_of_samples_differs(bayes_at_n):
+    outcomes = [[1, 0, 1], [1]]
+    scores = bayes_at_n.compute(predictions=outcomes)
     assert next(iter(scores)) == "bayes@n"
     assert scores["bayes@n"] == pytest.approx((3 / 5 + 2 / 3) / 2)
     assert scores["avg@n"] == pytest.approx((2 / 3 + 1) / 2)
-    assert scores["avg@n_sigma"] == pytest.approx(at_k.avg(bank)[1])
+    assert scores["avg@n_sigma"] == pytest.approx(at_k.avg(outcomes)[1])
 
 
-def test_what_is_not_scored_leaves_the_bank(metric):
+def test_unscored_samples_are_ignored(metric):
     options = {"k": 2} if metric.name == "max_at_k" else {}
     kept = metric.compute(predictions=[[0, 2], [1, 1]], w=W, confidence=0.9, **options)
     unscored = [[0, None, 2], [None, 1, 1]]
@@ -62,29 +65,31 @@ def test_what_is_not_scored_leaves_the_bank(metric):
         metric.compute(predictions=[[0, 1], [None]], w=W, **options)
 
 
-@pytest.mark.parametrize("how", [{}, {"num_proc": 2}])
-def test_labels_ints_and_judges_agree(metric, how):
+@pytest.mark.parametrize("workers", [{}, {"num_proc": 2}])
+def test_labels_numbers_and_checkers_give_the_same_scores(metric, workers):
     options = {"w": W, "R0": [[0, 2], [1, 2]], "confidence": 0.9}
     options |= {"k": [1, 3]} if metric.name == "max_at_k" else {}
-    wanted = metric.compute(predictions=BANK, **options)
+    wanted = metric.compute(predictions=OUTCOMES, **options)
     assert metric.compute(predictions=LABELS, categories=GRADES, **options) == wanted
-    texts = [[str(10 + outcome) for outcome in row] for row in BANK]
-    judged = {"references": [10, 10], "check_correct_fn": grade, "categories": GRADES} | how
-    assert metric.compute(predictions=texts, **judged, **options) == wanted
+    texts = [[str(10 + outcome) for outcome in row] for row in OUTCOMES]
+    checked = {"references": [10, 10], "check_correct_fn": grade, "categories": GRADES}
+    assert metric.compute(predictions=texts, **checked, **workers, **options) == wanted
     for batch in (0, 1):
         metric.add_batch(predictions=[LABELS[batch]])
     assert metric.compute(categories=GRADES, **options) == wanted
 
 
-def test_groups_are_summed_up_alone(bayes_at_n):
-    scores = bayes_at_n.compute(predictions=BANK, w=W, groups=["a", "b"], return_per_question=True)
-    alone = bayes_at_n.compute(predictions=BANK[1:], w=W)
+def test_each_group_has_the_scores_of_its_questions(bayes_at_n):
+    scores = bayes_at_n.compute(
+        predictions=OUTCOMES, w=W, groups=["a", "b"], return_per_question=True
+    )
+    alone = bayes_at_n.compute(predictions=OUTCOMES[1:], w=W)
     assert {key: scores[f"b/{key}"] for key in alone} == pytest.approx(alone)
     assert scores["per_question"]["avg@5"] == pytest.approx([0.6, 0.6])
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
-def test_rewards_of_a_reward_model_need_no_w(max_at_k, kind):
+def test_real_rewards_need_no_w(max_at_k, kind):
     rewards = np.array([[0.25, 1.0, -0.5, 0.75], [2.0, 1.5, 2.5, 0.0]], dtype=kind)
     scores = max_at_k.compute(predictions=rewards, k=[1, 2, 4])
     assert scores == pytest.approx({"max@1": 0.9375, "max@2": 1.4791666666666667, "max@4": 1.75})
@@ -94,23 +99,23 @@ def test_rewards_of_a_reward_model_need_no_w(max_at_k, kind):
         max_at_k.compute(predictions=rewards, k=2, confidence=0.9)
 
 
-def test_binary_rewards_are_pass_at_k(max_at_k, gpassk):
-    bank = np.random.default_rng(0).integers(0, 2, (20, 16))
-    best = max_at_k.compute(predictions=bank, confidence=0.9)
-    passed = gpassk.compute(predictions=bank, include="pass@k", confidence=0.9)
+def test_max_at_k_of_binary_outcomes_is_pass_at_k(max_at_k, gpassk):
+    outcomes = np.random.default_rng(0).integers(0, 2, (20, 16))
+    best = max_at_k.compute(predictions=outcomes, confidence=0.9)
+    passed = gpassk.compute(predictions=outcomes, include="pass@k", confidence=0.9)
     assert list(best.values()) == pytest.approx(list(passed.values()), rel=1e-13)
 
 
-def test_the_best_of_one_is_bayes(max_at_k, bayes_at_n):
-    best = max_at_k.compute(predictions=BANK, w=W, k=1, confidence=0.9)
-    bayes = bayes_at_n.compute(predictions=BANK, w=W, confidence=0.9)
-    for end in ("sigma", "lo", "hi"):
-        assert best[f"max@1_{end}"] == pytest.approx(bayes[f"bayes@5_{end}"], rel=1e-14)
+def test_max_at_1_is_bayes_at_n(max_at_k, bayes_at_n):
+    best = max_at_k.compute(predictions=OUTCOMES, w=W, k=1, confidence=0.9)
+    bayes = bayes_at_n.compute(predictions=OUTCOMES, w=W, confidence=0.9)
+    for field in ("sigma", "lo", "hi"):
+        assert best[f"max@1_{field}"] == pytest.approx(bayes[f"bayes@5_{field}"], rel=1e-14)
     assert best["max@1"] == pytest.approx(bayes["avg@5"], rel=1e-14)
     assert best["max@1_mu"] == pytest.approx(bayes["bayes@5"], rel=1e-14)
 
 
-def test_soft_verdicts_are_rewards_of_the_best(max_at_k):
+def test_shares_of_correctness_are_rewards(max_at_k):
     scores = max_at_k.compute(
         predictions=[["a", "b", "c"]],
         references=["x"],
@@ -143,34 +148,34 @@ def test_soft_verdicts_are_rewards_of_the_best(max_at_k):
         ([[0, 1]], {"confidence": 95}, "confidence is 95"),
     ],
 )
-def test_what_is_wrong_is_refused_with_its_place(metric, predictions, options, message):
-    draws = {"k": 1} if metric.name == "max_at_k" else {}
+def test_invalid_inputs_are_errors_with_their_place(metric, predictions, options, message):
+    ks = {"k": 1} if metric.name == "max_at_k" else {}
     with pytest.raises(ValueError, match=message):
-        metric.compute(predictions=predictions, **draws, **options)
+        metric.compute(predictions=predictions, **ks, **options)
 
 
-def test_an_error_loses_nothing_that_was_added_before(metric):
-    draws = {"k": 1} if metric.name == "max_at_k" else {}
+def test_an_error_keeps_what_was_added_before(metric):
+    ks = {"k": 1} if metric.name == "max_at_k" else {}
     metric.add_batch(predictions=LABELS)
     with pytest.raises(ValueError, match=r"predictions\[2\]\[0\] is 'good'"):
-        metric.compute(predictions=[["good"]], w=W, categories=GRADES, **draws)
-    assert metric.compute(w=W, categories=GRADES, **draws) == metric.compute(
-        predictions=BANK, w=W, **draws
+        metric.compute(predictions=[["good"]], w=W, categories=GRADES, **ks)
+    assert metric.compute(w=W, categories=GRADES, **ks) == metric.compute(
+        predictions=OUTCOMES, w=W, **ks
     )
 
 
-def test_what_can_be_known_before_judging_is_refused_before(metric):
+def test_invalid_parameters_are_found_before_any_sample_is_checked(metric):
     def never(prediction, reference):
-        raise AssertionError("asked")
+        raise AssertionError("a sample was checked")
 
-    judged: dict = {"predictions": [["a", "b"]], "references": ["a"], "check_correct_fn": never}
-    wrong: list[dict] = [
+    checked: dict = {"predictions": [["a", "b"]], "references": ["a"], "check_correct_fn": never}
+    invalid: list[dict] = [
         {"w": ["a", "b"]},
         {"R0": [[0], [0]]},
         {"categories": GRADES},
         {"bounds": 3},
     ]
-    wrong += [{"k": 3}, {"k": 0}] if metric.name == "max_at_k" else []
-    for options in wrong:
+    invalid += [{"k": 3}, {"k": 0}] if metric.name == "max_at_k" else []
+    for options in invalid:
         with pytest.raises(ValueError, match=r"w|R0|categories|bounds|k is"):
-            metric.compute(**judged, **options)
+            metric.compute(**checked, **options)

@@ -135,10 +135,10 @@ def test_samples_of_a_model_have_the_scores_of_outcomes_graded_by_hand(gpassk):
     def last(text):
         return str(int((re.findall(r"\d+", text) or ["-1"])[-1]))
 
-    right = [[last(sample) == row["reference"] for sample in row["predictions"]] for row in rows]
-    by_hand = [sum(each) / len(each) for each in right]
+    outcomes = [[last(sample) == row["reference"] for sample in row["predictions"]] for row in rows]
+    by_hand = [sum(each) / len(each) for each in outcomes]
     ours = scores["per_question"]["pass@1"]
-    # By hand 12.5 ends in 5, and 1,024 in 024: the two agree wherever neither occurs.
+    # `last` reads 5 in 12.5 and 24 in 1,024, so only texts without such numbers are compared.
     plain = [not any(re.search(r"\d[.,]\d", s) for s in row["predictions"]) for row in rows]
     assert sum(plain) > 60
     assert [x for x, ok in zip(ours, plain, strict=True) if ok] == [

@@ -112,7 +112,7 @@ def test_an_unknown_parameter_is_an_error_and_adds_nothing(gpassk):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("invalid", "message"),
     [
         ({"k": 4}, "k is 4, but question 0 has n = 3"),
         ({"k": 0}, "k is 0"),
@@ -124,9 +124,9 @@ def test_an_unknown_parameter_is_an_error_and_adds_nothing(gpassk):
         ({"num_proc": 0}, "num_proc is 0"),
     ],
 )
-def test_invalid_parameters_are_found_before_any_sample_is_checked(gpassk, wrong, message):
+def test_invalid_parameters_are_found_before_any_sample_is_checked(gpassk, invalid, message):
     checked = []
-    options = {"k": 1, "check_correct_fn": lambda p, r: checked.append(p)} | wrong
+    options = {"k": 1, "check_correct_fn": lambda p, r: checked.append(p)} | invalid
     with pytest.raises(ValueError, match=message):
         gpassk.compute(predictions=TEXTS, references=ANSWERS, **options)
     assert not checked

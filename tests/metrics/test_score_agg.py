@@ -1,4 +1,4 @@
-"""The metric score_agg: verdicts, tables of them, judges, subsets, and what is refused."""
+"""score_agg: verdicts, their weights, checkers, groups and invalid inputs."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -28,11 +28,11 @@ def grade(statement, source):
 
 SOURCES = ["the tower is in paris", "the bridge is red"]
 STATEMENTS = [["the tower", "tower of london", "?"], ["red bridge", "a boat", "red bridge"]]
-JUDGED = [["fully", "none", None], [1.0, 0.25, "fully"]]
+VERDICTS = [["fully", "none", None], [1.0, 0.25, "fully"]]
 
 
 @pytest.mark.parametrize("temperature", [0.1, 0.44, 0.45, 0.5, 1.0])
-def test_the_score_is_the_mean_over_items_of_the_function(score_agg, temperature):
+def test_the_score_is_the_mean_of_the_function_over_items(score_agg, temperature):
     options = {"temperature": temperature, "penalty": 0.2, "eps_for_neg_p": 1e-3}
     scores = score_agg.compute(predictions=LABELS, **options)
     each = [at_k.score_agg(item, **options) for item in WEIGHTS]
@@ -42,7 +42,7 @@ def test_the_score_is_the_mean_over_items_of_the_function(score_agg, temperature
     assert by_item["per_question"] == {"score_agg": each}
 
 
-def test_without_parameters_it_is_the_plain_mean_less_a_tenth_for_each_zero(score_agg):
+def test_the_default_is_the_plain_mean_less_a_tenth_for_each_verdict_of_0(score_agg):
     scores = score_agg.compute(predictions=LABELS)
     assert scores["score_agg"] == pytest.approx((0.65 * 0.9 + 0.3 + 0.8) / 3, rel=1e-15)
 
@@ -62,7 +62,7 @@ def test_without_parameters_it_is_the_plain_mean_less_a_tenth_for_each_zero(scor
         datasets.Dataset.from_dict({"verdicts": LABELS})["verdicts"],
     ],
 )
-def test_every_form_of_verdicts_scores_alike(score_agg, predictions):
+def test_every_form_of_verdicts_has_the_same_score(score_agg, predictions):
     wanted = at_k.score_agg(WEIGHTS, 0.7)
     assert score_agg.compute(predictions=predictions, temperature=0.7)["score_agg"] == wanted
 
@@ -70,12 +70,12 @@ def test_every_form_of_verdicts_scores_alike(score_agg, predictions):
 @pytest.mark.parametrize(
     "kind", [bool, np.uint8, np.int64, np.float16, np.float32, np.float64], ids=str
 )
-def test_an_array_of_any_numbers_is_verdicts(score_agg, kind):
+def test_verdicts_may_be_an_array_of_any_dtype(score_agg, kind):
     scores = score_agg.compute(predictions=np.array([[1, 0], [1, 1]], dtype=kind))
     assert scores == {"score_agg": (0.45 + 1) / 2}
 
 
-def test_a_table_of_ones_own_takes_the_place_of_the_standard_one(score_agg):
+def test_custom_weights_replace_the_standard_ones(score_agg):
     verdicts = [["good", "fair", None], ["bad", "good"]]
     scores = score_agg.compute(predictions=verdicts, weights=GRADES)
     assert scores == {"score_agg": (0.75 + 0.45) / 2}
@@ -85,10 +85,10 @@ def test_a_table_of_ones_own_takes_the_place_of_the_standard_one(score_agg):
         score_agg.compute(predictions=LABELS, weights=GRADES)
 
 
-@pytest.mark.parametrize("how", ["here", "processes", "pool"])
-def test_a_judge_may_give_labels_numbers_or_nothing(score_agg, how):
+@pytest.mark.parametrize("workers", ["here", "processes", "pool"])
+def test_a_checker_may_return_labels_numbers_or_none(score_agg, workers):
     with ThreadPoolExecutor(2) as pool:
-        ways: dict[str, dict] = {
+        options: dict[str, dict] = {
             "here": {},
             "processes": {"num_proc": 2},
             "pool": {"executor": pool},
@@ -98,12 +98,12 @@ def test_a_judge_may_give_labels_numbers_or_nothing(score_agg, how):
             references=SOURCES,
             check_correct_fn=grade,
             temperature=0.7,
-            **ways[how],
+            **options[workers],
         )
-    assert scores == {"score_agg": at_k.score_agg(JUDGED, 0.7)}
+    assert scores == {"score_agg": at_k.score_agg(VERDICTS, 0.7)}
 
 
-def test_a_judge_speaks_the_labels_of_the_table_that_is_given(score_agg):
+def test_a_checker_returns_labels_of_the_given_weights(score_agg):
     def in_grades(statement, source):
         return "good" if "red" in statement else "fair"
 
@@ -115,14 +115,14 @@ def test_a_judge_speaks_the_labels_of_the_table_that_is_given(score_agg):
         score_agg.compute(predictions=STATEMENTS, references=SOURCES, check_correct_fn=in_grades)
 
 
-def test_named_judges_say_right_or_wrong(score_agg):
+def test_named_checkers_give_weights_0_and_1(score_agg):
     scores = score_agg.compute(
         predictions=[["it is 12.", "so 13"]], references=["12"], check_correct_fn="numeric"
     )
     assert scores == {"score_agg": 0.45}
 
 
-def test_groups_add_each_groups_score(score_agg):
+def test_groups_add_the_score_of_each_group(score_agg):
     scores = score_agg.compute(
         predictions=LABELS, groups=["a", "b", "a"], temperature=0.7, return_per_question=True
     )
@@ -161,7 +161,7 @@ def test_groups_add_each_groups_score(score_agg):
         ({"groups": ["a"]}, "groups has 1 labels for 3 questions"),
     ],
 )
-def test_bad_input_is_refused_and_leaves_what_was_added(score_agg, call, message):
+def test_an_invalid_input_is_an_error_and_keeps_what_was_added(score_agg, call, message):
     score_agg.add_batch(predictions=LABELS)
     with pytest.raises(ValueError, match=message):
         score_agg.compute(**call)
@@ -178,13 +178,13 @@ def test_bad_input_is_refused_and_leaves_what_was_added(score_agg, call, message
         ([[1.0, float("inf")]], r"predictions\[0\]\[1\] is inf"),
     ],
 )
-def test_numbers_that_are_no_weights_are_refused_when_added(score_agg, verdicts, message):
+def test_numbers_outside_0_to_1_are_refused_when_they_are_added(score_agg, verdicts, message):
     with pytest.raises(ValueError, match=message):
         score_agg.add_batch(predictions=verdicts)
     assert len(score_agg) == 0
 
 
-def test_a_judge_that_gives_no_weight_is_named_with_the_statement(score_agg):
+def test_an_invalid_result_of_the_checker_is_an_error_with_its_place(score_agg):
     with pytest.raises(ValueError, match=r"result for predictions\[0\]\[0\] is 2: a verdict is a"):
         score_agg.compute(
             predictions=STATEMENTS, references=SOURCES, check_correct_fn=lambda p, r: 2
@@ -194,21 +194,21 @@ def test_a_judge_that_gives_no_weight_is_named_with_the_statement(score_agg):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"temperature": 2}, {"penalty": 2}, {"eps_for_neg_p": 2}, {"weights": {"a": 2}}]
+    "invalid", [{"temperature": 2}, {"penalty": 2}, {"eps_for_neg_p": 2}, {"weights": {"a": 2}}]
 )
-def test_what_can_be_known_before_judging_is_checked_before(score_agg, wrong):
-    asked = []
-    with pytest.raises(ValueError, match=f"{next(iter(wrong))}.* is 2: "):
+def test_invalid_parameters_are_found_before_any_statement_is_checked(score_agg, invalid):
+    checked = []
+    with pytest.raises(ValueError, match=f"{next(iter(invalid))}.* is 2: "):
         score_agg.compute(
             predictions=STATEMENTS,
             references=SOURCES,
-            check_correct_fn=lambda p, r: asked.append(p),
-            **wrong,
+            check_correct_fn=lambda p, r: checked.append(p),
+            **invalid,
         )
-    assert not asked
+    assert not checked
 
 
-def test_adding_one_by_one_in_batches_and_at_once_is_the_same(score_agg):
+def test_items_may_be_added_one_by_one_in_batches_or_at_once(score_agg):
     whole = score_agg.compute(predictions=LABELS, temperature=0.3)
     score_agg.add(prediction=LABELS[0])
     score_agg.add_batch(predictions=pa.array(LABELS[1:]))
@@ -216,14 +216,14 @@ def test_adding_one_by_one_in_batches_and_at_once_is_the_same(score_agg):
     assert score_agg.compute(temperature=0.3) == whole
 
 
-def test_numbers_of_unlike_types_go_together(score_agg):
+def test_numbers_of_different_types_are_united(score_agg):
     for verdicts in ([True, False], [1, 0], [0.5], [None, 0.25], np.array([0.5], "f2")):
         score_agg.add(prediction=verdicts)
     scores = score_agg.compute(return_per_question=True)
     assert scores["per_question"]["score_agg"] == [0.45, 0.45, 0.5, 0.25, 0.5]
 
 
-def test_the_command_takes_labels_and_a_table_of_them(capsys, tmp_path):
+def test_the_command_accepts_labels_and_their_weights(capsys, tmp_path):
     from at_k.cli.command import main
 
     rows = datasets.Dataset.from_dict({"outcomes": [["good", "fair"], ["bad", "good"]]})

@@ -42,10 +42,10 @@ class Batch(NamedTuple):
 
     def sample_kind(self) -> str | None:
         """Return what the samples are, "texts", "numbers" or "other"; None if all are None."""
-        kind = self.rows.schema.field("predictions").type.value_type
-        if pa.types.is_null(kind):
+        sample_type = self.rows.schema.field("predictions").type.value_type
+        if pa.types.is_null(sample_type):
             return None
-        return "texts" if is_text(kind) else "numbers" if is_number(kind) else "other"
+        return "texts" if is_text(sample_type) else "numbers" if is_number(sample_type) else "other"
 
 
 def parse_rows(predictions, references) -> pa.Table:
@@ -108,22 +108,22 @@ def _convert_if_mixed(
     return [table.set_column(index, name, convert(table[name])) for table in tables]
 
 
-def _type_family(kind: pa.DataType) -> str:
+def _type_family(arrow_type: pa.DataType) -> str:
     """Types of one family can be concatenated without a conversion."""
-    if is_list(kind):
-        return f"lists of {_type_family(kind.value_type)}"
-    return "text" if is_text(kind) else str(kind)
+    if is_list(arrow_type):
+        return f"lists of {_type_family(arrow_type.value_type)}"
+    return "text" if is_text(arrow_type) else str(arrow_type)
 
 
 def _general_samples(predictions: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return numbers as doubles, and samples that are not texts as JSON."""
-    kind = predictions.type.value_type
-    if is_text(kind) or pa.types.is_null(kind):
+    sample_type = predictions.type.value_type
+    if is_text(sample_type) or pa.types.is_null(sample_type):
         return predictions
     samples = pc.list_flatten(predictions)
-    if is_number(kind):
+    if is_number(sample_type):
         samples = one_chunk(samples.cast(pa.float64(), safe=False))
-    elif kind == JSON:
+    elif sample_type == JSON:
         samples = one_chunk(samples)
     else:
         samples = to_json(to_python(samples), "predictions", samples_per_question(predictions))

@@ -30,21 +30,31 @@ def given_per_question(predictions: pa.ChunkedArray) -> np.ndarray:
     return sums_per_question(to_numpy(samples.is_valid()), sizes)
 
 
-def is_list(kind: pa.DataType) -> bool:
+def is_list(arrow_type: pa.DataType) -> bool:
     """Whether the type is a list type of any layout."""
-    types = pa.types
-    return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    return (
+        pa.types.is_list(arrow_type)
+        or pa.types.is_large_list(arrow_type)
+        or pa.types.is_fixed_size_list(arrow_type)
+    )
 
 
-def is_text(kind: pa.DataType) -> bool:
+def is_text(arrow_type: pa.DataType) -> bool:
     """Whether the type is a string type of any layout."""
-    types = pa.types
-    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    return (
+        pa.types.is_string(arrow_type)
+        or pa.types.is_large_string(arrow_type)
+        or pa.types.is_string_view(arrow_type)
+    )
 
 
-def is_number(kind: pa.DataType) -> bool:
+def is_number(arrow_type: pa.DataType) -> bool:
     """Whether the type is one of bools, integers or floats."""
-    return pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    return (
+        pa.types.is_boolean(arrow_type)
+        or pa.types.is_integer(arrow_type)
+        or pa.types.is_floating(arrow_type)
+    )
 
 
 def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:

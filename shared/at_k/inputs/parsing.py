@@ -110,15 +110,17 @@ def _from_numpy(array: np.ndarray, name: str) -> pa.Array | None:
 def _with_plain_texts(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """Return the column with texts as large strings, and JSON in our own type."""
     nested = is_list(column.type)
-    kind = column.type.value_type if nested else column.type
-    if getattr(kind, "extension_name", "") == "arrow.json":  # `datasets` would encode it again
+    entry_type = column.type.value_type if nested else column.type
+    if (
+        getattr(entry_type, "extension_name", "") == "arrow.json"
+    ):  # `datasets` would encode it again
         rows = column.to_pylist() if nested else [column.to_pylist()]
         rows = [[None if x is None else json.loads(x) for x in row] for row in rows]
         return _nested_column(rows) if nested else _flat_column(rows[0], name)
     if "view" in str(column.type):  # Arrow casts some of these incorrectly, or not at all
         rows = column.to_pylist()
         return _nested_column(rows) if name == "predictions" else _flat_column(rows, name)
-    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    plain = entry_type.value_type if pa.types.is_dictionary(entry_type) else entry_type
     if not is_text(plain):
         return column
     # Large strings have no limit of 2 GB.
@@ -181,8 +183,8 @@ def _samples_of_one_type(flat: list[Any], sizes: np.ndarray) -> pa.Array:
                     f"all of one type."
                 )
         if kinds[first] == "number":
-            kind = float if any(isinstance(value, float) for value in flat) else int
-            flat = [None if value is None else kind(value) for value in flat]
+            number = float if any(isinstance(value, float) for value in flat) else int
+            flat = [None if value is None else number(value) for value in flat]
     return _typed_array(flat, "predictions", sizes)
 
 
