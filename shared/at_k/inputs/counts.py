@@ -94,4 +94,6 @@ class UniqueIntegers:
 
 def one_size(sizes: np.ndarray) -> int:
     """The number of samples that all questions have in common, or 0 if it differs."""
-    return int(sizes[0]) if (sizes == sizes[0]).all() else 0
+    size = int(sizes[0])
+    # count_nonzero takes half the time of `all`, which matters in calls of a few microseconds.
+    return size if np.count_nonzero(sizes == size) == len(sizes) else 0
