@@ -131,6 +131,17 @@ def as_list(name: str, value) -> list[Any]:
     return values
 
 
+def entries_of(name: str, values) -> list[Any]:
+    """Return the entries of a list, an array or a column. Masked entries are None."""
+    if hasattr(values, "to_pylist"):  # Arrow, whose conversion to NumPy turns None into nan
+        return values.to_pylist()
+    if hasattr(values, "__array__") and not isinstance(values, np.ndarray):
+        values = np.asarray(values)
+    if not is_list_like(values):
+        raise ValueError(f"{name} is {short(values)}: give a list with an entry per question.")
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+
 def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> list[str]:
     """Return a parameter of one or more names, each of which has to be known."""
     requested, known = as_list(name, names), list(known)
@@ -556,7 +567,9 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
     Raises:
         ValueError: if there are not M labels, or if a label is None.
     """
-    entries = _entries_of_column(labels, name)
+    entries = [
+        label.item() if hasattr(label, "item") else label for label in entries_of(name, labels)
+    ]
     if len(entries) != questions:
         raise ValueError(
             f"{name} has {len(entries)} labels for {questions} questions: give one for each."
@@ -566,18 +579,6 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
     codes: dict[str, int] = {}
     index = np.array([codes.setdefault(str(label), len(codes)) for label in entries])
     return list(codes), index
-
-
-def _entries_of_column(labels, name: str) -> list[Any]:
-    if hasattr(labels, "to_pylist"):  # Arrow, whose conversion to NumPy turns None into nan
-        return labels.to_pylist()
-    if hasattr(labels, "__array__") and not isinstance(labels, np.ndarray):
-        labels = np.asarray(labels)
-    if not is_list_like(labels):
-        raise ValueError(f"{name} is {short(labels)}: give a list with an entry per question.")
-    if isinstance(labels, np.ndarray):
-        return labels.tolist()
-    return [label.item() if hasattr(label, "item") else label for label in labels]
 
 
 # ==================================================================================================
@@ -658,7 +659,7 @@ class Outcomes:
         """Return the number of scored and of correct samples of each question.
 
         Raises:
-            ValueError: a scored outcome is not 0 or 1, or a question has no scored sample.
+            ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
         """
         size = one_size(self.sizes)
         if self.scored is not None or not size:
@@ -683,7 +684,7 @@ class Outcomes:
             categories: C + 1.
 
         Raises:
-            ValueError: a scored outcome is not one of the categories.
+            ValueError: if a scored outcome is not one of the categories.
         """
         if categories == 2:
             counts = self.counts()
@@ -804,8 +805,8 @@ def read_outcomes(R, name: str = "R", labels: Mapping[str, float] | None = None)
         labels: texts that may stand for outcomes, and the number of each.
 
     Raises:
-        ValueError: there is no question, a question has no entry, or an entry is not a finite
-            number. The error names the place.
+        ValueError: if there is no question, if a question has no entry, or if an entry is not a
+            finite number, with the place.
     """
     if not is_list_like(R):
         raise ValueError(f"{name} is {short(R)}: each question has a list of outcomes.")
@@ -976,8 +977,8 @@ def graded_outcomes(predictions: pa.ChunkedArray, labels: Labels | None = None) 
         labels: labels that stand for outcomes, and the number of each.
 
     Raises:
-        ValueError: a sample is neither a finite number nor one of the labels, or a question has no
-            scored sample. The error names the place.
+        ValueError: if a sample is neither a finite number nor one of the labels, or if a question
+            has no scored sample, with the place.
     """
     values, sizes = pc.list_flatten(predictions), samples_per_question(predictions)
     if labels is not None and is_text(values.type):
@@ -1047,7 +1048,7 @@ def match(
         (S,) bool: whether the sample equals one of the acceptable answers.
 
     Raises:
-        ValueError: samples or references cannot be compared, with the place.
+        ValueError: if samples or references cannot be compared, with the place.
     """
     if pa.types.is_null(values.type):
         return np.zeros(len(values), dtype=bool)
@@ -1220,7 +1221,7 @@ def math_verify_library():
     """Import math-verify, without its log of answers that it cannot read.
 
     Raises:
-        ImportError: it is not installed.
+        ImportError: if it is not installed.
     """
     try:
         import math_verify
@@ -1294,12 +1295,12 @@ def prediction_column(predictions) -> pa.ChunkedArray:
         predictions: nested lists, an array, or a column of Arrow, `datasets` or pandas.
 
     Raises:
-        ValueError: there is no question, a question has no list of samples or an empty one, or
-            samples have different types. The error names the question or the sample.
+        ValueError: if there is no question, if a question has no list of samples or an empty one,
+            or if samples have different types, with the place.
     """
     column = _to_column(predictions, "predictions")
     if column is None:
-        column = _nested_column(_to_list(predictions, "predictions"))
+        column = _nested_column(entries_of("predictions", predictions))
     if len(column) == 0:
         raise ValueError("predictions holds no question.")
     if not is_list(column.type):
@@ -1318,14 +1319,14 @@ def reference_column(references, questions: int) -> pa.ChunkedArray:
     """Return one reference per question as a column, of type null if references is None.
 
     Raises:
-        ValueError: the number of references differs from the number of questions, or a reference
-            cannot be stored. The error names the reference.
+        ValueError: if the number of references differs from the number of questions, or if a
+            reference cannot be stored, with its place.
     """
     if references is None:
         return pa.chunked_array([pa.nulls(questions)])
     column = _to_column(references, "references")
     if column is None:
-        column = _flat_column(_to_list(references, "references"), "references")
+        column = _flat_column(entries_of("references", references))
     if len(column) != questions:
         raise ValueError(
             f"There are {questions} lists of predictions but {len(column)} references: "
@@ -1350,18 +1351,9 @@ def _to_column(values, name: str) -> pa.ChunkedArray | None:
         column = source.with_format("arrow")[values.column_name][:]
     elif hasattr(values, "__array__") and not is_masked(values):
         column = _from_numpy(np.asarray(values), name)
-    if isinstance(column, pa.Array):
-        column = pa.chunked_array([column])
-    return None if column is None else _with_plain_texts(column, name)
-
-
-def _to_list(values, name: str) -> list[Any]:
-    """Return the entries of a list, an array or another collection."""
-    if hasattr(values, "__array__"):  # masked arrays give None for what they mask
-        return (values if isinstance(values, np.ndarray) else np.asarray(values)).tolist()
-    if not is_list_like(values):
-        raise ValueError(f"{name} is {short(values)}: give a list with an entry per question.")
-    return list(values)
+    if column is None or "view" in str(column.type):  # Arrow cannot cast every view correctly
+        return None
+    return _with_plain_texts(pa.chunked_array([column]) if isinstance(column, pa.Array) else column)
 
 
 # --- Arrays and columns -------------------------------------------------------------------
@@ -1379,19 +1371,15 @@ def _from_numpy(array: np.ndarray, name: str) -> pa.Array | None:
     return flat if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, array.shape[1])
 
 
-def _with_plain_texts(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+def _with_plain_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the column with texts as large strings, and JSON in our own type."""
     nested = is_list(column.type)
     entry_type = column.type.value_type if nested else column.type
-    if (
-        getattr(entry_type, "extension_name", "") == "arrow.json"
-    ):  # `datasets` would encode it again
+    if getattr(entry_type, "extension_name", "") == "arrow.json":
+        # As it is, `datasets` would encode it again.
         rows = column.to_pylist() if nested else [column.to_pylist()]
         rows = [[None if x is None else json.loads(x) for x in row] for row in rows]
-        return _nested_column(rows) if nested else _flat_column(rows[0], name)
-    if "view" in str(column.type):  # Arrow casts some of these incorrectly, or not at all
-        rows = column.to_pylist()
-        return _nested_column(rows) if name == "predictions" else _flat_column(rows, name)
+        return _nested_column(rows) if nested else _flat_column(rows[0])
     plain = entry_type.value_type if pa.types.is_dictionary(entry_type) else entry_type
     if not is_text(plain):
         return column
@@ -1402,8 +1390,8 @@ def _with_plain_texts(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 # --- Lists --------------------------------------------------------------------------------
 
 
-def _flat_column(values: list[Any], name: str) -> pa.ChunkedArray:
-    return pa.chunked_array([_typed_array(values, name)])
+def _flat_column(references: list[Any]) -> pa.ChunkedArray:
+    return pa.chunked_array([_typed_array(references, "references")])
 
 
 def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
@@ -1440,7 +1428,7 @@ def _samples_of_one_type(flat: list[Any], sizes: np.ndarray) -> pa.Array:
     """Return samples that Arrow refuses as numbers of one type or as JSON.
 
     Raises:
-        ValueError: a sample has another type than the first one. The error names both.
+        ValueError: if a sample has another type than the first one, with the places of both.
     """
     flat = [_plain(sample) for sample in flat]
     kinds = ["number" if isinstance(x, (bool, int, float)) else type(x).__name__ for x in flat]
@@ -1499,7 +1487,7 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
     """Return the values as an array of type `JSON`. The arguments are those of `_typed_array`.
 
     Raises:
-        ValueError: JSON cannot hold a value. The error names its place.
+        ValueError: if JSON cannot hold a value, with its place.
     """
     texts = []
     for index, value in enumerate(values):
@@ -1563,18 +1551,24 @@ class Batch(NamedTuple):
         return has_references(self.rows["references"])
 
     def sample_kind(self) -> str | None:
-        """Return what the samples are, "texts", "numbers" or "other"; None if all are None."""
+        """Return what the samples are, "texts", "numbers" or "other values"; None if all are None."""
         sample_type = self.rows.schema.field("predictions").type.value_type
         if pa.types.is_null(sample_type):
             return None
-        return "texts" if is_text(sample_type) else "numbers" if is_number(sample_type) else "other"
+        return (
+            "texts"
+            if is_text(sample_type)
+            else "numbers"
+            if is_number(sample_type)
+            else "other values"
+        )
 
 
 def parse_rows(predictions, references) -> pa.Table:
     """Return a table of the columns `predictions` and `references`.
 
     Raises:
-        ValueError: an input is not valid, with its place.
+        ValueError: if an input is invalid, with its place.
     """
     column = prediction_column(predictions)
     rows = pa.table(
@@ -1715,7 +1709,7 @@ def outcomes_of(
         labels: labels that stand for outcomes, and the number of each.
 
     Raises:
-        ValueError: see `run_checker` and `graded_outcomes`.
+        ValueError: if `run_checker` or `graded_outcomes` raises it.
     """
     if has_references(references):
         return run_checker(predictions, references, checker, num_proc, executor, labels)
@@ -1903,7 +1897,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """Add questions: a list of predictions and a reference for each of them.
 
         Raises:
-            ValueError: an input is not valid, with its place. Nothing is added then.
+            ValueError: if an input is invalid, with its place. Nothing is added then.
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
@@ -1924,7 +1918,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """Compute the scores of these questions and all that were added before.
 
         Raises:
-            ValueError: an input is not valid, with its place; questions are counted from the first
+            ValueError: if an input is invalid, with its place; questions are counted from the first
                 that was added. What was added before is kept.
         """
         inspect.signature(self._compute).bind(predictions, references, **options)
@@ -1988,7 +1982,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """Return the outcomes, or the counts that the scores depend on.
 
         Raises:
-            ValueError: an outcome is not one that the metric accepts, with its place.
+            ValueError: if the metric does not accept an outcome, with its place.
         """
 
     @abc.abstractmethod

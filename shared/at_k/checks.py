@@ -45,6 +45,17 @@ def as_list(name: str, value) -> list[Any]:
     return values
 
 
+def entries_of(name: str, values) -> list[Any]:
+    """Return the entries of a list, an array or a column. Masked entries are None."""
+    if hasattr(values, "to_pylist"):  # Arrow, whose conversion to NumPy turns None into nan
+        return values.to_pylist()
+    if hasattr(values, "__array__") and not isinstance(values, np.ndarray):
+        values = np.asarray(values)
+    if not is_list_like(values):
+        raise ValueError(f"{name} is {short(values)}: give a list with an entry per question.")
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+
 def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> list[str]:
     """Return a parameter of one or more names, each of which has to be known."""
     requested, known = as_list(name, names), list(known)

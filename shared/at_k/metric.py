@@ -67,7 +67,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """Add questions: a list of predictions and a reference for each of them.
 
         Raises:
-            ValueError: an input is not valid, with its place. Nothing is added then.
+            ValueError: if an input is invalid, with its place. Nothing is added then.
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
@@ -88,7 +88,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """Compute the scores of these questions and all that were added before.
 
         Raises:
-            ValueError: an input is not valid, with its place; questions are counted from the first
+            ValueError: if an input is invalid, with its place; questions are counted from the first
                 that was added. What was added before is kept.
         """
         inspect.signature(self._compute).bind(predictions, references, **options)
@@ -152,7 +152,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """Return the outcomes, or the counts that the scores depend on.
 
         Raises:
-            ValueError: an outcome is not one that the metric accepts, with its place.
+            ValueError: if the metric does not accept an outcome, with its place.
         """
 
     @abc.abstractmethod

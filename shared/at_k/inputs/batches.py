@@ -41,18 +41,24 @@ class Batch(NamedTuple):
         return has_references(self.rows["references"])
 
     def sample_kind(self) -> str | None:
-        """Return what the samples are, "texts", "numbers" or "other"; None if all are None."""
+        """Return what the samples are, "texts", "numbers" or "other values"; None if all are None."""
         sample_type = self.rows.schema.field("predictions").type.value_type
         if pa.types.is_null(sample_type):
             return None
-        return "texts" if is_text(sample_type) else "numbers" if is_number(sample_type) else "other"
+        return (
+            "texts"
+            if is_text(sample_type)
+            else "numbers"
+            if is_number(sample_type)
+            else "other values"
+        )
 
 
 def parse_rows(predictions, references) -> pa.Table:
     """Return a table of the columns `predictions` and `references`.
 
     Raises:
-        ValueError: an input is not valid, with its place.
+        ValueError: if an input is invalid, with its place.
     """
     column = prediction_column(predictions)
     rows = pa.table(

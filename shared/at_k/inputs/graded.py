@@ -24,8 +24,8 @@ def graded_outcomes(predictions: pa.ChunkedArray, labels: Labels | None = None) 
         labels: labels that stand for outcomes, and the number of each.
 
     Raises:
-        ValueError: a sample is neither a finite number nor one of the labels, or a question has no
-            scored sample. The error names the place.
+        ValueError: if a sample is neither a finite number nor one of the labels, or if a question
+            has no scored sample, with the place.
     """
     values, sizes = pc.list_flatten(predictions), samples_per_question(predictions)
     if labels is not None and is_text(values.type):

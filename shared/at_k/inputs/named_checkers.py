@@ -42,7 +42,7 @@ def match(
         (S,) bool: whether the sample equals one of the acceptable answers.
 
     Raises:
-        ValueError: samples or references cannot be compared, with the place.
+        ValueError: if samples or references cannot be compared, with the place.
     """
     if pa.types.is_null(values.type):
         return np.zeros(len(values), dtype=bool)
@@ -215,7 +215,7 @@ def math_verify_library():
     """Import math-verify, without its log of answers that it cannot read.
 
     Raises:
-        ImportError: it is not installed.
+        ImportError: if it is not installed.
     """
     try:
         import math_verify

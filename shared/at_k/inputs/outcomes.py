@@ -87,7 +87,7 @@ class Outcomes:
         """Return the number of scored and of correct samples of each question.
 
         Raises:
-            ValueError: a scored outcome is not 0 or 1, or a question has no scored sample.
+            ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
         """
         size = one_size(self.sizes)
         if self.scored is not None or not size:
@@ -112,7 +112,7 @@ class Outcomes:
             categories: C + 1.
 
         Raises:
-            ValueError: a scored outcome is not one of the categories.
+            ValueError: if a scored outcome is not one of the categories.
         """
         if categories == 2:
             counts = self.counts()
@@ -233,8 +233,8 @@ def read_outcomes(R, name: str = "R", labels: Mapping[str, float] | None = None)
         labels: texts that may stand for outcomes, and the number of each.
 
     Raises:
-        ValueError: there is no question, a question has no entry, or an entry is not a finite
-            number. The error names the place.
+        ValueError: if there is no question, if a question has no entry, or if an entry is not a
+            finite number, with the place.
     """
     if not is_list_like(R):
         raise ValueError(f"{name} is {short(R)}: each question has a list of outcomes.")

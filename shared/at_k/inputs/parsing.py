@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..checks import is_list_like, is_masked, short
+from ..checks import entries_of, is_list_like, is_masked, short
 from .columns import JSON, is_list, is_text
 from .outcomes import place
 
@@ -22,12 +22,12 @@ def prediction_column(predictions) -> pa.ChunkedArray:
         predictions: nested lists, an array, or a column of Arrow, `datasets` or pandas.
 
     Raises:
-        ValueError: there is no question, a question has no list of samples or an empty one, or
-            samples have different types. The error names the question or the sample.
+        ValueError: if there is no question, if a question has no list of samples or an empty one,
+            or if samples have different types, with the place.
     """
     column = _to_column(predictions, "predictions")
     if column is None:
-        column = _nested_column(_to_list(predictions, "predictions"))
+        column = _nested_column(entries_of("predictions", predictions))
     if len(column) == 0:
         raise ValueError("predictions holds no question.")
     if not is_list(column.type):
@@ -46,14 +46,14 @@ def reference_column(references, questions: int) -> pa.ChunkedArray:
     """Return one reference per question as a column, of type null if references is None.
 
     Raises:
-        ValueError: the number of references differs from the number of questions, or a reference
-            cannot be stored. The error names the reference.
+        ValueError: if the number of references differs from the number of questions, or if a
+            reference cannot be stored, with its place.
     """
     if references is None:
         return pa.chunked_array([pa.nulls(questions)])
     column = _to_column(references, "references")
     if column is None:
-        column = _flat_column(_to_list(references, "references"), "references")
+        column = _flat_column(entries_of("references", references))
     if len(column) != questions:
         raise ValueError(
             f"There are {questions} lists of predictions but {len(column)} references: "
@@ -78,18 +78,9 @@ def _to_column(values, name: str) -> pa.ChunkedArray | None:
         column = source.with_format("arrow")[values.column_name][:]
     elif hasattr(values, "__array__") and not is_masked(values):
         column = _from_numpy(np.asarray(values), name)
-    if isinstance(column, pa.Array):
-        column = pa.chunked_array([column])
-    return None if column is None else _with_plain_texts(column, name)
-
-
-def _to_list(values, name: str) -> list[Any]:
-    """Return the entries of a list, an array or another collection."""
-    if hasattr(values, "__array__"):  # masked arrays give None for what they mask
-        return (values if isinstance(values, np.ndarray) else np.asarray(values)).tolist()
-    if not is_list_like(values):
-        raise ValueError(f"{name} is {short(values)}: give a list with an entry per question.")
-    return list(values)
+    if column is None or "view" in str(column.type):  # Arrow cannot cast every view correctly
+        return None
+    return _with_plain_texts(pa.chunked_array([column]) if isinstance(column, pa.Array) else column)
 
 
 # --- Arrays and columns -------------------------------------------------------------------
@@ -107,19 +98,15 @@ def _from_numpy(array: np.ndarray, name: str) -> pa.Array | None:
     return flat if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, array.shape[1])
 
 
-def _with_plain_texts(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+def _with_plain_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the column with texts as large strings, and JSON in our own type."""
     nested = is_list(column.type)
     entry_type = column.type.value_type if nested else column.type
-    if (
-        getattr(entry_type, "extension_name", "") == "arrow.json"
-    ):  # `datasets` would encode it again
+    if getattr(entry_type, "extension_name", "") == "arrow.json":
+        # As it is, `datasets` would encode it again.
         rows = column.to_pylist() if nested else [column.to_pylist()]
         rows = [[None if x is None else json.loads(x) for x in row] for row in rows]
-        return _nested_column(rows) if nested else _flat_column(rows[0], name)
-    if "view" in str(column.type):  # Arrow casts some of these incorrectly, or not at all
-        rows = column.to_pylist()
-        return _nested_column(rows) if name == "predictions" else _flat_column(rows, name)
+        return _nested_column(rows) if nested else _flat_column(rows[0])
     plain = entry_type.value_type if pa.types.is_dictionary(entry_type) else entry_type
     if not is_text(plain):
         return column
@@ -130,8 +117,8 @@ def _with_plain_texts(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 # --- Lists --------------------------------------------------------------------------------
 
 
-def _flat_column(values: list[Any], name: str) -> pa.ChunkedArray:
-    return pa.chunked_array([_typed_array(values, name)])
+def _flat_column(references: list[Any]) -> pa.ChunkedArray:
+    return pa.chunked_array([_typed_array(references, "references")])
 
 
 def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
@@ -168,7 +155,7 @@ def _samples_of_one_type(flat: list[Any], sizes: np.ndarray) -> pa.Array:
     """Return samples that Arrow refuses as numbers of one type or as JSON.
 
     Raises:
-        ValueError: a sample has another type than the first one. The error names both.
+        ValueError: if a sample has another type than the first one, with the places of both.
     """
     flat = [_plain(sample) for sample in flat]
     kinds = ["number" if isinstance(x, (bool, int, float)) else type(x).__name__ for x in flat]
@@ -227,7 +214,7 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
     """Return the values as an array of type `JSON`. The arguments are those of `_typed_array`.
 
     Raises:
-        ValueError: JSON cannot hold a value. The error names its place.
+        ValueError: if JSON cannot hold a value, with its place.
     """
     texts = []
     for index, value in enumerate(values):

@@ -70,7 +70,7 @@ def outcomes_of(
         labels: labels that stand for outcomes, and the number of each.
 
     Raises:
-        ValueError: see `run_checker` and `graded_outcomes`.
+        ValueError: if `run_checker` or `graded_outcomes` raises it.
     """
     if has_references(references):
         return run_checker(predictions, references, checker, num_proc, executor, labels)
