@@ -1544,7 +1544,7 @@ class Batch(NamedTuple):
         return has_references(self.rows["references"])
 
     def sample_kind(self) -> str | None:
-        """Return what the samples are, "texts", "numbers" or "other values"; None if all are None."""
+        """Return "texts", "numbers" or "other values" for the samples; None if all are None."""
         sample_type = self.rows.schema.field("predictions").type.value_type
         if pa.types.is_null(sample_type):
             return None

@@ -89,14 +89,14 @@ Args:
         once.
     num_proc: number of processes to run the checker in.
     executor: a concurrent.futures.Executor to run the checker in.
-    confidence: a probability such as 0.95. Adds to <key>, which is avg@n, pass@k and maj@k, the
+    confidence: a probability such as 0.95. Adds to avg@n, pass@k and maj@k, each as <key>, the
         center <key>_mu, the standard deviation <key>_sigma, and the limits <key>_lo and <key>_hi of
         an interval; also to cons@k unless the interval is a posterior, and to all scores for
         "questions".
     interval: the interval method: "posterior", a Bayesian posterior with a Beta prior; "sampling",
         for the same questions sampled again; "questions", for other questions like these; or
-        "auto", the first of the last two that the data allow, which adds its name as
-        <key>_interval. Requires a confidence. Default: "posterior".
+        "auto", chosen from the data, which adds its name as <key>_interval. Requires a confidence.
+        Default: "posterior".
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
     alpha0: first parameter of the Beta prior of a question's success rate.
