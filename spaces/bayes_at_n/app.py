@@ -1,36 +1,29 @@
-"""The Space of Bayes@N: an average with an error bar that holds, also from few samples."""
+"""The Space of Bayes@N: the expected reward of a sample, with a credible interval."""
 
 from __future__ import annotations
 
-from page.pictures import intervals, quantity, share, strip
-from page.space import (
-    Bank,
-    Call,
-    Example,
-    Line,
-    Options,
-    Picture,
-    Slider,
-    Space,
-    figure,
-    numbers,
-    word,
-    words,
-)
+from collections.abc import Sequence
+
+from page.axes import number_axis, percent_axis
+from page.charts import Chart, interval_chart, question_strip
+from page.controls import Slider, TextField, parse_numbers, parse_word, parse_words
+from page.sentences import decimal, percent, sentence_per_run
+from page.space import Call, Example, Options, Run, Space
 
 ABOUT = r"""
-Each question was sampled $N$ times, and each sample fell in a category: wrong or right, or one of
-more, with rewards $w_0, \dots, w_C$. **avg@N** is the plain average of the rewards. **Bayes@N** is
-what to expect of the next sample, if all mixtures of the categories were equally likely before the
-first: each category starts with one sample that nobody saw. With $n_c$ samples in category $c$,
+Each question is sampled $N$ times. Each sample falls into one of the categories $0, \dots, C$, such
+as incorrect and correct, which have the rewards $w_0, \dots, w_C$. **avg@N** is the average reward
+of the samples. **Bayes@N** is the posterior mean of the reward of a new sample, under a uniform
+prior on the probabilities of the categories. With $n_c$ samples in category $c$,
 
 $$
 \text{Bayes@}N = \mathbb{E} \, \frac{\sum_c w_c \, (n_c + 1)}{N + C + 1},
 $$
 
-averaged over the questions, with the exact variance of the posterior. So three wrong answers of
-three are not taken for a proof that the fourth is wrong, and the interval says how far apart two
-models have to be. Ranks by avg@N and by Bayes@N are the same where $N$ is the same everywhere.
+averaged over the questions. The interval follows from the exact variance of the posterior. So three
+incorrect samples out of three do not imply that the fourth is incorrect, and the interval shows
+whether the difference between two models is larger than its uncertainty. If all questions have the
+same $N$, Bayes@N and avg@N rank models in the same order.
 
 [Hariri et al. 2026, *Don't Pass@k*](https://arxiv.org/abs/2510.04265).
 """
@@ -47,89 +40,108 @@ TABLE = [
 ]
 
 GRADED = [
-    ["", "", "right", "right", "close", "right"],
-    ["", "", "close", "wrong", "close", "right"],
-    ["", "", "wrong", "wrong", "close", "wrong"],
+    ["", "", "A", "A", "B", "A"],
+    ["", "", "B", "C", "B", "A"],
+    ["", "", "C", "C", "B", "C"],
 ]
 
 
-def calls(options: Options, least: int) -> dict[str, Call]:
+def calls(options: Options, smallest: int) -> dict[str, Call]:
     chosen = {name: options[name] for name in ("w", "categories") if options[name] is not None}
-    ends = [min(_rewards(options)), max(_rewards(options))]
-    sure = {"confidence": options["confidence"], "bounds": ends, "return_per_question": True}
-    return {"scores": Call(chosen | sure)}
+    return {
+        "scores": Call(
+            {
+                **chosen,
+                "confidence": options["confidence"],
+                "bounds": list(reward_range(options)),
+                "return_per_question": True,
+            }
+        )
+    }
 
 
-def _rewards(options: Options) -> list[float]:
-    return options["w"] or [0.0, 1.0]
+def reward_range(options: Options) -> tuple[float, float]:
+    """Return the smallest and the largest reward of a category."""
+    rewards = options["w"] or [0.0, 1.0]
+    return min(rewards), max(rewards)
 
 
-def in_share(options: Options) -> bool:
-    """Whether rewards are a share, of samples that are right."""
+def is_share(options: Options) -> bool:
+    """Return whether the mean reward is the share of correct samples."""
     return options["w"] in (None, [0.0, 1.0])
 
 
-def sentence(banks: list[Bank], options: Options) -> str:
-    told = []
-    for bank in banks:
-        scores, bayes, avg = bank.scores(), bank.key("bayes@"), bank.key("avg@")
-        mean, lo, hi, plain = (
-            figure(scores[key], in_share(options))
-            for key in (bayes, f"{bayes}_lo", f"{bayes}_hi", avg)
-        )
-        told.append(f"{mean}, between {lo} and {hi}, where the plain average says {plain}")
-    kind = "of new samples are right" if in_share(options) else "is what a new sample is worth"
-    sure = f"with {figure(options['confidence'], True)} probability"
-    if len(banks) == 1:
-        mean, rest = told[0].split(", ", 1)
-        return f"Expect that {mean} {kind}; {sure} it is {rest}."
-    apart = " ".join(f"{bank.label}: {each}." for bank, each in zip(banks, told, strict=True))
-    ends = [
-        (b.scores()[f"{b.key('bayes@')}_lo"], b.scores()[f"{b.key('bayes@')}_hi"]) for b in banks
-    ]
-    overlap = max(lo for lo, _ in ends) <= min(hi for _, hi in ends)
-    return f"{apart} The intervals {'overlap' if overlap else 'do not overlap'}."
+def sentence(runs: Sequence[Run], options: Options) -> str:
+    show = percent if is_share(options) else decimal
+    clauses = []
+    for run in runs:
+        scores, bayes = run.scores(), run.find_key("bayes@")
+        mean, lo, hi = (show(scores[key]) for key in (bayes, f"{bayes}_lo", f"{bayes}_hi"))
+        average = show(scores[run.find_key("avg@")])
+        interval = f"{percent(options['confidence'])} interval {lo} to {hi}"
+        if is_share(options):
+            clause = f"an estimated {mean} of new samples are correct ({interval})"
+        else:
+            clause = f"the expected reward of a new sample is {mean} ({interval})"
+        clauses.append(f"{clause}; the average of the observed samples is {average}")
+    result = sentence_per_run(runs, clauses)
+    if len(runs) == 1:
+        return result
+    lower = [run.scores()[f"{run.find_key('bayes@')}_lo"] for run in runs]
+    upper = [run.scores()[f"{run.find_key('bayes@')}_hi"] for run in runs]
+    verb = "overlap" if max(lower) <= min(upper) else "do not overlap"
+    return f"{result} The intervals {verb}."
 
 
-def by_group(banks: list[Bank], options: Options) -> Picture:
+def by_group(runs: Sequence[Run], options: Options) -> Chart:
     rows = []
-    for bank in banks:
-        scores, bayes, avg = bank.scores(), bank.key("bayes@"), bank.key("avg@")
-        for start, group in [("", "all questions"), *((f"{g}/", g) for g in bank.groups())]:
-            row = bank.row("scores", start + bayes, group=group)
-            rows.append(row | {"mean": row["score"], "point": scores[start + avg]})
-    worth = _rewards(options)
-    ends = {"domain": [min(worth), max(worth)]} if min(worth) < max(worth) else {}
-    x = share("mean") if in_share(options) else quantity("mean", "reward", **ends)
-    return Picture(
-        "Bayes@N with its interval, beside avg@N",
-        "Dot and line are Bayes@N and its interval, the upright mark is avg@N. The fewer samples, "
-        "the further the dot is from the mark, and the longer the line.",
-        intervals(rows, x, "group", "bank"),
+    for run in runs:
+        bayes, avg = run.find_key("bayes@"), run.find_key("avg@")
+        prefixes = {"all questions": ""} | {group: f"{group}/" for group in run.groups()}
+        for group, prefix in prefixes.items():
+            row = run.chart_row("scores", f"{prefix}{bayes}", group=group)
+            row["mean"] = row["score"]
+            row["average"] = run.scores()[f"{prefix}{avg}"]
+            rows.append(row)
+    lowest, highest = reward_range(options)
+    if is_share(options):
+        x = percent_axis("mean")
+    elif lowest < highest:
+        x = number_axis("mean", "mean reward", domain=[lowest, highest])
+    else:
+        x = number_axis("mean", "mean reward")
+    return Chart(
+        "Bayes@N and avg@N",
+        f"Dot and bar: Bayes@N with its {percent(options['confidence'])} credible interval. "
+        "Vertical tick: avg@N. With fewer samples, the interval is wider and Bayes@N is farther "
+        "from avg@N.",
+        interval_chart(rows, x, "group", "run"),
     )
 
 
-def by_question(banks: list[Bank], options: Options) -> Picture:
-    worth = _rewards(options)
-    least, span = min(worth), (max(worth) - min(worth)) or 1.0
-    rates = {
-        bank.label: [
-            (value - least) / span for value in bank.scores()["per_question"][bank.key("bayes@")]
-        ]
-        for bank in banks
-    }
-    return Picture(
-        "Every question, from the hardest to the easiest",
-        "One cell a question: what to expect of its next sample.",
-        strip(rates, "share of the highest reward"),
+def by_question(runs: Sequence[Run], options: Options) -> Chart:
+    lowest, highest = reward_range(options)
+    span = (highest - lowest) or 1.0
+    values = {}
+    for run in runs:
+        means = run.scores()["per_question"][run.find_key("bayes@")]
+        values[run.label] = [(mean - lowest) / span for mean in means]
+    if is_share(options):
+        title = "expected share of correct samples"
+    else:
+        title = f"expected reward (0 %: {decimal(lowest)}, 100 %: {decimal(lowest + span)})"
+    return Chart(
+        "Bayes@N per question",
+        "One cell per question, ordered from hardest to easiest.",
+        question_strip(values, title),
     )
 
 
 SPACE = Space(
     metric="bayes_at_n",
     title="Bayes@N",
-    lead="How good is the model, and how sure can one be of that? An average with an error bar, "
-    "also from a few samples of each question.",
+    summary="The expected reward of a new sample, or the probability that it is correct, with a "
+    "credible interval. It can be used with few samples per question.",
     about=ABOUT,
     headers=["group", "reference"],
     examples=[
@@ -137,34 +149,35 @@ SPACE = Space(
         Example(
             "A small model by topic",
             files=("smollm2_cool.jsonl",),
-            judge="numeric",
+            checker="numeric",
             options={"group": "topic"},
         ),
         Example(
-            "The same model, cool against warm",
+            "The same model at temperatures 0.2 and 0.8",
             files=("smollm2_cool.jsonl", "smollm2_warm.jsonl"),
-            judge="numeric",
+            checker="numeric",
             options={"group": "topic"},
         ),
-        Example(
-            "Wrong, close or right",
-            GRADED,
-            options={"categories": "wrong, close, right", "w": "0, 0.5, 1"},
-        ),
+        Example("Letter grades", GRADED, options={"categories": "C, B, A", "w": "0, 0.5, 1"}),
     ],
     controls=[
         Slider("confidence", "Confidence", "of the intervals", 0.5, 0.99, 0.01, 0.95),
-        Line("w", "Rewards", "of the categories 0, 1, ..; empty: 0, 1", numbers),
-        Line("categories", "Categories", "labels in the order of the rewards, if any", words),
-        Line("group", "Column of the groups", "of a file, such as topic", word),
+        TextField("w", "Rewards", "of the categories 0, 1, ..; default: 0, 1", parse_numbers),
+        TextField(
+            "categories",
+            "Categories",
+            "in the order of the rewards, if the samples are labels",
+            parse_words,
+        ),
+        TextField("group", "Group column", "of a file, such as topic", parse_word),
     ],
     calls=calls,
     sentence=sentence,
-    pictures=(by_group, by_question),
+    charts=(by_group, by_question),
 )
 
 if __name__ == "__main__":
-    # Worker processes import this file too, and need no page.
+    # Worker processes import this file too, and do not need the page.
     from page.interface import serve
 
     serve(SPACE)

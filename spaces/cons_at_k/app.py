@@ -1,34 +1,29 @@
-"""The Space of cons@k: what a majority of k samples says."""
+"""The Space of cons@k: how often a majority vote of k samples is correct."""
 
 from __future__ import annotations
 
-from page.pictures import curves, draws, share, strip
-from page.space import (
-    Bank,
-    Call,
-    Example,
-    Options,
-    Picture,
-    Slider,
-    Space,
-    draws_up_to,
-    percent,
-)
+from collections.abc import Sequence
+
+from page.axes import curve_ks, k_axis, percent_axis
+from page.charts import Chart, Tip, line_chart, question_strip
+from page.controls import Slider
+from page.sentences import percent, sentence_per_run, shading_note
+from page.space import Call, Example, Options, Run, Space
 
 ABOUT = r"""
-Ask $k$ times and let the answers vote. How often is the vote right? There are two ways to count,
-which are often taken for one:
+Sample $k$ answers and take a vote among them. How often is the vote correct? Three definitions are
+in use:
 
-- **maj@k**: more than half of $k$ drawn samples are right. It needs verdicts only, and is the mean
-  over *all* ways to draw $k$ of the $n$ samples.
-- **vote@k**: the *most frequent answer* among the $k$ is right, ties shared. A right answer can win
-  with much less than half of the votes, where the wrong ones disagree: so vote@k needs the answers
-  themselves, and a judge that reads them.
-- **cons@k** is the rule of some harnesses: more than $k/2$ right among *all* $n$ samples. It is
-  biased unless $k = n$.
+- **maj@k**: more than half of $k$ samples are correct. It needs only outcomes, and is the mean over
+  *all* subsets of $k$ of the $n$ samples.
+- **vote@k**: the *most frequent answer* of $k$ samples is correct, with ties broken at random. A
+  correct answer can win with far less than half of the votes if the incorrect answers differ. So
+  vote@k needs the answers themselves, and a checker that reads them.
+- **cons@k**, the rule of some evaluation harnesses: more than $k/2$ of *all* $n$ samples are
+  correct. It is biased unless $k = n$.
 
-Voting helps on questions where the right answer is the likeliest, and hurts on all the others:
-hence a curve that climbs above **avg@n** or sinks below it.
+Voting helps on questions where the correct answer is the most likely one, and hurts on all others.
+So the curves can be above or below **avg@n**, the share of correct samples.
 
 Self-consistency: [Wang et al. 2022](https://arxiv.org/abs/2203.11171).
 """
@@ -42,91 +37,87 @@ TABLE = [
     ["119", "109", "109", "119", "109", "107", "109", "119", "129"],
 ]
 
-LINES = {"vote@": "vote@k: the most frequent", "maj@": "maj@k: more than half", "avg@": "avg@n"}
+VOTE, MAJORITY = "vote@k: most frequent answer", "maj@k: more than half"
 
 
-def calls(options: Options, least: int) -> dict[str, Call]:
-    drawn = sorted({*draws_up_to(least, 16), options["k"]})
-    sure = {"confidence": options["confidence"], "interval": "auto"}
+def calls(options: Options, smallest: int) -> dict[str, Call]:
+    ks = sorted({*curve_ks(smallest, 16), options["k"]})
+    interval = {"confidence": options["confidence"], "interval": "auto"}
     return {
-        "scores": Call({"k": options["k"], **sure}),
-        "by_k": Call({"k": drawn, **sure, "return_per_question": True}),
+        "scores": Call({"k": options["k"], **interval}),
+        "by_k": Call({"k": ks, **interval, "return_per_question": True}),
     }
 
 
-def sentence(banks: list[Bank], options: Options) -> str:
-    k, told = options["k"], []
-    for bank in banks:
-        scores = bank.scores()
-        single = percent(scores[bank.key("avg@")])
-        half = percent(scores[f"maj@{k}"])
-        voted = ""
-        if f"vote@{k}" in scores:  # which needs answers
-            voted = f"a vote of {k} is right {percent(scores[f'vote@{k}'])} of the time and "
-        told.append(
-            f"a single sample is right {single} of the time, {voted}more than half of {k} are "
-            f"right {half} of the time"
-        )
-    if len(banks) == 1:
-        return f"{told[0][0].upper()}{told[0][1:]}."
-    return " ".join(f"{bank.label}: {each}." for bank, each in zip(banks, told, strict=True))
+def sentence(runs: Sequence[Run], options: Options) -> str:
+    k = options["k"]
+    clauses = []
+    for run in runs:
+        scores = run.scores()
+        parts = [f"a single sample is correct {percent(scores[run.find_key('avg@')])} of the time"]
+        if f"vote@{k}" in scores:  # only if the samples are answers
+            parts.append(f"a vote of {k} is correct {percent(scores[f'vote@{k}'])} of the time")
+        majority = percent(scores[f"maj@{k}"])
+        parts.append(f"more than half of {k} samples are correct {majority} of the time")
+        clauses.append(f"{', '.join(parts[:-1])}, and {parts[-1]}")
+    return sentence_per_run(runs, clauses)
 
 
-def by_k(banks: list[Bank], options: Options) -> Picture:
+def by_k(runs: Sequence[Run], options: Options) -> Chart:
     rows = []
-    for bank in banks:
-        drawn = [int(key[4:]) for key in bank.scores("by_k") if _is_maj(key)]
-        for start, line in LINES.items():
-            for k in drawn:
-                key = bank.key("avg@", "by_k") if start == "avg@" else f"{start}{k}"
-                if key in bank.scores("by_k"):
-                    row = bank.row("by_k", key, k=k, line=line)
-                    if start == "avg@":  # whose band would cover the others
-                        row = {name: row[name] for name in ("bank", "score", "k", "line")}
-                    rows.append(row)
-    return Picture(
-        "What a vote of k says, beside a single sample",
-        "Where the vote is above the flat line, asking more often helps. Ties make maj@k lower at "
-        "even k. The bands are where new samples would put it.",
-        curves(
+    for run in runs:
+        scores = run.scores("by_k")
+        ks = [int(key[4:]) for key in scores if key.startswith("maj@") and key[4:].isdigit()]
+        for prefix, line in (("vote@", VOTE), ("maj@", MAJORITY)):
+            rows += [
+                run.chart_row("by_k", f"{prefix}{k}", k=k, line=line)
+                for k in ks
+                if f"{prefix}{k}" in scores
+            ]
+        # The interval of avg@n is not shown: it would cover the others.
+        average = scores[run.find_key("avg@", "by_k")]
+        rows += [{"run": run.label, "score": average, "k": k, "line": "avg@n"} for k in ks]
+    shading = shading_note(runs, "by_k", options["confidence"])
+    return Chart(
+        "Majority vote of k samples",
+        "Voting helps where a curve is above avg@n, the share of correct samples. maj@k is lower "
+        f"at even k, where a tie is not a majority. {shading} "
+        "Dashed line: the selected k.",
+        line_chart(
             rows,
-            draws("k", max(row["k"] for row in rows)),
-            share("score"),
-            colour="bank" if len(banks) > 1 else "line",
+            k_axis(max(row["k"] for row in rows)),
+            percent_axis("score"),
+            color="run" if len(runs) > 1 else "line",
             dash="line",
             interpolate="linear",
             marked=[row for row in rows if row["k"] == options["k"]],
-            tooltip=[
-                ("line", "score", ""),
-                ("k", "k", "d"),
-                ("score", "is", ".4f"),
-                ("bank", "of", ""),
+            tips=[
+                Tip("line", "metric"),
+                Tip("k", "k", "d"),
+                Tip("score", "score", ".4f"),
+                Tip("run", "samples"),
             ],
         ),
     )
 
 
-def _is_maj(key: str) -> bool:
-    return key.startswith("maj@") and key[4:].isdigit()
-
-
-def by_question(banks: list[Bank], options: Options) -> Picture:
-    rates = {}
-    for bank in banks:
-        each = bank.scores("by_k")["per_question"]
-        rates[bank.label] = each[bank.key("avg@", "by_k")]
-    return Picture(
-        "Every question, from the hardest to the easiest",
-        "One cell a question. A vote pushes what is above the middle up, and the rest down.",
-        strip(rates, "samples that are right"),
+def by_question(runs: Sequence[Run], options: Options) -> Chart:
+    shares = {
+        run.label: run.scores("by_k")["per_question"][run.find_key("avg@", "by_k")] for run in runs
+    }
+    return Chart(
+        "Share of correct samples per question",
+        "One cell per question, ordered from hardest to easiest. With increasing k, maj@k "
+        "approaches 100 % where the share is above 50 %, and 0 % where it is below.",
+        question_strip(shares, "share of correct samples"),
     )
 
 
 SPACE = Space(
     metric="cons_at_k",
     title="cons@k",
-    lead="What does a majority of k samples say, and is it right? Voting lifts a model that is "
-    "right more often than it is wrong in any one way, and sinks it where a mistake is popular.",
+    summary="How often is a majority vote of k samples correct? Voting helps on questions where "
+    "the correct answer is the most frequent one, and hurts where an incorrect answer is.",
     about=ABOUT,
     headers=["reference"],
     examples=[
@@ -134,27 +125,27 @@ SPACE = Space(
         Example(
             "A small model, 94 questions",
             files=("smollm2_warm.jsonl",),
-            judge="numeric",
+            checker="numeric",
             options={"k": 16},
         ),
         Example(
-            "The same model, cool against warm",
+            "The same model at temperatures 0.2 and 0.8",
             files=("smollm2_cool.jsonl", "smollm2_warm.jsonl"),
-            judge="numeric",
+            checker="numeric",
             options={"k": 16},
         ),
     ],
     controls=[
-        Slider("k", "k", "how many samples vote", 1, 512, 1, 5, of_samples=True),
-        Slider("confidence", "Confidence", "of the bands", 0.5, 0.99, 0.01, 0.95),
+        Slider("k", "k", "samples that vote", 1, 512, 1, 5, limited_by_samples=True),
+        Slider("confidence", "Confidence", "of the intervals", 0.5, 0.99, 0.01, 0.95),
     ],
     calls=calls,
     sentence=sentence,
-    pictures=(by_k, by_question),
+    charts=(by_k, by_question),
 )
 
 if __name__ == "__main__":
-    # Worker processes import this file too, and need no page.
+    # Worker processes import this file too, and do not need the page.
     from page.interface import serve
 
     serve(SPACE)

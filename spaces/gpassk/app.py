@@ -1,29 +1,34 @@
-"""The Space of G-Pass@k: how often some, most or all of k samples are right."""
+"""The Space of G-Pass@k: how often at least one, most or all of k samples are correct."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from page.pictures import curves, draws, share, strip
-from page.space import Bank, Call, Example, Options, Picture, Slider, Space, draws_up_to, percent
+from page.axes import curve_ks, k_axis, percent_axis
+from page.charts import SCORE_TIPS, Chart, Tip, line_chart, question_strip
+from page.controls import Slider
+from page.sentences import percent, shading_note
+from page.space import Call, Example, Options, Run, Space
 
 ABOUT = r"""
-A model is sampled $n$ times on each question, and $c$ of the samples are right. Now draw $k$ of
-them. **G-Pass@k** is the probability that at least a share $\tau$ of the $k$ is right, which means
-$m = \max(1, \lceil \tau k \rceil)$ of them, averaged over the questions:
+A model is sampled $n$ times on each question, and $c$ of the samples are correct. **G-Pass@k** is
+the probability that at least a share $\tau$ of $k$ samples, drawn from the $n$ without replacement,
+is correct. This requires $m = \max(1, \lceil \tau k \rceil)$ correct samples. The probability is
+averaged over the questions:
 
 $$
 \text{G-Pass@}k_\tau = \mathbb{E} \sum_{j = m}^{k}
 \binom{c}{j} \binom{n - c}{k - j} \Big/ \binom{n}{k}
 $$
 
-- With a small $\tau$ it is **pass@k**: one of $k$ is right. What the model *can* do.
-- With $\tau = 1$ it is **pass^k**: all of $k$ are right. What it does *every time*.
-- **mG-Pass@k** averages over what lies between a half and all.
+- For small $\tau$ it is **pass@k**: at least one of $k$ samples is correct.
+- For $\tau = 1$ it is **pass^k**: all $k$ samples are correct.
+- **mG-Pass@k** is an average over the thresholds from one half to one.
 
-Each is the mean over *all* ways to draw $k$ of the $n$, so there is no luck in it, and no bias. The
-bands say where *new* samples of the same questions would put it: they get narrower with more
-samples, and with more questions.
+All of them are means over *all* subsets of $k$ of the $n$ samples, so they are unbiased. The
+intervals show how far the scores could move if the *same* questions were sampled again. They become
+narrower with more samples and with more questions.
 
 G-Pass@k: [Liu et al. 2024](https://arxiv.org/abs/2412.13147). pass@k:
 [Chen et al. 2021](https://arxiv.org/abs/2107.03374). pass^k:
@@ -40,117 +45,138 @@ TABLE = [
 ]
 
 
-def compared(k: int) -> list[int]:
-    """k, and up to three powers of two below it."""
-    return [*[2**i for i in range(1, k.bit_length()) if 2**i < k][-3:], k]
+def compared_ks(k: int) -> list[int]:
+    """Return k and up to three powers of two below it, but not 1."""
+    powers = [2**i for i in range(1, k.bit_length()) if 2**i < k]
+    return [*powers[-3:], k]
 
 
-def calls(options: Options, least: int) -> dict[str, Call]:
-    ks, tau = compared(options["k"]), options["tau"]
-    steps = sorted({i / k for k in ks for i in range(1, k + 1)})
-    sure = {"confidence": options["confidence"], "interval": "auto"}
-    every = ["pass@k", "G-Pass@k", "mG-Pass@k", "pass^k"]
-    both = ["pass@k", "pass^k"]
-    drawn = sorted({*draws_up_to(least), options["k"]})
-    curve = {"k": drawn, "include": both, **sure, "return_per_question": True}
+def calls(options: Options, smallest: int) -> dict[str, Call]:
+    ks = compared_ks(options["k"])
+    thresholds = sorted({i / k for k in ks for i in range(1, k + 1)})
+    interval = {"confidence": options["confidence"], "interval": "auto"}
     return {
-        "scores": Call({"k": ks, "thresholds": [tau], "include": every, **sure}),
-        "by_threshold": Call({"k": ks, "thresholds": steps, "include": ["G-Pass@k"], **sure}),
-        "by_k": Call(curve),
+        "scores": Call(
+            {
+                "k": ks,
+                "thresholds": [options["tau"]],
+                "include": ["pass@k", "G-Pass@k", "mG-Pass@k", "pass^k"],
+                **interval,
+            }
+        ),
+        "by_threshold": Call(
+            {"k": ks, "thresholds": thresholds, "include": ["G-Pass@k"], **interval}
+        ),
+        "by_k": Call(
+            {
+                "k": sorted({*curve_ks(smallest), options["k"]}),
+                "include": ["pass@k", "pass^k"],
+                **interval,
+                "return_per_question": True,
+            }
+        ),
     }
 
 
-def sentence(banks: list[Bank], options: Options) -> str:
+def sentence(runs: Sequence[Run], options: Options) -> str:
     k, tau = options["k"], options["tau"]
-    needed = max(1, math.ceil(tau * k - 1e-9))
-    figures = [
-        [percent(bank.scores()[key]) for key in (f"pass@{k}", f"G-Pass@{k}_{tau}", f"pass^{k}")]
-        for bank in banks
-    ]
-    some, enough, every = (" against ".join(each) for each in zip(*figures, strict=True))
-    start = f"{banks[0].label} against {banks[1].label}: " if len(banks) > 1 else ""
+    required = max(1, math.ceil(tau * k - 1e-9))
+
+    def shares(key: str) -> str:
+        return " vs. ".join(percent(run.scores()[key]) for run in runs)
+
+    at_least_one, all_correct = shares(f"pass@{k}"), shares(f"pass^{k}")
     if k == 1:
-        told = f"a sample is right {some} of the time."
-    elif needed in (1, k):
-        told = (
-            f"of {k} samples of a question, at least one is right {some} of the time, and all {k} "
-            f"are right {every} of the time."
+        clause = f"a sample is correct {at_least_one} of the time."
+    elif required in (1, k):
+        clause = (
+            f"of {k} samples of a question, at least one is correct {at_least_one} of the time, "
+            f"and all {k} are correct {all_correct} of the time."
         )
     else:
-        told = (
-            f"of {k} samples of a question, at least one is right {some} of the time, at least "
-            f"{needed} are right {enough} of the time, and all {k} are right {every} of the time."
+        clause = (
+            f"of {k} samples of a question, at least one is correct {at_least_one} of the time, "
+            f"at least {required} are correct {shares(f'G-Pass@{k}_{tau}')} of the time, and all "
+            f"{k} are correct {all_correct} of the time."
         )
-    return start + told if start else told[0].upper() + told[1:]
+    if len(runs) > 1:
+        return f"{' vs. '.join(run.label for run in runs)}: {clause}"
+    return f"{clause[0].upper()}{clause[1:]}"
 
 
-TOLD = [("score", "score", ".4f"), ("lo", "from", ".4f"), ("hi", "to", ".4f"), ("bank", "of", "")]
-
-
-def by_threshold(banks: list[Bank], options: Options) -> Picture:
-    rows, marked, tau = [], [], options["tau"]
-    for bank in banks:
-        for k in compared(options["k"])[-1 if len(banks) > 1 else -4 :]:
-            line = {"line": f"k = {k}"}
-            marked.append(bank.row("scores", f"G-Pass@{k}_{tau}", tau=tau, **line))
-            rows.append(bank.row("by_threshold", f"G-Pass@{k}_{1 / k}", tau=0.0, **line))
+def by_threshold(runs: Sequence[Run], options: Options) -> Chart:
+    tau = options["tau"]
+    ks = compared_ks(options["k"]) if len(runs) == 1 else [options["k"]]
+    rows, selected = [], []
+    for run in runs:
+        for k in ks:
+            line = f"k = {k}"
+            selected.append(run.chart_row("scores", f"G-Pass@{k}_{tau}", tau=tau, line=line))
+            # The first step, from 0 to 1/k, also requires one correct sample.
+            first = f"G-Pass@{k}_{1 / k}"
+            rows.append(run.chart_row("by_threshold", first, tau=0.0, line=line))
             for i in range(1, k + 1):
                 key = f"G-Pass@{k}_{i / k}"
-                rows.append(bank.row("by_threshold", key, tau=i / k, **line))
-    return Picture(
-        "G-Pass@k: the more of the k have to be right, the fewer questions pass",
-        "Left is what the model can do, right what it does every time. The dashed line is your τ, "
-        "the bands are where new samples of these questions would put the lines.",
-        curves(
+                rows.append(run.chart_row("by_threshold", key, tau=i / k, line=line))
+    shading = shading_note(runs, "by_threshold", options["confidence"])
+    return Chart(
+        "G-Pass@k by threshold τ",
+        "Probability that at least a share τ of k samples is correct: pass@k at small τ, pass^k at "
+        f"τ = 1. {shading} Dashed line: the selected τ.",
+        line_chart(
             rows,
-            share("tau", "τ, the share of the k draws that has to be right"),
-            share("score"),
-            colour="bank" if len(banks) > 1 else "line",
+            percent_axis("tau", "τ, required share of correct samples"),
+            percent_axis("score"),
+            color="run" if len(runs) > 1 else "line",
             interpolate="step-before",
-            marked=marked,
-            tooltip=[("line", "draws", ""), ("tau", "share", ".3f"), *TOLD],
+            marked=selected,
+            tips=[Tip("line", "samples drawn"), Tip("tau", "τ", ".3f"), *SCORE_TIPS],
         ),
     )
 
 
-def by_k(banks: list[Bank], options: Options) -> Picture:
-    titles = {"pass@": "pass@k: at least one", "pass^": "pass^k: all of them"}
+def by_k(runs: Sequence[Run], options: Options) -> Chart:
+    lines = {"pass@": "pass@k: at least one", "pass^": "pass^k: all k"}
     rows = [
-        bank.row("by_k", key, k=int(key[5:]), line=titles[key[:5]])
-        for bank in banks
-        for key in bank.scores("by_k")
-        if key[:5] in titles and key[5:].isdigit()
+        run.chart_row("by_k", key, k=int(key[5:]), line=lines[key[:5]])
+        for run in runs
+        for key in run.scores("by_k")
+        if key[:5] in lines and key[5:].isdigit()
     ]
-    return Picture(
-        "pass@k climbs with every try, pass^k falls",
-        "At k = 1 they are one number. How far they part is what one number cannot tell.",
-        curves(
+    shading = shading_note(runs, "by_k", options["confidence"])
+    return Chart(
+        "pass@k and pass^k by k",
+        "Probability that at least one of k samples is correct (pass@k), and that all k are "
+        f"(pass^k). {shading} Dashed line: the selected k.",
+        line_chart(
             rows,
-            draws("k", max(each["k"] for each in rows)),
-            share("score"),
-            colour="bank" if len(banks) > 1 else "line",
+            k_axis(max(row["k"] for row in rows)),
+            percent_axis("score"),
+            color="run" if len(runs) > 1 else "line",
             dash="line",
-            marked=[each for each in rows if each["k"] == options["k"]],
-            tooltip=[("line", "score of", ""), ("k", "k", "d"), *TOLD],
+            marked=[row for row in rows if row["k"] == options["k"]],
+            tips=[Tip("line", "metric"), Tip("k", "k", "d"), *SCORE_TIPS],
         ),
     )
 
 
-def by_question(banks: list[Bank], options: Options) -> Picture:
-    rates = {bank.label: bank.scores("by_k")["per_question"]["pass@1"] for bank in banks}
-    return Picture(
-        "Every question, from the hardest to the easiest",
-        "One cell a question. A model that knows some things by heart is dark on the left and "
-        "bright on the right; one that guesses is of one colour.",
-        strip(rates, "samples that are right"),
+def by_question(runs: Sequence[Run], options: Options) -> Chart:
+    shares = {run.label: run.scores("by_k")["per_question"]["pass@1"] for run in runs}
+    return Chart(
+        "Share of correct samples per question",
+        "One cell per question, ordered from hardest to easiest. A model that always solves some "
+        "questions and never others has cells at both ends of the scale; one that is equally "
+        "unreliable on all questions has cells of a single color.",
+        question_strip(shares, "share of correct samples"),
     )
 
 
 SPACE = Space(
     metric="gpassk",
     title="G-Pass@k",
-    lead="How often are some, most or all of k samples right? One model may know a little of "
-    "everything, another everything of a little: a single accuracy cannot tell them apart.",
+    summary="How often is at least one of k samples correct? Most of them? All of them? Models "
+    "with the same accuracy can differ: one is unreliable on every question, another is perfect on "
+    "some questions and fails on the rest.",
     about=ABOUT,
     headers=["reference"],
     examples=[
@@ -158,28 +184,28 @@ SPACE = Space(
         Example(
             "A small model, 94 questions",
             files=("smollm2_warm.jsonl",),
-            judge="numeric",
+            checker="numeric",
             options={"k": 16, "tau": 0.5},
         ),
         Example(
-            "The same model, cool against warm",
+            "The same model at temperatures 0.2 and 0.8",
             files=("smollm2_cool.jsonl", "smollm2_warm.jsonl"),
-            judge="numeric",
+            checker="numeric",
             options={"k": 8, "tau": 0.5},
         ),
     ],
     controls=[
-        Slider("k", "k", "how many samples are drawn", 1, 512, 1, 4, of_samples=True),
-        Slider("tau", "τ", "the share of them that has to be right", 0, 1, 0.05, 0.5),
-        Slider("confidence", "Confidence", "of the bands", 0.5, 0.99, 0.01, 0.95),
+        Slider("k", "k", "samples drawn per question", 1, 512, 1, 4, limited_by_samples=True),
+        Slider("tau", "τ", "share of them that must be correct", 0, 1, 0.05, 0.5),
+        Slider("confidence", "Confidence", "of the intervals", 0.5, 0.99, 0.01, 0.95),
     ],
     calls=calls,
     sentence=sentence,
-    pictures=(by_threshold, by_k, by_question),
+    charts=(by_threshold, by_k, by_question),
 )
 
 if __name__ == "__main__":
-    # Worker processes import this file too, and need no page.
+    # Worker processes import this file too, and do not need the page.
     from page.interface import serve
 
     serve(SPACE)

@@ -1,36 +1,29 @@
-"""The Space of Max@k: how good the best of k samples is."""
+"""The Space of Max@k: the expected reward of the best of k samples."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from page.pictures import curves, draws, quantity, strip
-from page.space import (
-    Bank,
-    Call,
-    Example,
-    Line,
-    Options,
-    Picture,
-    Slider,
-    Space,
-    draws_up_to,
-    figure,
-    numbers,
-)
+from page.axes import curve_ks, k_axis, number_axis
+from page.charts import SCORE_TIPS, Chart, Tip, line_chart, question_strip
+from page.controls import Slider, TextField, parse_numbers
+from page.sentences import decimal, sentence_per_run, shading_note
+from page.space import Call, Example, Options, Run, Space
 
 ABOUT = r"""
-Each sample of a question has a reward: a test score, a judge's mark, or just 0 and 1. Draw $k$ of
-the $n$ samples and keep the best one, as best-of-k sampling with a perfect judge does. **Max@k**
-is the expected reward of that best one. With the rewards in order, $r_{(1)} \le \dots \le r_{(n)}$,
+Each sample of a question has a reward: a test score, a grade, or 0 and 1. **Max@k** is the expected
+reward of the best of $k$ samples, drawn from the $n$ without replacement, as in best-of-k sampling
+with a perfect verifier. With the rewards in order, $r_{(1)} \le \dots \le r_{(n)}$,
 
 $$
 \text{Max@}k = \mathbb{E} \sum_{i = k}^{n} r_{(i)} \binom{i - 1}{k - 1} \Big/ \binom{n}{k},
 $$
 
-averaged over the questions: the mean over *all* ways to draw $k$ of the $n$, so it is unbiased.
-With rewards of 0 and 1 it is pass@k. Where it goes on climbing, more tries pay; where it is flat,
-they are wasted. The band says where new samples of the same questions would put the curve.
+averaged over the questions. This is the mean over *all* subsets of $k$ of the $n$ samples, so it is
+unbiased. For rewards of 0 and 1 it is pass@k. While the curve rises, more samples improve the best
+one; where it is flat, they do not. The interval shows how far the curve could move if the same
+questions were sampled again.
 
 [Bagirov et al. 2025](https://arxiv.org/abs/2510.23393),
 [Walder and Karkhanis 2025](https://arxiv.org/abs/2505.15201).
@@ -52,91 +45,102 @@ GRADES = [
 ]
 
 
-def calls(options: Options, least: int) -> dict[str, Call]:
-    chosen: dict[str, Any] = {} if options["w"] is None else {"w": options["w"]}
-    chosen |= {"confidence": options["confidence"], "interval": "auto"}
-    drawn = sorted({*draws_up_to(least), options["k"]})
-    curve = {"k": drawn, **chosen, "return_per_question": True}
-    return {"scores": Call({"k": sorted({1, options["k"]}), **chosen}), "by_k": Call(curve)}
-
-
-def sentence(banks: list[Bank], options: Options) -> str:
+def calls(options: Options, smallest: int) -> dict[str, Call]:
     k = options["k"]
-    told = []
-    for bank in banks:
-        one, best = (figure(bank.scores()[key]) for key in ("max@1", f"max@{k}"))
-        told.append(f"a sample is worth {one} on average, the best of {k} is worth {best}")
-    if len(banks) == 1:
-        return f"Of a question's samples, {told[0]}."
-    return " ".join(f"{bank.label}: {each}." for bank, each in zip(banks, told, strict=True))
+    common: dict[str, Any] = {} if options["w"] is None else {"w": options["w"]}
+    common |= {"confidence": options["confidence"], "interval": "auto"}
+    return {
+        "scores": Call({"k": sorted({1, k}), **common}),
+        "by_k": Call(
+            {"k": sorted({*curve_ks(smallest), k}), **common, "return_per_question": True}
+        ),
+    }
 
 
-def by_k(banks: list[Bank], options: Options) -> Picture:
+def sentence(runs: Sequence[Run], options: Options) -> str:
+    k = options["k"]
+    clauses = []
+    for run in runs:
+        mean, best = decimal(run.scores()["max@1"]), decimal(run.scores()[f"max@{k}"])
+        clauses.append(
+            f"the mean reward of a sample is {mean}, and of the best of {k} it is {best}"
+        )
+    return sentence_per_run(runs, clauses)
+
+
+def by_k(runs: Sequence[Run], options: Options) -> Chart:
     rows = [
-        bank.row("by_k", key, k=int(key[4:]))
-        for bank in banks
-        for key in bank.scores("by_k")
+        run.chart_row("by_k", key, k=int(key[4:]))
+        for run in runs
+        for key in run.scores("by_k")
         if key.startswith("max@") and key[4:].isdigit()
     ]
-    told = [("k", "k", "d"), ("score", "reward", ".4f"), ("bank", "of", "")]
-    return Picture(
-        "Max@k: the best of k",
-        "At k = 1 it is the average. Where the curve is flat, more tries are wasted. The band is "
-        "where new samples of these questions would put it.",
-        curves(
+    shading = shading_note(runs, "by_k", options["confidence"])
+    return Chart(
+        "Max@k by k",
+        "Expected reward of the best of k samples. At k = 1 it is the mean reward. "
+        f"{shading} Dashed line: the selected k.",
+        line_chart(
             rows,
-            draws("k", max(row["k"] for row in rows)),
-            quantity("score", None, nice=True, zero=False),
-            colour="bank",
+            k_axis(max(row["k"] for row in rows)),
+            number_axis("score", None, nice=True, zero=False),
+            color="run",
             marked=[row for row in rows if row["k"] == options["k"]],
-            tooltip=told,
+            tips=[Tip("k", "k", "d"), *SCORE_TIPS],
         ),
     )
 
 
-def by_question(banks: list[Bank], options: Options) -> Picture:
-    each = {
-        bank.label: bank.scores("by_k")["per_question"][f"max@{options['k']}"] for bank in banks
-    }
-    least = min(map(min, each.values()))
-    span = (max(map(max, each.values())) - least) or 1.0
-    rates = {label: [(value - least) / span for value in values] for label, values in each.items()}
-    return Picture(
-        f"Every question by its Max@{options['k']}, from the lowest to the highest",
-        "One cell a question.",
-        strip(rates, f"from {figure(least)} to {figure(least + span)}"),
+def by_question(runs: Sequence[Run], options: Options) -> Chart:
+    metric = f"Max@{options['k']}"
+    scores = {run.label: run.scores("by_k")["per_question"][f"max@{options['k']}"] for run in runs}
+    lowest = min(min(values) for values in scores.values())
+    highest = max(max(values) for values in scores.values())
+    span = (highest - lowest) or 1.0
+    shares = {label: [(s - lowest) / span for s in values] for label, values in scores.items()}
+    return Chart(
+        f"{metric} per question",
+        "One cell per question, in increasing order.",
+        question_strip(
+            shares, f"{metric} (0 %: {decimal(lowest)}, 100 %: {decimal(lowest + span)})"
+        ),
     )
 
 
 SPACE = Space(
     metric="max_at_k",
     title="Max@k",
-    lead="How good is the best of k samples? What best-of-k sampling can gain, from rewards that "
-    "are real numbers, categories, or just wrong and right.",
+    summary="The expected reward of the best of k samples: what best-of-k sampling can gain. "
+    "Rewards are numbers, categories, or whether a sample is correct.",
     about=ABOUT,
     headers=["reference"],
     examples=[
         Example("Five questions with test scores", TABLE, options={"k": 4}),
         Example("Grades 0, 1 and 2", GRADES, options={"k": 3, "w": "0, 0.5, 1"}),
         Example(
-            "A small model, cool against warm",
+            "A small model at temperatures 0.2 and 0.8",
             files=("smollm2_cool.jsonl", "smollm2_warm.jsonl"),
-            judge="numeric",
+            checker="numeric",
             options={"k": 8},
         ),
     ],
     controls=[
-        Slider("k", "k", "how many samples are drawn", 1, 512, 1, 4, of_samples=True),
-        Line("w", "Rewards", "of the categories 0, 1, ..; empty: 0, 1, or as given", numbers),
-        Slider("confidence", "Confidence", "of the band", 0.5, 0.99, 0.01, 0.95),
+        Slider("k", "k", "samples drawn per question", 1, 512, 1, 4, limited_by_samples=True),
+        TextField(
+            "w",
+            "Rewards",
+            "of the categories 0, 1, ..; empty if the samples are rewards, or are checked",
+            parse_numbers,
+        ),
+        Slider("confidence", "Confidence", "of the intervals", 0.5, 0.99, 0.01, 0.95),
     ],
     calls=calls,
     sentence=sentence,
-    pictures=(by_k, by_question),
+    charts=(by_k, by_question),
 )
 
 if __name__ == "__main__":
-    # Worker processes import this file too, and need no page.
+    # Worker processes import this file too, and do not need the page.
     from page.interface import serve
 
     serve(SPACE)

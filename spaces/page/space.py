@@ -1,192 +1,134 @@
-"""What a Space is: a description of one metric's page, without a line of its interface.
+"""The description of a Space: its texts, examples and controls, and how they lead to charts.
 
-Everything here is light to import, because each worker process imports it too.
+Each worker process imports this module and the app that uses it, so it imports no large library.
 """
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-JUDGES = ("exact_match", "numeric", "math_verify")
+from .charts import Chart
+from .controls import Control
+
+CHECKERS = ("exact_match", "numeric", "math_verify")
 
 Options = dict[str, Any]
-"""The values of a page's controls, by name."""
+"""The value of each control, by its name."""
 
 Scores = dict[str, Any]
-"""What `compute` returned."""
-
-
-@dataclass(frozen=True)
-class Slider:
-    """A number that is moved; `of_samples` if it can be no more than each question has."""
-
-    name: str
-    label: str
-    info: str
-    least: float
-    most: float
-    step: float
-    value: float
-    of_samples: bool = False
-
-    def read(self, value: Any) -> int | float:
-        """The number, whole where the steps are; a ValueError if it is out of range."""
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not number or not self.least <= value <= self.most:
-            raise ValueError(f"{self.label} has to be from {self.least} to {self.most}.")
-        if self.step != int(self.step):
-            return round(float(value), 6)
-        if value != int(value):
-            raise ValueError(f"{self.label} has to be a whole number.")
-        return int(value)
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of text, and the function that reads a value out of it, or raises a ValueError."""
-
-    name: str
-    label: str
-    info: str
-    reader: Callable[[str], Any]
-    value: str = ""
-
-    def read(self, value: Any) -> Any:
-        if not isinstance(value, str) or len(value) > 500:
-            raise ValueError(f"{self.label} has to be a line of at most 500 characters.")
-        return self.reader(value.strip())
-
-
-def numbers(text: str) -> list[float] | None:
-    """Numbers between commas, or None for none."""
-    if not text:
-        return None
-    try:
-        values = [float(part) for part in re.split(r"[,;\s]+", text.strip(",; "))]
-    except ValueError:
-        values = [math.nan]
-    if not all(map(math.isfinite, values)):
-        raise ValueError(f"Give numbers with commas between them, such as 0, 0.5, 1: not {text!r}.")
-    return values
-
-
-def words(text: str) -> list[str] | None:
-    """Words between commas, or None for none."""
-    return [part.strip() for part in text.split(",") if part.strip()] or None
-
-
-def word(text: str) -> str | None:
-    """The text, or None for an empty one."""
-    return text or None
+"""The dict that `compute` returns."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """What a button puts on the page: a table, or files that ship with the Space."""
+    """An example that a button puts on the page.
+
+    Attributes:
+        name: the text of the button.
+        table: the rows of the table.
+        files: the names of files of samples that the project ships, instead of a table.
+        checker: the name of the checker.
+        options: the options that differ from their defaults.
+    """
 
     name: str
     table: list[list[str]] | None = None
     files: tuple[str, ...] = ()
-    judge: str = "exact_match"
+    checker: str = "exact_match"
     options: Options = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call of `compute`; with `over`, one for each value of a parameter."""
+    """The arguments of a call of `compute`, or of a sweep: one call for each value of a parameter.
+
+    Attributes:
+        arguments: the arguments by name, without the samples.
+        sweep: the name of a parameter and its values, or None for a single call.
+    """
 
     arguments: Mapping[str, Any]
-    over: tuple[str, list[float]] | None = None
+    sweep: tuple[str, list[float]] | None = None
 
 
 @dataclass(frozen=True)
-class Bank:
-    """The samples of one table, text or file, and what the calls made of them."""
+class Run:
+    """A set of samples and its scores.
+
+    Attributes:
+        label: the name of the file, "text" or "table".
+        sample_counts: the number of scored samples of each question.
+        results: the scores of each call by its name, or the list of them for a sweep.
+    """
 
     label: str
-    sizes: list[int]
+    sample_counts: list[int]
     results: dict[str, Any]
-    """For each call its scores, or the list of them where it was made over values."""
 
     def scores(self, call: str = "scores") -> Scores:
+        """Return the scores of a call."""
         return self.results[call]
 
-    def key(self, start: str, call: str = "scores") -> str:
-        """The key that starts so, whatever number of samples stands behind it."""
-        return next(key for key in self.scores(call) if key.startswith(start))
+    def find_key(self, prefix: str, call: str = "scores") -> str:
+        """Return the first key that starts with a prefix, such as "avg@" for "avg@8"."""
+        return next(key for key in self.scores(call) if key.startswith(prefix))
 
-    def row(self, call: str, key: str, **columns: Any) -> dict[str, Any]:
-        """A row of a picture's data: a score, the ends of its band if it has one, and columns."""
+    def chart_row(self, call: str, key: str, **columns: Any) -> dict[str, Any]:
+        """Return a row of data for a chart: the score of a key, and its limits if it has them.
+
+        Args:
+            call: the name of the call that gave the score.
+            key: the key of the score.
+            **columns: more columns of the row.
+        """
         scores = self.scores(call)
-        ends = {"lo": f"{key}_lo", "hi": f"{key}_hi"}
-        band = {end: scores[name] for end, name in ends.items() if name in scores}
-        return {"bank": self.label, "score": scores[key], **band, **columns}
+        row = {"run": self.label, "score": scores[key]}
+        for column in ("lo", "hi"):
+            if f"{key}_{column}" in scores:
+                row[column] = scores[f"{key}_{column}"]
+        return row | columns
 
     def groups(self, call: str = "scores") -> list[str]:
-        """The groups that there are scores of."""
+        """Return the groups that have scores, in the order of the keys."""
         keys = [key for key in self.scores(call) if "/" in key]
         return list(dict.fromkeys(key.rpartition("/")[0] for key in keys))
 
 
 @dataclass(frozen=True)
-class Picture:
-    title: str
-    caption: str
-    spec: dict[str, Any]
-    """Of Vega-Lite, as `pictures` makes it."""
-
-
-@dataclass(frozen=True)
 class Space:
-    """One metric's page."""
+    """The page of one metric.
+
+    Attributes:
+        metric: the name of the metric.
+        title: the heading of the page.
+        summary: what the metric measures, in one or two sentences.
+        about: the definition of the metric, in Markdown with formulas.
+        headers: the columns of the table before the samples.
+        examples: the page opens with the first one, which has a table.
+        controls: the options of the page.
+        calls: returns the calls of `compute` by name, given the options and the smallest number of
+            samples of a question. The call named "scores" fills the table of scores.
+        sentence: returns the result in words, as plain text. The page emphasizes numbers in it.
+        charts: functions that return the charts.
+        row_noun: what a row of the table is.
+        cell_noun: what a cell of the table is.
+        has_references: whether samples can be checked against references.
+        max_files: how many files can be compared.
+    """
 
     metric: str
     title: str
-    lead: str
-    """What the metric says, in a sentence or two."""
+    summary: str
     about: str
-    """Markdown: what there is to know, with formulas."""
     headers: list[str]
-    """Of the table: the columns before the samples."""
     examples: list[Example]
-    """The first is a table, and what the page starts with."""
-    controls: list[Slider | Line]
+    controls: list[Control]
     calls: Callable[[Options, int], dict[str, Call]]
-    """The calls of `compute`, for the least number of samples that a question has; the one named
-    "scores" gives the table of numbers."""
-    sentence: Callable[[list[Bank], Options], str]
-    """What the numbers mean, in plain text; figures such as 12 % are set off by the page."""
-    pictures: tuple[Callable[[list[Bank], Options], Picture], ...]
-    row: str = "question"
-    """What a row of the table is, and .."""
-    cell: str = "sample"
-    """.. what a cell."""
-    judged: bool = True
-    """Whether samples can be judged against references."""
-    most_files: int = 2
-
-
-def percent(share: float) -> str:
-    """12 %, or 0.4 % and 99.6 % near the ends, which are not to be taken for them."""
-    per_cent = 100 * share
-    near_an_end = 0 < per_cent < 1 or 99 < per_cent < 100
-    return f"{per_cent:.1f} %" if near_an_end else f"{per_cent:.0f} %"
-
-
-def figure(value: float, in_share: bool = False) -> str:
-    """A score as the sentence has it: a share of something, or a number of its own unit."""
-    return percent(value) if in_share else f"{round(value, 3) + 0.0:.3f}"  # and not -0.000
-
-
-def draws_up_to(most: int, points: int = 24) -> list[int]:
-    """Numbers of draws for a curve: all of them, or if they are many about as many of each size."""
-    if most <= points:
-        return list(range(1, most + 1))
-    ratio = most ** (1 / (points - 1))
-    return sorted(
-        {round(ratio**i) for i in range(points)} | {2**i for i in range(most.bit_length())}
-    )
+    sentence: Callable[[Sequence[Run], Options], str]
+    charts: tuple[Callable[[Sequence[Run], Options], Chart], ...]
+    row_noun: str = "question"
+    cell_noun: str = "sample"
+    has_references: bool = True
+    max_files: int = 2

@@ -1,27 +1,32 @@
-"""The Space of score_agg: many verdicts folded into one score, as strictly as one likes."""
+"""The Space of score_agg: verdicts on the statements of an answer, aggregated into one score."""
 
 from __future__ import annotations
 
-from page.pictures import COLOURS, curves, quantity, strip
-from page.space import Bank, Call, Example, Options, Picture, Scores, Slider, Space, figure
+from collections.abc import Sequence
+
+from page.axes import number_axis
+from page.charts import COLORS, Chart, Tip, line_chart, question_strip
+from page.controls import Slider
+from page.sentences import decimal, sentence_per_run
+from page.space import Call, Example, Options, Run, Scores, Space
 
 ABOUT = r"""
-A judge looks at an answer statement by statement, and says of each how well it holds: *fully* (1),
-*mostly* (0.9), *partial* (0.7), *minor* (0.3) or *none* (0). One number has to come out. The plain
-average forgives a single hallucination, the minimum forgives nothing. **score_agg** is the power
-mean between them,
+A grader rates how well each statement of an answer is supported: *fully* (1), *mostly* (0.9),
+*partial* (0.7), *minor* (0.3) or *none* (0). **score_agg** aggregates these verdicts into one
+score. Their average hides a single unsupported statement, and their minimum depends on nothing
+else. The power mean covers the range from the minimum to the maximum:
 
 $$
-M_p = \Big( \frac{1}{n} \sum_{i=1}^{n} x_i^p \Big)^{1/p},
+M_p = \Big( \frac{1}{n} \sum_{i=1}^{n} x_i^p \Big)^{1/p}
 $$
 
-with the power $p$ set by a *temperature*: 0.1 is strict ($p = -8$, close to the minimum), 0.5 is
-the average ($p = 1$), and 1 is lenient ($p = 12.25$, close to the maximum). Each verdict of *none*
-costs a penalty on top: the score is multiplied by
-$\max(0, 1 - \text{penalty} \times \text{zeros})$.
+A *temperature* sets the exponent $p$: 0.1 is strict ($p = -8$, close to the minimum), 0.5 is
+the average ($p = 1$), and 1 is lenient ($p = 12.25$, close to the maximum). In addition, each
+verdict of *none* incurs a penalty: the score is multiplied by
+$\max(0, 1 - \text{penalty} \times \text{number of zeros})$.
 
-Use a strict temperature where one wrong statement is dangerous, as in medicine or law; a lenient
-one where a good idea makes up for bad ones.
+Use a low temperature if a single wrong statement is dangerous, as in medicine or law, and a high
+one if a good statement makes up for bad ones.
 """
 
 TABLE = [
@@ -31,97 +36,99 @@ TABLE = [
     ["partial", "minor", "minor", "partial", "minor"],
 ]
 
-SWEEP = [round(0.1 + 0.025 * step, 3) for step in range(37)]
+TEMPERATURES = [round(0.1 + 0.025 * step, 3) for step in range(37)]
 
 
-def calls(options: Options, least: int) -> dict[str, Call]:
-    each = {"penalty": options["penalty"], "return_per_question": True}
+def calls(options: Options, smallest: int) -> dict[str, Call]:
+    common = {"penalty": options["penalty"], "return_per_question": True}
     return {
-        "scores": Call({"temperature": options["temperature"], **each}),
-        "by_temperature": Call(each, over=("temperature", SWEEP)),
+        "scores": Call({"temperature": options["temperature"], **common}),
+        "by_temperature": Call(common, sweep=("temperature", TEMPERATURES)),
     }
 
 
-def sentence(banks: list[Bank], options: Options) -> str:
-    told = []
-    for bank in banks:
-        swept = bank.results["by_temperature"]
-        score, strict, lenient = (
-            figure(scores["score_agg"]) for scores in (bank.scores(), swept[0], swept[-1])
+def sentence(runs: Sequence[Run], options: Options) -> str:
+    clauses = []
+    for run in runs:
+        sweep = run.results["by_temperature"]
+        score, strictest, most_lenient = (
+            decimal(scores["score_agg"]) for scores in (run.scores(), sweep[0], sweep[-1])
         )
-        told.append(
-            f"at temperature {options['temperature']} the answers score {score}, between {strict} "
-            f"at the strictest and {lenient} at the most lenient"
+        clauses.append(
+            f"at temperature {options['temperature']} the mean score is {score}, between "
+            f"{strictest} at the lowest and {most_lenient} at the highest temperature"
         )
-    if len(banks) == 1:
-        return f"{told[0][0].upper()}{told[0][1:]}."
-    return " ".join(f"{bank.label}: {each}." for bank, each in zip(banks, told, strict=True))
+    return sentence_per_run(runs, clauses)
 
 
-def lines(bank: Bank) -> list[str]:
-    """The lines of a bank alone: their mean, and each answer where they are few."""
-    answers = len(bank.sizes)
-    return ["mean", *(f"answer {i}" for i in range(1, answers + 1) if 1 < answers < len(COLOURS))]
+def lines_of(runs: Sequence[Run]) -> list[str]:
+    """Return the lines of the chart: the mean, and if there are few answers, each of them."""
+    answers = len(runs[0].sample_counts)
+    if len(runs) > 1 or not 1 < answers < len(COLORS):
+        return ["mean"]
+    return ["mean", *(f"answer {number}" for number in range(1, answers + 1))]
 
 
-def at(scores: Scores, line: str) -> float:
+def score_of(line: str, scores: Scores) -> float:
+    """Return the score that a line shows."""
     if line == "mean":
         return scores["score_agg"]
-    return scores["per_question"]["score_agg"][int(line.removeprefix("answer ")) - 1]
+    number = int(line.removeprefix("answer "))
+    return scores["per_question"]["score_agg"][number - 1]
 
 
-def by_temperature(banks: list[Bank], options: Options) -> Picture:
-    swept, marked = [], []
-    for bank in banks:
-        for line in lines(bank) if len(banks) == 1 else ["mean"]:
-            columns = {"bank": bank.label, "line": line}
-            chosen = {"temperature": options["temperature"], "score": at(bank.scores(), line)}
-            marked.append(columns | chosen)
-            for temperature, scores in zip(SWEEP, bank.results["by_temperature"], strict=True):
-                swept.append(columns | {"temperature": temperature, "score": at(scores, line)})
-    return Picture(
-        "The score against the temperature",
-        "Left a single bad verdict ruins an answer, right a single good one saves it. The dashed "
-        "line is your temperature.",
-        curves(
-            swept,
-            quantity(
-                "temperature",
-                "temperature, from strict to lenient",
-                [0.1, 0.3, 0.5, 0.7, 0.9, 1.0],
-                domain=[0.1, 1.0],
+def by_temperature(runs: Sequence[Run], options: Options) -> Chart:
+    rows, selected = [], []
+    for run in runs:
+        results = dict(zip(TEMPERATURES, run.results["by_temperature"], strict=True))
+        for line in lines_of(runs):
+            columns = {"run": run.label, "line": line}
+            for temperature, scores in results.items():
+                score = score_of(line, scores)
+                rows.append({**columns, "temperature": temperature, "score": score})
+            score = score_of(line, run.scores())
+            selected.append({**columns, "temperature": options["temperature"], "score": score})
+    ticks = [0.1, 0.3, 0.5, 0.7, 0.9, 1.0]
+    return Chart(
+        "Score by temperature",
+        "At a low temperature a single low verdict lowers the score of an answer, at a high "
+        "temperature a single high verdict raises it. Dashed line: the selected temperature.",
+        line_chart(
+            rows,
+            number_axis(
+                "temperature", "temperature, from strict to lenient", ticks, domain=[0.1, 1.0]
             ),
-            quantity("score", None, domain=[0, 1]),
-            colour="line" if len(banks) == 1 else "bank",
-            marked=marked,
-            tooltip=[
-                ("line", "of", ""),
-                ("temperature", "temperature", ".2f"),
-                ("score", "score", ".4f"),
+            number_axis("score", None, domain=[0, 1]),
+            color="line" if len(runs) == 1 else "run",
+            marked=selected,
+            tips=[
+                Tip("line", "answer"),
+                Tip("temperature", "temperature", ".2f"),
+                Tip("score", "score", ".4f"),
             ],
         ),
     )
 
 
-def by_answer(banks: list[Bank], options: Options) -> Picture:
-    rates = {bank.label: bank.scores()["per_question"]["score_agg"] for bank in banks}
-    return Picture(
-        "Every answer, from the worst to the best",
-        "One cell an answer, at your temperature.",
-        strip(rates, "score"),
+def by_answer(runs: Sequence[Run], options: Options) -> Chart:
+    scores = {run.label: run.scores()["per_question"]["score_agg"] for run in runs}
+    return Chart(
+        "Score per answer",
+        "One cell per answer, in increasing order, at the selected temperature.",
+        question_strip(scores, "score"),
     )
 
 
 SPACE = Space(
     metric="score_agg",
     title="score_agg",
-    lead="Many verdicts on the statements of an answer, folded into one score, as strictly as the "
-    "use asks for: from close to the worst verdict to close to the best.",
+    summary="Aggregates graded verdicts on the statements of an answer into one score. A "
+    "temperature sets how strict the score is: close to the lowest verdict, or to the highest.",
     about=ABOUT,
     headers=[],
     examples=[
-        Example("Four answers of five statements", TABLE),
-        Example("One hallucination", [TABLE[2]], options={"temperature": 0.1}),
+        Example("Four answers, five statements each", TABLE),
+        Example("One unsupported statement", [TABLE[2]], options={"temperature": 0.1}),
         Example("Verdicts as numbers", [["1", "0.9", "0.7", "0.3", "0.0"]]),
     ],
     controls=[
@@ -130,14 +137,14 @@ SPACE = Space(
     ],
     calls=calls,
     sentence=sentence,
-    pictures=(by_temperature, by_answer),
-    row="answer",
-    cell="statement",
-    judged=False,
+    charts=(by_temperature, by_answer),
+    row_noun="answer",
+    cell_noun="statement",
+    has_references=False,
 )
 
 if __name__ == "__main__":
-    # Worker processes import this file too, and need no page.
+    # Worker processes import this file too, and do not need the page.
     from page.interface import serve
 
     serve(SPACE)

@@ -1,0 +1,102 @@
+"""The controls of a page, and how their values are read."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+_MAX_CHARACTERS = 500
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A slider for a number.
+
+    Attributes:
+        name: the name of the option.
+        label: the label on the page.
+        info: the text below the label.
+        minimum: the smallest value.
+        maximum: the largest value.
+        step: the distance between values. If it is an integer, so are the values.
+        value: the default.
+        limited_by_samples: whether the value can be at most the number of samples per question.
+    """
+
+    name: str
+    label: str
+    info: str
+    minimum: float
+    maximum: float
+    step: float
+    value: float
+    limited_by_samples: bool = False
+
+    def parse(self, value: Any) -> int | float:
+        """Return the value as a number; a ValueError if it is not one, or out of range."""
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not is_number or not self.minimum <= value <= self.maximum:
+            raise ValueError(
+                f"{self.label} must be a number between {self.minimum} and {self.maximum}."
+            )
+        if self.step != int(self.step):
+            return round(float(value), 6)
+        if value != int(value):
+            raise ValueError(f"{self.label} must be an integer.")
+        return int(value)
+
+
+@dataclass(frozen=True)
+class TextField:
+    """A field for one line of text.
+
+    Attributes:
+        name: the name of the option.
+        label: the label on the page.
+        info: the text below the label.
+        parser: returns the value that a text stands for, or raises a ValueError.
+        value: the default text.
+    """
+
+    name: str
+    label: str
+    info: str
+    parser: Callable[[str], Any]
+    value: str = ""
+
+    def parse(self, value: Any) -> Any:
+        """Return the value that the text stands for; a ValueError if it cannot be read."""
+        if not isinstance(value, str) or len(value) > _MAX_CHARACTERS:
+            raise ValueError(
+                f"{self.label} must be a text of at most {_MAX_CHARACTERS} characters."
+            )
+        return self.parser(value.strip())
+
+
+Control = Slider | TextField
+
+
+def parse_numbers(text: str) -> list[float] | None:
+    """Return the numbers of a text such as "0, 0.5, 1", or None if it is empty."""
+    if not text:
+        return None
+    try:
+        numbers = [float(part) for part in re.split(r"[,;\s]+", text.strip(",; "))]
+    except ValueError:
+        numbers = []
+    if not numbers or not all(map(math.isfinite, numbers)):
+        raise ValueError(f"Give numbers separated by commas, such as 0, 0.5, 1. Got {text!r}.")
+    return numbers
+
+
+def parse_words(text: str) -> list[str] | None:
+    """Return the words of a text such as "wrong, right", or None if there are none."""
+    return [part.strip() for part in text.split(",") if part.strip()] or None
+
+
+def parse_word(text: str) -> str | None:
+    """Return the text, or None if it is empty."""
+    return text or None

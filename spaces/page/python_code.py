@@ -1,0 +1,65 @@
+"""The Python code that computes the scores of a page again."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from .request import Answer
+from .space import Call
+
+_MAX_INLINE = 3_000
+"""The number of characters above which the code reads samples from the downloaded JSON file."""
+
+
+def python_code(metric: str, answer: Answer) -> str:
+    """Return code that assigns the result of each call to its name: scores, by_k, and so on."""
+    several = len(answer.runs) > 1
+    # On the Hub, this is the Space itself, from which the metric can be loaded.
+    source = os.environ.get("SPACE_ID", metric)
+    variable = "runs" if several else "samples"
+    samples = answer.samples if several else answer.samples[answer.runs[0].label]
+    assignment = _assignment(variable, samples)
+    imports = ["import evaluate"]
+    if len("\n".join(assignment)) > _MAX_INLINE:
+        imports = ["import json", "", *imports]
+        label = "" if several else f'["{answer.runs[0].label}"]'
+        assignment = [
+            f'with open("{metric}.json") as file:  # "Scores as JSON" on this page',
+            f'    {variable} = json.load(file)["samples"]{label}',
+        ]
+    lines = [*imports, "", f'{metric} = evaluate.load("{source}")', *assignment, ""]
+    for name, call in answer.calls.items():
+        expression = _call_expression(metric, call)
+        if several:
+            expression = f"{{label: {expression} for label, samples in runs.items()}}"
+        lines.append(f"{name} = {expression}")
+    return "\n".join(lines)
+
+
+def _call_expression(metric: str, call: Call) -> str:
+    """Return the expression of a call of `compute`, or of the list of calls of a sweep."""
+    arguments = [f"{name}={value!r}" for name, value in call.arguments.items()]
+    if call.sweep is None:
+        return f"{metric}.compute(**samples, {', '.join(arguments)})"
+    name, values = call.sweep
+    arguments.append(f"{name}=value")
+    return f"[{metric}.compute(**samples, {', '.join(arguments)}) for value in {values!r}]"
+
+
+def _assignment(variable: str, samples: dict[str, Any]) -> list[str]:
+    """Return the lines of an assignment of a dict, with each row of predictions on a line."""
+    return [f"{variable} = {{", *_dict_lines(samples), "}"]
+
+
+def _dict_lines(samples: dict[str, Any]) -> list[str]:
+    """Return the indented lines between the braces of a dict."""
+    lines = []
+    for key, value in samples.items():
+        if isinstance(value, dict):
+            lines += [f"{key!r}: {{", *_dict_lines(value), "},"]
+        elif key == "predictions":
+            lines += [f"{key!r}: [", *(f"    {row!r}," for row in value), "],"]
+        else:
+            lines.append(f"{key!r}: {value!r},")
+    return [f"    {line}" for line in lines]

@@ -1,0 +1,86 @@
+"""A request to score samples, and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .controls import Slider
+from .space import CHECKERS, Call, Options, Run, Space
+
+Samples = dict[str, Any]
+"""The predictions, and if there are any the references and groups, as `compute` takes them."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to score, and how. The samples are given as one of a table, a text, and files.
+
+    Attributes:
+        metric: the name of the metric.
+        checker: the name of the checker. It is used if the samples have references.
+        options: the value of each control, by its name.
+        calls: returns the calls of `compute`, as in `Space`.
+        limited_options: the options that can be at most the number of samples per question.
+        table: a list of rows. The first one has the headers.
+        text: JSON Lines, JSON or CSV.
+        files: the paths of uploaded files.
+    """
+
+    metric: str
+    checker: str
+    options: Options
+    calls: Callable[[Options, int], dict[str, Call]]
+    limited_options: tuple[str, ...] = ()
+    table: list[list[Any]] | None = None
+    text: str = ""
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The scores of a request, and how they were computed.
+
+    Attributes:
+        runs: the runs with their scores.
+        calls: the calls of `compute` that gave the scores, by name.
+        options: the options that were used. Those that are limited by the number of samples may be
+            lower than requested.
+        samples: the samples of each run, by its label.
+    """
+
+    runs: list[Run]
+    calls: dict[str, Call]
+    options: Options
+    samples: dict[str, Samples]
+
+
+def make_request(space: Space, checker: str, options: Options, **samples: Any) -> Request:
+    """Return a request for a Space, with defaults for the options that are not given.
+
+    Args:
+        space: the description of the Space.
+        checker: the name of the checker.
+        options: the values of controls, by their names.
+        **samples: one of `table`, `text` and `files`, as in `Request`.
+
+    Raises:
+        ValueError: if there is no such checker or option, or the value of an option is invalid.
+    """
+    if checker not in CHECKERS:
+        raise ValueError(f"The checker must be one of {', '.join(CHECKERS)}.")
+    controls = {control.name: control for control in space.controls}
+    for name in options:
+        if name not in controls:
+            known = ", ".join(controls)
+            raise ValueError(f"There is no option {name!r:.60}. The options are {known}.")
+    values = {
+        name: control.parse(options.get(name, control.value)) for name, control in controls.items()
+    }
+    limited = tuple(
+        control.name
+        for control in space.controls
+        if isinstance(control, Slider) and control.limited_by_samples
+    )
+    return Request(space.metric, checker, values, space.calls, limited, **samples)

@@ -1,0 +1,167 @@
+"""Read the samples of a request, from a table, a text or files, and limit their size."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .reading import PER_QUESTION, USUAL_NAMES, SelectionError, as_outcome, read_questions
+from .request import Request, Samples
+
+MAX_BYTES = 2 << 20
+MAX_QUESTIONS = 2_000
+MAX_SAMPLES_PER_QUESTION = 512
+MAX_SAMPLES = 100_000
+MAX_GROUPS = 40
+_FILE_TYPES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
+
+
+def read_samples(request: Request, parameters: Container[str]) -> dict[str, Samples]:
+    """Return the samples of each run of a request, by its label.
+
+    Text and files are copied to the current folder, so that error messages name them without a
+    path.
+
+    Args:
+        request: what to read.
+        parameters: the names of the parameters that `compute` takes.
+
+    Raises:
+        ValueError: if the samples cannot be read, or are too many.
+    """
+    if request.table is not None:
+        samples = {"table": _read_table(request.table)}
+    else:
+        columns = {role: None for role in PER_QUESTION if role in parameters}
+        if request.files:
+            paths = _copy_files(request.files)
+            # A group column can be chosen for files, on the pages that have such an option.
+            group = {"groups": request.options.get("group")} if "groups" in columns else {}
+            samples = {label: _read_file(path, columns | group) for label, path in paths.items()}
+        else:
+            samples = {"text": _read_file(_write_text(request.text), columns)}
+    for label, run in samples.items():
+        _check_size(run, f"{label}: " if len(samples) > 1 else "")
+    if len({"references" in run for run in samples.values()}) > 1:
+        raise ValueError("One file has references and the other has none. Give both or neither.")
+    return samples
+
+
+def _check_size(samples: Samples, prefix: str) -> None:
+    """Raise a ValueError, with a prefix in its message, if the samples are too many."""
+    sizes = [len(row) for row in samples["predictions"]]
+    counts = (
+        ("questions", len(sizes), MAX_QUESTIONS),
+        ("samples per question", max(sizes), MAX_SAMPLES_PER_QUESTION),
+        ("samples", sum(sizes), MAX_SAMPLES),
+        ("groups", len(set(map(str, samples.get("groups", ())))), MAX_GROUPS),
+    )
+    for things, count, limit in counts:
+        if count > limit:
+            raise ValueError(f"{prefix}{count:,} {things} are too many. The limit is {limit:,}.")
+
+
+# --- Text and files ---------------------------------------------------------------------
+
+
+def _read_file(path: str, columns: Mapping[str, str | None]) -> Samples:
+    """Read one file.
+
+    Args:
+        path: the path of the file.
+        columns: the column of each argument with one value per question. If it is None, the column
+            is found by its name.
+    """
+    try:
+        questions = read_questions(path, **columns)
+    except SelectionError as error:
+        raise ValueError(_with_remedy(error)) from error
+    return {name: list(column) for name, column in questions.arguments.items()}
+
+
+def _with_remedy(error: SelectionError) -> str:
+    """Return the message of the error and what a visitor can do about it.
+
+    The page has no way to choose a column, except for groups, so its name has to be a usual one.
+    """
+    if error.roles == ("groups",):
+        return str(error)
+    names = " or ".join(f'"{USUAL_NAMES[role][0]}"' for role in error.roles)
+    return f"{error} Name a column {names}."
+
+
+def _copy_files(uploads: Sequence[str]) -> dict[str, str]:
+    """Copy uploaded files to the current folder; return their new names by short, plain labels."""
+    names: dict[str, str] = {}
+    for number, upload in enumerate(map(Path, uploads), start=1):
+        file_type = upload.suffix.lower()
+        if file_type not in _FILE_TYPES:
+            raise ValueError(f"The name of a file must end in one of {', '.join(_FILE_TYPES)}.")
+        if upload.stat().st_size > MAX_BYTES:
+            raise ValueError(f"The limit for a file is {MAX_BYTES // 1_000_000} MB.")
+        label = re.sub(r"[^\w.=+-]+", "_", upload.stem).strip("._-")[:24] or "file"
+        if label in names:
+            label = f"{label}_{number}"
+        names[label] = f"{label}{file_type}"
+        Path(names[label]).write_bytes(upload.read_bytes())
+    return names
+
+
+def _write_text(text: str) -> str:
+    """Write the text to a file in the current folder, and return the name of the file."""
+    if len(text.encode(errors="replace")) > MAX_BYTES:
+        raise ValueError(f"The limit for a text is {MAX_BYTES // 1_000_000} MB.")
+    if not text.strip():
+        raise ValueError("There is no text. Paste JSON Lines or CSV.")
+    file_type = {"[": "json", "{": "jsonl"}.get(text.lstrip()[0], "csv")
+    name = f"text.{file_type}"
+    Path(name).write_text(text, encoding="utf-8", errors="replace")
+    return name
+
+
+# --- Table ------------------------------------------------------------------------------
+
+
+def _read_table(table: list[list[Any]]) -> Samples:
+    """Read the table of the page: a row of headers, and a row for each question.
+
+    The columns of the reference, the group and the question have one of their usual names. All
+    other columns hold samples. Empty cells and empty rows are ignored.
+    """
+    headers, *rows = [["" if cell is None else str(cell).strip() for cell in row] for row in table]
+    roles = [_role(header) for header in headers]
+    numbers = []
+    samples: Samples = {"predictions": [], "references": [], "groups": []}
+    for number, row in enumerate(rows, start=1):
+        if not any(row):
+            continue
+        cells = list(zip(roles, row, strict=True))
+        predictions = [cell for role, cell in cells if role == "predictions" and cell]
+        if not predictions:
+            raise ValueError(f"Row {number} has no sample.")
+        numbers.append(number)
+        samples["predictions"].append(predictions)
+        by_role = dict(cells)
+        samples["references"].append(by_role.get("references", ""))
+        samples["groups"].append(by_role.get("groups", ""))
+    if not numbers:
+        raise ValueError("The table has no questions.")
+    for role, noun in (("references", "reference"), ("groups", "group")):
+        if not any(samples[role]):
+            del samples[role]
+        elif not all(samples[role]):
+            missing = numbers[samples[role].index("")]
+            raise ValueError(f"Row {missing} has no {noun}, but other rows have one.")
+    if "references" not in samples:
+        samples["predictions"] = [[as_outcome(c) for c in row] for row in samples["predictions"]]
+    return samples
+
+
+def _role(header: str) -> str:
+    """Return the role of a column of the table."""
+    for role in ("references", "groups", "questions"):
+        if header.lower() in USUAL_NAMES[role]:
+            return role
+    return "predictions"

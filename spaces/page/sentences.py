@@ -1,0 +1,59 @@
+"""Numbers and results in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .space import Run
+
+
+def percent(share: float) -> str:
+    """Return a share in percent: "12 %", with a decimal below 1 % and above 99 %."""
+    is_extreme = 0 < share < 0.01 or 0.99 < share < 1
+    return f"{100 * share:.1f} %" if is_extreme else f"{100 * share:.0f} %"
+
+
+def decimal(value: float) -> str:
+    """Return a number with three decimals."""
+    return f"{round(value, 3) + 0.0:.3f}"  # adding 0 avoids -0.000
+
+
+def sentence_per_run(runs: Sequence[Run], clauses: Sequence[str]) -> str:
+    """Return one sentence for each run, from a clause in lower case for each.
+
+    If there are several runs, each sentence starts with the label of its run.
+    """
+    if len(runs) == 1:
+        return f"{clauses[0][0].upper()}{clauses[0][1:]}."
+    return " ".join(f"{run.label}: {clause}." for run, clause in zip(runs, clauses, strict=True))
+
+
+_SHADING = {
+    "sampling": "{level} range if the same questions were sampled again",
+    "hierarchical": "{level} range if the same questions were sampled again",
+    "questions": "{level} range for other questions like these",
+    "none": "all possible values, because the samples do not determine a range",
+}
+
+
+def shading_note(runs: Sequence[Run], call: str, confidence: float) -> str:
+    """Return the sentence of a caption that says what the shaded areas are.
+
+    Args:
+        runs: the runs in the chart.
+        call: the name of the call that gave the scores, with `interval="auto"`.
+        confidence: the confidence level.
+    """
+    level = percent(confidence)
+    by_run = {}
+    for run in runs:
+        methods = {
+            value
+            for key, value in run.scores(call).items()
+            if key.endswith("_interval") and "/" not in key
+        }
+        meanings = {_SHADING[method].format(level=level) for method in methods}
+        by_run[run.label] = " or ".join(sorted(meanings))
+    if len(set(by_run.values())) == 1:
+        return f"Shaded: {by_run[runs[0].label]}."
+    return f"Shaded: {'; '.join(f'{meaning} ({label})' for label, meaning in by_run.items())}."

@@ -1,0 +1,93 @@
+"""What a page shows for an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from .charts import Chart
+from .controls import Slider
+from .downloads import Downloads
+from .markup import result_html, score_table_html
+from .python_code import python_code
+from .request import Answer, Request, Samples
+from .space import Run, Space
+
+_CHECKER_NOTES = {
+    "exact_match": "Counted as correct: the sample equals the reference exactly.",
+    "numeric": "Checked with numeric: the last number in the sample equals the reference.",
+    "math_verify": "Checked with math_verify: the sample is mathematically equal to the reference.",
+}
+
+
+@dataclass(frozen=True)
+class View:
+    """What the page shows for an answer.
+
+    Attributes:
+        result: HTML with the result in words, and a note on the samples.
+        charts: the charts, in the order of the Space.
+        table: HTML with the table of scores.
+        scores_file: the path of the scores as JSON.
+        code: Python code that computes the scores again.
+    """
+
+    result: str
+    charts: list[Chart]
+    table: str
+    scores_file: str
+    code: str
+
+
+def make_view(space: Space, request: Request, answer: Answer, downloads: Downloads) -> View:
+    """Return what the page of a Space shows for a request and its answer."""
+    notes = [_samples_note(space, answer.runs)]
+    samples = answer.samples.values()
+    if any("references" in run for run in samples):
+        notes.append(_CHECKER_NOTES[request.checker])
+        if request.checker == "exact_match" and not any(map(_has_exact_match, samples)):
+            notes.append(f"No {space.cell_noun} equals its reference exactly. Try another checker.")
+    notes += _lowered_notes(space, request, answer)
+    return View(
+        result=result_html(space.sentence(answer.runs, answer.options), " ".join(notes)),
+        charts=[chart(answer.runs, answer.options) for chart in space.charts],
+        table=score_table_html(answer.runs, answer.options),
+        scores_file=downloads.write_scores(answer),
+        code=python_code(space.metric, answer),
+    )
+
+
+def _samples_note(space: Space, runs: Iterable[Run]) -> str:
+    """Return how many questions and samples there are: "6 questions, 8 samples each."."""
+    runs = list(runs)
+    parts = []
+    for run in runs:
+        fewest, most = min(run.sample_counts), max(run.sample_counts)
+        samples = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+        questions = len(run.sample_counts)
+        noun = space.row_noun if questions == 1 else f"{space.row_noun}s"
+        label = f"{run.label}: " if len(runs) > 1 else ""
+        parts.append(f"{label}{questions} {noun}, {samples} {space.cell_noun}s each")
+    return f"{'; '.join(parts)}."
+
+
+def _has_exact_match(samples: Samples) -> bool:
+    """Return whether a sample equals its reference, or a question has a list of references."""
+    for row, reference in zip(samples["predictions"], samples["references"], strict=True):
+        if isinstance(reference, list) or str(reference) in map(str, row):
+            return True
+    return False
+
+
+def _lowered_notes(space: Space, request: Request, answer: Answer) -> list[str]:
+    """Return a sentence for each option that was lowered to the number of samples."""
+    notes = []
+    for control in space.controls:
+        if isinstance(control, Slider):
+            used, requested = answer.options[control.name], request.options[control.name]
+            if used < requested:
+                notes.append(
+                    f"{control.label} was lowered to {used}, the smallest number of "
+                    f"{space.cell_noun}s per {space.row_noun}."
+                )
+    return notes

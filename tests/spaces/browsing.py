@@ -1,0 +1,110 @@
+"""Use the page of a Space in a browser.
+
+Screenshots are kept in build/screenshots, or in the folder that SCREENSHOTS names.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+
+from conftest import ROOT
+
+SCREENSHOTS = Path(os.environ.get("SCREENSHOTS", ROOT / "build" / "screenshots"))
+DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+
+
+@contextlib.contextmanager
+def opened(browser, space, viewport=DESKTOP, scheme="light"):
+    """Open the page of a Space. It must raise no error and send no request to another host."""
+    problems = []
+    context = browser.new_context(viewport=viewport, color_scheme=scheme, accept_downloads=True)
+    page = context.new_page()
+
+    def check_request(request):
+        if not request.url.startswith((space.url, "data:", "blob:")):
+            problems.append(request.url)
+
+    def check_message(message):
+        if message.type == "error":
+            problems.append(message.text)
+
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", check_message)
+    page.on("request", check_request)
+    page.goto(space.url)
+    page.wait_for_selector("canvas")
+    try:
+        yield page
+    finally:
+        context.close()
+    assert not problems
+
+
+def screenshot_file(name):
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    return SCREENSHOTS / f"{name}.png"
+
+
+def take_screenshot(page, name):
+    page.wait_for_timeout(300)
+    page.screenshot(path=screenshot_file(name), full_page=True)
+
+
+def sentence(page):
+    return page.inner_text(".sentence")
+
+
+def note(page):
+    return page.inner_text(".note")
+
+
+def scores(page):
+    return page.inner_text(".numbers")
+
+
+def wait_for_change(page, before, read=sentence):
+    """Return what `read` reads from the page, once it differs from `before`."""
+    for _ in range(300):
+        if page.locator(".sentence").count() and (now := read(page)) != before:
+            return now
+        page.wait_for_timeout(50)
+    raise AssertionError(f"this did not change: {before}")
+
+
+def problem(page):
+    """Return the problem that the page shows instead of scores."""
+    page.wait_for_selector(".problem")
+    text = page.inner_text(".problem")
+    assert "Traceback" not in text
+    assert not page.locator("canvas:visible").count(), "a chart is shown beside a problem"
+    return text
+
+
+def wait_for_problem(page, text):
+    """Wait until the page shows a problem whose message contains a text."""
+    page.wait_for_function(
+        "text => document.querySelector('.problem')?.innerText.includes(text)", arg=text
+    )
+    assert text in problem(page)
+
+
+def choose_source(page, source):
+    page.locator("#source").get_by_text(source, exact=True).click()
+
+
+def paste(page, text):
+    choose_source(page, "Paste")
+    page.fill("#text textarea", text)
+
+
+def upload(page, *files):
+    choose_source(page, "Files")
+    page.wait_for_selector("#files input[type=file]", state="attached")
+    page.set_input_files("#files input[type=file]", list(files))
+
+
+def has_one_color(canvas):
+    """Return whether a chart is blank, up to the color of its background."""
+    look = """canvas => new Set(new Uint32Array(canvas.getContext("2d")
+        .getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size < 3"""
+    return canvas.evaluate(look)

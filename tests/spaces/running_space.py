@@ -1,0 +1,93 @@
+"""Bundle a Space and start it, with nothing of this repository in its environment."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+from conftest import ROOT
+
+NAMES = sorted(path.parent.name for path in (ROOT / "spaces").glob("*/app.py"))
+# What a program needs to find Python, a package index, and its certificates. Other variables could
+# lead to this repository, or to the Hub.
+KEPT_VARIABLES = (
+    *("PATH", "LANG", "PIP_CONFIG_FILE", "PIP_INDEX_URL", "PIP_CERT", "SSL_CERT_FILE"),
+)
+
+
+@dataclass
+class RunningSpace:
+    """A Space that serves its page.
+
+    Attributes:
+        name: the name of the metric.
+        folder: the bundled Space.
+        url: the address of the page.
+    """
+
+    name: str
+    folder: Path
+    url: str
+
+
+def bundle(name: str, target: Path) -> None:
+    """Write a Space into a folder."""
+    command = [sys.executable, str(ROOT / "spaces" / "bundle.py"), name, str(target)]
+    subprocess.run(command, check=True, timeout=60)
+
+
+def clean_environment() -> dict[str, str]:
+    return {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+
+
+@contextlib.contextmanager
+def start(name: str, python: str, compiled: Path, folder: Path):
+    """Bundle and start a Space. When it ends, it must have written to its temporary folder only.
+
+    Args:
+        name: the name of the metric.
+        python: the Python that runs it.
+        compiled: the folder for compiled modules, which later Spaces use again.
+        folder: an empty folder.
+    """
+    target, home, temporary, log = (folder / part for part in (name, "home", "tmp", "log"))
+    bundle(name, target)
+    home.mkdir()
+    temporary.mkdir()
+    port = free_port()
+    environment = clean_environment() | {
+        "HOME": str(home),
+        "TMPDIR": str(temporary),
+        "GRADIO_SERVER_PORT": str(port),
+        "PYTHONPYCACHEPREFIX": str(compiled),
+    }
+    url = f"http://127.0.0.1:{port}"
+    before = sorted(target.rglob("*"))
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            [python, "app.py"], cwd=target, env=environment, stdout=output, stderr=output
+        )
+        try:
+            for _ in range(480):
+                assert process.poll() is None, log.read_text()
+                with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/config"):
+                    break
+                time.sleep(0.25)
+            yield RunningSpace(name, target, url)
+        finally:
+            process.terminate()
+            process.wait(30)
+    assert sorted(target.rglob("*")) == before, "the Space wrote into its own folder"
+    assert not [path for path in home.rglob("*") if path.is_file()], "the Space wrote into the home"
+    assert "Traceback" not in log.read_text()
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]

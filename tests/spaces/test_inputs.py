@@ -1,0 +1,120 @@
+"""How a page reads what visitors paste and upload, and what it refuses."""
+
+import json
+import re
+
+import pytest
+from browsing import (
+    choose_source,
+    note,
+    opened,
+    paste,
+    problem,
+    sentence,
+    take_screenshot,
+    upload,
+    wait_for_change,
+    wait_for_problem,
+)
+
+pytest_plugins = ["space_fixtures"]
+
+
+def test_pasted_csv_with_one_sample_in_each_row_is_scored(browser, space):
+    if space.name == "score_agg":
+        text = "question,verdicts\nq1,fully\nq1,none\nq2,mostly\nq2,minor\n"
+    else:
+        text = "question,prediction,reference\nq1,12,12\nq1,13,12\nq2,7,7\nq2,7,7\n"
+    with opened(browser, space) as page:
+        before = sentence(page)
+        choose_source(page, "Paste")
+        assert "There is no text" in problem(page)
+        page.fill("#text textarea", text)
+        wait_for_change(page, before)
+        assert re.match(r"2 \w+, 2 \w+ each\.", note(page))
+
+
+def bad_texts(space):
+    """Return texts that cannot be scored, with a part of the message for each."""
+    bad = {
+        '{"predictions": [': "line 1: invalid JSON",
+        '{"text": "1"}': "no column with a usual name for samples. The columns are text. Name a "
+        'column "predictions" or "outcomes".',
+        "sample\n1\n0": "no column with a usual name for the question that it belongs to. The "
+        'columns are sample. Name a column "question_id".',
+        "[" * 100_000: "nested too deep",
+        '{"outcomes": []}': "is empty",
+        '{"outcomes": [1, null]}\n{"outcomes": [null]}': "nothing but None",
+    }
+    if space.name != "score_agg":
+        bad['{"predictions": ["1"]}'] = "not outcomes"
+    return bad
+
+
+def test_bad_text_shows_a_message_and_no_chart(browser, space):
+    with opened(browser, space) as page:
+        choose_source(page, "Paste")
+        page.wait_for_selector(".problem")
+        for text, message in bad_texts(space).items():
+            page.fill("#text textarea", text)
+            wait_for_problem(page, message)
+        take_screenshot(page, f"{space.name}-problem")
+        choose_source(page, "Table")
+        page.wait_for_selector("canvas")
+        assert not page.locator(".problem:visible").count()
+
+
+@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
+def test_a_row_without_a_reference_is_named(browser, space):
+    with opened(browser, space) as page:
+        page.get_by_test_id("cell-2-0").dblclick()
+        page.wait_for_selector("#table textarea[aria-label='Edit cell']")
+        page.keyboard.press("Control+A")
+        page.keyboard.press("Delete")
+        page.keyboard.press("Enter")
+        wait_for_problem(page, "Row 3 has no reference, but other rows have one.")
+
+
+@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
+def test_uploads_have_limits(browser, space, tmp_path):
+    row = '{"outcomes": [1, 0]}\n'
+    uploads = {
+        "The limit for a file is 2 MB.": {"large.jsonl": row * 120_000},
+        "2,001 questions are too many. The limit is 2,000.": {"long.jsonl": row * 2001},
+        "The name of a file must end in one of": {"<img src=x onerror='window.hacked=1'>.txt": row},
+        "has no questions": {"head.csv": "question,prediction,reference\n"},
+        "3 files are too many": {f"{number}.jsonl": row for number in range(3)},
+        "One file has references": {"a.jsonl": row, "b.csv": 'prediction,reference\n"[""1""]",1'},
+    }
+    with opened(browser, space) as page:
+        for message, files in uploads.items():
+            for name, text in files.items():
+                (tmp_path / name).write_text(text)
+            choose_source(page, "Table")
+            page.wait_for_selector(".sentence")
+            upload(page, *(tmp_path / name for name in files))
+            wait_for_problem(page, message)
+            assert not page.locator("img[src=x]").count()
+            page.click("#files button[aria-label='Clear']")
+            page.wait_for_selector("#files input[type=file]", state="attached")
+
+
+HOSTILE = '<img src=x onerror="window.hacked=1"> {{7*7}} ${window.hacked=1} **b** [a](http://x.y)'
+
+
+def test_text_of_a_visitor_never_becomes_html(browser, space, tmp_path):
+    row = {"outcomes": [1, 0], "group": HOSTILE, HOSTILE: 1}
+    if space.name == "score_agg":
+        row = {"verdicts": ["fully", "none"], HOSTILE: 1}
+    file = tmp_path / "<img src=x onerror=alert(1)>${7*7}.jsonl"
+    file.write_text(json.dumps(row) + "\n")
+    with opened(browser, space) as page:
+        before = sentence(page)
+        upload(page, file)
+        wait_for_change(page, before)
+        choose_source(page, "Paste")
+        page.wait_for_selector(".problem")
+        paste(page, json.dumps({HOSTILE: 1}))
+        wait_for_problem(page, HOSTILE)
+        assert page.evaluate("window.hacked") is None
+        assert not page.locator("img[src='x'], .problem a, .problem strong").count()

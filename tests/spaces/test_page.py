@@ -1,0 +1,131 @@
+"""What a visitor sees on a page, and how it follows the controls."""
+
+import re
+
+import pytest
+from browsing import (
+    PHONE,
+    has_one_color,
+    note,
+    opened,
+    paste,
+    scores,
+    sentence,
+    take_screenshot,
+    upload,
+    wait_for_change,
+)
+from conftest import ROOT
+from running_space import NAMES
+
+pytest_plugins = ["space_fixtures"]
+
+SAMPLES = ROOT / "shared" / "at_k" / "samples"
+TWO_FILES = [str(SAMPLES / f"smollm2_{name}.jsonl") for name in ("cool", "warm")]
+WITH_CHECKER = [name for name in NAMES if name != "score_agg"]
+WITH_SHADING = ["cons_at_k", "gpassk", "max_at_k"]
+
+
+def test_the_page_opens_with_an_example_and_its_charts(browser, space):
+    with opened(browser, space) as page:
+        assert re.search(r"\d", sentence(page))
+        canvases = page.locator("canvas").all()
+        assert len(canvases) == page.locator(".chart").count()
+        assert not any(has_one_color(canvas) for canvas in canvases)
+        assert page.locator(".numbers tbody tr").count()
+        take_screenshot(page, f"{space.name}-desktop-light")
+    with opened(browser, space, scheme="dark") as page:
+        take_screenshot(page, f"{space.name}-desktop-dark")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits_a_phone(browser, space, scheme):
+    with opened(browser, space, PHONE, scheme) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+        for canvas in page.locator("canvas").all():
+            assert canvas.bounding_box()["width"] <= PHONE["width"]
+        take_screenshot(page, f"{space.name}-phone-{scheme}")
+
+
+def test_every_example_is_scored(browser, space):
+    with opened(browser, space) as page:
+        buttons = page.locator("#examples button").all()
+        for number, button in enumerate(buttons[1:], start=1):
+            before = sentence(page)
+            button.click()
+            wait_for_change(page, before)
+            page.wait_for_selector("canvas")
+            assert not page.locator(".problem:visible").count()
+            take_screenshot(page, f"{space.name}-example-{number}")
+
+
+def test_the_scores_follow_an_edit_of_the_table(browser, space):
+    other = {"score_agg": "none", "max_at_k": "0.05"}.get(space.name, "?")
+    with opened(browser, space) as page:
+        before = scores(page)
+        page.get_by_test_id("cell-0-3").dblclick()
+        page.wait_for_selector("#table textarea[aria-label='Edit cell']")
+        page.keyboard.press("Control+A")
+        page.keyboard.type(other)
+        page.keyboard.press("Enter")
+        wait_for_change(page, before, scores)
+
+
+def test_the_scores_follow_a_slider(browser, space):
+    def answer_and_scores(page):
+        return page.inner_text("#answer") + scores(page)
+
+    with opened(browser, space) as page:
+        before = answer_and_scores(page)
+        page.locator("#inputs input[type=range]").first.focus()
+        page.keyboard.press("ArrowLeft")
+        wait_for_change(page, before, answer_and_scores)
+
+
+@pytest.mark.parametrize("space", WITH_CHECKER, indirect=True, scope="session")
+def test_two_files_are_compared(browser, space):
+    with opened(browser, space) as page:
+        before = sentence(page)
+        upload(page, *TWO_FILES)
+        before = wait_for_change(page, before)
+        assert "equals its reference exactly. Try another checker." in note(page)
+        page.click("#checker input")
+        page.get_by_role("option", name="numeric").click()
+        compared = wait_for_change(page, before)
+        assert "smollm2_cool" in compared
+        assert "smollm2_warm" in compared
+        assert "Checked with numeric" in note(page)
+        assert page.locator(".numbers th", has_text="difference").count() == 1
+        take_screenshot(page, f"{space.name}-two-files")
+
+
+@pytest.mark.parametrize("space", WITH_SHADING, indirect=True, scope="session")
+def test_the_caption_says_what_the_intervals_are_for(browser, space):
+    many = '{"outcomes": [1, 0]}\n{"outcomes": [1, 1]}\n{"outcomes": [0, 0]}'
+    with opened(browser, space) as page:
+        for text, meaning in {
+            many: "95 % range if the same questions were sampled again.",
+            '{"outcomes": [1]}\n{"outcomes": [0]}\n{"outcomes": [1]}': "95 % range for other "
+            "questions like these.",
+            '{"outcomes": [1]}': "all possible values, because the samples do not determine a "
+            "range.",
+        }.items():
+            before = scores(page)
+            paste(page, text)
+            wait_for_change(page, before, scores)
+            captions = page.locator(".caption").all_inner_texts()
+            shaded = [caption for caption in captions if "Shaded: " in caption]
+            assert shaded
+            assert all(f"Shaded: {meaning}" in caption for caption in shaded)
+        assert not page.locator(".problem:visible").count()
+
+
+@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
+def test_k_is_lowered_to_the_number_of_samples(browser, space):
+    with opened(browser, space) as page:
+        before = sentence(page)
+        paste(page, '{"outcomes": [1, 0]}\n{"outcomes": [1, 1, 0]}')
+        wait_for_change(page, before)
+        lowered = "k was lowered to 2, the smallest number of samples per question."
+        assert note(page) == f"2 questions, 2 to 3 samples each. {lowered}"
+        assert page.locator("#k input[type=range]").get_attribute("max") == "2"
