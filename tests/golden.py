@@ -39,7 +39,7 @@ RELATIVE, ABSOLUTE, EXAMPLES = 1e-9, 1e-12, 20
 METRICS = ("gpassk", "bayes_at_n", "max_at_k", "cons_at_k", "score_agg")
 COMPUTES = GPASSK, BAYES, MAX, CONS, AGG = [f"{name}.compute" for name in METRICS]
 SINGLE_SCORES = ["G-Pass@k", "mG-Pass@k", "pass@k", "pass^k", "maj@k", "AUC@k", "Spectrum@k"]
-BLENDS = ["Geom@k", "Geom_ds@k", "GeoSpectrum@k"]
+PRODUCTS = ["Geom@k", "Geom_ds@k", "GeoSpectrum@k"]
 ROLES, NAN, INF = ("predictions", "references"), math.nan, math.inf
 
 
@@ -78,7 +78,7 @@ REWARDS |= {"rewards, one question constant": np.vstack([NORMAL[:4], np.full(12,
 REWARDS |= {"shares": UNIFORM, "shares, unscored": unscored(UNIFORM.round(1))}
 VERDICTS = {"verdicts": GRADES, "verdicts, unscored": unscored(GRADES), "one item": GRADES[:1]}
 VERDICTS |= {"weights, many of 0": RNG.choice([0.0, 0.4, 1.0], (7, 6))}
-JUDGED: Inputs = {
+CHECKED: Inputs = {
     **{"letters": (LETTERS, TEXTS), "letters, unscored": (unscored(LETTERS), TEXTS)},
     "letters, accepted lists": (LETTERS, [["a", "b"], ["c"], ["dd", "a"], ["b"]] * 2),
     "sentences": (SENTENCES, ["12", "13", "1200.5", "so it is 0.5", "-7", "12"]),
@@ -119,7 +119,7 @@ UNFIT: Inputs = {f"invalid {value!r}": (value,) for value in INVALID}
 UNFIT |= {"references, 9": (LETTERS, [*TEXTS, "a"]), "references, None": (LETTERS, [None] * 8)}
 PLAIN: Inputs = OUTCOMES | LONG | SIZES | GRADED | REWARDS | VERDICTS | CONTAINERS
 INPUTS: dict[str, tuple] = {name: (value,) for name, value in PLAIN.items()}
-INPUTS |= JUDGED | TEXT_CONTAINERS | PAIRS | UNFIT | {"letters only": (LETTERS,)}
+INPUTS |= CHECKED | TEXT_CONTAINERS | PAIRS | UNFIT | {"letters only": (LETTERS,)}
 
 # Values of options that follow from the number of questions m and from k; and checkers.
 DERIVED: dict[str, Callable[[int, Any], Any]] = {
@@ -241,11 +241,11 @@ def function_cases() -> Iterator[Case]:
 def metric_cases() -> Iterator[Case]:
     """Yield computes of the metrics, first without intervals."""
     k, some = over("k", None, 1, 5, [1, 2, 4], 100), [*OUTCOMES, *LONG]
-    names = [{}, *over("include", *SINGLE_SCORES, *BLENDS, [*BLENDS, *SINGLE_SCORES])]
+    names = [{}, *over("include", *SINGLE_SCORES, *PRODUCTS, [*PRODUCTS, *SINGLE_SCORES])]
     yield from cases("gpassk", GPASSK, some, k, names)
     extra = over("thresholds", 0, 0.28, 0.5, [0.28, 0.6], (0.1, 1.0))
-    extra += [{"include": BLENDS, **x} for x in [*over("lam", 0, 0.3, 1), *POWERS]]
-    extra += [{"include": SINGLE_SCORES + BLENDS, "weights": "rising"}]
+    extra += [{"include": PRODUCTS, **x} for x in [*over("lam", 0, 0.3, 1), *POWERS]]
+    extra += [{"include": SINGLE_SCORES + PRODUCTS, "weights": "rising"}]
     yield from cases("gpassk", GPASSK, "10 x 25", over("k", 7, 25), extra, EACH)
     yield from cases("cons_at_k", CONS, [*some, "shares", "shares, unscored"], k, EACH)
     yield from cases("max_at_k", MAX, [*some, *GRADED, *REWARDS], k, W, EACH)
@@ -253,7 +253,7 @@ def metric_cases() -> Iterator[Case]:
     k, scores = over("k", [1, 4], [2, 20]), {"include": SINGLE_SCORES, "thresholds": [0.28, 0.5]}
     for target, inputs, options in (
         (GPASSK, OUTCOMES, [{**x, **scores} for x in k]),
-        (GPASSK, OUTCOMES, [{"k": 4, "include": BLENDS}]),
+        (GPASSK, OUTCOMES, [{"k": 4, "include": PRODUCTS}]),
         (CONS, ["letters", *OUTCOMES, "shares", "shares, unscored"], over("k", [1, 2, 4])),
         (MAX, OUTCOMES, k),
         (MAX, REWARDS, over("k", [1, 4])),
@@ -282,7 +282,7 @@ def input_cases() -> Iterator[Case]:
     for target in COMPUTES:
         options = [{}] if target in (BAYES, AGG) else over("k", None, [1, 2])
         yield from cases("containers", target, CONTAINERS | TEXT_CONTAINERS, options, EACH)
-        yield from cases("checkers", target, JUDGED, checks, options, EACH)
+        yield from cases("checkers", target, CHECKED, checks, options, EACH)
         where = over("num_proc", 1, 2) + over("executor", "two threads")
         yield from cases("checkers", target, "letters", checks[2:3], where)
     some, labels = [BAYES, MAX], [{"categories": ["incorrect", "partial", "correct"]}, {}]
@@ -292,8 +292,8 @@ def input_cases() -> Iterator[Case]:
     extra = over("weights", {"a": 1, "b": 0.25, "c": 0.0, "dd": 0.5})
     yield from cases("checkers", AGG, "letters only", TEMPERATURES, extra, EACH)
     merged, k = over("merge_right", True, False), over("k", None, 1, [2, 3, 4, 5, 7])
-    yield from cases("votes", CONS, JUDGED, merged, k, checks[:3], EACH)
-    some = ["12 x 16", "ragged", "unscored", "rewards", "rewards, unscored", "verdicts", *JUDGED]
+    yield from cases("votes", CONS, CHECKED, merged, k, checks[:3], EACH)
+    some = ["12 x 16", "ragged", "unscored", "rewards", "rewards, unscored", "verdicts", *CHECKED]
     for name, inputs, steps in itertools.product(METRICS, some, ("", "1", "1221")):
         compute = partial(in_steps, name, INPUTS[inputs], steps)
         yield "steps", f"{name}({inputs}) in steps {steps!r}", compute

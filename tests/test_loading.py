@@ -68,7 +68,7 @@ def test_a_metric_loads_by_name_after_at_k_register_without_a_network(tmp_path):
     shown = run("from at_k.cli.command import main; main(['register'])", tmp_path, tmp_path)
     assert '"gpassk"' in shown
     assert run(BY_NAME, tmp_path, tmp_path, isolated=True) == EXPECTED
-    # A Hub that cannot be reached is the same as being told to be offline.
+    # Offline mode takes the same path as a Hub that does not answer.
     unreachable = {"HF_EVALUATE_OFFLINE": "0", "HF_ENDPOINT": "http://127.0.0.1:1"}
     assert run(BY_NAME, tmp_path, tmp_path, isolated=True, **unreachable) == EXPECTED
 
