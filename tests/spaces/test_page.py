@@ -88,7 +88,7 @@ def test_two_files_are_compared(browser, space):
         before = sentence(page)
         upload(page, *TWO_FILES)
         before = wait_for_change(page, before)
-        assert "equals its reference exactly. Try another checker." in note(page)
+        assert "Counted as correct: the sample equals the reference exactly." in note(page)
         page.click("#checker input")
         page.get_by_role("option", name="numeric").click()
         compared = wait_for_change(page, before)
@@ -97,6 +97,15 @@ def test_two_files_are_compared(browser, space):
         assert "Checked with numeric" in note(page)
         assert page.locator(".numbers th", has_text="difference").count() == 1
         take_screenshot(page, f"{space.name}-two-files")
+
+
+@pytest.mark.parametrize("space", WITH_CHECKER, indirect=True, scope="session")
+def test_another_checker_is_suggested_if_no_sample_equals_its_reference(browser, space):
+    with opened(browser, space) as page:
+        before = sentence(page)
+        paste(page, '{"predictions": ["12.0", "13"], "reference": "12"}')
+        wait_for_change(page, before)
+        assert "No sample equals its reference exactly. Try another checker." in note(page)
 
 
 @pytest.mark.parametrize("space", WITH_SHADING, indirect=True, scope="session")
