@@ -93,7 +93,7 @@ def parse_numbers(text: str) -> list[float] | None:
 
 
 def parse_words(text: str) -> list[str] | None:
-    """Return the words of a text such as "wrong, right", or None if there are none."""
+    """Return the words of a text such as "incorrect, correct", or None if there are none."""
     return [part.strip() for part in text.split(",") if part.strip()] or None
 
 
