@@ -615,12 +615,14 @@ class Outcomes:
         sizes: (M,) number of samples of each question, at least one.
         name: what the caller calls the outcomes, for messages.
         scored: (S,) False for samples that are not scored, or None if all are.
+        size: number of samples of each question, if it is known to be the same for all.
     """
 
     values: np.ndarray
     sizes: np.ndarray
     name: str = "R"
     scored: np.ndarray | None = None
+    size: int | None = None
 
     @classmethod
     def concatenate(cls, batches: Sequence[Outcomes]) -> Outcomes:
@@ -661,7 +663,7 @@ class Outcomes:
         Raises:
             ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
         """
-        size = one_size(self.sizes)
+        size = self.size or one_size(self.sizes)
         if self.scored is not None or not size:
             require_binary(self)
             correct = self.values if self.scored is None else (self.values == 1) & self.scored
@@ -815,12 +817,12 @@ def read_outcomes(R, name: str = "R", labels: Mapping[str, float] | None = None)
         if array.ndim > 2:
             raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
         questions, samples = array.shape if array.ndim == 2 else (1, array.size)
-        outcomes = Outcomes(array.ravel(), np.full(questions, samples), name)
+        outcomes = Outcomes(array.ravel(), np.full(questions, samples), name, size=samples)
     else:
         outcomes = _read_lists(R.tolist() if hasattr(R, "tolist") else list(R), name, labels or {})
     if len(outcomes.sizes) == 0:
         raise ValueError(f"{name} holds no question.")
-    if not outcomes.sizes.all():
+    if not (outcomes.size or outcomes.sizes.all()):
         empty = int(np.argmin(outcomes.sizes))
         raise ValueError(f"{name}[{empty}] is empty: a question needs a sample.")
     if outcomes.values.dtype.kind == "f":
