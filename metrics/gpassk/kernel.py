@@ -3030,7 +3030,8 @@ def estimator(scores: Mapping[str, Score]) -> tuple[dict[str, Score], Estimate]:
 
     def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
         columns = expected_credits(n, c, credits)
-        return np.column_stack([columns, *(keys[key].value(columns.T) for key in products)])
+        values = [keys[key].value(columns.T) for key in products]
+        return np.column_stack([columns, *values]) if values else columns
 
     own = {key: Score((len(credits) + place,)) for place, key in enumerate(products)}
     return keys | own, estimate
