@@ -406,24 +406,25 @@ def _results_by_batch(
     batches = [pairs[start : start + size] for start in range(0, len(pairs), size)]
     if executor is not None:
         if isinstance(executor, ProcessPoolExecutor):
-            _require_workers(executor, len(batches))
+            _require_workers(executor)
         yield from executor.map(check, batches)
     elif num_proc is not None and num_proc > 1:
         # The checker may be large: each process gets it once, not with every batch.
         keep, check_with_kept = _functions_for_processes()
         with ProcessPoolExecutor(num_proc, initializer=keep, initargs=(check,)) as pool:
-            _require_workers(pool, len(batches))
+            _require_workers(pool)
             yield from pool.map(check_with_kept, batches)
     else:
         yield from (check([pair]) for pair in pairs)
 
 
-def _require_workers(pool: ProcessPoolExecutor, tasks: int) -> None:
+def _require_workers(pool: ProcessPoolExecutor) -> None:
     """Raise a ValueError unless workers start and run tasks that cannot fail.
 
     So a worker that dies later died while it checked a sample. Workers usually cannot start because
     they import a main module that starts them again.
     """
+    tasks = os.cpu_count() or 1  # a pool starts workers for waiting tasks: so they start together
     try:
         list(pool.map(bool, range(tasks)))
     except BrokenExecutor as error:
@@ -743,7 +744,7 @@ def _is_binary(values: np.ndarray) -> bool:
         return True
     if values.dtype.kind in "iu":
         # OR-ing all values costs half as much as comparing each.
-        return np.bitwise_or.reduce(values, axis=None) in (0, 1)
+        return np.bitwise_or.reduce(values.reshape(-1)) in (0, 1)
     return bool(((values == 0) | (values == 1)).all())
 
 

@@ -192,7 +192,7 @@ def _is_binary(values: np.ndarray) -> bool:
         return True
     if values.dtype.kind in "iu":
         # OR-ing all values costs half as much as comparing each.
-        return np.bitwise_or.reduce(values, axis=None) in (0, 1)
+        return np.bitwise_or.reduce(values.reshape(-1)) in (0, 1)
     return bool(((values == 0) | (values == 1)).all())
 
 
