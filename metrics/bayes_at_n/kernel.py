@@ -2728,6 +2728,12 @@ def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return row, unique.inverse
 
 
+def has_real_rewards(outcomes: Outcomes) -> bool:
+    """Whether a scored outcome is a float other than 0 and 1, which no default category has."""
+    values = outcomes.scored_values
+    return values.dtype.kind == "f" and bool(((values != 0) & (values != 1)).any())
+
+
 def real_rewards(outcomes: Outcomes) -> Rewards:
     """The rewards of outcomes that are real rewards: each question has levels of its own.
 

@@ -11,6 +11,7 @@ from at_k.scores.rewards import (
     Rewards,
     category_rewards,
     check_prior_outcomes,
+    has_real_rewards,
     real_rewards,
 )
 from exact import posterior_moments_of_maximum, subset_mean_of_maximum
@@ -31,6 +32,22 @@ def outcomes_of(categories: int) -> st.SearchStrategy[list[list[int]]]:
 def read_categories(R, w, R0=None) -> Rewards:
     prior = check_prior_outcomes(R0, len(R), len(w))
     return category_rewards(read_outcomes(R), np.array(w), prior)
+
+
+@pytest.mark.parametrize(
+    ("R", "expected"),
+    [
+        ([[0, 1, 2]], False),
+        ([[True, False]], False),
+        ([[0.0, 1.0], [1.0, None]], False),
+        (np.array([[0, 1]], dtype=np.float16), False),
+        ([[0, 1], [0.5, 1]], True),
+        ([[2.0, 1.0]], True),
+        (np.array([[-1, 1]], dtype=np.float32), True),
+    ],
+)
+def test_real_rewards_are_floats_other_than_0_and_1(R, expected):
+    assert has_real_rewards(read_outcomes(R)) is expected
 
 
 # --- Point estimates --------------------------------------------------------------------
