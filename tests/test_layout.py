@@ -17,6 +17,7 @@ ROOMS = [
     ["report"],
     ["metric", "functions"],
     ["loading"],
+    ["readers"],
     ["cli"],
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}

@@ -39,6 +39,7 @@ from .functions.spectra import (
     threshold_spectrum_at_k_ci,
 )
 from .loading import load
+from .readers.questions import read
 from .scores.score_agg import score_agg
 
 __version__ = "0.2.0.dev0"  # read by setup.cfg
@@ -75,6 +76,7 @@ __all__ = [
     "pass_at_k_ci",
     "pass_hat_k",
     "pass_hat_k_ci",
+    "read",
     "score_agg",
     "threshold_spectrum_at_k",
     "threshold_spectrum_at_k_ci",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import at_k
 import numpy as np
-from at_k.cli.reading import read_questions
+from at_k.readers.questions import read_questions
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNS_AT_ONCE = 250

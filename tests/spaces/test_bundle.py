@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from at_k.cli.reading import read_questions
+from at_k.readers.questions import read_questions
 from conftest import ROOT
 from hub import Hub
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 import at_k
 
 from ..loading import metric_folders, metric_script, register
-from .selection import SelectionError
+from ..readers.selection import SelectionError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

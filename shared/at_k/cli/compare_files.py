@@ -23,8 +23,8 @@ from ..inputs.parsing import prediction_column, reference_column
 from ..inputs.run_checker import Checker, outcomes_of
 from ..intervals.comparison import check_comparison, compare_counts
 from ..loading import load
+from ..readers.questions import Questions, read_questions
 from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
-from .reading import Questions, read_questions
 from .tables import aligned, describe_input
 
 _INTERVAL_SCOPE = {

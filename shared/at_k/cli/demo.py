@@ -6,7 +6,7 @@ import textwrap
 from pathlib import Path
 
 from ..loading import load
-from .reading import read_questions
+from ..readers.questions import read_questions
 from .tables import aligned
 
 SAMPLES = Path(__file__).resolve().parents[1] / "samples"

@@ -13,7 +13,7 @@ import typing
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .selection import PER_QUESTION, USUAL_NAMES
+from ..readers.selection import PER_QUESTION, USUAL_NAMES
 
 FILE_HELP = "JSON Lines, JSON, CSV, TSV or Parquet file, saved dataset, or name of a dataset"
 

@@ -13,8 +13,8 @@ from typing import Any
 import evaluate
 
 from ..loading import load
+from ..readers.questions import read_questions
 from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
-from .reading import read_questions
 from .tables import describe_input, score_table
 
 _METRIC_EXAMPLES = """\

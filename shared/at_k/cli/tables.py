@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .reading import Questions
+    from ..readers.questions import Questions
 
 _SUFFIXES = {
     "": "score",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-Columns = dict[str, Sequence[Any]]
+from .table import Columns
 
 USUAL_NAMES = {
     "predictions": (

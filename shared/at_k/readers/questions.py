@@ -15,13 +15,13 @@ from typing import Any
 from ..checks import short
 from .selection import (
     USUAL_NAMES,
-    Columns,
     SelectionError,
     find_column,
     list_columns,
     usual_columns,
 )
-from .sources import load_columns
+from .sources import load_table
+from .table import Columns
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,37 @@ class Questions:
     identifiers: dict[str, list[str]]
 
 
+def read(
+    source: Any,
+    *,
+    predictions: str | None = None,
+    outcomes: str | None = None,
+    references: str | None = None,
+    questions: str | None = None,
+    config: str | None = None,
+    split: str | None = None,
+    groups: str | None = None,
+    R0: str | None = None,
+    clusters: str | None = None,
+) -> dict[str, Any]:
+    """Read what `compute` takes from a file, or from any dataset that `datasets` can load.
+
+    The columns are found by their usual names if they are not given, except those of R0 and
+    clusters. The arguments and errors are those of `read_questions`.
+
+    Returns:
+        the arguments of `compute`: predictions, and if the source has them references and groups.
+    """
+    named = {"R0": R0, "clusters": clusters}
+    per_question = {"groups": groups} | {role: name for role, name in named.items() if name}
+    found = read_questions(
+        source, predictions, outcomes, references, questions, config, split, **per_question
+    )
+    return dict(found.arguments)
+
+
 def read_questions(
-    source: str,
+    source: Any,
     predictions: str | None = None,
     outcomes: str | None = None,
     references: str | None = None,
@@ -79,7 +108,7 @@ def read_questions(
             "predictions are checked and outcomes are already graded: name a column for one of "
             "them only."
         )
-    table = load_columns(source, config, split)
+    table = load_table(source, config, split).columns
     if not any(len(column) for column in table.values()):
         raise ValueError(f"{source} has no questions.")
     chosen = _choose_columns(table, source, predictions, outcomes, references)

@@ -5,8 +5,8 @@ import json
 import pickle
 
 import pytest
-from at_k.cli.reading import read_questions
-from at_k.cli.selection import SelectionError
+from at_k.readers.questions import read_questions
+from at_k.readers.selection import SelectionError
 from run_command import (
     FLAGS,
     REFERENCES,

@@ -1,4 +1,7 @@
-"""Load a source into columns: a file, a saved dataset, or a dataset of the Hub."""
+"""Load a source into a table: a file, a saved dataset, or a dataset of the Hub.
+
+`datasets` and `pyarrow` are imported where they are needed, because they take a second.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +15,38 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import datasets
-import pyarrow as pa
-
-from .selection import Columns, SelectionError
+from .registry import OBJECT_READERS, PATH_READERS, TABLE_READERS
+from .selection import SelectionError
+from .table import Columns, Table
 
 _TEXT_FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 _FORMATS = (*_TEXT_FORMATS, ".parquet")
 
 
-def load_columns(source: str, config: str | None = None, split: str | None = None) -> Columns:
-    """Return the columns of a source by name. The errors are those of `read_questions`."""
+def load_table(source: Any, config: str | None = None, split: str | None = None) -> Table:
+    """Return the table of a source. The errors are those of `read_questions`."""
+    if not isinstance(source, (str, Path)):
+        tables = (read_object(source) for read_object in OBJECT_READERS)
+        table = next((each for each in tables if each is not None), None)
+        if table is None:
+            raise TypeError(f"A {type(source).__name__} cannot be read.")
+        return table
+    path = Path(source)
+    if path.exists():
+        for read_path in PATH_READERS:
+            table = read_path(path)
+            if table is not None:
+                return table
+    parsed = Table(_load_columns(str(source), config, split))
+    for read_table in TABLE_READERS:
+        table = read_table(parsed, path if path.exists() else None)
+        if table is not None:
+            return table
+    return parsed
+
+
+def _load_columns(source: str, config: str | None, split: str | None) -> Columns:
+    """Return the columns of a file or a dataset by name."""
     path = Path(source)
     file_format = _file_format(path)
     with _progress_bars_disabled():
@@ -42,6 +66,8 @@ def load_columns(source: str, config: str | None = None, split: str | None = Non
 
 @contextmanager
 def _progress_bars_disabled() -> Iterator[None]:
+    import datasets
+
     if datasets.are_progress_bars_disabled():
         yield
         return
@@ -58,7 +84,10 @@ def _file_format(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def _load_dataset(source: str, config: str | None) -> datasets.Dataset | datasets.DatasetDict:
+def _load_dataset(source: str, config: str | None) -> Any:
+    """Return a dataset, or a dict of the splits of one."""
+    import datasets
+
     path = Path(source)
     if any((path / name).is_file() for name in ("state.json", "dataset_dict.json")):
         return datasets.load_from_disk(source)
@@ -69,7 +98,11 @@ def _load_dataset(source: str, config: str | None) -> datasets.Dataset | dataset
     return datasets.load_dataset(source, config)
 
 
-def _load_file(path: Path, builder: str, **options: Any) -> datasets.Dataset:
+def _load_file(path: Path, builder: str, **options: Any) -> Any:
+    """Return the dataset that a builder of `datasets` reads from a file."""
+    import datasets
+    import pyarrow as pa
+
     file = glob.escape(str(path))  # datasets would expand wildcards in the name
     try:
         return _load_uncached(builder, data_files=file, split="train", **options)
@@ -81,14 +114,15 @@ def _load_file(path: Path, builder: str, **options: Any) -> datasets.Dataset:
 
 def _load_uncached(source: str, **options: Any) -> Any:
     """Load a local dataset as it is now: the cache knows a file by its path and time only."""
+    import datasets
+
     with tempfile.TemporaryDirectory() as cache:
         return datasets.load_dataset(source, cache_dir=cache, keep_in_memory=True, **options)
 
 
-def _one_split(
-    loaded: datasets.Dataset | datasets.DatasetDict, source: str, split: str | None
-) -> datasets.Dataset:
-    if isinstance(loaded, datasets.Dataset):
+def _one_split(loaded: Any, source: str, split: str | None) -> Any:
+    """Return the named split of a dataset, or its only one."""
+    if not isinstance(loaded, dict):
         loaded = {str(loaded.split or "train"): loaded}
     if split is None and len(loaded) == 1:
         return next(iter(loaded.values()))
