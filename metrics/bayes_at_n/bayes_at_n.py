@@ -25,6 +25,7 @@ from .kernel import (
     Report,
     SampledMetric,
     Scores,
+    are_real_rewards,
     bayes_moments,
     category_rewards,
     check_bounds,
@@ -33,7 +34,9 @@ from .kernel import (
     check_interval,
     check_prior_outcomes,
     check_rewards,
+    max_scores,
     number_of_samples,
+    real_rewards,
     require_categories,
     reward_intervals,
 )
@@ -63,30 +66,35 @@ question.
 Args:
     predictions: for each question, the list of its samples, which are checked against its
         reference; or, without references, the list of its already-graded outcomes: categories 0, 1,
-        .., C (of two, 0 or False is incorrect and 1 or True is correct), or labels of them; None if
-        not scored. The lists may differ in length.
+        .., C (of two, 0 or False is incorrect and 1 or True is correct), or labels of them; real
+        rewards, as floats; None if not scored. The lists may differ in length.
     references: one for each question: a text, a number, a list of acceptable answers, or
         whatever check_correct_fn accepts.
-    w: rewards of the categories, C + 1 numbers. Default: 0 and 1, for incorrect and correct.
+    w: rewards of the categories, C + 1 numbers. Default: 0 and 1, for incorrect and correct; or,
+        if an outcome is a float other than 0 and 1, the outcomes are rewards themselves. Bayes@N
+        needs categories, so with real rewards both scores are the mean reward.
     R0: for each question, the list of its prior outcomes, all of one length. They count as samples
         that were observed before.
     categories: labels of the categories 0, 1, .., in this order, for outcomes that are labels.
     check_correct_fn: a function of a prediction and a reference that returns whether the prediction
-        is correct, a category, a label of one, or None if it is not to be scored; or
-        "exact_match", "numeric" (compares the last number of the text) or
+        is correct, a category, a label of one, a reward from 0.0 to 1.0, or None if it is not to be
+        scored; or "exact_match", "numeric" (compares the last number of the text) or
         "math_verify" (the math-verify library). Each distinct prediction of a question is checked
         once.
     num_proc: number of processes to run the checker in.
     executor: a concurrent.futures.Executor to run the checker in.
     confidence: probability of the intervals, or None to leave them out.
-    interval: the interval method: "posterior", a Bayesian posterior with a Dirichlet prior;
-        "sampling", for the same questions sampled again; "hierarchical", for the same questions,
-        with a prior estimated from the data; "questions", for other questions like these; or
-        "auto", chosen from the data, which adds its name as <key>_interval. Requires a confidence.
-        Default: "posterior".
+    interval: the interval method. For the same questions, sampled again: "posterior", a Bayesian
+        posterior with a Dirichlet prior, for categories; "sampling", with the variance estimated
+        from the data; "hierarchical", with a prior estimated from the data. For other questions
+        like these: "questions". "auto" chooses from the data: "sampling", or "questions" if each
+        question has one sample. It adds the name as <key>_interval, or "none: " and the reason why
+        a score has no interval. Requires a confidence. Default: "posterior" for categories, which
+        defines Bayes@N, and "auto" for real rewards.
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
-    bounds: lower and upper bound that intervals are clipped to.
+    bounds: lower and upper bound that intervals are clipped to. Default: none for the posterior,
+        and the least and the greatest reward for the others.
     groups: a label for each question. Adds <label>/<key>, the score over the questions with that
         label.
     return_per_question: whether to add per_question, which has for each key the list of the scores
@@ -149,7 +157,8 @@ class BayesAtN(SampledMetric):
     accepts_labels = True
 
     def validate(self, outcomes):
-        return require_categories(outcomes)
+        # A float may be a real reward: that depends on w.
+        return outcomes if outcomes.values.dtype.kind == "f" else require_categories(outcomes)
 
     def _compute(
         self,
@@ -173,25 +182,34 @@ class BayesAtN(SampledMetric):
         category_values = check_rewards(w, labels)
         prior = check_prior_outcomes(R0, len(predictions), len(category_values))
         limits = check_bounds(bounds)
-        interval = check_interval(interval, confidence, INTERVALS, default="posterior")
-        cluster_index = check_clusters(clusters, interval, len(predictions))
+        requested = check_interval(interval, confidence, INTERVALS)
+        cluster_index = check_clusters(clusters, requested, confidence, len(predictions))
         # Both scores are the centers of their intervals, so mu would repeat them.
         fields = ("sigma", "lo", "hi")
-        report = Report(len(predictions), groups, confidence, return_per_question, interval, fields)
+        report = Report(len(predictions), groups, confidence, return_per_question, fields)
 
         outcomes = self.outcomes(
             predictions, references, check_correct_fn, num_proc, executor, labels
         )
-        rewards = category_rewards(outcomes, category_values, prior)
-        n = number_of_samples(rewards.n)
-        keys = f"bayes@{n}", f"avg@{n}"
-        moments = bayes_moments(rewards, *keys)
-        scores = Scores(moments.keys, moments.inverse, moments.mean)
-        if confidence is None or interval == "posterior":
-            return report.of(scores, PosteriorIntervals(moments, limits))
+        n = number_of_samples(outcomes.n)
         # Both scores estimate the mean reward, which is Max@1.
-        least, most = category_values.min(), category_values.max()
-        range_of_mean = max(least, limits[0]), min(most, limits[1])
-        ks = dict.fromkeys(keys, 1)
-        _, method = reward_intervals(rewards, ks, interval, range_of_mean, cluster_index)
-        return report.of(scores, method)
+        ks = {f"bayes@{n}": 1, f"avg@{n}": 1}
+        if are_real_rewards(outcomes, w, R0, categories):
+            rewards, method = real_rewards(outcomes), requested
+            scores = max_scores(rewards, ks)
+        else:
+            rewards = category_rewards(outcomes, category_values, prior)
+            method = "posterior" if interval is None else requested
+            check_clusters(clusters, method, confidence, len(predictions))
+            moments = bayes_moments(rewards, *ks)
+            scores = Scores(moments.keys, moments.inverse, moments.mean)
+            if confidence is None or method == "posterior":
+                return report.of(scores, PosteriorIntervals(moments, limits))
+        if confidence is None:
+            return report.of(scores)
+        range_of_mean = (
+            max(float(rewards.levels.min()), limits[0]),
+            min(float(rewards.levels.max()), limits[1]),
+        )
+        _, intervals = reward_intervals(rewards, ks, method, range_of_mean, cluster_index)
+        return report.of(scores, intervals, name_methods=method == "auto")

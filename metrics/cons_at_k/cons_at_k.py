@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 from .kernel import (
     BinaryFamily,
     Checker,
+    IntervalMethod,
     PosteriorIntervals,
     QuestionIntervals,
     Report,
@@ -42,6 +43,7 @@ from .kernel import (
     given_per_question,
     has_references,
     mean_shares,
+    method_with_prior,
     more_than_half,
     number_of_samples,
     one_column_each,
@@ -66,8 +68,8 @@ _CITATION = """\
 _DESCRIPTION = """\
 Scores of a majority of samples. cons@k is the share of questions with more than k/2 correct
 samples, maj@k the probability that more than half of k samples are correct, and vote@k the
-probability that the most frequent answer among k samples is correct. avg@n and pass@k are computed
-beside them.
+probability that the most frequent answer among k samples is correct. The majority vote of most
+papers (maj@k, cons@64) is vote@k here. avg@n and pass@k are computed beside them.
 """
 
 _KWARGS_DESCRIPTION = """
@@ -93,10 +95,12 @@ Args:
         center <key>_mu, the standard deviation <key>_sigma, and the limits <key>_lo and <key>_hi of
         an interval; also to cons@k unless the interval is a posterior, and to all scores for
         "questions".
-    interval: the interval method: "posterior", a Bayesian posterior with a Beta prior; "sampling",
-        for the same questions sampled again; "questions", for other questions like these; or
-        "auto", chosen from the data, which adds its name as <key>_interval. Requires a confidence.
-        Default: "posterior".
+    interval: the interval method. For the same questions, sampled again: "sampling", with the
+        variance estimated from the data; "posterior", a Bayesian posterior with a Beta prior. For
+        other questions like these: "questions". "auto" chooses from the data: "sampling",
+        "questions" if each question has one sample, and "posterior" if alpha0 or beta0 is given. It
+        adds the name as <key>_interval, or "none: " and the reason why a score has no interval.
+        Requires a confidence. Default: "auto".
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
     alpha0: first parameter of the Beta prior of a question's success rate.
@@ -169,9 +173,10 @@ class ConsAtK(SampledMetric):
         # Validate everything that does not depend on outcomes first.
         merge_right = check_flag("merge_right", merge_right)
         prior = check_prior(alpha0, beta0)
-        interval = check_interval(interval, confidence, _INTERVALS, default="posterior")
-        cluster_index = check_clusters(clusters, interval, len(predictions))
-        report = Report(len(predictions), groups, confidence, return_per_question, interval)
+        interval = check_interval(interval, confidence, _INTERVALS)
+        method = method_with_prior(interval, None if prior == (1, 1) else "alpha0, beta0")
+        cluster_index = check_clusters(clusters, method, confidence, len(predictions))
+        report = Report(len(predictions), groups, confidence, return_per_question)
         requested = check_ks(k)
         check_samples(requested or [], given_per_question(predictions))
 
@@ -199,10 +204,13 @@ class ConsAtK(SampledMetric):
         )
         if confidence is None:
             return report.of(points)
-        if interval == "posterior":
+        intervals: IntervalMethod
+        if method == "posterior":
             moments = consensus_moments(scores, counts, prior)
-            return report.of(points, PosteriorIntervals(moments, (0.0, 1.0)))
-        if interval == "questions":
-            return report.of(points, QuestionIntervals(values, (0.0, 1.0), cluster_index))
-        family = BinaryFamily(counts, *consensus_estimator(scores), {})
-        return report.of(points, choose_interval(family, interval, cluster_index))
+            intervals = PosteriorIntervals(moments, (0.0, 1.0))
+        elif method == "questions":
+            intervals = QuestionIntervals(values, (0.0, 1.0), cluster_index)
+        else:
+            family = BinaryFamily(counts, *consensus_estimator(scores), {})
+            intervals = choose_interval(family, method, cluster_index)
+        return report.of(points, intervals, name_methods=interval == "auto")

@@ -36,6 +36,7 @@ from .kernel import (
     check_tau,
     choose_ks,
     given_per_question,
+    method_with_prior,
     pass_intervals,
     pass_scores,
     scores_by_name,
@@ -73,11 +74,11 @@ Args:
         question has samples for.
     thresholds: the shares tau of correct samples, from 0 to 1, that G-Pass@k requires.
     include: which scores to compute: "G-Pass@k", "mG-Pass@k", "pass@k", "pass^k", "maj@k" (more
-        than half are correct), "AUC@k" (the area under pass@1 .. pass@k), "Geom@k" (the mean over
-        questions of the geometric mean of pass@k and pass^k), "Geom_ds@k" (the geometric mean of
-        their averages), "GeoSpectrum@k" (the geometric mean of the averages of pass@k and
-        Spectrum@k) and "Spectrum@k" (a weighted sum of the probabilities that at least 1, 2, .., k
-        are correct). Default: the first two.
+        than half are correct; the majority vote of most papers is vote@k of cons_at_k), "AUC@k"
+        (the area under pass@1 .. pass@k), "Geom@k" (the mean over questions of the geometric mean
+        of pass@k and pass^k), "Geom_ds@k" (the geometric mean of their averages), "GeoSpectrum@k"
+        (the geometric mean of the averages of pass@k and Spectrum@k) and "Spectrum@k" (a weighted
+        sum of the probabilities that at least 1, 2, .., k are correct). Default: the first two.
     lam: exponent of pass@k in GeoSpectrum@k, from 0 to 1; that of the spectrum is 1 - lam.
     weights: k weights of Spectrum@k and GeoSpectrum@k, not negative, with a sum of at most 1.
         Default: those of mG-Pass@k.
@@ -91,11 +92,13 @@ Args:
     executor: a concurrent.futures.Executor to run the checker in.
     confidence: a probability such as 0.95. Adds to each <key> the center <key>_mu, the standard
         deviation <key>_sigma, and the limits <key>_lo and <key>_hi of an interval.
-    interval: the interval method: "posterior", a Bayesian posterior with a Beta prior; "sampling",
-        for the same questions sampled again; "questions", for other questions like these;
-        "hierarchical", for the same questions, with a prior estimated from the data, which allows k
-        above n; or "auto", chosen from the data, which adds its name as <key>_interval. Requires a
-        confidence. Default: "posterior".
+    interval: the interval method. For the same questions, sampled again: "sampling", with the
+        variance estimated from the data; "posterior", a Bayesian posterior with a Beta prior;
+        "hierarchical", with a prior estimated from the data, which allows k above n. For other
+        questions like these: "questions". "auto" chooses from the data: "sampling" for k <= n,
+        "hierarchical" for k above n, "questions" if each question has one sample, and "posterior"
+        if alpha0 or beta0 is given. It adds the name as <key>_interval, or "none: " and the reason
+        why a score has no interval. Requires a confidence. Default: "auto".
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
     alpha0: first parameter of the Beta prior of a question's success rate.
@@ -125,12 +128,13 @@ Examples:
     An interval:
     >>> results = gpassk.compute(predictions=outcomes, k=2, include=["pass@k"], confidence=0.95)
     >>> for key, value in results.items():
-    ...     print(key, round(value, 3))
+    ...     print(key, value if key.endswith("_interval") else round(value, 3))
     pass@2 0.75
-    pass@2_mu 0.69
-    pass@2_sigma 0.133
-    pass@2_lo 0.431
-    pass@2_hi 0.95
+    pass@2_mu 0.75
+    pass@2_sigma 0.188
+    pass@2_lo 0.326
+    pass@2_hi 0.959
+    pass@2_interval sampling
 """
 
 _DEFAULT_K = (4, 8, 16)
@@ -191,10 +195,11 @@ class Gpassk(SampledMetric):
         if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & {*include}:
             raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
         prior = check_prior(alpha0, beta0)
-        interval = check_interval(interval, confidence, INTERVALS, default="posterior")
-        cluster_index = check_clusters(clusters, interval, len(predictions))
-        report = Report(len(predictions), groups, confidence, return_per_question, interval)
-        allow_above_n = confidence is not None and interval in ("hierarchical", "auto")
+        interval = check_interval(interval, confidence, INTERVALS)
+        method = method_with_prior(interval, None if prior == (1, 1) else "alpha0, beta0")
+        cluster_index = check_clusters(clusters, method, confidence, len(predictions))
+        report = Report(len(predictions), groups, confidence, return_per_question)
+        allow_above_n = confidence is not None and method in ("hierarchical", "auto")
         requested, given = check_ks(k), given_per_question(predictions)
         ks = choose_ks(requested, _DEFAULT_K, given, allow_above_n)
         scores = scores_by_name(include, ks, options)
@@ -205,4 +210,5 @@ class Gpassk(SampledMetric):
             scores = scores_by_name(include, ks, options)
         if confidence is None:
             return report.of(pass_scores(counts, scores))
-        return report.of(*pass_intervals(counts, scores, interval, prior, cluster_index))
+        found = pass_intervals(counts, scores, method, prior, cluster_index)
+        return report.of(*found, name_methods=interval == "auto")

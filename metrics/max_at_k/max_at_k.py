@@ -23,6 +23,7 @@ from .kernel import (
     Checker,
     Report,
     SampledMetric,
+    are_real_rewards,
     category_rewards,
     check_bounds,
     check_categories,
@@ -34,6 +35,7 @@ from .kernel import (
     choose_ks,
     given_per_question,
     max_scores,
+    method_with_prior,
     real_rewards,
     reward_intervals,
 )
@@ -68,8 +70,8 @@ Args:
         whatever check_correct_fn accepts.
     k: number of samples that are drawn, or a list. Default: those of 4, 8 and 16 that every
         question has samples for.
-    w: rewards of the categories, C + 1 numbers. Default: 0 and 1, for incorrect and correct;
-        outcomes that are floats are rewards themselves.
+    w: rewards of the categories, C + 1 numbers. Default: 0 and 1, for incorrect and correct; or,
+        if an outcome is a float other than 0 and 1, the outcomes are rewards themselves.
     R0: for each question, the list of its prior outcomes, all of one length. They count in the
         intervals as samples that were observed before.
     categories: labels of the categories 0, 1, .., in this order, for outcomes that are labels.
@@ -82,11 +84,13 @@ Args:
     executor: a concurrent.futures.Executor to run the checker in.
     confidence: a probability such as 0.95. Adds to each <key> the center <key>_mu, the standard
         deviation <key>_sigma, and the limits <key>_lo and <key>_hi of an interval.
-    interval: the interval method: "posterior", a Bayesian posterior with a Dirichlet prior, for
-        categories; "sampling", for the same questions sampled again; "questions", for other
-        questions like these; "hierarchical", for the same questions, with a prior estimated from
-        the data, which allows k above n; or "auto", chosen from the data, which adds its name as
-        <key>_interval. Requires a confidence. Default: "posterior".
+    interval: the interval method. For the same questions, sampled again: "sampling", with the
+        variance estimated from the data; "posterior", a Bayesian posterior with a Dirichlet prior,
+        for categories; "hierarchical", with a prior estimated from the data, which allows k above
+        n. For other questions like these: "questions". "auto" chooses from the data: "sampling" for
+        k <= n, "hierarchical" for k above n, "questions" if each question has one sample, and
+        "posterior" if R0 is given. It adds the name as <key>_interval, or "none: " and the reason
+        why a score has no interval. Requires a confidence. Default: "auto".
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
     bounds: lower and upper bound that intervals are clipped to. Default: the least and the
@@ -110,12 +114,13 @@ Examples:
     >>> outcomes = [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]]
     >>> results = max_at_k.compute(predictions=outcomes, w=[0.0, 0.5, 1.0], k=2, confidence=0.95)
     >>> for key, value in results.items():
-    ...     print(key, round(value, 4))
+    ...     print(key, value if key.endswith("_interval") else round(value, 4))
     max@2 0.85
-    max@2_mu 0.75
-    max@2_sigma 0.0881
-    max@2_lo 0.5773
-    max@2_hi 0.9227
+    max@2_mu 0.85
+    max@2_sigma 0.1245
+    max@2_lo 0.5234
+    max@2_hi 0.9742
+    max@2_interval sampling
 """
 
 _DEFAULT_K = (4, 8, 16)
@@ -168,20 +173,19 @@ class MaxAtK(SampledMetric):
         category_values = check_rewards(w, labels)
         prior = check_prior_outcomes(R0, len(predictions), len(category_values))
         limits = None if bounds is None else check_bounds(bounds)
-        interval = check_interval(interval, confidence, INTERVALS, default="posterior")
-        cluster_index = check_clusters(clusters, interval, len(predictions))
-        report = Report(len(predictions), groups, confidence, return_per_question, interval)
-        allow_above_n = confidence is not None and interval in ("hierarchical", "auto")
+        interval = check_interval(interval, confidence, INTERVALS)
+        method = method_with_prior(interval, "R0" if prior.any() else None)
+        cluster_index = check_clusters(clusters, method, confidence, len(predictions))
+        report = Report(len(predictions), groups, confidence, return_per_question)
+        allow_above_n = confidence is not None and method in ("hierarchical", "auto")
         requested, given = check_ks(k), given_per_question(predictions)
         ks = choose_ks(requested, _DEFAULT_K, given, allow_above_n)
 
         outcomes = self.outcomes(
             predictions, references, check_correct_fn, num_proc, executor, labels
         )
-        are_rewards = w is None and outcomes.values.dtype.kind == "f"
+        are_rewards = are_real_rewards(outcomes, w, R0, categories)
         if are_rewards:
-            if R0 is not None or categories is not None:
-                raise ValueError("R0 and categories are for categories, and outcomes are rewards.")
             rewards = real_rewards(outcomes)
         else:
             rewards = category_rewards(outcomes, category_values, prior)
@@ -192,4 +196,5 @@ class MaxAtK(SampledMetric):
         if confidence is None:
             return report.of(max_scores(rewards, scores))
         limits = limits or (float(rewards.levels.min()), float(rewards.levels.max()))
-        return report.of(*reward_intervals(rewards, scores, interval, limits, cluster_index))
+        found = reward_intervals(rewards, scores, method, limits, cluster_index)
+        return report.of(*found, name_methods=interval == "auto")

@@ -78,8 +78,10 @@ Args:
     executor: a concurrent.futures.Executor to run the checker in.
     confidence: a probability such as 0.95. Adds the center score_agg_mu, the standard deviation
         score_agg_sigma, and the limits score_agg_lo and score_agg_hi of an interval.
-    interval: the interval method: "questions", for other items like these. Requires a confidence.
-        Default: "questions".
+    interval: the interval method: "questions", for other items like these; or "auto", which is
+        "questions" if there are two items or more. It adds the name as score_agg_interval, or
+        "none: " and the reason why the score has no interval. Requires a confidence. Default:
+        "auto".
     clusters: a label of the cluster of each item. Default: each item is its own cluster.
     groups: a label for each item. Adds <label>/score_agg, the score over the items with that label.
     return_per_question: whether to add per_question, with the list of the scores of the items.
@@ -156,14 +158,15 @@ class ScoreAgg(SampledMetric):
         # Validate everything that does not depend on outcomes first.
         labels = check_weights(weights)
         p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
-        interval = check_interval(interval, confidence, ("questions",), default="questions")
-        cluster_index = check_clusters(clusters, interval, len(predictions))
-        report = Report(len(predictions), groups, confidence, return_per_question, interval)
+        interval = check_interval(interval, confidence, ("questions", "auto"))
+        cluster_index = check_clusters(clusters, interval, confidence, len(predictions))
+        report = Report(len(predictions), groups, confidence, return_per_question)
 
         outcomes = self.outcomes(
             predictions, references, check_correct_fn, num_proc, executor, labels
         )
         values = item_scores(outcomes, p, penalty, eps)
         points = Scores({"score_agg": Score((0,))}, np.arange(len(values)), values[:, None])
-        intervals = QuestionIntervals({"score_agg": values}, (0.0, 1.0), cluster_index)
-        return report.of(points, intervals)
+        is_auto = interval == "auto"
+        intervals = QuestionIntervals({"score_agg": values}, (0.0, 1.0), cluster_index, is_auto)
+        return report.of(points, intervals, name_methods=is_auto)

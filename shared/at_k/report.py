@@ -20,7 +20,6 @@ class Report:
         groups: a label for each question, or None.
         confidence: of the intervals, or None to leave them out.
         return_per_question: whether to add the scores of each question.
-        interval: the requested interval. With "auto", the name of the chosen one is added.
         fields: what to add for an interval.
 
     Raises:
@@ -33,7 +32,6 @@ class Report:
         groups,
         confidence: float | None,
         return_per_question: bool,
-        interval: str,
         fields: tuple[str, ...] = ("mu", "sigma", "lo", "hi"),
     ):
         self._prefixes, self._parts = [""], [np.arange(questions)]
@@ -44,15 +42,24 @@ class Report:
             self._prefixes += [f"{label}/" for label in labels]
         self._confidence = None if confidence is None else check_confidence(confidence)
         self._return_per_question = check_flag("return_per_question", return_per_question)
-        self._fields = (*fields, "interval") if interval == "auto" else fields
+        self._fields = fields
 
-    def of(self, scores: Scores, method: IntervalMethod | None = None) -> dict[str, Any]:
+    def of(
+        self, scores: Scores, method: IntervalMethod | None = None, name_methods: bool = False
+    ) -> dict[str, Any]:
         """Each key over all questions, then over each group, with intervals if requested.
+
+        Args:
+            scores: of the questions.
+            method: of the intervals, or None to leave them out.
+            name_methods: whether to add to each key <key>_interval, the name of its interval
+                method, or "none: " and the reason why it has no interval.
 
         Raises:
             ValueError: if the data do not allow the interval, with the label of the group.
         """
         result: dict[str, Any] = {}
+        fields = (*self._fields, "interval") if name_methods else self._fields
         intervals = self._intervals(method)
         for prefix, rows, found in zip(self._prefixes, self._parts, intervals, strict=True):
             multiplicity = np.bincount(scores.inverse[rows], minlength=len(scores.columns))
@@ -60,7 +67,9 @@ class Report:
                 result[prefix + key] = mean
                 if key in found:
                     values = found[key]._asdict()
-                    result |= {f"{prefix}{key}_{field}": values[field] for field in self._fields}
+                    result |= {f"{prefix}{key}_{field}": values[field] for field in fields}
+                elif name_methods and method is not None and self._confidence is not None:
+                    result[f"{prefix}{key}_interval"] = f"none: {method.why_absent(key)}"
         if self._return_per_question:
             result["per_question"] = scores.per_question()
         return result

@@ -47,10 +47,13 @@ def shading_note(runs: Sequence[Run], call: str, confidence: float) -> str:
     level = percent(confidence)
     by_run = {}
     for run in runs:
+        scores = run.scores(call)
         methods = {
-            value
-            for key, value in run.scores(call).items()
-            if key.endswith("_interval") and "/" not in key
+            name.partition(":")[0]
+            for key, name in scores.items()
+            if key.endswith("_interval")
+            and "/" not in key
+            and key.removesuffix("_interval") + "_lo" in scores
         }
         meanings = {_SHADING[method].format(level=level) for method in methods}
         by_run[run.label] = " or ".join(sorted(meanings))

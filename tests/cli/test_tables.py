@@ -3,6 +3,7 @@
 import json
 
 import at_k
+import pytest
 from at_k.cli.tables import aligned, score_table
 from run_command import FLAGS, output_of, question_rows, write_json_lines
 
@@ -27,7 +28,7 @@ def test_a_table_has_a_row_for_each_score_and_a_column_for_each_group(capsys, tm
 
 def test_with_intervals_each_group_has_a_table(capsys, tmp_path):
     file = write_json_lines(tmp_path / "s.jsonl", question_rows("samples", "answer"))
-    flags = (*FLAGS, "--confidence", 0.95)
+    flags = (*FLAGS, "--confidence", 0.95, "--interval", "posterior")
     numbers = at_k.pass_hat_k_ci([[1, 0, 1], [1, 0, 1, 1]], 2)
     row = "  ".join(["pass^2  0.4167", *(f"{x:.4f}" for x in numbers)])
     assert row in output_of(capsys, "gpassk", file, *flags)
@@ -42,6 +43,60 @@ def test_a_column_without_values_is_omitted(capsys, tmp_path):
     file = write_json_lines(tmp_path / "r.jsonl", [{"outcomes": [0, 1, 1]}, {"outcomes": [1, 0]}])
     head = output_of(capsys, "bayes_at_n", file).splitlines()[2]
     assert head.split() == ["score", "sd", "lo", "hi"]
+
+
+SAME = "lo and hi are limits for the same questions, sampled again"
+OTHER = "for other questions like these"
+
+
+@pytest.mark.parametrize(
+    ("metric", "flags", "sentence"),
+    [
+        ("gpassk", ["--k", 1], f"{SAME}."),
+        ("gpassk", ["--k", 1, "--interval", "questions"], f"lo and hi are limits {OTHER}."),
+        ("gpassk", ["--k", 1, "--interval", "posterior"], f"{SAME}."),
+        ("gpassk", ["--k", 1, "--groups", "topic"], f"{SAME}; by `questions`, {OTHER}."),
+        ("bayes_at_n", [], f"{SAME}."),
+        ("score_agg", [], f"lo and hi are limits {OTHER}."),
+    ],
+)
+def test_a_sentence_below_the_limits_says_what_they_are_for(
+    capsys, tmp_path, metric, flags, sentence
+):
+    rows: list[dict] = [
+        {"outcomes": [0, 1, 1], "topic": "a"},
+        {"outcomes": [1], "topic": "b"},
+        {"outcomes": [0], "topic": "b"},
+    ]
+    file = write_json_lines(tmp_path / "r.jsonl", rows)
+    printed = output_of(capsys, metric, file, "--confidence", 0.9, *flags)
+    assert printed.split("\n\n")[-1] == f"{sentence}\n"
+
+
+def test_without_limits_there_is_no_sentence_about_them(capsys, tmp_path):
+    file = write_json_lines(tmp_path / "r.jsonl", [{"outcomes": [0, 1, 1]}, {"outcomes": [1, 0]}])
+    assert "limits" not in output_of(capsys, "gpassk", file, "--k", 1)
+
+
+def test_the_reason_why_a_score_has_no_interval_is_below_the_table(capsys, tmp_path):
+    file = write_json_lines(tmp_path / "s.jsonl", question_rows("samples", "answer"))
+    printed = output_of(capsys, "cons_at_k", file, "--confidence", 0.9)
+    table, notes = printed.split("\n\n")[1:]
+    row = next(line for line in table.splitlines() if line.startswith("vote@n"))
+    assert row.split() == ["vote@n", "1.0000", "none"]
+    assert "No interval: only interval='questions' applies to vote@n." in notes.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("metric", "flags"), [("cons_at_k", []), ("gpassk", ["--k", 1, "--include", "maj@k"])]
+)
+def test_where_maj_at_k_is_shown_the_output_says_what_other_papers_call_so(
+    capsys, tmp_path, metric, flags
+):
+    file = write_json_lines(tmp_path / "s.jsonl", question_rows("samples", "answer"))
+    printed = output_of(capsys, metric, file, *flags)
+    assert "The majority vote of most papers (maj@k, cons@64) is vote@k" in printed
+    assert "most papers" not in output_of(capsys, "gpassk", file, "--k", 1)
 
 
 def test_columns_are_as_wide_as_their_widest_cell():

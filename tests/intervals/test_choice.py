@@ -34,6 +34,10 @@ def limits(scores: dict, key: str) -> tuple[float, float]:
     return scores[f"{key}_lo"], scores[f"{key}_hi"]
 
 
+ONE_SAMPLE_EACH = "none: each question has one sample"
+ONE_SAMPLE_ONLY = f"{ONE_SAMPLE_EACH}, and there is one question, or one cluster of questions"
+
+
 # --- The chosen interval ------------------------------------------------------------------
 
 
@@ -50,7 +54,7 @@ def test_auto_names_the_interval_of_pass_at_k_that_it_chooses():
 def test_auto_chooses_questions_if_each_question_has_one_sample():
     outcomes = simulate(11)[:, :1]
     scores = compute("gpassk", outcomes, [1, 2])
-    assert (scores["pass@1_interval"], scores["pass@2_interval"]) == ("questions", "none")
+    assert (scores["pass@1_interval"], scores["pass@2_interval"]) == ("questions", ONE_SAMPLE_EACH)
     named = compute("gpassk", outcomes, 1, "questions")
     assert limits(scores, "pass@1") == limits(named, "pass@1")
     assert limits(scores, "pass@2") == (0, 1)
@@ -58,7 +62,7 @@ def test_auto_chooses_questions_if_each_question_has_one_sample():
 
 def test_auto_gives_the_whole_range_for_a_single_sample():
     scores = compute("gpassk", [[1]], 1)
-    assert scores["pass@1_interval"] == "none"
+    assert scores["pass@1_interval"] == ONE_SAMPLE_ONLY
     assert limits(scores, "pass@1") == (0, 1)
 
 
@@ -78,8 +82,8 @@ def test_auto_chooses_for_each_group_by_itself(metric, key):
     assert names == {
         "": ["sampling", "hierarchical"],
         "a/": ["sampling", "hierarchical"],
-        "b/": ["questions", "none"],
-        "c/": ["none", "none"],
+        "b/": ["questions", ONE_SAMPLE_EACH],
+        "c/": [ONE_SAMPLE_ONLY, ONE_SAMPLE_EACH],
     }
 
 
@@ -92,10 +96,10 @@ def test_auto_names_the_interval_of_max_at_k_that_it_chooses():
         named = compute("max_at_k", rewards, k, interval, **options)
         assert limits(named, f"max@{k}") == pytest.approx(limits(scores, f"max@{k}"), abs=1e-12)
     single = compute("max_at_k", [[0], [2]], [1, 2], **options)
-    assert (single["max@1_interval"], single["max@2_interval"]) == ("questions", "none")
+    assert (single["max@1_interval"], single["max@2_interval"]) == ("questions", ONE_SAMPLE_EACH)
     assert limits(single, "max@2") == (0.1, 0.9)
     single = compute("max_at_k", [[1]], 1, **options)
-    assert (single["max@1_interval"], *limits(single, "max@1")) == ("none", 0.1, 0.9)
+    assert (single["max@1_interval"], *limits(single, "max@1")) == (ONE_SAMPLE_ONLY, 0.1, 0.9)
 
 
 # --- k above n ----------------------------------------------------------------------------
@@ -156,7 +160,7 @@ def test_auto_estimates_each_prior_of_success_rates_once(fitted_runs, ks, groups
     outcomes = simulate(22, 12, 8)
     counts = Counts(np.full(12, 8), outcomes.sum(axis=1))
     scores = {f"pass@{k}": Score((any_correct(k),)) for k in ks}
-    report = Report(12, groups, 0.95, False, "auto")
+    report = Report(12, groups, 0.95, False)
     result = report.of(*pass_intervals(counts, scores, "auto", (1.0, 1.0), None))
     assert all(f"pass@{k}_lo" in result for k in ks)
     sizes = sorted(map(sum, fitted_runs), reverse=True)
@@ -173,7 +177,7 @@ def test_auto_estimates_each_prior_of_rewards_once(fitted_runs, ks, groups):
     counts = np.random.default_rng(23).multinomial(8, [0.5, 0.3, 0.2], 12)
     at_most = np.cumsum(counts, axis=1)
     rewards = Rewards(np.arange(12), np.array([0.0, 0.5, 1.0]), at_most, np.arange(1, 4))
-    report = Report(12, groups, 0.95, False, "auto")
+    report = Report(12, groups, 0.95, False)
     keys = {f"max@{k}": k for k in ks}
     result = report.of(*reward_intervals(rewards, keys, "auto", (0.0, 1.0), None))
     assert all(f"max@{k}_lo" in result for k in ks)
@@ -311,7 +315,7 @@ KNOWN = {
     "bayes_at_n": ("posterior", "sampling", "questions", "hierarchical", "auto"),
     "max_at_k": ("posterior", "sampling", "questions", "hierarchical", "auto"),
     "cons_at_k": ("posterior", "sampling", "questions", "auto"),
-    "score_agg": ("questions",),
+    "score_agg": ("questions", "auto"),
 }
 
 

@@ -93,21 +93,19 @@ def test_real_rewards_need_no_w(max_at_k, kind):
     rewards = np.array([[0.25, 1.0, -0.5, 0.75], [2.0, 1.5, 2.5, 0.0]], dtype=kind)
     scores = max_at_k.compute(predictions=rewards, k=[1, 2, 4])
     assert scores == pytest.approx({"max@1": 0.9375, "max@2": 1.4791666666666667, "max@4": 1.75})
-    with pytest.raises(
-        ValueError, match="The posterior needs categories, and these outcomes are real"
-    ):
-        max_at_k.compute(predictions=rewards, k=2, confidence=0.9)
+    scores = max_at_k.compute(predictions=rewards, k=2, confidence=0.9)
+    assert scores["max@2_interval"] == "sampling"
 
 
 def test_max_at_k_of_binary_outcomes_is_pass_at_k(max_at_k, gpassk):
     outcomes = np.random.default_rng(0).integers(0, 2, (20, 16))
-    best = max_at_k.compute(predictions=outcomes, confidence=0.9)
-    passed = gpassk.compute(predictions=outcomes, include="pass@k", confidence=0.9)
+    options = {"predictions": outcomes, "confidence": 0.9, "interval": "posterior"}
+    best, passed = max_at_k.compute(**options), gpassk.compute(**options, include="pass@k")
     assert list(best.values()) == pytest.approx(list(passed.values()), rel=1e-13)
 
 
 def test_max_at_1_is_bayes_at_n(max_at_k, bayes_at_n):
-    best = max_at_k.compute(predictions=OUTCOMES, w=W, k=1, confidence=0.9)
+    best = max_at_k.compute(predictions=OUTCOMES, w=W, k=1, confidence=0.9, interval="posterior")
     bayes = bayes_at_n.compute(predictions=OUTCOMES, w=W, confidence=0.9)
     for field in ("sigma", "lo", "hi"):
         assert best[f"max@1_{field}"] == pytest.approx(bayes[f"bayes@5_{field}"], rel=1e-14)

@@ -74,7 +74,9 @@ def test_the_default_k_is_the_n_of_each_question(cons_at_k):
 
 def test_scores_with_k_below_n_are_those_of_the_functions(cons_at_k):
     outcomes = [[1, 0, 1, 1, 0], [0, 0, 1, 0, 0]]
-    scores = cons_at_k.compute(predictions=outcomes, k=[1, 2, 3], confidence=0.9)
+    scores = cons_at_k.compute(
+        predictions=outcomes, k=[1, 2, 3], confidence=0.9, interval="posterior"
+    )
     for k in (1, 2, 3):
         assert scores[f"maj@{k}"] == pytest.approx(at_k.maj_at_k(outcomes, k))
         assert scores[f"cons@{k}"] == at_k.cons_at_k(outcomes, k)
@@ -88,7 +90,7 @@ def test_scores_with_k_below_n_are_those_of_the_functions(cons_at_k):
 
 def test_the_posterior_of_the_default_k_uses_the_n_of_each_question(cons_at_k):
     outcomes = [[1, 0, 1], [1, 0, 0, 0]]
-    scores = cons_at_k.compute(predictions=outcomes, confidence=0.9)
+    scores = cons_at_k.compute(predictions=outcomes, confidence=0.9, interval="posterior")
     means = [at_k.maj_at_k_ci([row], len(row))[0] for row in outcomes]
     assert scores["maj@n_mu"] == pytest.approx(sum(means) / 2)
 

@@ -98,15 +98,12 @@ def test_unscored_samples_are_ignored(gpassk):
 
 
 def test_groups_add_the_scores_of_each_group(gpassk):
-    scores = gpassk.compute(
-        predictions=OUTCOMES, k=[2], include=["pass@k"], groups=["x", 7, "x"], confidence=0.95
-    )
-    alone = gpassk.compute(
-        predictions=[OUTCOMES[0], OUTCOMES[2]], k=2, include="pass@k", confidence=0.95
-    )
-    assert {key: scores[f"x/{key}"] for key in alone} == alone
+    options = {"k": 2, "include": "pass@k", "confidence": 0.95}
+    scores = gpassk.compute(predictions=OUTCOMES, groups=["x", 7, "x"], **options)
+    alone = gpassk.compute(predictions=[OUTCOMES[0], OUTCOMES[2]], **options)
+    assert {key: scores[f"x/{key}"] for key in alone} == pytest.approx(alone)
     assert scores["7/pass@2"] == at_k.pass_at_k([OUTCOMES[1]], 2)
-    assert list(scores)[::5] == ["pass@2", "x/pass@2", "7/pass@2"]
+    assert list(scores)[::6] == ["pass@2", "x/pass@2", "7/pass@2"]
 
 
 def test_scores_per_question_average_to_the_score(gpassk):

@@ -1,6 +1,8 @@
-"""The option `interval`: it needs a confidence, and None stands for the default."""
+"""The option `interval`: its default, the methods that "auto" names, and what it refuses."""
 
+import at_k
 import evaluate
+import numpy as np
 import pytest
 from conftest import ROOT
 
@@ -11,7 +13,9 @@ DATA = {
     "cons_at_k": [[1, 0, 1, 1], [0, 0, 1, 0]],
     "score_agg": [["fully", "none"], ["minor", "mostly"]],
 }
-DEFAULT = dict.fromkeys(DATA, "posterior") | {"score_agg": "questions"}
+DEFAULT = dict.fromkeys(DATA, "auto") | {"bayes_at_n": "posterior"}
+CHOSEN = dict.fromkeys(DATA, "sampling") | {"score_agg": "questions"}
+REWARDS = [[0.5, 1.0, 0.25], [2.0, 0.0, 0.75]]
 
 
 @pytest.mark.parametrize("name", DATA)
@@ -29,3 +33,146 @@ def test_the_default_interval_is_the_documented_one(name):
     options = {"predictions": DATA[name], "confidence": 0.9}
     named = metric.compute(**options, interval=DEFAULT[name])
     assert metric.compute(**options) == named
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_auto_names_the_method_of_each_interval(name):
+    scores = at_k.load(name).compute(predictions=DATA[name], confidence=0.9, interval="auto")
+    keys = [key.removesuffix("_lo") for key in scores if key.endswith("_lo")]
+    assert keys
+    assert {scores[f"{key}_interval"] for key in keys} == {CHOSEN[name]}
+
+
+def test_the_default_output_of_bayes_at_n_has_no_names_of_methods():
+    scores = at_k.load("bayes_at_n").compute(predictions=DATA["bayes_at_n"])
+    fields = ("", "_sigma", "_lo", "_hi")
+    assert list(scores) == [f"{key}@4{field}" for key in ("bayes", "avg") for field in fields]
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_clusters_without_a_confidence_are_refused(name):
+    with pytest.raises(ValueError, match="clusters are given but confidence is None"):
+        at_k.load(name).compute(predictions=DATA[name], confidence=None, clusters=["a", "b"])
+
+
+# --- A prior ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "prior"),
+    [
+        ("gpassk", {"alpha0": 0.5, "beta0": 0.5}),
+        ("cons_at_k", {"beta0": 2}),
+        ("max_at_k", {"R0": [[0, 1], [1, 1]]}),
+    ],
+)
+def test_a_prior_that_is_given_is_used(name, prior):
+    options = {"predictions": DATA[name], "confidence": 0.9} | prior
+    posterior = at_k.load(name).compute(**options, interval="posterior")
+    by_default = at_k.load(name).compute(**options)
+    assert {key: by_default[key] for key in posterior} == posterior
+    assert "posterior" in {value for key, value in by_default.items() if key.endswith("_interval")}
+    with pytest.raises(ValueError, match="used by interval='posterior' only, and interval is 'sa"):
+        at_k.load(name).compute(**options, interval="sampling")
+    if name != "cons_at_k":
+        with pytest.raises(ValueError, match="k is 5"):
+            at_k.load(name).compute(**options, k=5)
+
+
+def test_a_score_without_a_posterior_says_so():
+    scores = at_k.load("cons_at_k").compute(predictions=[[1, 0], [0, 0]], alpha0=2, confidence=0.9)
+    assert scores["cons@2_interval"] == "none: cons@2 has no posterior"
+
+
+# --- Scores without an interval -----------------------------------------------------------
+
+
+def test_auto_says_why_a_score_has_no_interval():
+    scores = at_k.load("cons_at_k").compute(
+        predictions=[["a", "b", "a"], ["b", "b", "a"]],
+        references=["a", "a"],
+        check_correct_fn=lambda prediction, reference: float(prediction == reference),
+        confidence=0.9,
+        groups=["x", "y"],
+    )
+    for key in ("vote@3", "accuracy (3 runs average)", "x/vote@3"):
+        reason = f"none: only interval='questions' applies to {key.removeprefix('x/')}"
+        assert scores[f"{key}_interval"] == reason
+        assert f"{key}_lo" not in scores
+
+
+@pytest.mark.parametrize("options", [{"confidence": None}, {"interval": "posterior"}])
+def test_only_auto_says_why_a_score_has_no_interval(options):
+    data = {"predictions": [["a", "b"], ["a", "a"]], "references": ["a", "b"], "confidence": 0.9}
+    scores = at_k.load("cons_at_k").compute(**data | options)
+    assert not [key for key in scores if key.endswith("_interval")]
+
+
+@pytest.mark.parametrize("clusters", [None, ["a"]])
+def test_one_item_of_score_agg_has_the_whole_range(clusters):
+    options = {"predictions": [["mostly", "partial"]], "confidence": 0.9, "clusters": clusters}
+    scores = at_k.load("score_agg").compute(**options)
+    reason = scores.pop("score_agg_interval")
+    assert reason == "none: there is one question, or one cluster of questions"
+    assert scores == pytest.approx(
+        {
+            "score_agg": 0.8,
+            "score_agg_mu": 0.8,
+            "score_agg_sigma": 0.5,
+            "score_agg_lo": 0.0,
+            "score_agg_hi": 1.0,
+        }
+    )
+    with pytest.raises(ValueError, match="The run has no interval"):
+        at_k.load("score_agg").compute(**options, interval="questions")
+
+
+# --- Real rewards -------------------------------------------------------------------------
+
+
+def test_bayes_at_n_of_real_rewards_is_their_mean():
+    scores = at_k.load("bayes_at_n").compute(predictions=REWARDS)
+    best = at_k.load("max_at_k").compute(predictions=REWARDS, k=1, confidence=0.95)
+    for key in ("bayes@3", "avg@3"):
+        assert scores[key] == pytest.approx(np.mean(REWARDS))
+        for field in ("sigma", "lo", "hi", "interval"):
+            assert scores[f"{key}_{field}"] == best[f"max@1_{field}"]
+    assert len(scores) == 10
+    without = at_k.load("bayes_at_n").compute(predictions=REWARDS, confidence=None)
+    assert without == {"bayes@3": scores["bayes@3"], "avg@3": scores["avg@3"]}
+
+
+def test_bayes_at_n_takes_shares_of_correctness_from_a_checker():
+    scores = at_k.load("bayes_at_n").compute(
+        predictions=[["a", "b"], ["b", "c"]],
+        references=["x", "y"],
+        check_correct_fn=lambda prediction, reference: {"a": 0.25, "b": 0.5, "c": 1.0}[prediction],
+    )
+    assert scores["avg@2"] == pytest.approx((0.25 + 0.5 + 0.5 + 1) / 4)
+    assert scores["avg@2_interval"] == "sampling"
+
+
+def test_floats_that_are_0_and_1_are_categories():
+    floats, ints = [[0.0, 1.0, 1.0], [0.0, 0.0, 1.0]], [[0, 1, 1], [0, 0, 1]]
+    bayes_at_n, max_at_k = at_k.load("bayes_at_n"), at_k.load("max_at_k")
+    assert bayes_at_n.compute(predictions=floats) == bayes_at_n.compute(predictions=ints)
+    options = {"k": 2, "confidence": 0.9, "interval": "posterior"}
+    assert max_at_k.compute(predictions=floats, **options) == max_at_k.compute(
+        predictions=ints, **options
+    )
+
+
+@pytest.mark.parametrize("name", ["bayes_at_n", "max_at_k"])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"interval": "posterior"}, "real rewards: pass interval='sampling'"),
+        ({"R0": [[0], [1]]}, "R0 is given, but the outcomes are real rewards"),
+        ({"categories": ["a", "b"]}, "categories is given, but the outcomes are real rewards"),
+    ],
+)
+def test_what_needs_categories_is_refused_for_real_rewards(name, options, message):
+    options = options | {"confidence": 0.9} | ({"k": 1} if name == "max_at_k" else {})
+    metric = at_k.load(name)
+    with pytest.raises(ValueError, match=message):
+        metric.compute(predictions=REWARDS, **options)

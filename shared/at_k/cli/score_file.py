@@ -15,7 +15,7 @@ import evaluate
 from ..loading import load
 from ..readers.questions import read_questions
 from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
-from .tables import describe_input, score_table
+from .tables import describe_input, score_notes, score_table
 
 _METRIC_EXAMPLES = """\
 examples:
@@ -45,4 +45,7 @@ def _score_file(metric: evaluate.Metric, file: str, as_json: bool, **given: Any)
     if as_json:
         return json.dumps(scores, indent=2)
     checker = parameters.get("check_correct_fn", "exact_match")
-    return f"{describe_input(questions, checker)}\n\n{score_table(scores)}"
+    parts = [describe_input(questions, checker), score_table(scores)]
+    if notes := score_notes(scores, parameters.get("interval")):
+        parts.append("\n".join(notes))
+    return "\n\n".join(parts)

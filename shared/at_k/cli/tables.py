@@ -73,6 +73,33 @@ def score_table(scores: dict[str, Any]) -> str:
     return "\n\n".join(aligned(table) for table in tables)
 
 
+def score_notes(scores: dict[str, Any], interval: str | None) -> list[str]:
+    """Return the sentences below the tables: what the limits are for, and which vote maj@k is.
+
+    Args:
+        scores: of `compute`.
+        interval: the requested interval method, or None for the default.
+    """
+    notes = []
+    # Without names the interval is the requested one, or the default of bayes_at_n.
+    names = {value for key, value in scores.items() if key.endswith("_interval")}
+    methods = {name for name in names if not name.startswith("none")}
+    if not names and any(key.endswith("_lo") for key in scores):
+        methods = {interval or "posterior"}
+    if methods == {"questions"}:
+        notes.append("lo and hi are limits for other questions like these.")
+    elif methods:
+        others = "; by `questions`, for other questions like these" * ("questions" in methods)
+        notes.append(f"lo and hi are limits for the same questions, sampled again{others}.")
+    notes += [f"{name.replace('none', 'No interval', 1)}." for name in sorted(names - methods)]
+    if any(key.rpartition("/")[2].startswith("maj@") for key in scores):
+        notes.append(
+            "maj@k: more than half of k samples are correct. The majority vote of most papers "
+            "(maj@k, cons@64) is vote@k of cons_at_k."
+        )
+    return notes
+
+
 def _interval_table(
     values: dict[str, Any], rows: list[str], prefix: str, heading: str
 ) -> list[list[str]]:
@@ -90,7 +117,7 @@ def _interval_table(
 def _cell(value: float | str | None) -> str:
     if value is None:
         return ""
-    return value if isinstance(value, str) else f"{value:.4f}"
+    return value.partition(":")[0] if isinstance(value, str) else f"{value:.4f}"
 
 
 def _group_heading(label: str) -> str:

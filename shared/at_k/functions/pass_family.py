@@ -120,7 +120,8 @@ def auc_at_k_ci(
 def maj_at_k(R, k: int) -> float:
     """Return maj@k: the probability that more than half of k samples are correct.
 
-    It is G-Pass@k_tau at tau = (floor(k/2) + 1) / k.
+    It is G-Pass@k_tau at tau = (floor(k/2) + 1) / k. The majority vote of most papers (maj@k,
+    cons@64) needs the answers: it is vote@k of the metric cons_at_k.
 
     Examples:
         >>> round(maj_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 3), 6)

@@ -5,7 +5,8 @@ The rule of "auto", for all questions and for each group by itself:
 - If a question has two samples or more, the samples show how scores vary when the same questions
   are sampled again: `sampling` for k <= n, `hierarchical` for k > n.
 - If each question has one sample, only other questions show it: `questions` for k <= n.
-- Otherwise nothing does, and the interval is the whole range of the score, named "none".
+- Otherwise nothing does, and the interval is the whole range of the score, named "none: " and the
+  reason.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..scores.family import Family, Fit
+from .clusters import ONE_CLUSTER
 from .hierarchical import HierarchicalIntervals
-from .interval import Interval, IntervalMethod
+from .interval import Interval, IntervalMethod, whole_range
 from .methods import Clusters, FamilyMethod
 from .sampling import SamplingIntervals
 
@@ -75,17 +77,17 @@ class AutoIntervals(FamilyMethod):
         return found
 
     def _unknown(self, rows: np.ndarray) -> dict[str, Interval]:
-        """The whole range of each score."""
+        """The whole range of each score of questions with one sample each."""
         family, inverse = self.family, self.family.inverse[rows]
         multiplicity = np.bincount(inverse, minlength=len(family.n))[None]
         least, most = (extreme[:, 0] for extreme in family.extremes(multiplicity))
+        reason = "each question has one sample"
         found = {}
         for key, score in family.scores.items():
             mean = score.value(family.columns[inverse].mean(axis=0))
-            found[key] = mean, score.value(least), score.value(most)
+            limits = score.value(least), score.value(most)
+            found[key] = whole_range(mean, *limits, f"{reason}, and {ONE_CLUSTER}")
         for column, key in enumerate(family.extrapolated):
-            found[key] = family.extrapolated_columns[inverse, column].mean(), *family.bounds
-        return {
-            key: Interval(float(mean), float(hi - lo) / 2, float(lo), float(hi), "none")
-            for key, (mean, lo, hi) in found.items()
-        }
+            mean = family.extrapolated_columns[inverse, column].mean()
+            found[key] = whole_range(mean, *family.bounds, reason)
+        return found

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+ONE_CLUSTER = "there is one question, or one cluster of questions"
+
 TOO_FEW_CLUSTERS = (
     "one question, or one cluster of questions, does not show how questions vary: add questions, "
     "or pass interval='sampling'"

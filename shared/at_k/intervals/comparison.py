@@ -61,7 +61,7 @@ def check_comparison(
     """
     check_names("metric", [metric], _COMPARED)
     check_names("interval", [interval], ("sampling", "questions"))
-    labels = check_clusters(clusters, interval, len(n))
+    labels = check_clusters(clusters, interval, confidence, len(n))
     check_confidence(confidence)
     ks = range(1, n.min() + 1) if k is None else {check_k(x, n) for x in as_list("k", k)}
     return scores_by_name([metric], sorted(ks), ScoreOptions(thresholds=[tau])), labels

@@ -29,6 +29,12 @@ class Interval(NamedTuple):
         return Interval(mu, sigma, lo, hi, self.interval)
 
 
+def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
+    """The interval of a score that the data say nothing about, named by the reason."""
+    lo, hi = float(least), float(most)
+    return Interval(float(mean), (hi - lo) / 2, lo, hi, f"none: {reason}")
+
+
 class IntervalMethod(abc.ABC):
     """Computes the intervals of the scores of a run, or of parts of it such as groups."""
 
@@ -44,6 +50,10 @@ class IntervalMethod(abc.ABC):
     def problem(self, rows: np.ndarray) -> str | None:
         """The reason why these questions have no interval, or None."""
         return None
+
+    def why_absent(self, key: str) -> str:
+        """The reason why this method has no interval for a score, for the result."""
+        return f"only interval='questions' applies to {key}"
 
 
 @lru_cache(maxsize=64)

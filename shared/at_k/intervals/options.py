@@ -1,4 +1,4 @@
-"""Checks of the options `interval` and `clusters`."""
+"""Checks of the options `interval` and `clusters`, and what a prior means for the interval."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..inputs.labels import label_index
 
 
 def check_interval(
-    interval: str | None, confidence: float | None, known: Sequence[str], default: str
+    interval: str | None, confidence: float | None, known: Sequence[str], default: str = "auto"
 ) -> str:
-    """Return the name of the interval method, by default `default`.
+    """Return the name of the interval method.
 
     Raises:
         ValueError: if the name is unknown, or given without a confidence.
@@ -28,14 +28,39 @@ def check_interval(
     return interval
 
 
-def check_clusters(clusters, interval: str, questions: int) -> np.ndarray | None:
+def method_with_prior(interval: str, prior: str | None) -> str:
+    """Return the name of the interval method, which is the posterior if a prior was given.
+
+    Args:
+        interval: the requested method.
+        prior: the names of the parameters that give a prior, or None if none was given.
+
+    Raises:
+        ValueError: if the requested method does not use a prior.
+    """
+    if prior is None:
+        return interval
+    if interval not in ("posterior", "auto"):
+        raise ValueError(
+            f"{prior} is used by interval='posterior' only, and interval is {interval!r}."
+        )
+    return "posterior"
+
+
+def check_clusters(
+    clusters, interval: str, confidence: float | None, questions: int
+) -> np.ndarray | None:
     """Return (M,) cluster labels as integers, or None if each question is its own cluster.
 
     Raises:
-        ValueError: if there are not M labels, or the interval does not use clusters.
+        ValueError: if there are not M labels, or no interval that uses clusters.
     """
     if clusters is None:
         return None
+    if confidence is None:
+        raise ValueError(
+            "clusters are given but confidence is None: give a confidence, such as 0.95."
+        )
     if interval not in ("questions", "auto"):
         raise ValueError(
             f"clusters are used by interval='questions' only, and interval is {interval!r}."

@@ -47,6 +47,7 @@ def _single_credits(scores: Mapping[str, Score]) -> dict[str, Credits]:
         if len(score.terms) > 1:
             raise ValueError(
                 f"{key} is a product of two scores, for which neither k > n nor "
-                f"interval='hierarchical' is available: leave it out, or pass interval='sampling'."
+                f"interval='hierarchical' is available: give a k of at most n and another "
+                f"interval, or leave it out."
             )
     return {key: score.terms[0] for key, score in scores.items()}

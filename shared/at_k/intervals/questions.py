@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .clusters import TOO_FEW_CLUSTERS, design_effects
-from .interval import Interval, IntervalMethod, student_z
+from .clusters import ONE_CLUSTER, TOO_FEW_CLUSTERS, design_effects
+from .interval import Interval, IntervalMethod, student_z, whole_range
 
 
 class QuestionIntervals(IntervalMethod):
@@ -24,6 +24,7 @@ class QuestionIntervals(IntervalMethod):
         scores: for each key (M,) scores of the questions.
         limits: the smallest and the largest possible score.
         clusters: (M,) label of each question's cluster, or None if each question is its own.
+        allow_one: whether one question, or one cluster, has the whole range as its interval.
     """
 
     def __init__(
@@ -31,11 +32,13 @@ class QuestionIntervals(IntervalMethod):
         scores: Mapping[str, np.ndarray],
         limits: tuple[float, float],
         clusters: np.ndarray | None = None,
+        allow_one: bool = False,
     ):
         self._scores, self._limits, self._clusters = scores, limits, clusters
+        self._allow_one = allow_one
 
     def problem(self, rows: np.ndarray) -> str | None:
-        return TOO_FEW_CLUSTERS if len(np.unique(self._labels(rows))) < 2 else None
+        return TOO_FEW_CLUSTERS if self._is_one(rows) and not self._allow_one else None
 
     def for_parts(
         self, parts: Sequence[np.ndarray], confidence: float
@@ -46,10 +49,17 @@ class QuestionIntervals(IntervalMethod):
         clusters, result = self._labels(rows), {}
         for key, scores in self._scores.items():
             mean = float(scores[rows].mean())
+            if self._is_one(rows):
+                result[key] = whole_range(mean, *self._limits, ONE_CLUSTER)
+                continue
             variance, z = variance_of_mean(scores[rows], clusters, confidence)
             lo, hi = wilson_limits(mean, variance, len(rows), self._limits, z)
             result[key] = Interval(mean, math.sqrt(variance), lo, hi, "questions")
         return result
+
+    def _is_one(self, rows: np.ndarray) -> bool:
+        labels = self._labels(rows)
+        return bool((labels == labels[0]).all())
 
     def _labels(self, rows: np.ndarray) -> np.ndarray:
         return rows if self._clusters is None else self._clusters[rows]

@@ -205,6 +205,20 @@ def has_real_rewards(outcomes: Outcomes) -> bool:
     return values.dtype.kind == "f" and bool(((values != 0) & (values != 1)).any())
 
 
+def are_real_rewards(outcomes: Outcomes, w, R0=None, categories=None) -> bool:
+    """Whether outcomes are real rewards, and not categories with the rewards w.
+
+    Raises:
+        ValueError: if they are, and a parameter for categories is given.
+    """
+    if w is not None or not has_real_rewards(outcomes):
+        return False
+    if R0 is not None or categories is not None:
+        name = "R0" if categories is None else "categories"
+        raise ValueError(f"{name} is given, but the outcomes are real rewards: leave it out.")
+    return True
+
+
 def real_rewards(outcomes: Outcomes) -> Rewards:
     """The rewards of outcomes that are real rewards: each question has levels of its own.
 
