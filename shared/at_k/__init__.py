@@ -39,7 +39,7 @@ from .functions.spectra import (
     threshold_spectrum_at_k_ci,
 )
 from .loading import load
-from .readers.questions import read
+from .readers.read import read
 from .scores.score_agg import score_agg
 
 __version__ = "0.2.0.dev0"  # read by setup.cfg

@@ -4,7 +4,8 @@ A bundled Space has no at_k. There, spaces/bundle.py replaces this file with the
 define these names.
 """
 
-from at_k.readers.questions import as_outcome, read_questions
+from at_k.readers.cells import as_outcome
+from at_k.readers.questions import read_questions
 from at_k.readers.selection import PER_QUESTION, USUAL_NAMES, SelectionError
 
 __all__ = ["PER_QUESTION", "USUAL_NAMES", "SelectionError", "as_outcome", "read_questions"]

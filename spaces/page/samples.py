@@ -66,7 +66,7 @@ def _check_size(samples: Samples, prefix: str) -> None:
 # --- Text and files ---------------------------------------------------------------------
 
 
-def _read_file(path: str, columns: Mapping[str, str | None]) -> Samples:
+def _read_file(path: str, columns: Mapping[str, Any]) -> Samples:
     """Read one file.
 
     Args:
@@ -78,6 +78,8 @@ def _read_file(path: str, columns: Mapping[str, str | None]) -> Samples:
         questions = read_questions(path, **columns)
     except SelectionError as error:
         raise ValueError(_with_remedy(error)) from error
+    if isinstance(questions.arguments["predictions"], dict):
+        raise ValueError("There are counts of samples. Give the outcome of each sample.")
     return {name: list(column) for name, column in questions.arguments.items()}
 
 

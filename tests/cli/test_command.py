@@ -66,7 +66,7 @@ def test_a_closed_pipe_is_not_an_error(tmp_path):
         capture_output=True,
         text=True,
     )
-    assert result.stdout == "20000 questions, 2 samples each, already graded.\n0\n"
+    assert result.stdout == "20000 questions, 2 samples each, already graded in outcomes.\n0\n"
     assert result.stderr == ""
 
 

@@ -35,7 +35,8 @@ def test_the_output_says_at_which_k_each_file_is_higher(capsys):
     printed = output_of(capsys, "compare", *SHIPPED, *NUMERIC)
     head, table, summary = printed.strip().split("\n\n")
     assert head.splitlines() == [
-        f"smollm2_{name}: 94 questions, 32 samples each, checked against reference with numeric."
+        f"smollm2_{name}: 94 questions, 32 samples each in predictions, checked against reference "
+        "with numeric."
         for name in ("cool", "warm")
     ]
     lines = table.splitlines()
@@ -101,7 +102,7 @@ def test_files_of_the_same_name_are_labelled_a_and_b(capsys, tmp_path):
         (tmp_path / folder).mkdir()
         files.append(write_json_lines(tmp_path / folder / "run.jsonl", outcome_rows(outcomes)))
     printed = output_of(capsys, "compare", *files, "--k", 1)
-    assert printed.startswith("A: 6 questions, 4 samples each, already graded.\nB: 6")
+    assert printed.startswith("A: 6 questions, 4 samples each, already graded in outcomes.\nB: 6")
     assert printed.splitlines()[3].split()[:2] == ["A", "B"]
 
 

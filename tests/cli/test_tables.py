@@ -7,7 +7,7 @@ import pytest
 from at_k.cli.tables import aligned, score_table
 from run_command import FLAGS, output_of, question_rows, write_json_lines
 
-INPUT = "2 questions, 3 to 4 samples each, checked against answer with exact_match"
+INPUT = "2 questions, 3 to 4 samples each in samples, checked against answer with exact_match"
 
 
 def test_a_table_has_a_row_for_each_score_and_a_column_for_each_group(capsys, tmp_path):
@@ -118,4 +118,4 @@ def test_missing_samples_are_counted(capsys, tmp_path):
     file = tmp_path / "run.jsonl"
     file.write_text(json.dumps({"outcomes": [0, None, 1]}))
     printed = output_of(capsys, "cons_at_k", file)
-    assert printed.startswith("1 question, 3 samples each (1 of them missing), already graded.")
+    assert printed.startswith("1 question, 3 samples each (1 of them missing), already graded in")

@@ -24,7 +24,7 @@ POOLED = PRODUCTS[1:]
 MODULES = (
     *(f"functions.{name}" for name in ("pass_family", "spectra", "rewards", "comparison")),
     "inputs.named_checkers",
-    "readers.questions",
+    "readers.cells",
 )
 R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
 

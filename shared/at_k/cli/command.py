@@ -36,8 +36,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of the output has closed it, as `head` does. Python flushes stdout on exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except SelectionError as error:
-        flags = " or ".join(f"--{role}" for role in error.roles)
-        print(f"at-k: {error} Name one with {flags}.", file=sys.stderr)
+        examples = error.examples or [""] * len(error.roles)
+        flags = " or ".join(
+            f"--{role} {example}".strip()
+            for role, example in zip(error.roles, examples, strict=True)
+        )
+        verb = "Add" if error.examples else "Name one with"
+        print(f"at-k: {error} {verb} {flags}.", file=sys.stderr)
         return 2
     except (ValueError, TypeError, ImportError, OSError) as error:
         print(f"at-k: {error}", file=sys.stderr)

@@ -61,12 +61,12 @@ def _compare_parameters() -> list[inspect.Parameter]:
 def _compare_files(
     files: Sequence[str],
     as_json: bool,
-    check_correct_fn: Checker = "exact_match",
     num_proc: int | None = None,
     **given: Any,
 ) -> str:
     """Return the comparison of two files as a table, or as JSON."""
     reading, options = split_arguments(given)
+    check_correct_fn = options.pop("check_correct_fn", "exact_match")
     a = read_questions(files[0], **reading)
     reading.pop("clusters", None)  # those of the first file are used
     b = read_questions(files[1], **reading)

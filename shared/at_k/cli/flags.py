@@ -21,9 +21,12 @@ _COLUMN_HELP = {
     "predictions": "samples to be checked.",
     "outcomes": "already-graded outcomes, instead of samples to be checked.",
     "references": "references to check the samples against.",
-    "questions": "question that each row belongs to, if a row is one sample.",
+    "n": "numbers of samples, in a table of counts.",
+    "correct": "numbers of correct samples, in a table of counts.",
+    "questions": "what identifies the question of a row: a column, or several together.",
 }
-_READING = (*_COLUMN_HELP, "config", "split", *PER_QUESTION)
+_ROWS = ("where", "pool", "correct_values")
+_READING = (*_COLUMN_HELP, *_ROWS, "config", "split", *PER_QUESTION)
 
 # Parameters of `compute` without a flag of their own: the first two are read from columns, and an
 # executor is an object.
@@ -37,8 +40,10 @@ def add_flags(
 ) -> None:
     """Add a flag for each column of a file and for each parameter, and the flag --json."""
     columns = command.add_argument_group(
-        "columns of the file, found by their usual names if not given"
+        "columns of the file, found by their usual names if not given",
+        "A name such as response.choices leads to the fields of nested objects.",
     )
+    rows = command.add_argument_group("rows of the file, and their outcomes")
     dataset = command.add_argument_group("part of a dataset")
     flags = command.add_argument_group("parameters")
     column_helps = dict(_COLUMN_HELP)
@@ -52,7 +57,30 @@ def add_flags(
             flags.add_argument(flag, help=text, default=argparse.SUPPRESS, **options)
     for role, text in column_helps.items():
         usual = f"Usual names: {', '.join(USUAL_NAMES[role])}."
-        columns.add_argument(f"--{role}", metavar="COLUMN", help=f"{text} {usual}")
+        several: dict[str, Any] = {"nargs": "+"} if role == "questions" else {}
+        columns.add_argument(f"--{role}", metavar="COLUMN", help=f"{text} {usual}", **several)
+    rows.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        type=_condition,
+        metavar="COLUMN=VALUE",
+        help="read only the rows with this entry. Can be given several times.",
+    )
+    rows.add_argument(
+        "--pool",
+        nargs="+",
+        default=(),
+        metavar="COLUMN",
+        help="columns that may differ between the samples of a question, such as the name of a run",
+    )
+    rows.add_argument(
+        "--correct-values",
+        nargs="+",
+        default=(),
+        metavar="VALUE",
+        help="outcomes that are correct, such as C or yes. All others are incorrect.",
+    )
     dataset.add_argument("--config", metavar="NAME", help="configuration of the dataset")
     dataset.add_argument("--split", metavar="NAME", help="split of the dataset")
     command.add_argument(
@@ -60,7 +88,7 @@ def add_flags(
     )
 
 
-def split_arguments(given: dict[str, Any]) -> tuple[dict[str, str | None], dict[str, Any]]:
+def split_arguments(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the arguments of `read_questions`, and those of the function that is called.
 
     A column of clusters is only looked for if it is named or if the interval uses clusters.
@@ -70,6 +98,7 @@ def split_arguments(given: dict[str, Any]) -> tuple[dict[str, str | None], dict[
     uses_clusters = parameters.get("interval") in ("questions", "auto")
     if not uses_clusters and reading.get("clusters") is None:
         reading.pop("clusters", None)
+    reading["checked"] = "check_correct_fn" in parameters
     return reading, parameters
 
 
@@ -112,6 +141,13 @@ def _of_type(kind: type, or_none: bool = False) -> dict[str, Any]:
 
     parse.__name__ = f"{kind.__name__} or none"  # argparse shows it in its error message
     return {"type": parse, "metavar": f"{kind.__name__.upper()}|none"}
+
+
+def _condition(text: str) -> tuple[str, str]:
+    column, equals, value = text.partition("=")
+    if not (column and equals):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form COLUMN=VALUE")
+    return column, value
 
 
 def _json(text: str) -> Any:

@@ -21,23 +21,32 @@ _SUFFIXES = {
 
 def describe_input(questions: Questions, checker: str | Callable[..., Any]) -> str:
     """Return a sentence that says what was read, from which columns, and how it was checked."""
-    samples, columns = questions.arguments["predictions"], questions.columns
-    sizes = [len(row) for row in samples]
+    columns, samples = dict(questions.columns), questions.arguments["predictions"]
+    sizes = samples["n"] if isinstance(samples, dict) else [len(row) for row in samples]
     count = "1 question" if len(sizes) == 1 else f"{len(sizes)} questions"
     each = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
-    missing = sum(sample is None for row in samples for sample in row)
     parts = f"{count}, {each} samples each"
-    if missing:
-        parts += f" ({missing} of them missing)"
-    if "references" in columns:
-        if not isinstance(checker, str):
-            checker = getattr(checker, "__name__", type(checker).__name__)
-        parts += f", checked against {columns['references']} with {checker}"
+    if "n" in columns:
+        parts += f", counted in {columns.pop('n')} and {columns.pop('correct')}"
     else:
-        parts += ", already graded"
-    for argument, column in columns.items():
-        if argument not in ("predictions", "references"):
-            parts += f"; {argument} from {column}"
+        missing = sum(sample is None for row in samples for sample in row)
+        if missing:
+            parts += f" ({missing} of them missing)"
+        if "outcomes" in columns:
+            parts += f", already graded in {columns.pop('outcomes')}"
+        elif "references" in columns:
+            if not isinstance(checker, str):
+                checker = getattr(checker, "__name__", type(checker).__name__)
+            parts += f" in {columns.pop('predictions')}"
+            parts += f", checked against {columns.pop('references')} with {checker}"
+        else:
+            parts += f", already graded in {columns.pop('predictions')}"
+    for role, column in columns.items():
+        parts += f"; {role} from {column}"
+    if questions.origin:
+        harness, *others = questions.origin.items()
+        said = [harness[1], *(f"{what} {value}" for what, value in others)]
+        parts = f"{', '.join(said)}: {parts}"
     return f"{parts}."
 
 

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-import ast
-import contextlib
-import io
-import itertools
-import json
-import tokenize
-from collections.abc import Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ..checks import short
+from .cells import as_lists, as_outcome, as_whole_number, entry_text, parse_list, unwrapped
+from .mixtures import refuse_mixtures
 from .selection import (
-    USUAL_NAMES,
+    PER_QUESTION,
     SelectionError,
+    choose_columns,
     find_column,
     list_columns,
+    question_columns,
     usual_columns,
+    with_fields,
 )
 from .sources import load_table
-from .table import Columns
+from .table import Columns, Table
+
+Names = str | Sequence[str]
+"""The name of a column, or of several."""
 
 
 @dataclass(frozen=True)
@@ -30,280 +34,279 @@ class Questions:
 
     Attributes:
         arguments: what `compute` takes, M entries each: the predictions, and if the source has
-            them references, groups, R0 and clusters.
-        columns: the name of the column that each argument was read from.
+            them references, groups, R0 and clusters. Counts are a dict with n and correct.
+        columns: the name of the column of each role. Graded samples have the role outcomes, or n
+            and correct. The role questions names the columns by which rows were gathered.
         identifiers: columns that identify the questions, by name in lower case: M distinct texts
             each.
+        origin: what the source says about itself.
     """
 
-    arguments: dict[str, Sequence[Any]]
+    arguments: dict[str, Any]
     columns: dict[str, str]
-    identifiers: dict[str, list[str]]
-
-
-def read(
-    source: Any,
-    *,
-    predictions: str | None = None,
-    outcomes: str | None = None,
-    references: str | None = None,
-    questions: str | None = None,
-    config: str | None = None,
-    split: str | None = None,
-    groups: str | None = None,
-    R0: str | None = None,
-    clusters: str | None = None,
-) -> dict[str, Any]:
-    """Read what `compute` takes from a file, or from any dataset that `datasets` can load.
-
-    The columns are found by their usual names if they are not given, except those of R0 and
-    clusters. The arguments and errors are those of `read_questions`.
-
-    Returns:
-        the arguments of `compute`: predictions, and if the source has them references and groups.
-    """
-    named = {"R0": R0, "clusters": clusters}
-    per_question = {"groups": groups} | {role: name for role, name in named.items() if name}
-    found = read_questions(
-        source, predictions, outcomes, references, questions, config, split, **per_question
-    )
-    return dict(found.arguments)
+    identifiers: dict[str, list[Any]]
+    origin: dict[str, str] = field(default_factory=dict)
 
 
 def read_questions(
     source: Any,
-    predictions: str | None = None,
-    outcomes: str | None = None,
-    references: str | None = None,
-    questions: str | None = None,
+    *,
+    questions: Names | None = None,
+    correct_values: Collection[Any] = (),
+    where: Iterable[tuple[str, Any]] = (),
+    pool: Names = (),
     config: str | None = None,
     split: str | None = None,
-    **per_question: str | None,
+    checked: bool = False,
+    **columns: Any,
 ) -> Questions:
-    """Read questions from a file, or from any dataset that `datasets` can load.
-
-    A row is either a question with the list of its samples (in CSV a cell such as ["12", "13"]), or
-    one sample. In the second case, rows with the same entry in the column `questions` belong to the
-    same question.
+    """Read questions from a source. Most of the arguments are those of `read`.
 
     Args:
-        source: the path of a file or folder, or the name of a dataset.
-        predictions: the column of samples to be checked. This and the other columns are found by
-            their usual names if they are None.
-        outcomes: the column of already-graded outcomes, instead of `predictions`.
-        references: the column to check the samples against.
-        questions: the column that identifies the question, if a row is one sample.
-        config: the configuration of a dataset.
-        split: the split of a dataset.
-        **per_question: the columns of other arguments of `compute`, by their names in
-            PER_QUESTION. Those that are not given are not read.
+        source: as in `read`, like questions, correct_values, pool, config and split.
+        where: pairs of a column and an entry, which the rows have in it.
+        checked: whether the caller gives a checker.
+        **columns: the columns of the other roles. Those of PER_QUESTION that are not given are not
+            read; the other roles, and those that are None, are found by their usual names.
 
     Raises:
-        SelectionError: if the caller has to name a column or a split.
-        ValueError: if the source cannot be read. The message names the line or row if it can.
-        FileNotFoundError: if there is no such file or folder.
+        SelectionError, ValueError, FileNotFoundError: as `read`.
     """
-    if predictions and outcomes:
-        raise ValueError(
-            "predictions are checked and outcomes are already graded: name a column for one of "
-            "them only."
-        )
-    table = load_table(source, config, split).columns
-    if not any(len(column) for column in table.values()):
-        raise ValueError(f"{source} has no questions.")
-    chosen = _choose_columns(table, source, predictions, outcomes, references)
-    for role, named in per_question.items():
-        column = find_column(table, role, named)
+    named = {role: name for role, name in columns.items() if name is not None}
+    key, pool, where = _names(questions), _names(pool), list(where)
+    lists = {"questions": key, "pool": pool, "where": [name for name, _ in where]}
+    pairs = [*named.items(), *((role, name) for role, names in lists.items() for name in names)]
+    table = _rows_where(with_fields(load_table(source, config, split), pairs), where)
+    title = str(source) if isinstance(source, (str, Path)) else "The source"
+    if not any(map(len, table.columns.values())):
+        raise ValueError(f"{title} has no questions.")
+
+    long_key = key or question_columns(table, of_lists=False)
+    rows_of = list(_rows_by_question(table.columns, long_key).values())
+    of_samples = {role: name for role, name in named.items() if role not in PER_QUESTION}
+    chosen = choose_columns(table, of_samples, checked, rows_of)
+    arguments = _samples(table, chosen, title, lists_as_text=not key)
+    of_lists = "n" in arguments or _holds_lists(arguments["predictions"], title)
+    if not of_lists and "references" not in chosen:
+        arguments["predictions"] = [as_outcome(cell) for cell in arguments["predictions"]]
+    per_question = {
+        role: find_column(table, role, named.get(role)) for role in PER_QUESTION if role in columns
+    }
+    for role, column in per_question.items():
         if column is not None:
-            chosen[role] = column
-    arguments: Columns = {role: table[name] for role, name in chosen.items()}
-    if "R0" in arguments:
-        arguments["R0"] = _as_lists(arguments["R0"])
-    if questions is None:
-        arguments |= _lists_of_samples(arguments, table, source)
-    if _has_lists(arguments["predictions"], source):
-        identifiers = {
-            name.lower(): [_identifier_text(entry) for entry in table[name]]
-            for name in usual_columns(table, "questions")
-        }
-    else:
-        column = _question_column(table, source, questions)
-        if "references" not in arguments:
-            arguments["predictions"] = [as_outcome(cell) for cell in arguments["predictions"]]
-        entries, arguments = _gather_rows(arguments, table[column], column, source)
-        identifiers = {column.lower(): entries}
-    unique = {
+            chosen[role], cells = column, table.columns[column]
+            arguments[role] = as_lists(cells) if role == "R0" else cells
+
+    key = (key or question_columns(table, of_lists=True)) if of_lists else long_key
+    if not key and not (of_lists and table.parts == 1):
+        what = "one sample in each row" if not of_lists else "several files"
+        raise SelectionError(
+            f"{title} has {what}, and no column with a usual name for the question of a row. "
+            f"{list_columns(table.columns)}",
+            ["questions"],
+            table.columns,
+        )
+    identifiers = _unique_columns(table.columns)
+    if key:
+        rows_by_question = _rows_by_question(table.columns, key, title)
+        name = ", ".join(key)
+        identifiers |= {name.lower(): list(rows_by_question)}
+        if not of_lists or len(rows_by_question) < len(table.columns[key[0]]):
+            rows_of = list(rows_by_question.values())
+            used = {chosen[role] for role in chosen if role not in PER_QUESTION}
+            refuse_mixtures(table.columns, rows_of, key, used | {*pool})
+            arguments = {
+                role: _gathered(role, cells, of_lists, rows_by_question, name, title)
+                for role, cells in arguments.items()
+            }
+            identifiers = {name.lower(): list(rows_by_question)}
+            chosen["questions"] = name
+    if correct_values:
+        arguments["predictions"] = _graded(arguments, chosen, correct_values)
+    if "n" in arguments:
+        counts = {role: arguments.pop(role) for role in ("n", "correct")}
+        arguments = {"predictions": counts, **arguments}
+    return Questions(arguments, chosen, identifiers, table.origin)
+
+
+def _names(names: Names | None) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names or ())
+
+
+# --- Rows -------------------------------------------------------------------------------
+
+
+def _rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
+    """Return the table with the rows that have these entries in these columns."""
+    for name, entry in where:
+        cells = table.columns[name]
+        rows = [
+            row for row, cell in enumerate(cells) if cell == entry or _word(cell) == _word(entry)
+        ]
+        if not rows:
+            found = list(dict.fromkeys(map(entry_text, cells)))
+            shown = ", ".join(map(short, found[:8])) + (", .." if len(found) > 8 else "")
+            raise ValueError(f"No row has {short(entry)} in {name}. Its entries are {shown}.")
+        table = table.with_columns(
+            {column: [cells[row] for row in rows] for column, cells in table.columns.items()}
+        )
+    return table
+
+
+def _word(entry) -> str:
+    """Return an entry as text that does not depend on case: true for True."""
+    return entry_text(entry).strip().lower()
+
+
+def _rows_by_question(
+    columns: Columns, key: Sequence[str], title: str | None = None
+) -> dict[Any, list[int]]:
+    """Return the rows of each question, by the entry or the entries that identify it.
+
+    Args:
+        columns: the source.
+        key: the columns that identify questions. If there is none, all rows are one question.
+        title: the name of the source, if a missing entry is an error.
+    """
+    if not key:
+        return {"": list(range(max(map(len, columns.values()))))}
+    texts = [[entry_text(entry) for entry in columns[name]] for name in key]
+    if title is not None:
+        for name, entries in zip(key, texts, strict=True):
+            if "" in entries:
+                raise ValueError(
+                    f"{title}, row {entries.index('')} (from 0) has no {name}, so its question is "
+                    f"unknown."
+                )
+    rows_of: dict[Any, list[int]] = {}
+    for row, question in enumerate(texts[0] if len(key) == 1 else zip(*texts, strict=True)):
+        rows_of.setdefault(question, []).append(row)
+    return rows_of
+
+
+def _gathered(
+    role: str,
+    cells: Sequence[Any],
+    of_lists: bool,
+    rows_by_question: dict[Any, list[int]],
+    key: str,
+    title: str,
+) -> list[Any]:
+    """Return the cells of a role with one entry per question."""
+    cells = list(cells)
+    if role in ("n", "correct"):
+        return [sum(cells[row] for row in rows) for rows in rows_by_question.values()]
+    if role == "predictions":
+        if not of_lists:
+            return [[cells[row] for row in rows] for rows in rows_by_question.values()]
+        return [
+            None
+            if any(cells[row] is None for row in rows)
+            else [sample for row in rows for sample in cells[row]]
+            for rows in rows_by_question.values()
+        ]
+    for question, (first, *others) in rows_by_question.items():
+        for row in others:
+            if cells[row] != cells[first]:
+                raise ValueError(
+                    f"Rows {first} and {row} of {title} have the same {key}, {short(question)}, "
+                    f"but different {role}: {short(cells[first])} and {short(cells[row])}."
+                )
+    return [cells[rows[0]] for rows in rows_by_question.values()]
+
+
+def _unique_columns(columns: Columns) -> dict[str, list[Any]]:
+    """Return the columns with usual names of questions that have no entry twice, as texts."""
+    found = {
+        name.lower(): [entry_text(entry) for entry in columns[name]]
+        for name in usual_columns(columns, "questions")
+    }
+    return {
         name: entries
-        for name, entries in identifiers.items()
+        for name, entries in found.items()
         if "" not in entries and len(set(entries)) == len(entries)
     }
-    return Questions(arguments, chosen, unique)
 
 
-def _choose_columns(
-    table: Columns,
-    source: str,
-    predictions: str | None,
-    outcomes: str | None,
-    references: str | None,
-) -> dict[str, str]:
-    """Return the names of the columns of predictions and, if there is one, of references."""
-    if outcomes:
-        samples = find_column(table, "outcomes", outcomes)
-    else:
-        samples = find_column(table, "predictions", predictions)
-        samples = samples or find_column(table, "outcomes", None)
-    if samples is None:
-        raise SelectionError(
-            f"{source} has no column with a usual name for samples. {list_columns(table)}",
-            ["predictions", "outcomes"],
-            table,
-        )
-    chosen = {"predictions": samples}
-    # A column of answers beside outcomes is not used, because there is nothing to check.
-    graded = bool(outcomes) or samples.lower() in USUAL_NAMES["outcomes"]
-    if references is not None or not graded:
-        column = find_column(table, "references", references)
-        if column is not None:
-            chosen["references"] = column
-    return chosen
+# --- Samples ----------------------------------------------------------------------------
 
 
-def _question_column(table: Columns, source: str, named: str | None) -> str:
-    """Return the name of the column that identifies the question of each row."""
-    first = find_column(table, "questions", named)
-    if first is None:
-        raise SelectionError(
-            f"{source} has one sample in each row, and no column with a usual name for the "
-            f"question that it belongs to. {list_columns(table)}",
-            ["questions"],
-            table,
-        )
-    if named is None:
-        # A column without repeated entries numbers the samples, not the questions.
-        for name in usual_columns(table, "questions"):
-            if len(set(map(repr, table[name]))) < len(table[name]):
-                return name
-    return first
+def _samples(
+    table: Table, chosen: dict[str, str], title: str, lists_as_text: bool
+) -> dict[str, Any]:
+    """Return the cells of the columns of samples: predictions and references, or counts.
 
-
-def _lists_of_samples(arguments: Columns, table: Columns, source: str) -> Columns:
-    """Return the predictions and references that are lists written as text, as in CSV."""
+    Args:
+        table: the source.
+        chosen: its columns, as `choose_columns` returns them.
+        title: its name.
+        lists_as_text: whether lists that are written as text, as in CSV, are lists of samples.
+    """
+    if "n" in chosen:
+        return _counts(table.columns, chosen["n"], chosen["correct"], title)
+    name = chosen.get("predictions") or chosen["outcomes"]
+    arguments: dict[str, Any] = {"predictions": unwrapped(table.columns[name])}
+    if "references" in chosen:
+        arguments["references"] = table.columns[chosen["references"]]
     cells = arguments["predictions"]
-    if not all(isinstance(cell, str) for cell in cells):
-        return {}
+    if not lists_as_text or not all(isinstance(cell, str) for cell in cells):
+        return arguments
     lists = [parse_list(cell) for cell in cells]
     if not any(lists) and not all(cell.startswith("[") for cell in cells):
-        return {}
+        return arguments
     if None in lists:
         row = lists.index(None)
         raise SelectionError(
-            f"{source}, row {row} (from 0): {short(cells[row])} is not a JSON list of samples. If "
+            f"{title}, row {row} (from 0): {short(cells[row])} is not a JSON list of samples. If "
             f"each row is one sample, a column has to identify its question.",
             ["questions"],
-            table,
+            table.columns,
         )
-    parsed: Columns = {"predictions": lists}
-    if "references" in arguments:
-        parsed["references"] = _as_lists(arguments["references"])
-    return parsed
+    return {name: as_lists(cells) for name, cells in arguments.items()}
 
 
-def _as_lists(cells: Sequence[Any]) -> Sequence[Any]:
-    """Return the lists that the cells stand for, or the cells if one of them is not a list."""
-    lists = [parse_list(cell) for cell in cells]
-    return cells if None in lists else lists
+def _counts(columns: Columns, n: str, correct: str, title: str) -> dict[str, Any]:
+    """Return the columns of a table of counts as whole numbers."""
+    counts = {
+        role: [as_whole_number(cell) for cell in columns[name]]
+        for role, name in (("n", n), ("correct", correct))
+    }
+    for row, (samples, successes) in enumerate(zip(*counts.values(), strict=True)):
+        if samples is None or successes is None or not 0 <= successes <= samples:
+            raise ValueError(
+                f"{title}, row {row} (from 0): {n} is {short(columns[n][row])} and {correct} is "
+                f"{short(columns[correct][row])}. Counts are whole numbers with 0 <= correct <= n."
+            )
+    return counts
 
 
-def _has_lists(cells: Sequence[Any], source: str) -> bool:
+def _holds_lists(cells: Sequence[Any], title: str) -> bool:
     """Return whether the cells are lists of samples; a ValueError if only some are."""
     are_lists = {isinstance(cell, list) for cell in cells if cell is not None}
     if len(are_lists) > 1:
-        raise ValueError(f"{source} has lists of samples in some rows and single ones in others.")
+        raise ValueError(f"{title} has lists of samples in some rows and single ones in others.")
     return True in are_lists
 
 
-def _gather_rows(
-    arguments: Columns, entries: Sequence[Any], column: str, source: str
-) -> tuple[list[str], Columns]:
-    """Return the distinct entries as text, and the arguments with one entry per question."""
-    rows_of: dict[str, list[int]] = {}
-    for row, entry in enumerate(entries):
-        text = _identifier_text(entry)
-        if not text:
-            raise ValueError(
-                f"{source}, row {row} (from 0) has no {column}, so its question is unknown."
-            )
-        rows_of.setdefault(text, []).append(row)
-    gathered: Columns = {}
-    for role, values in arguments.items():
-        values = list(values)
-        if role == "predictions":
-            gathered[role] = [[values[row] for row in rows] for rows in rows_of.values()]
-            continue
-        for question, (first, *others) in rows_of.items():
-            for row in others:
-                if values[row] != values[first]:
-                    raise ValueError(
-                        f"Rows {first} and {row} of {source} have the same {column}, "
-                        f"{short(question)}, but different {role}: {short(values[first])} and "
-                        f"{short(values[row])}."
-                    )
-        gathered[role] = [values[rows[0]] for rows in rows_of.values()]
-    return list(rows_of), gathered
+def _graded(
+    arguments: dict[str, Any], chosen: dict[str, str], correct_values: Collection[Any]
+) -> list[list[bool | None]]:
+    """Return outcomes as bools: whether they are among those that are correct.
 
-
-def _identifier_text(entry) -> str:
-    """Return an entry that identifies a question as text, which is empty if the entry is None."""
-    if entry is None:
-        return ""
-    return entry if isinstance(entry, str) else repr(entry)
-
-
-def parse_list(cell) -> list[Any] | None:
-    """Return the list that a cell holds as JSON or as a Python literal, or None if it is not one.
-
-    >>> parse_list('["12", "13"]'), parse_list("['12', None]"), parse_list("12")
-    (['12', '13'], ['12', None], None)
+    Raises:
+        ValueError: if the samples are not outcomes.
     """
-    if not (isinstance(cell, str) and cell.strip().startswith("[")):
-        return None
-    try:
-        return json.loads(cell)
-    except ValueError:
-        if _has_adjacent_strings(cell):
-            return None
-    try:
-        return ast.literal_eval(cell.strip())
-    except (ValueError, SyntaxError):
-        return None
-
-
-def _has_adjacent_strings(cell: str) -> bool:
-    """Return whether two strings follow each other without a comma.
-
-    NumPy prints arrays as ['a' 'b'], which Python would read as ['ab'].
-    """
-    try:
-        tokens = [token.type for token in tokenize.generate_tokens(io.StringIO(cell).readline)]
-    except (tokenize.TokenError, SyntaxError):
-        return False
-    return (tokenize.STRING, tokenize.STRING) in itertools.pairwise(tokens)
-
-
-def as_outcome(cell) -> Any:
-    """Return the bool or number that a cell holds as text, None for an empty text, or the cell.
-
-    >>> [as_outcome(cell) for cell in ("True", "0.5", "1", "", "fully")]
-    [True, 0.5, 1, None, 'fully']
-    """
-    words = {"": None, "true": True, "false": False}
-    if not isinstance(cell, str):
-        return cell
-    word = cell.strip().lower()
-    if word in words:
-        return words[word]
-    for number in (int, float):
-        with contextlib.suppress(ValueError):
-            return number(cell)
-    return cell
+    if "references" in chosen or "n" in chosen:
+        raise ValueError("correct_values are for outcomes: name their column.")
+    words = {_word(value) for value in correct_values}
+    graded = [
+        [None if sample is None else _word(sample) in words for sample in samples]
+        for samples in arguments["predictions"]
+    ]
+    if not any(map(any, graded)):
+        others = {_word(sample) for samples in arguments["predictions"] for sample in samples}
+        warnings.warn(
+            f"No outcome is one of correct_values. The outcomes are {short(sorted(others))}.",
+            stacklevel=2,
+        )
+    return graded

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 Columns = dict[str, Sequence[Any]]
@@ -23,8 +23,51 @@ class Table:
             there are no roles.
         origin: what the source says about itself, in the order in which it is reported:
             {"harness": "lm-evaluation-harness", "model": .., "task": ..}.
+        parts: number of sources that the rows come from.
     """
 
     columns: Columns
     roles: dict[str, str | tuple[str, ...]] = field(default_factory=dict)
     origin: dict[str, str] = field(default_factory=dict)
+    parts: int = 1
+
+    def with_columns(self, columns: Columns) -> Table:
+        """Return the table with other columns."""
+        return replace(self, columns=columns)
+
+
+def join_tables(tables: Sequence[Table], names: Sequence[str]) -> Table:
+    """Return the rows of several tables, which are parts of one run, with their common columns.
+
+    Args:
+        tables: the parts.
+        names: what to call them in a message.
+
+    Raises:
+        ValueError: if they say that they are of different harnesses or models.
+    """
+    first = tables[0]
+    for table, name in zip(tables[1:], names[1:], strict=True):
+        for what in ("harness", "model"):
+            values = [each.origin.get(what) for each in (first, table)]
+            if values[0] != values[1]:
+                raise ValueError(
+                    f"{names[0]} and {name} are not parts of one run: their {what} is "
+                    f"{values[0]} and {values[1]}."
+                )
+    columns: Columns = {
+        name: [entry for table in tables for entry in table.columns[name]]
+        for name in first.columns
+        if all(name in table.columns for table in tables)
+    }
+    roles = {
+        role: name
+        for role, name in first.roles.items()
+        if all(t.roles.get(role) == name for t in tables)
+    }
+    origin = {
+        what: ", ".join(dict.fromkeys(table.origin[what] for table in tables))
+        for what in first.origin
+        if all(what in table.origin for table in tables)
+    }
+    return Table(columns, roles, origin, sum(table.parts for table in tables))

@@ -1,0 +1,91 @@
+"""Refuse to take rows of different runs, or of different questions, as samples of one question."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from ..checks import short
+from .cells import entry_text
+from .selection import USUAL_NAMES, SelectionError, list_columns, numbers_samples
+from .table import Columns
+
+_IDENTIFYING = {
+    # which model gave the sample, and how it was run
+    *("model", "model_name", "model_id", "model_args", "checkpoint", "revision", "policy"),
+    *("run", "run_id", "run_name", "eval_id", "eval", "experiment", "experiment_id", "log"),
+    *("step", "global_step", "training_step", "iteration", "temperature", "config", "system"),
+    *("solver", "method", "variant", "agent", "prompt_template", "template", "num_fewshot"),
+    # what became of it
+    *("filter", "filter_key", "scorer", "scorer_name", "metric", "metric_name", "grader"),
+    # which question it answers
+    *("task", "task_name", "dataset", "dataset_name", "benchmark", "subset", "subtask", "split"),
+    *("subject", "category", "topic", "level", "language", "lang"),
+    *USUAL_NAMES["questions"],
+}
+"""Columns whose entries are equal in all samples of a question, by their names in lower case.
+
+The index of a sample, an epoch and a seed are not among them, because they differ from sample to
+sample.
+"""
+
+_TEXTS = ("question", "problem", "prompt")
+
+
+def refuse_mixtures(
+    columns: Columns,
+    rows_of: Sequence[Sequence[int]],
+    key: Sequence[str],
+    used: Collection[str],
+) -> None:
+    """Raise an error if an identifying column varies within a question.
+
+    Args:
+        columns: the source.
+        rows_of: the rows of each question.
+        key: the columns that identify the questions.
+        used: columns that may vary.
+
+    Raises:
+        SelectionError: with the name and the values of the column.
+    """
+    for name, cells in columns.items():
+        if name.lower() not in _IDENTIFYING or name in (*key, *used):
+            continue
+        rows = _rows_that_differ(cells, rows_of)
+        if rows is None or _numbers_rows(name, cells, rows_of):
+            continue
+        entries = list(dict.fromkeys(entry_text(cells[row]) for row in rows))
+        shown = ", ".join(map(short, entries[:4])) + (", .." if len(entries) > 4 else "")
+        values = [short(columns[each][rows[0]]) for each in key]
+        question = ", ".join(f"{each} {value}" for each, value in zip(key, values, strict=True))
+        where = f"{name}={entries[0]}" if len(entries[0]) <= 40 else f"{name}=.."
+        raise SelectionError(
+            f"The samples of {question} have different values of {name}: {shown}. They can be "
+            f"different runs or questions. {list_columns(columns)}",
+            ["where", "questions", "pool"],
+            columns,
+            [where, f"{name} {' '.join(key)}", name],
+        )
+
+
+def _rows_that_differ(
+    cells: Sequence[Any], rows_of: Iterable[Sequence[int]]
+) -> Sequence[int] | None:
+    """Return the rows of the first question in which the cells differ, or None."""
+    for rows in rows_of:
+        if len(rows) > 1:
+            first = cells[rows[0]]
+            if any(cells[row] != first for row in rows[1:]):
+                return rows
+    return None
+
+
+def _numbers_rows(name: str, cells: Sequence[Any], rows_of: Sequence[Sequence[int]]) -> bool:
+    """Whether a column numbers the rows of several questions, or the samples of each question."""
+    name = name.lower()
+    if name in ("run", "run_id", "iteration"):
+        return numbers_samples(cells, rows_of)
+    if name not in USUAL_NAMES["questions"] or name in _TEXTS or len(rows_of) == 1:
+        return False
+    return len(set(map(entry_text, cells))) == len(cells) or numbers_samples(cells, rows_of)

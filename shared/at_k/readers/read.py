@@ -1,0 +1,87 @@
+"""`at_k.read`: what `compute` takes, from a file, a log, a data frame or a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from .questions import Names, read_questions
+from .selection import SelectionError
+
+
+def read(
+    source: Any,
+    *,
+    predictions: str | None = None,
+    outcomes: str | None = None,
+    references: str | None = None,
+    questions: Names | None = None,
+    n: str | None = None,
+    correct: str | None = None,
+    groups: str | None = None,
+    R0: str | None = None,
+    clusters: str | None = None,
+    correct_values: Collection[Any] = (),
+    where: Mapping[str, Any] | None = None,
+    pool: Names = (),
+    config: str | None = None,
+    split: str | None = None,
+) -> dict[str, Any]:
+    """Read what `compute` takes from a file, a log, a data frame or a dataset.
+
+    A row of the source is a question with the list of its samples, or one sample, or the counts of
+    a question. Rows with equal entries in the columns that identify questions are one question.
+    Columns are found by their usual names if they are not given, except those of R0 and clusters. A
+    name such as `response.choices` leads to the fields of nested objects.
+
+    Args:
+        source: the path of a file or folder, the name of a dataset that `datasets` can load, or a
+            list of files with parts of one run; or an object: a data frame, an Arrow table, a
+            `datasets.Dataset`, or a dict of columns.
+        predictions: the column of samples to be checked.
+        outcomes: the column of already-graded outcomes, instead of `predictions`.
+        references: the column to check the samples against.
+        questions: the column that identifies questions, or several that do together.
+        n: the column of numbers of samples, if the source has counts.
+        correct: the column of numbers of correct samples, if the source has counts.
+        groups: the column of groups.
+        R0: the column of prior outcomes.
+        clusters: the column of clusters.
+        correct_values: the outcomes that are correct, such as ["C"] or ["yes", "true"]. All others
+            are incorrect.
+        where: the rows to read, by their entries: {"filter": "strict-match"}.
+        pool: columns that may differ between the samples of a question, such as the name of a run.
+        config: the configuration of a dataset.
+        split: the split of a dataset.
+
+    Returns:
+        the arguments of `compute`: predictions, and if the source has them references and groups.
+
+    Raises:
+        SelectionError: a ValueError, if one of these arguments has to be given.
+        ValueError: if the source cannot be read. The message names the line or row if it can.
+        FileNotFoundError: if there is no such file or folder.
+    """
+    others = {"R0": R0, "clusters": clusters}
+    named: dict[str, Any] = {role: name for role, name in others.items() if name is not None}
+    try:
+        found = read_questions(
+            source,
+            questions=questions,
+            correct_values=correct_values,
+            where=(where or {}).items(),
+            pool=pool,
+            config=config,
+            split=split,
+            predictions=predictions,
+            outcomes=outcomes,
+            references=references,
+            n=n,
+            correct=correct,
+            groups=groups,
+            **named,
+        )
+    except SelectionError as error:
+        problem = f"{error} Pass {' or '.join(error.roles)}."
+        raise SelectionError(problem, error.roles, error.choices, error.examples) from None
+    return found.arguments

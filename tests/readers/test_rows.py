@@ -1,0 +1,179 @@
+"""Which rows become one question: no mixtures of runs, and lists of the same question merge."""
+
+import at_k
+import pytest
+from at_k.readers.selection import SelectionError
+from run_command import error_of, output_of, pass_at_k, write_json_lines
+
+
+def read_rows(tmp_path, rows, **arguments):
+    """Return what is read from a file of these rows."""
+    return at_k.read(write_json_lines(tmp_path / "rows.jsonl", rows), **arguments)
+
+
+# --- Mixtures of runs -------------------------------------------------------------------
+
+
+def rows_of_runs(name: str, values=("x", "y", "z")) -> list[dict]:
+    return [
+        {"doc_id": question, name: value, "correct": int(value == values[0])}
+        for value in values
+        for question in range(4)
+    ]
+
+
+@pytest.mark.parametrize("name", ["filter", "model", "Model", "eval_id", "run_id", "temperature"])
+@pytest.mark.parametrize("key", [None, "doc_id"])
+def test_different_runs_are_not_samples_of_one_question(tmp_path, name, key):
+    rows = rows_of_runs(name)
+    with pytest.raises(SelectionError) as raised:
+        read_rows(tmp_path, rows, questions=key)
+    message = "The samples of doc_id 0 have different values of {}: 'x', 'y', 'z'. "
+    assert str(raised.value).startswith(message.format(name))
+    assert str(raised.value).endswith("Pass where or questions or pool.")
+    one = {"predictions": [[1]] * 4}
+    assert read_rows(tmp_path, rows, questions=key, where={name: "x"}) == one
+    assert read_rows(tmp_path, rows, questions=[name, "doc_id"])["predictions"] == (
+        [[1]] * 4 + [[0]] * 8
+    )
+    assert read_rows(tmp_path, rows, pool=name) == {"predictions": [[1, 0, 0]] * 4}
+
+
+def test_the_error_of_a_mixture_shows_the_flags(capsys, tmp_path):
+    file = write_json_lines(tmp_path / "rows.jsonl", rows_of_runs("filter"))
+    error = error_of(capsys, "gpassk", file, "--k", 1)
+    assert error.endswith("Add --where filter=x or --questions filter doc_id or --pool filter.\n")
+    assert pass_at_k(capsys, file, "--where", "filter=x") == {"pass@1": 1.0}
+    printed = output_of(capsys, "gpassk", file, "--k", 1, "--questions", "filter", "doc_id")
+    assert printed.startswith("12 questions, 1 samples each")
+    assert "questions from filter, doc_id." in printed
+
+
+def test_lists_of_different_runs_are_not_merged(tmp_path):
+    rows = [{"id": i, "model": model, "correct": [0, 1]} for model in "ab" for i in (0, 1)]
+    with pytest.raises(SelectionError, match="different values of model: 'a', 'b'"):
+        read_rows(tmp_path, rows)
+
+
+def test_questions_of_different_tasks_are_not_pooled(tmp_path):
+    rows = [{"task": task, "doc_id": i, "correct": 1} for task in "ab" for i in (0, 1)]
+    with pytest.raises(SelectionError, match="different values of task"):
+        read_rows(tmp_path, rows)
+    read = read_rows(tmp_path, rows, questions=("task", "doc_id"))
+    assert read == {"predictions": [[1]] * 4}
+
+
+def test_a_name_that_all_questions_share_does_not_identify_them(tmp_path):
+    rows = [{"task_id": "gsm8k", "question": f"q{i}", "correct": 1} for i in range(3)]
+    with pytest.raises(SelectionError, match="different values of question"):
+        read_rows(tmp_path, rows)
+    rows = [{"task_id": "gsm8k", "id": i, "correct": 1} for i in range(3)]
+    with pytest.raises(SelectionError, match="different values of id"):
+        read_rows(tmp_path, rows)
+
+
+@pytest.mark.parametrize("name", ["seed", "epoch", "sample", "repeat", "sample_idx", "run"])
+def test_what_numbers_the_samples_may_vary(tmp_path, name):
+    rows = [{"id": i, name: j, "correct": 1} for j in range(3) for i in range(2)]
+    assert read_rows(tmp_path, rows) == {"predictions": [[1, 1, 1]] * 2}
+
+
+def test_the_number_of_a_row_may_vary(tmp_path):
+    rows = [{"id": row, "question_id": row % 2, "correct": 1} for row in range(4)]
+    assert read_rows(tmp_path, rows) == {"predictions": [[1, 1]] * 2}
+
+
+# --- Merged rows ------------------------------------------------------------------------
+
+SHARDS = [
+    {"id": f"q{i}", "samples": ["a", "b"], "answer": "a", "group": f"g{i}"}
+    for _ in range(2)
+    for i in range(3)
+]
+
+
+def test_lists_of_the_same_question_are_merged(capsys, tmp_path):
+    assert read_rows(tmp_path, SHARDS) == {
+        "predictions": [["a", "b", "a", "b"]] * 3,
+        "references": ["a"] * 3,
+        "groups": ["g0", "g1", "g2"],
+    }
+    printed = output_of(capsys, "gpassk", tmp_path / "rows.jsonl", "--k", 1)
+    assert printed.startswith("3 questions, 4 samples each in samples, checked against answer")
+    uneven = [{"id": 1, "outcomes": [1]}, {"id": 2, "outcomes": [0]}, {"id": 1, "outcomes": [0, 0]}]
+    assert read_rows(tmp_path, uneven) == {"predictions": [[1, 0, 0], [0]]}
+
+
+@pytest.mark.parametrize(("name", "role"), [("answer", "references"), ("group", "groups")])
+def test_lists_of_the_same_question_need_the_same_reference_and_group(tmp_path, name, role):
+    rows = [*SHARDS[:-1], SHARDS[-1] | {name: "other"}]
+    with pytest.raises(ValueError, match=f"the same id, 'q2', but different {role}"):
+        read_rows(tmp_path, rows)
+
+
+def test_rows_with_an_entry_of_their_own_are_different_questions(tmp_path):
+    rows = [{"id": i, "prompt": "same", "outcomes": [i]} for i in (0, 1)]
+    assert read_rows(tmp_path, rows) == {"predictions": [[0], [1]]}
+    assert read_rows(tmp_path, rows, questions="prompt", pool="id") == {"predictions": [[0, 1]]}
+
+
+# --- Fields and outcomes ----------------------------------------------------------------
+
+
+def test_a_dotted_path_leads_to_fields_and_through_lists(tmp_path):
+    rows = [
+        {
+            "custom_id": f"q{i}",
+            "response": {"choices": [{"text": "a", "n": 1}, {"text": "b"}]},
+            "doc": {"answer": "a", "meta": {"task": "t"}},
+        }
+        for i in (0, 1)
+    ]
+    read = read_rows(
+        *(tmp_path, rows),
+        predictions="response.choices.text",
+        references="doc.answer",
+        groups="doc.meta.task",
+        where={"custom_id": "q1"},
+    )
+    assert read == {"predictions": [["a", "b"]], "references": ["a"], "groups": ["t"]}
+    with pytest.raises(SelectionError, match=r"There is no column 'response\.choice'"):
+        read_rows(tmp_path, rows, predictions="response.choice")
+
+
+def test_a_column_with_a_dot_in_its_name_is_found(tmp_path):
+    assert read_rows(tmp_path, [{"a.b": [1], "a": {"b": [0]}}], outcomes="a.b") == {
+        "predictions": [[1]]
+    }
+
+
+def test_one_level_of_lists_is_unwrapped(tmp_path):
+    rows = [{"id": i, "resps": [["a", "b"]], "target": "a"} for i in (0, 1)]
+    read = read_rows(tmp_path, rows, predictions="resps")
+    assert read["predictions"] == [["a", "b"]] * 2
+
+
+def test_correct_values_grade_labels(capsys, tmp_path):
+    rows = [{"id": 1, "score": x} for x in ("C", "I", None)]
+    rows += [{"id": 2, "score": x} for x in ("c", "P")]
+    read = read_rows(tmp_path, rows, outcomes="score", correct_values=["C"])
+    assert read == {"predictions": [[True, False, None], [True, False]]}
+    flags = ("--outcomes", "score", "--correct-values", "C", "P")
+    assert pass_at_k(capsys, tmp_path / "rows.jsonl", *flags) == {"pass@1": 0.75}
+    mixed: list[dict] = [{"id": 1, "score": [1, True, 1.0, "yes", 2]}]
+    read = read_rows(tmp_path, mixed, outcomes="score", correct_values=[1, "true", "YES"])
+    assert read == {"predictions": [[True, True, False, True, False]]}
+    with pytest.warns(UserWarning, match=r"No outcome is one of correct_values.*'true'"):
+        read_rows(tmp_path, mixed, outcomes="score", correct_values=["y"])
+    with pytest.raises(ValueError, match="correct_values are for outcomes"):
+        read_rows(tmp_path, SHARDS, correct_values=["a"])
+
+
+@pytest.mark.parametrize("entry", [3, "3", True, "true", None, 0.5, "x"])
+def test_rows_are_chosen_by_entries_of_any_type(tmp_path, entry):
+    rows: list[dict] = [{"a": entry, "outcomes": [1]}, {"a": "other", "outcomes": [0]}]
+    assert read_rows(tmp_path, rows, where={"a": entry}) == {"predictions": [[1]]}
+    with pytest.raises(ValueError, match=r"No row has 'no' in a\. Its entries are .*'other'"):
+        read_rows(tmp_path, rows, where={"a": "no"})
+    with pytest.raises(SelectionError, match="There is no column 'b'"):
+        read_rows(tmp_path, rows, where={"b": "no"})

