@@ -65,6 +65,7 @@ import os
 import re
 import socket
 import threading
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from contextlib import closing
@@ -248,6 +249,8 @@ def choose_ks(
 ) -> list[int]:
     """Return the requested k, or those of the default that every question has samples for.
 
+    If some question has fewer samples than all of the default, it is the smallest n.
+
     Args:
         ks: the requested k, or None.
         default: the k to choose from if none are requested.
@@ -258,14 +261,8 @@ def choose_ks(
         if not allow_above_n:
             check_samples(ks, n)
         return ks
-    least = n.min()
-    if chosen := [each for each in default if each <= least]:
-        return chosen
-    question = int(np.argmin(n))
-    raise ValueError(
-        f"Question {question} has n = {n[question]} scored samples, fewer than every default k "
-        f"({', '.join(map(str, default))}): give a k of at most n."
-    )
+    least = int(n.min())
+    return [each for each in default if each <= least] or [least]
 
 
 def check_samples(ks: list[int], n: np.ndarray) -> None:
@@ -1747,6 +1744,13 @@ def run_checker(
     if checker == "exact_match" or checker == "numeric":
         correct = match(values, references, sizes, checker)
         scored = to_numpy(values.is_valid()) if values.null_count else None
+        if checker == "exact_match" and is_text(values.type) and not correct.any():
+            warnings.warn(
+                f"None of the {len(values) - values.null_count} scored samples equals its "
+                f"reference: exact_match compares whole texts. check_correct_fn='numeric' compares "
+                f"the last number of a text, and 'math_verify' compares mathematical expressions.",
+                stacklevel=2,
+            )
         return Outcomes(correct, sizes, _NAME, scored)
     answers = to_python(references)
     if isinstance(checker, str):

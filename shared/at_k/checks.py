@@ -162,6 +162,8 @@ def choose_ks(
 ) -> list[int]:
     """Return the requested k, or those of the default that every question has samples for.
 
+    If some question has fewer samples than all of the default, it is the smallest n.
+
     Args:
         ks: the requested k, or None.
         default: the k to choose from if none are requested.
@@ -172,14 +174,8 @@ def choose_ks(
         if not allow_above_n:
             check_samples(ks, n)
         return ks
-    least = n.min()
-    if chosen := [each for each in default if each <= least]:
-        return chosen
-    question = int(np.argmin(n))
-    raise ValueError(
-        f"Question {question} has n = {n[question]} scored samples, fewer than every default k "
-        f"({', '.join(map(str, default))}): give a k of at most n."
-    )
+    least = int(n.min())
+    return [each for each in default if each <= least] or [least]
 
 
 def check_samples(ks: list[int], n: np.ndarray) -> None:

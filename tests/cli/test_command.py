@@ -75,3 +75,14 @@ def test_the_demo_says_which_temperature_is_consistent_and_which_has_the_higher_
     assert "  pass^4                   0.272    0.024      -0.248\n" in printed
     assert "  pass@32                  0.660    0.809      +0.149\n" in printed
     assert "higher pass@k from k = 8 on" in " ".join(printed.split())
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_is_one_line_on_standard_error(capsys, tmp_path):
+    file = tmp_path / "run.jsonl"
+    file.write_text('{"predictions": ["so 12", "13"], "references": "12"}')
+    assert main(["gpassk", str(file), "--k", "1"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.startswith("at-k: warning: None of the 2 scored samples equals its refer")
+    assert printed.err.count("\n") == 1
+    assert "G-Pass@1_0.25  0.0000" in printed.out

@@ -157,3 +157,26 @@ def test_an_unknown_checker_is_refused_and_the_known_ones_are_listed():
         check(SAMPLES, REFERENCES, "exactmatch")
     with pytest.raises(TypeError, match="cannot be called"):
         check(SAMPLES, REFERENCES, 3)
+
+
+# --- Warnings -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("samples", [[["so 12", "it is 12"], ["7 apples", None]], [["x"], ["y"]]])
+def test_exact_match_warns_if_every_sample_of_a_run_of_texts_is_incorrect(samples):
+    scored = sum(sample is not None for row in samples for sample in row)
+    message = f"None of the {scored} scored samples equals its reference: .*numeric.*math_verify"
+    with pytest.warns(UserWarning, match=message):
+        check(samples, ["12", "7"])
+
+
+@pytest.mark.parametrize(
+    ("samples", "references", "checker"),
+    [
+        ([["so 12", "12"], ["7 apples"]], ["12", "7"], "exact_match"),
+        ([["13"], ["8"]], ["12", "7"], "numeric"),
+        ([[13], [8]], [12, 7], "exact_match"),
+    ],
+)
+def test_other_runs_give_no_warning(samples, references, checker):
+    check(samples, references, checker)  # the tests are run with warnings as errors

@@ -64,8 +64,8 @@ def test_the_default_k_are_those_that_every_question_has_samples_for(gpassk):
     assert ks(40) == ["pass@4", "pass@8", "pass@16"]
     assert ks(15) == ["pass@4", "pass@8"]
     assert ks(4) == ["pass@4"]
-    with pytest.raises(ValueError, match=r"Question 0 has n = 3 .* default k"):
-        ks(3)
+    assert ks(3) == ["pass@3"]
+    assert ks(1) == ["pass@1"]
 
 
 def test_the_default_k_depend_on_the_samples_that_the_checker_scores(gpassk):

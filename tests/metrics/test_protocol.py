@@ -45,7 +45,7 @@ def test_outcomes_are_validated_once_when_they_are_added(gpassk, monkeypatch):
 
 def test_nothing_is_kept_after_a_successful_compute(gpassk):
     before = len(pickle.dumps(gpassk))
-    gpassk.compute(predictions=[["x" * 1000] * 100], references=["x"], k=1)
+    gpassk.compute(predictions=[["x" * 1000] * 100], references=["x" * 1000], k=1)
     assert len(pickle.dumps(gpassk)) < before + 1000
 
 
@@ -63,6 +63,17 @@ def test_metrics_can_be_combined(gpassk):
     for samples, answer in zip(TEXTS, ANSWERS, strict=True):
         both.add(samples, answer)
     assert both.compute(k=2, include="pass@k")["one_pass@2"] == 1.0
+
+
+@pytest.mark.parametrize("samples", [1, 2, 3, 4])
+def test_gpassk_and_cons_at_k_are_combined_without_a_k(gpassk, samples):
+    both = evaluate.combine([gpassk, evaluate.load(str(ROOT / "metrics/cons_at_k"))])
+    predictions = [["a"] * samples, ["b"] + ["a"] * samples]
+    scores = both.compute(predictions=predictions, references=["a", "a"])
+    assert scores[f"G-Pass@{samples}_1.0"] == pytest.approx((1 + 1 / (samples + 1)) / 2)
+    assert "cons@n" in scores
+    with pytest.raises(ValueError, match=r"k is 8, but question 0"):
+        both.compute(predictions=[["a"] * samples], references=["a"], k=8)
 
 
 def same(prediction, reference):

@@ -11,6 +11,7 @@ import ast
 import os
 import sys
 import textwrap
+import warnings
 from collections.abc import Callable, Sequence
 
 import at_k
@@ -28,7 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = vars(_parser(arguments).parse_args(arguments))
         run: Callable[..., str] = options.pop("run")
-        print(run(**options), flush=True)
+        with warnings.catch_warnings():
+            warnings.showwarning = _print_warning
+            output = run(**options)
+        print(output, flush=True)
     except KeyboardInterrupt:
         print("at-k: interrupted", file=sys.stderr)
         return 130
@@ -48,6 +52,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"at-k: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def _print_warning(message, category, filename, lineno, file=None, line=None) -> None:
+    """Print a warning without the line of code that it comes from."""
+    print(f"at-k: warning: {message}", file=sys.stderr)
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:

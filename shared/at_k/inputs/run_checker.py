@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import closing
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..checks import check_names, short
-from .columns import distinct_entries, samples_per_question, to_numpy, to_python
+from .columns import distinct_entries, is_text, samples_per_question, to_numpy, to_python
 from .graded import Labels, graded_outcomes
 from .named_checkers import NAMES, check_references, match, math_verify, math_verify_library
 from .outcomes import Outcomes, place
@@ -105,6 +106,13 @@ def run_checker(
     if checker == "exact_match" or checker == "numeric":
         correct = match(values, references, sizes, checker)
         scored = to_numpy(values.is_valid()) if values.null_count else None
+        if checker == "exact_match" and is_text(values.type) and not correct.any():
+            warnings.warn(
+                f"None of the {len(values) - values.null_count} scored samples equals its "
+                f"reference: exact_match compares whole texts. check_correct_fn='numeric' compares "
+                f"the last number of a text, and 'math_verify' compares mathematical expressions.",
+                stacklevel=2,
+            )
         return Outcomes(correct, sizes, _NAME, scored)
     answers = to_python(references)
     if isinstance(checker, str):
