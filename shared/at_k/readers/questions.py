@@ -85,7 +85,7 @@ def read_questions(
     rows_of = list(_rows_by_question(table.columns, long_key).values())
     of_samples = {role: name for role, name in named.items() if role not in PER_QUESTION}
     chosen = choose_columns(table, of_samples, checked, rows_of)
-    arguments = _samples(table, chosen, title, lists_as_text=not key)
+    arguments = _sample_cells(table, chosen, title, lists_as_text=not key)
     of_lists = "n" in arguments or _holds_lists(arguments["predictions"], title)
     if not of_lists and "references" not in chosen:
         arguments["predictions"] = [as_outcome(cell) for cell in arguments["predictions"]]
@@ -231,7 +231,7 @@ def _unique_columns(columns: Columns) -> dict[str, list[Any]]:
 # --- Samples ----------------------------------------------------------------------------
 
 
-def _samples(
+def _sample_cells(
     table: Table, chosen: dict[str, str], title: str, lists_as_text: bool
 ) -> dict[str, Any]:
     """Return the cells of the columns of samples: predictions and references, or counts.
