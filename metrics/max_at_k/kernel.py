@@ -1214,14 +1214,17 @@ def math_verify_library():
     """Import math-verify, without its log of answers that it cannot read.
 
     Raises:
-        ImportError: if it is not installed.
+        ImportError: if it is not installed, or if it cannot be imported.
     """
     try:
         import math_verify
-    except ImportError as error:
+    except Exception as error:
+        need = "check_correct_fn='math_verify' needs the math-verify library"
+        if isinstance(error, ModuleNotFoundError) and error.name == "math_verify":
+            install = "pip install 'evaluate-at-k[math]' or pip install math-verify"
+            raise ImportError(f"{need}: {install}.") from error
         raise ImportError(
-            "check_correct_fn='math_verify' needs the math-verify library: "
-            "pip install 'evaluate-at-k[math]' or pip install math-verify."
+            f"{need}, which is installed but cannot be imported: {type(error).__name__}: {error}."
         ) from error
     logging.getLogger("math_verify").setLevel(logging.ERROR)
     return math_verify
@@ -1238,16 +1241,49 @@ def check_references(references: list[Any]) -> None:
                 )
 
 
-def math_verify(prediction: Any, reference: Any) -> bool:
-    """Whether math-verify finds the prediction equal to the reference, or to one of a list."""
-    library, seconds = math_verify_library(), _time_limit()
-    text = str(prediction).strip()
-    answer = library.parse(_as_math(text), parsing_timeout=seconds)
-    return any(
-        text == str(each).strip()
-        or library.verify(_parse_reference(str(each)), answer, timeout_seconds=seconds)
-        for each in (reference if isinstance(reference, list) else [reference])
+TIMED_OUT = 2  # a result of `math_verify`
+
+
+def math_verify(prediction: Any, reference: Any) -> int:
+    """Compare a prediction with the reference, or with each of a list.
+
+    Returns:
+        1 if math-verify finds them equal, 0 if not, and TIMED_OUT if it found no equal one and ran
+        into its time limit.
+    """
+    library, text = math_verify_library(), str(prediction).strip()
+    references = [str(each) for each in (reference if isinstance(reference, list) else [reference])]
+    if text in (each.strip() for each in references):
+        return 1
+    answers, timed_out = _call_math_verify(
+        library.parse, _as_math(text), parsing_timeout=_time_limit()
     )
+    for each in references:
+        for expected, answer in itertools.product(_parse_reference(each), answers or []):
+            equal, late = _call_math_verify(
+                library.verify, expected, answer, timeout_seconds=_time_limit()
+            )
+            if equal:
+                return 1
+            timed_out |= late
+    return TIMED_OUT if timed_out else 0
+
+
+def _call_math_verify(
+    function: Callable[..., Any], *arguments: Any, **limit: Any
+) -> tuple[Any, bool]:
+    """Return the result of a function of math-verify, and whether it ran into its time limit.
+
+    The result is None if the function fails.
+    """
+    from math_verify.errors import TimeoutException
+
+    try:
+        return function(*arguments, **limit, raise_on_error=True), False
+    except TimeoutException:
+        return None, True
+    except Exception:  # it cannot read or compare the answer
+        return None, False
 
 
 def _math_answer(text: Any) -> str | None:
@@ -1270,9 +1306,13 @@ def _as_math(text: str) -> str:
     return text if marked or words or not text else f"${text}$"
 
 
+TIME_LIMIT = 5
+"""The seconds that math-verify may take to read an answer, and to compare two."""
+
+
 def _time_limit() -> int | None:
-    """Return math-verify's own limit of 5 s, which only works in a main thread."""
-    return 5 if threading.current_thread() is threading.main_thread() else None
+    """Return the time limit, which only works in a main thread."""
+    return TIME_LIMIT if threading.current_thread() is threading.main_thread() else None
 
 
 # ==================================================================================================
@@ -1746,11 +1786,14 @@ def run_checker(
             )
         return Outcomes(correct, sizes, _NAME, scored)
     answers = to_python(references)
+    pairs = DistinctPairs.of(values, sizes, answers)
     if isinstance(checker, str):
         check_references(answers)
-        checker = math_verify
-    pairs = DistinctPairs.of(values, sizes, answers)
-    return pairs.outcomes(_check_pairs(pairs, checker, num_proc, executor, labels or {}))
+        results = _check_pairs(pairs, math_verify, num_proc, executor, {})
+        results = _without_timeouts(results)
+    else:
+        results = _check_pairs(pairs, checker, num_proc, executor, labels or {})
+    return pairs.outcomes(results)
 
 
 _NAME = "the result for predictions"  # what messages call the outcomes of a checker
@@ -1830,6 +1873,17 @@ def _check_pairs(
             f"The executor gave {len(results)} results for {len(distinct.pairs)} pairs."
         )
     return results
+
+
+def _without_timeouts(results: list[float | None]) -> list[float | None]:
+    """Return the results of math-verify, and warn of time-outs, which are incorrect."""
+    if late := results.count(TIMED_OUT):
+        warnings.warn(
+            f"{late} of {len(results)} distinct samples ran into the time limit of {TIME_LIMIT} s "
+            f"of math-verify, and count as incorrect.",
+            stacklevel=2,
+        )
+    return [0 if result == TIMED_OUT else result for result in results]
 
 
 def _raise_problem(call: str, problem: str | BaseException, labels: Labels) -> NoReturn:

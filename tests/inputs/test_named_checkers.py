@@ -1,9 +1,12 @@
 """The named checkers: exact_match, numeric and math_verify."""
 
+import builtins
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from at_k.inputs import named_checkers, run_checker
 from at_k.inputs.named_checkers import last_number
 from checked import OUTCOMES, REFERENCES, SAMPLES, check
 
@@ -180,3 +183,47 @@ def test_exact_match_warns_if_every_sample_of_a_run_of_texts_is_incorrect(sample
 )
 def test_other_runs_give_no_warning(samples, references, checker):
     check(samples, references, checker)  # the tests are run with warnings as errors
+
+
+@pytest.mark.parametrize("workers", [{}, {"num_proc": 2}])
+def test_samples_that_run_into_the_time_limit_of_math_verify_are_counted(monkeypatch, workers):
+    for module in (named_checkers, run_checker):
+        monkeypatch.setattr(module, "TIME_LIMIT", 1)
+    slow = r"$(10^{7})!$"
+    message = "1 of 3 distinct samples ran into the time limit of 1 s of math-verify, and count as"
+    with pytest.warns(UserWarning, match=message):
+        outcomes = check([["3", slow, slow], ["4"]], ["3", "4"], "math_verify", **workers)
+    assert outcomes == [[1, 0, 0], [1]]
+
+
+def test_a_sample_that_equals_the_text_of_its_reference_needs_no_time():
+    assert check([[r"$(10^{7})!$"]], [["3", r"$(10^{7})!$"]], "math_verify") == [[1]]
+
+
+# --- math-verify that cannot be imported --------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ModuleNotFoundError("No module", name="math_verify"), "pip install math-verify"),
+        (
+            ModuleNotFoundError("No module named 'antlr4'", name="antlr4"),
+            "is installed but cannot be imported: ModuleNotFoundError: No module named 'antlr4'",
+        ),
+        (ImportError("symbol"), "is installed but cannot be imported: ImportError: symbol"),
+        (AttributeError("no x"), "is installed but cannot be imported: AttributeError: no x"),
+    ],
+)
+def test_a_broken_math_verify_is_not_reported_as_missing(monkeypatch, error, message):
+    imported = builtins.__import__
+
+    def failing(name, *arguments):
+        if name == "math_verify":
+            raise error
+        return imported(name, *arguments)
+
+    monkeypatch.delitem(sys.modules, "math_verify", raising=False)
+    monkeypatch.setattr(builtins, "__import__", failing)
+    with pytest.raises(ImportError, match=message):
+        check([["3"]], ["3"], "math_verify")

@@ -17,7 +17,15 @@ import pyarrow.compute as pc
 from ..checks import check_names, short
 from .columns import distinct_entries, is_text, samples_per_question, to_numpy, to_python
 from .graded import Labels, graded_outcomes
-from .named_checkers import NAMES, check_references, match, math_verify, math_verify_library
+from .named_checkers import (
+    NAMES,
+    TIME_LIMIT,
+    TIMED_OUT,
+    check_references,
+    match,
+    math_verify,
+    math_verify_library,
+)
 from .outcomes import Outcomes, place
 from .parsing import has_references
 from .workers import PairToCheck, check_in_workers, portable_check
@@ -115,11 +123,14 @@ def run_checker(
             )
         return Outcomes(correct, sizes, _NAME, scored)
     answers = to_python(references)
+    pairs = DistinctPairs.of(values, sizes, answers)
     if isinstance(checker, str):
         check_references(answers)
-        checker = math_verify
-    pairs = DistinctPairs.of(values, sizes, answers)
-    return pairs.outcomes(_check_pairs(pairs, checker, num_proc, executor, labels or {}))
+        results = _check_pairs(pairs, math_verify, num_proc, executor, {})
+        results = _without_timeouts(results)
+    else:
+        results = _check_pairs(pairs, checker, num_proc, executor, labels or {})
+    return pairs.outcomes(results)
 
 
 _NAME = "the result for predictions"  # what messages call the outcomes of a checker
@@ -199,6 +210,17 @@ def _check_pairs(
             f"The executor gave {len(results)} results for {len(distinct.pairs)} pairs."
         )
     return results
+
+
+def _without_timeouts(results: list[float | None]) -> list[float | None]:
+    """Return the results of math-verify, and warn of time-outs, which are incorrect."""
+    if late := results.count(TIMED_OUT):
+        warnings.warn(
+            f"{late} of {len(results)} distinct samples ran into the time limit of {TIME_LIMIT} s "
+            f"of math-verify, and count as incorrect.",
+            stacklevel=2,
+        )
+    return [0 if result == TIMED_OUT else result for result in results]
 
 
 def _raise_problem(call: str, problem: str | BaseException, labels: Labels) -> NoReturn:
