@@ -32,9 +32,8 @@ def is_list_like(value) -> bool:
     """Whether a value is a collection of others, other than a text or a dict."""
     if isinstance(value, (list, tuple)):  # the usual case, and fast
         return True
-    if isinstance(value, np.ndarray):
-        return value.ndim > 0
-    return isinstance(value, Iterable) and not isinstance(value, (str, bytes, dict))
+    is_scalar = getattr(value, "ndim", 1) == 0  # of NumPy or of a library of tensors
+    return isinstance(value, Iterable) and not (is_scalar or isinstance(value, (str, bytes, dict)))
 
 
 def as_list(name: str, value) -> list[Any]:
@@ -47,6 +46,8 @@ def as_list(name: str, value) -> list[Any]:
 
 def entries_of(name: str, values) -> list[Any]:
     """Return the entries of a list, an array or a column. Masked entries are None."""
+    if hasattr(values, "columns") and hasattr(values, "shape"):  # iterating gives column names
+        raise ValueError(f"{name} is a data frame: give one of its columns.")
     if hasattr(values, "to_pylist"):  # Arrow, whose conversion to NumPy turns None into nan
         return values.to_pylist()
     if hasattr(values, "__array__") and not isinstance(values, np.ndarray):
@@ -92,6 +93,8 @@ def check_number(name: str, value, wanted: str, least: float, most: float) -> fl
         most: largest valid number.
     """
     number = math.nan
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):  # an array of one number
+        value = value.item()
     # Testing for float and int first is faster: Real is an abstract base class.
     if isinstance(value, (float, int, Real)) and not isinstance(value, bool):
         try:

@@ -4,6 +4,7 @@ import doctest
 import importlib
 import inspect
 import math
+from typing import Any
 
 import at_k
 import numpy as np
@@ -114,7 +115,7 @@ def test_scorio_agrees_on_categories(seed):
 
 def test_parameters_have_the_names_order_and_defaults_of_scorio():
     for name in at_k.__all__:
-        if name in ("load", "cons_at_k", "score_agg", "compare"):
+        if name in ("load", "read", "cons_at_k", "score_agg", "compare"):
             continue
         ours = inspect.signature(getattr(at_k, name)).parameters.values()
         theirs = inspect.signature(getattr(scorio, name)).parameters.values()
@@ -167,8 +168,11 @@ def test_ragged_outcomes_have_the_mean_score_of_their_questions(outcomes):
 @given(ragged_outcomes, st.integers(1, 40))
 @settings(deadline=None)
 def test_pass_at_k_increases_and_pass_hat_k_decreases_with_k(outcomes, k):
-    assert at_k.pass_at_k_ci(outcomes, k)[0] < at_k.pass_at_k_ci(outcomes, k + 1)[0]
-    assert at_k.pass_hat_k_ci(outcomes, k)[0] > at_k.pass_hat_k_ci(outcomes, k + 1)[0]
+    # With powers of 1 and 0, Geom@k of the data set is pass@k or pass^k, for any k.
+    passed = [at_k.geom_ds_at_k_ci(outcomes, each, 1, 0)[0] for each in (k, k + 1)]
+    unanimous = [at_k.geom_ds_at_k_ci(outcomes, each, 0, 1)[0] for each in (k, k + 1)]
+    assert passed[0] < passed[1]
+    assert unanimous[0] > unanimous[1]
 
 
 # --- Inputs -----------------------------------------------------------------------------
@@ -245,11 +249,25 @@ def test_an_invalid_k_raises_an_error(k):
             score(R, k)
 
 
-def test_k_above_n_raises_an_error_for_point_estimates_only():
-    outcomes = [[1, 0, 1], [1, 0]]
-    with pytest.raises(ValueError, match="k is 3, but question 1 has n = 2"):
-        at_k.pass_at_k(outcomes, 3)
-    assert at_k.pass_at_k_ci(outcomes, 3)[0] > at_k.pass_at_k_ci(outcomes, 2)[0]
+@pytest.mark.parametrize(
+    "name", [name for name in at_k.__all__ if name.endswith(("at_k", "hat_k", "_k_ci", "_tau"))]
+)
+def test_k_above_n_raises_an_error_except_where_scorio_accepts_it(name):
+    outcomes, k = np.array([[1, 0, 1], [1, 1, 0]]), 4
+    parameters = inspect.signature(getattr(at_k, name)).parameters
+    options: dict[str, Any] = {"tau": 0.5} if "tau" in parameters else {}
+    if parameters.get("weights") and parameters["weights"].default is inspect.Parameter.empty:
+        options["weights"] = [0.25] * k
+    ours, theirs = getattr(at_k, name), getattr(scorio, name, None)
+    try:
+        expected = theirs(outcomes, k, **options) if theirs else None
+    except ValueError:
+        expected = None
+    if expected is None:
+        with pytest.raises(ValueError, match="k is 4, but question 0 has n = 3"):
+            ours(outcomes, k, **options)
+    else:
+        assert ours(outcomes, k, **options) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize(

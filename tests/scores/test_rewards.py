@@ -2,6 +2,8 @@
 
 import math
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import at_k
 import numpy as np
@@ -17,6 +19,7 @@ from at_k.scores.rewards import (
 from exact import posterior_moments_of_maximum, subset_mean_of_maximum
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scorio import eval as scorio
 
 rewards_of_categories = st.lists(
     st.sampled_from([-2.5, -1.0, 0.0, 0.1, 0.5, 1.0, 3.0]), min_size=2, max_size=4
@@ -134,7 +137,8 @@ def test_max_at_1_is_bayes_and_avg(w, data):
 @given(outcomes_of(2), st.integers(1, 30))
 @settings(deadline=None)
 def test_max_at_k_of_two_categories_is_pass_at_k(R, k):
-    maximum, passed = at_k.max_at_k_ci(R, k), at_k.pass_at_k_ci(R, k, bounds=None)
+    # With powers of 1 and 0, Geom@k of the data set is pass@k, for any k.
+    maximum, passed = at_k.max_at_k_ci(R, k), at_k.geom_ds_at_k_ci(R, k, 1, 0, bounds=None)
     assert maximum[:2] == pytest.approx(passed[:2], rel=1e-13)
     if k <= min(map(len, R)):
         assert at_k.max_at_k(R, k) == pytest.approx(at_k.pass_at_k(R, k), rel=1e-15)
@@ -189,3 +193,67 @@ def test_invalid_categories_rewards_and_priors_raise_an_error(arguments, message
     for score in (at_k.bayes, at_k.bayes_ci):
         with pytest.raises(ValueError, match=message):
             score(*arguments)
+
+
+# --- Prior outcomes -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "R0", [[1, 0, 1, 1], (1, 0, 1, 1), np.array([1, 0, 1, 1]), np.array([[1, 0], [1, 1]])]
+)
+def test_flat_prior_outcomes_are_rows_of_equal_length(R0):
+    R, expected = [[0, 1, 1], [1, 0, 0]], [[1, 0], [1, 1]]
+    assert at_k.bayes(R, None, R0) == at_k.bayes(R, None, expected)
+    assert at_k.bayes(R, None, R0) == pytest.approx(scorio.bayes(np.array(R), R0=np.array(R0)))
+    assert at_k.max_at_k_ci(R, 2, R0=R0) == at_k.max_at_k_ci(R, 2, R0=expected)
+    for name, options in (("bayes_at_n", {}), ("max_at_k", {"k": 2})):
+        compute = partial(at_k.load(name).compute, predictions=R, interval="posterior", **options)
+        assert compute(R0=R0, confidence=0.9) == compute(R0=expected, confidence=0.9)
+
+
+def test_no_prior_outcomes_may_be_given_as_empty_rows():
+    R = [[0, 1, 1], [1, 0, 0]]
+    forms: list[Any] = [[], [[], []], np.empty((2, 0)), np.empty(0)]
+    for R0 in forms:
+        assert at_k.bayes(R, None, R0) == at_k.bayes(R)
+
+
+@pytest.mark.parametrize(
+    "R0",
+    [1, "11", ["banana", None], [None, None], [1, 1, 0], [[1, 1]], [[1], [None]], [[1], 1], {}],
+)
+def test_other_prior_outcomes_raise_an_error(R0):
+    with pytest.raises(ValueError, match="R0"):
+        at_k.bayes([[0, 1, 1], [1, 0, 0]], None, R0)
+    with pytest.raises(ValueError, match="R0"):
+        at_k.load("bayes_at_n").compute(predictions=[[0, 1, 1], [1, 0, 0]], R0=R0)
+
+
+# --- Real rewards -------------------------------------------------------------------------
+
+
+def test_functions_and_metrics_agree_on_real_rewards():
+    rewards = [[0.25, 1.0, -0.5, 0.75], [2.0, 1.5, 2.5, 0.0]]
+    for k in (1, 2, 4):
+        found = at_k.load("max_at_k").compute(predictions=rewards, k=k, confidence=0.9)
+        key = f"max@{k}"
+        assert at_k.max_at_k(rewards, k) == found[key]
+        summary = [found[f"{key}_{field}"] for field in ("mu", "sigma", "lo", "hi")]
+        assert at_k.max_at_k_ci(rewards, k, confidence=0.9) == pytest.approx(summary)
+    assert at_k.bayes(rewards) == at_k.avg(rewards) == at_k.bayes_ci(rewards)[:2]
+    assert at_k.avg(rewards)[0] == pytest.approx(np.mean(rewards))
+    assert at_k.avg_ci(rewards, confidence=0.9) == at_k.max_at_k_ci(rewards, 1, confidence=0.9)
+
+
+def test_real_rewards_without_variation_or_with_prior_outcomes_raise_an_error():
+    with pytest.raises(ValueError, match="one real reward, which shows no variation"):
+        at_k.bayes([[0.5]])
+    with pytest.raises(ValueError, match="k is 3, but question 0 has n = 2"):
+        at_k.max_at_k_ci([[0.5, 0.25]], 3)
+    with pytest.raises(ValueError, match="R0 is given"):
+        at_k.bayes([[0.5, 0.25]], None, [[1]])
+
+
+def test_floats_that_are_0_or_1_are_categories():
+    R = [[0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]
+    assert at_k.bayes(R) == at_k.bayes([[0, 1, 1], [0, 0, 1]])

@@ -33,12 +33,25 @@ def point_estimate(R, k: int, score: ScoreOfK) -> float:
 
 
 def posterior_summary(
-    R, k: int, score: ScoreOfK, confidence: float, bounds: Bounds, alpha0: float, beta0: float
+    R,
+    k: int,
+    score: ScoreOfK,
+    confidence: float,
+    bounds: Bounds,
+    alpha0: float,
+    beta0: float,
+    allow_above_n: bool = False,
 ) -> Summary:
-    """Return the posterior summary of a score of k new samples, averaged over questions."""
+    """Return the posterior summary of a score of k new samples, averaged over questions.
+
+    Args:
+        allow_above_n: whether k may exceed the number of samples of a question.
+    """
     scores, prior = {"": _as_score(score(check_k(k)))}, check_prior(alpha0, beta0)
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
     counts = read_outcomes(R).counts()
+    if not allow_above_n:
+        check_k(k, counts.n)
     moments = pass_moments(counts, scores, prior)
     return summary_of_moments(moments, "", counts.multiplicity, confidence, limits)
 

@@ -6,16 +6,20 @@ are in the units of the rewards.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..checks import check_bounds, check_confidence, check_k
 from ..inputs.outcomes import read_outcomes
 from ..scores.rewards import (
     Rewards,
+    are_real_rewards,
     bayes_moments,
     category_rewards,
     check_prior_outcomes,
     check_rewards,
     max_moments,
     max_scores,
+    real_rewards,
 )
 from .estimates import Bounds, Summary, summary_of_moments
 
@@ -26,10 +30,14 @@ def bayes(R, w=None, R0=None) -> tuple[float, float]:
     Each question has a uniform Dirichlet prior over its categories, which is updated with the
     prior outcomes R0 and the outcomes R (Hariri et al. 2026, arXiv:2510.04265).
 
+    Real rewards have no categories, hence no such prior. Their mean reward and its standard
+    deviation are those of the metric with interval="auto", see `bayes_ci`.
+
     Args:
-        R: outcomes of M questions: categories, integers from 0 to C.
+        R: outcomes of M questions: categories, integers from 0 to C; or real rewards, if w is None
+            and one of them is a float other than 0 and 1.
         w: rewards of the C + 1 categories. Default: (0, 1), for binary outcomes.
-        R0: prior outcomes, of shape (M, D). Default: none.
+        R0: prior outcomes, of shape (M, D), or a flat list of M x D. Default: none.
 
     Examples:
         >>> R = [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]]
@@ -44,6 +52,10 @@ def bayes(R, w=None, R0=None) -> tuple[float, float]:
 def bayes_ci(R, w=None, R0=None, confidence: float = 0.95, bounds: Bounds = None) -> Summary:
     """Return (mu, sigma, lo, hi) of Bayes@N.
 
+    Of real rewards, it is the mean reward with the interval "auto": the same questions sampled
+    again, or other questions like these if each question has one sample. Its limits are also
+    clipped to the range of the rewards.
+
     Examples:
         >>> [round(x, 6) for x in bayes_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], bounds=(0.0, 1.0))]
         [0.642857, 0.118451, 0.410698, 0.875017]
@@ -57,9 +69,13 @@ def avg(R, w=None) -> tuple[float, float]:
     The mean reward is an affine function of Bayes@N, which gives its standard deviation
     (Hariri et al. 2026, arXiv:2510.04265, eq. 20).
 
+    Of real rewards, it is equal to `bayes`.
+
     Examples:
         >>> [round(x, 6) for x in avg([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]])]
         [0.7, 0.165831]
+        >>> [round(x, 6) for x in avg([[0.25, 1.0, -0.5, 0.75], [2.0, 1.5, 2.5, 0.0]])]
+        [0.9375, 0.316639]
         >>> [round(x, 6) for x in avg([[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]], [0.0, 0.5, 1.0])]
         [0.6, 0.147196]
     """
@@ -81,12 +97,16 @@ def avg_ci(R, w=None, confidence: float = 0.95, bounds: Bounds = None) -> Summar
 def _mean_reward_summary(key: str, R, w, R0, confidence: float, bounds: Bounds) -> Summary:
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
     rewards = _read_rewards(R, w, R0)
+    if rewards.categories is None:
+        return _real_reward_summary(rewards, 1, confidence, limits)
     moments = bayes_moments(rewards, "bayes", "avg")
     return summary_of_moments(moments, key, rewards.multiplicity, confidence, limits)
 
 
 def max_at_k(R, k: int, w=None) -> float:
     """Return max@k: the expected maximum of the rewards of k samples.
+
+    The rewards are those of categories, or real rewards, see `bayes`.
 
     With the n rewards of a question in ascending order, the i-th has the weight
     C(i-1, k-1) / C(n, k) (Bagirov et al. 2025, arXiv:2510.23393).
@@ -96,6 +116,8 @@ def max_at_k(R, k: int, w=None) -> float:
         0.95
         >>> round(max_at_k([[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]], 2, w=[0.0, 0.5, 1.0]), 6)
         0.85
+        >>> round(max_at_k([[0.25, 1.0, -0.5, 0.75], [2.0, 1.5, 2.5, 0.0]], 2), 6)
+        1.479167
     """
     rewards = _read_rewards(R, w)
     scores = max_scores(rewards, {"": check_k(k, rewards.n)})
@@ -106,6 +128,8 @@ def max_at_k_ci(
     R, k: int, w=None, R0=None, confidence: float = 0.95, bounds: Bounds = None
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of max@k, with the prior of `bayes`. For k = 1 it is Bayes@N.
+
+    Of categories, k may exceed the number of samples. Real rewards have the interval of `bayes_ci`.
 
     Args:
         bounds: default: the least and the greatest reward; for k = 1 none, as in `bayes_ci`.
@@ -119,13 +143,33 @@ def max_at_k_ci(
     """
     k, confidence = check_k(k), check_confidence(confidence)
     rewards = _read_rewards(R, w, R0)
+    if rewards.categories is None:
+        return _real_reward_summary(
+            rewards, check_k(k, rewards.n), confidence, check_bounds(bounds)
+        )
     if bounds is None and k > 1:
         bounds = float(rewards.levels[0]), float(rewards.levels[-1])
     moments, limits = max_moments(rewards, {"": k}), check_bounds(bounds)
     return summary_of_moments(moments, "", rewards.multiplicity, confidence, limits)
 
 
+def _real_reward_summary(
+    rewards: Rewards, k: int, confidence: float, bounds: tuple[float, float]
+) -> Summary:
+    # Imported here because SciPy takes longer to import than the rest of at_k.
+    from ..intervals.reward_intervals import reward_intervals
+
+    limits = max(bounds[0], rewards.levels.min()), min(bounds[1], rewards.levels.max())
+    _, method = reward_intervals(rewards, {"": k}, "auto", limits, None)
+    (intervals,) = method.for_parts([np.arange(len(rewards.inverse))], confidence)
+    if intervals[""].interval.startswith("none"):
+        raise ValueError("R is one real reward, which shows no variation: give another sample.")
+    return intervals[""][:4]
+
+
 def _read_rewards(R, w, R0=None) -> Rewards:
     outcomes, rewards = read_outcomes(R), check_rewards(w)
+    if are_real_rewards(outcomes, w, R0):
+        return real_rewards(outcomes)
     prior = check_prior_outcomes(R0, len(outcomes.sizes), len(rewards))
     return category_rewards(outcomes, rewards, prior)

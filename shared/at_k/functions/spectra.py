@@ -45,7 +45,9 @@ def threshold_spectrum_at_k_ci(
         >>> threshold_spectrum_at_k_ci(R, 2, [0, 1]) == pass_hat_k_ci(R, 2)
         True
     """
-    return posterior_summary(R, k, _weighted_spectrum(weights), confidence, bounds, alpha0, beta0)
+    return posterior_summary(
+        R, k, _weighted_spectrum(weights), confidence, bounds, alpha0, beta0, allow_above_n=True
+    )
 
 
 def _weighted_spectrum(weights) -> ScoreOfK:
@@ -60,8 +62,9 @@ def geom_at_k(R, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) 
     By default it is the mean of the geometric means of pass@k and pass^k.
 
     Args:
-        pass_power: the exponent a, not negative.
-        unanimous_power: the exponent b, not negative. At least one of a and b is positive.
+        pass_power: the exponent a.
+        unanimous_power: the exponent b. At least one of a and b is not 0. A negative exponent
+            requires a score above 0.
 
     Examples:
         >>> round(geom_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
@@ -91,7 +94,7 @@ def geom_at_k_ci(
         [0.610666, 0.133107, 0.349782, 0.87155]
     """
     score = partial(geom, pass_power=pass_power, unanimous_power=unanimous_power)
-    return posterior_summary(R, k, score, confidence, bounds, alpha0, beta0)
+    return posterior_summary(R, k, score, confidence, bounds, alpha0, beta0, allow_above_n=True)
 
 
 def geom_ds_at_k(R, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> float:
@@ -124,7 +127,7 @@ def geom_ds_at_k_ci(
         [0.612112, 0.132755, 0.351917, 0.872307]
     """
     score = partial(geom_ds, pass_power=pass_power, unanimous_power=unanimous_power)
-    return posterior_summary(R, k, score, confidence, bounds, alpha0, beta0)
+    return posterior_summary(R, k, score, confidence, bounds, alpha0, beta0, allow_above_n=True)
 
 
 def geo_spectrum_at_k(
@@ -168,7 +171,7 @@ def geo_spectrum_at_k_ci(
         True
     """
     score = partial(geo_spectrum, lam=_one_lam(lam, lambda_), weights=weights)
-    return posterior_summary(R, k, score, confidence, bounds, alpha0, beta0)
+    return posterior_summary(R, k, score, confidence, bounds, alpha0, beta0, allow_above_n=True)
 
 
 def _one_lam(lam: float, lambda_: float | None) -> float:
@@ -203,4 +206,6 @@ def geo_spectrum_star_at_k_ci(
         >>> geo_spectrum_star_at_k_ci(R, 3) == geo_spectrum_at_k_ci(R, 3)
         True
     """
-    return posterior_summary(R, k, geo_spectrum, confidence, bounds, alpha0, beta0)
+    return posterior_summary(
+        R, k, geo_spectrum, confidence, bounds, alpha0, beta0, allow_above_n=True
+    )

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from ..checks import short
 from .columns import is_number, is_text, samples_per_question, to_numpy
-from .outcomes import Outcomes, place, sums_per_question
+from .outcomes import Outcomes, place, require_finite, sums_per_question
 
 Labels = Mapping[str, float]
 """Labels that stand for outcomes, and the number of each."""
@@ -49,7 +49,7 @@ def graded_outcomes(predictions: pa.ChunkedArray, labels: Labels | None = None) 
     numbers = to_numpy(values)
     outcomes = Outcomes(numbers, sizes, "predictions", scored)
     if numbers.dtype.kind == "f":
-        outcomes.require(np.isfinite(numbers), "an outcome is a finite number")
+        require_finite(outcomes)
     return outcomes
 
 

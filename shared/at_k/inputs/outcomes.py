@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import is_list_like, is_masked, short
+from .containers import frame_rows, is_frame, plain_entry, to_array
 from .counts import Counts, one_size
 
 _BLOCK_BYTES = 1 << 21  # outcomes that are counted at once, which fit in the cache
@@ -212,6 +213,16 @@ def require_shares(outcomes: Outcomes) -> Outcomes:
     return outcomes
 
 
+def require_finite(outcomes: Outcomes) -> Outcomes:
+    """Return the outcomes; raise a ValueError unless every scored one is a finite number."""
+    outcomes.require(
+        np.isfinite(outcomes.values),
+        "an outcome is a finite number, or None if the sample is not scored (of an array, "
+        "np.ma.masked_invalid leaves out each NaN)",
+    )
+    return outcomes
+
+
 def number_of_samples(n: np.ndarray) -> str:
     """Return the number of samples per question as keys show it, or "n" if it differs.
 
@@ -225,9 +236,10 @@ def number_of_samples(n: np.ndarray) -> str:
 
 
 def read_outcomes(R, name: str = "R", labels: Mapping[str, float] | None = None) -> Outcomes:
-    """Read outcomes from an array (M, N), a nested list or a ragged nested list.
+    """Read outcomes from an array (M, N), a nested list, a ragged nested list or a data frame.
 
-    A flat array or list is one question. None and masked entries are not scored.
+    A flat array or list is one question, and so is a row of a data frame. Missing entries (None,
+    masked, or NA of pandas) are not scored.
 
     Args:
         R: the outcomes.
@@ -238,9 +250,11 @@ def read_outcomes(R, name: str = "R", labels: Mapping[str, float] | None = None)
         ValueError: if there is no question, if a question has no entry, or if an entry is not a
             finite number, with the place.
     """
+    if is_frame(R):
+        R = frame_rows(R, name)
     if not is_list_like(R):
         raise ValueError(f"{name} is {short(R)}: each question has a list of outcomes.")
-    array = np.asarray(R) if hasattr(R, "__array__") else np.empty(0, dtype=object)
+    array = to_array(R) if hasattr(R, "__array__") else np.empty(0, dtype=object)
     if array.dtype.kind in "biuf" and not is_masked(R):
         if array.ndim > 2:
             raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
@@ -254,7 +268,7 @@ def read_outcomes(R, name: str = "R", labels: Mapping[str, float] | None = None)
         empty = int(np.argmin(outcomes.sizes))
         raise ValueError(f"{name}[{empty}] is empty: a question needs a sample.")
     if outcomes.values.dtype.kind == "f":
-        outcomes.require(np.isfinite(outcomes.values), "an outcome is a finite number")
+        require_finite(outcomes)
     return outcomes
 
 
@@ -269,16 +283,19 @@ def _read_lists(rows: list[Any], name: str, labels: Mapping[str, float]) -> Outc
     rows = [row if isinstance(row, list) else _entries(row) for row in rows]
     sizes = np.array([len(row) for row in rows], dtype=np.int64)
     flat = list(itertools.chain.from_iterable(rows))
+    types = {*map(type, flat)}
+    if not types <= _PLAIN_TYPES:
+        flat = [plain_entry(entry) for entry in flat]
+        types = {*map(type, flat)}
     scored = None
-    if None in flat:
+    if type(None) in types:
         scored = np.array([entry is not None for entry in flat], dtype=bool)
         flat = [0 if entry is None else entry for entry in flat]
-    values = _as_array(flat)
-    if labels and values.dtype.kind not in "biuf":
+    if labels and str in types:
         flat = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in flat]
-        values = _as_array(flat)
+    values = _as_array(flat)
     if flat and (values.ndim != 1 or values.dtype.kind not in "biuf"):
-        wrong = next(i for i, entry in enumerate(flat) if not isinstance(entry, (int, float)))
+        wrong = next(i for i, entry in enumerate(flat) if not _fits_in_64_bits(entry))
         known = f"one of {', '.join(labels)}, or a number" if labels else "a number or a bool"
         raise ValueError(
             f"{place(name, sizes, wrong)} is {short(flat[wrong])}: an outcome is {known}."
@@ -286,8 +303,15 @@ def _read_lists(rows: list[Any], name: str, labels: Mapping[str, float]) -> Outc
     return Outcomes(values, sizes, name, scored)
 
 
+_PLAIN_TYPES = {bool, int, float, str, type(None)}
+
+
 def _entries(row) -> list[Any]:
     return row.tolist() if hasattr(row, "tolist") else list(row)
+
+
+def _fits_in_64_bits(entry) -> bool:
+    return isinstance(entry, float) or (isinstance(entry, int) and -(2**63) <= entry < 2**63)
 
 
 def _as_array(flat: list[Any]) -> np.ndarray:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from ..checks import entries_of, is_list_like, is_masked, short
 from .columns import JSON, is_list, is_text
+from .containers import frame_rows, is_frame, plain_entry, to_array
 from .outcomes import place
 
 
@@ -19,12 +20,15 @@ def prediction_column(predictions) -> pa.ChunkedArray:
     """Return M lists of samples as a column.
 
     Args:
-        predictions: nested lists, an array, or a column of Arrow, `datasets` or pandas.
+        predictions: nested lists, an array, a data frame with a question in each row, or a column
+            of Arrow, `datasets` or pandas.
 
     Raises:
         ValueError: if there is no question, if a question has no list of samples or an empty one,
             or if samples have different types, with the place.
     """
+    if is_frame(predictions):
+        predictions = frame_rows(predictions, "predictions")
     column = _to_column(predictions, "predictions")
     if column is None:
         column = _nested_column(entries_of("predictions", predictions))
@@ -77,7 +81,7 @@ def _to_column(values, name: str) -> pa.ChunkedArray | None:
     elif isinstance(source, datasets.Dataset) and source.format["type"] != "custom":
         column = source.with_format("arrow")[values.column_name][:]
     elif hasattr(values, "__array__") and not is_masked(values):
-        column = _from_numpy(np.asarray(values), name)
+        column = _from_numpy(to_array(values), name)
     if column is None or "view" in str(column.type):  # Arrow cannot cast every view correctly
         return None
     return _with_plain_texts(pa.chunked_array([column]) if isinstance(column, pa.Array) else column)
@@ -157,7 +161,7 @@ def _samples_of_one_type(flat: list[Any], sizes: np.ndarray) -> pa.Array:
     Raises:
         ValueError: if a sample has another type than the first one, with the places of both.
     """
-    flat = [_plain(sample) for sample in flat]
+    flat = [plain_entry(sample) for sample in flat]
     kinds = ["number" if isinstance(x, (bool, int, float)) else type(x).__name__ for x in flat]
     given = [sample for sample, value in enumerate(flat) if value is not None]
     if given and kinds[given[0]] not in ("dict", "list", "tuple"):
@@ -183,7 +187,7 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
         name: what the caller calls them, for messages.
         sizes: (M,) number of entries of each question, or None for one entry per question.
     """
-    values = [_plain(value) for value in values]
+    values = [plain_entry(value) for value in values]
     entries = [entry for value in values for entry in (value if type(value) is list else [value])]
     kinds = {type(value) for value in (*values, *entries)} - {type(None)}
     lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
@@ -196,15 +200,6 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
         if array is not None and "struct" not in str(array.type):
             return array
     return to_json(values, name, sizes)
-
-
-def _plain(value) -> Any:
-    """Return numbers and missing values of NumPy and pandas as those of Python."""
-    if type(value).__name__ == "NAType":
-        return None
-    if isinstance(value, np.longdouble):  # its `item` returns a longdouble again
-        return float(value)
-    return value.item() if isinstance(value, np.generic) else value
 
 
 # --- JSON ---------------------------------------------------------------------------------

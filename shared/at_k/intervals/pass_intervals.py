@@ -32,6 +32,12 @@ def pass_intervals(
     if interval == "posterior":
         moments = pass_moments(counts, scores, prior)
         return pass_scores(counts, scores), PosteriorIntervals(moments, (0.0, 1.0))
+    for key, score in scores.items():
+        if min(score.powers) < 0:
+            raise ValueError(
+                f"{key} with a negative power decreases with one of its two scores, which only "
+                f"interval='posterior' allows."
+            )
     least = counts.n.min()
     observed = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
     beyond = {key: score for key, score in scores.items() if key not in observed}

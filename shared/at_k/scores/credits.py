@@ -15,10 +15,14 @@ expected values.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from ..checks import as_list, check_number
+from ..inputs.containers import to_array
 from .score import Score
 
 Credits = tuple[float, ...]
@@ -58,8 +62,15 @@ def threshold(k: int, tau: float) -> Credits:
 
 
 def check_tau(tau) -> float:
-    """Return the threshold tau as a float in [0, 1]."""
-    return check_number("tau", tau, "a threshold is a share of the k samples, from 0 to 1", 0, 1)
+    """Return the threshold tau as a float in [0, 1].
+
+    A number of lower precision is the shortest decimal that it stands for: np.float32(0.6) is 0.6,
+    and not 0.6000000238, which would require more samples.
+    """
+    number = to_array(tau)[()] if getattr(tau, "ndim", None) == 0 else tau
+    if isinstance(number, (np.float16, np.float32)):
+        number = float(str(number))
+    return check_number("tau", number, "a threshold is a share of the k samples, from 0 to 1", 0, 1)
 
 
 def above_half(k: int) -> Credits:
@@ -137,11 +148,12 @@ def check_lam(lam) -> float:
 
 
 def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
-    """Return the powers of pass@k and pass^k, at least one of them positive."""
-    wanted = "a power is a number from 0 to 100, and at least one of the two is above 0"
+    """Return the powers of pass@k and pass^k, at least one of which is not 0."""
+    wanted = "a power is a finite number, and at least one of the two is not 0"
+    most = sys.float_info.max
     powers = (
-        check_number("pass_power", pass_power, wanted, 0, 100),
-        check_number("unanimous_power", unanimous_power, wanted, 0, 100),
+        check_number("pass_power", pass_power, wanted, -most, most),
+        check_number("unanimous_power", unanimous_power, wanted, -most, most),
     )
     if powers == (0, 0):
         raise ValueError(f"pass_power and unanimous_power are both 0: {wanted}.")

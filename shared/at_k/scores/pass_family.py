@@ -195,9 +195,11 @@ def _centered(
     the mean: 0 if few samples are correct, and the sum of the credits if nearly all are.
     """
     total = cumulative_credit(credit)
-    flat = [0, *(r for r, w in enumerate(credit) if w == 0 and any(credit[r:])), len(credit)]
-    plateaus = {float(total.hi[j]): total[j] for j in flat}
-    values = [total - plateau for plateau in plateaus.values()]
+    credited = np.flatnonzero(credit)
+    flat = np.setdiff1d(np.arange(credited[-1]), credited)
+    flat = np.concatenate([[0], flat, [len(credit)]])
+    first = np.unique(total.hi[flat], return_index=True)[1]
+    values = [total - total[j] for j in flat[first].tolist()]
     means = [(once * value).sum() for value in values]
     closest = np.argmin(np.abs([mean.hi for mean in means]), axis=0)
     for place, (value, mean) in enumerate(zip(values, means, strict=True)):

@@ -23,17 +23,19 @@ these are the moments of Bayes@N (Hariri et al. 2026, arXiv:2510.04265).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from ..checks import as_list, check_number, is_list_like, short
-from ..inputs.counts import UniqueIntegers
+from ..inputs.containers import is_frame
+from ..inputs.counts import UniqueIntegers, one_size
 from ..inputs.outcomes import Outcomes, read_outcomes
 from .double_double import DoubleDouble, ScaledDoubleDouble, rising_factorials
 from .score import Moments, Scores, one_column_each
 
+_VALID_REWARD = "a reward is a number from -1e150 to 1e150, whose square is a double"
 _REWARDS_AT_ONCE = 1 << 18  # which bounds the memory
 
 
@@ -223,10 +225,13 @@ def real_rewards(outcomes: Outcomes) -> Rewards:
     """The rewards of outcomes that are real rewards: each question has levels of its own.
 
     Raises:
-        ValueError: that names the first sample whose reward is not from -1e100 to 1e100.
+        ValueError: that names the first sample whose reward is not from -1e150 to 1e150.
     """
     n, values = outcomes.n, outcomes.values.astype(float)
-    outcomes.require(np.abs(values) <= 1e100, "a reward is a number from -1e100 to 1e100")
+    outcomes.require(
+        np.abs(values) <= 1e150,
+        _VALID_REWARD,
+    )
     # Sort the rewards of each question. Fill shorter rows with their maximum.
     place = np.arange(n.max())
     levels = np.full((len(n), len(place)), np.inf)
@@ -239,7 +244,7 @@ def real_rewards(outcomes: Outcomes) -> Rewards:
 
 def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
     """Return (C + 1,) finite rewards of the categories, by default 0 and 1."""
-    wanted = "a reward is a number from -1e100 to 1e100"
+    wanted = _VALID_REWARD
     rewards = [0.0, 1.0] if w is None else as_list("w", w)
     if labels is not None and len(labels) != len(rewards):
         raise ValueError(
@@ -247,33 +252,41 @@ def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
             f"reward for each category."
         )
     return np.array(
-        [check_number(f"w[{i}]", reward, wanted, -1e100, 1e100) for i, reward in enumerate(rewards)]
+        [check_number(f"w[{i}]", reward, wanted, -1e150, 1e150) for i, reward in enumerate(rewards)]
     )
 
 
 def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
     """Return (M, C + 1) numbers of prior outcomes of each question by category.
 
+    Args:
+        R0: M rows of D prior outcomes, or a flat list of M x D of them, question after question.
+        questions: M.
+        categories: C + 1.
+
     Raises:
-        ValueError: unless R0 has M rows of one length, without None.
+        ValueError: unless R0 has this shape, without missing entries.
     """
-    none = np.zeros((questions, categories), dtype=np.int64)
-    if R0 is None:
-        return none
-    if (
-        is_list_like(R0)
-        and len(R0) == questions
-        and not any(is_list_like(x) and len(x) for x in R0)
-    ):
-        return none
+    if R0 is None or _has_no_entries(R0, questions):
+        return np.zeros((questions, categories), dtype=np.int64)
     outcomes = read_outcomes(R0, "R0")
-    lengths = sorted({*outcomes.sizes.tolist()})
-    if len(outcomes.sizes) != questions or len(lengths) > 1 or outcomes.scored is not None:
+    rows, size = len(outcomes.sizes), one_size(outcomes.sizes)
+    if not (is_frame(R0) or is_list_like(next(iter(R0)))):
+        rows, size = questions, size // questions
+    if rows != questions or rows * size != len(outcomes.values) or outcomes.scored is not None:
+        lengths = sorted({*outcomes.sizes.tolist()})
         raise ValueError(
             f"R0 has {len(outcomes.sizes)} rows with {short(lengths)} outcomes: give {questions} "
             f"rows of one length, without None."
         )
-    return outcomes.category_counts(categories)
+    return replace(outcomes, sizes=np.full(rows, size), size=size).category_counts(categories)
+
+
+def _has_no_entries(R0, questions: int) -> bool:
+    """Whether R0 has no prior outcome for any of the questions."""
+    if is_frame(R0) or not is_list_like(R0) or len(R0) not in (0, questions):
+        return False
+    return all(is_list_like(row) and len(row) == 0 for row in R0)
 
 
 # --- Scores -------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ class Score(NamedTuple):
 
     Args:
         terms: what is averaged over questions: credits, or the columns of a table.
-        powers: of the terms, positive.
+        powers: of the terms, not 0.
         pooled: whether the terms are averaged over questions first. If not, the product is
             computed for each question and then averaged.
     """
@@ -38,10 +38,26 @@ class Score(NamedTuple):
         return ((a, b) for a in self.terms for b in self.terms if a <= b)
 
     def value(self, columns):
-        """The product, from (m,) numbers or from an (m, ..) array."""
+        """The product, from (m,) numbers or from an (m, ..) array.
+
+        It is 0 if a factor with a positive power is 0.
+
+        Raises:
+            ValueError: if it is infinite.
+        """
         if self.powers == (1.0,):
             return columns[self.terms[0]]
-        return math.prod(columns[column] ** power for column, power in self._factors())
+        factors = [(columns[column], power) for column, power in self._factors()]
+        if min(self.powers) > 0:
+            return math.prod(base**power for base, power in factors)
+        zero = sum((base == 0) & (power > 0) for base, power in factors)
+        undefined = sum((base == 0) & (power < 0) for base, power in factors)
+        if np.any(undefined > zero):
+            raise ValueError(
+                "pass_power or unanimous_power is negative where its score is 0, so the product "
+                "is infinite: give powers that are not negative."
+            )
+        return math.prod((base + (base == 0)) ** power for base, power in factors) * (zero == 0)
 
     def variance(self, columns, covariance):
         """The variance to first order (delta method).
