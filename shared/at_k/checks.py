@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -62,6 +63,12 @@ def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> 
     requested, known = as_list(name, names), list(known)
     for each in requested:
         if each not in known:
+            family = re.sub(r"(?<=[@^])\d.*", "k", str(each))
+            if family in known:
+                k = re.findall(r"[@^](\d+)", str(each))[0]
+                raise ValueError(
+                    f"{name} has {short(each)}: give {family!r}, and k={k} (in the shell --k {k})."
+                )
             raise ValueError(f"{name} has {short(each)}, which is none of {', '.join(known)}.")
     return requested
 

@@ -96,6 +96,33 @@ def test_a_column_of_clusters_is_read_if_the_interval_uses_them(capsys, tmp_path
     assert "interval='questions'" in error
 
 
+def test_groups_of_questions_are_compared_for_themselves(capsys, tmp_path):
+    a, b = write_two_runs(tmp_path, id=lambda i: f"q{i}", topic=lambda i: "xy"[i % 2])
+    write_json_lines(b, [json.loads(line) for line in b.read_text().splitlines()][::-1])
+    plain = scores_of(capsys, "compare", a, b)
+    scores = scores_of(capsys, "compare", a, b, "--groups", "topic")
+    expected = {
+        f"{label}/{key}": value
+        for label, rows in (("x", slice(0, None, 2)), ("y", slice(1, None, 2)))
+        for key, value in at_k.compare(OUTCOMES_A[rows], OUTCOMES_B[rows]).items()
+    }
+    assert scores == plain | expected
+    printed = output_of(capsys, "compare", a, b, "--groups", "topic", "--k", 1, 2)
+    headings = [block.split("  ")[0] for block in printed.split("\n\n")[1:-1]]
+    assert headings == ["all questions", "x", "y"]
+    flags = ("--groups", "id", "--interval", "questions")
+    assert "at-k: Group q0: " in error_of(capsys, "compare", a, b, *flags)
+
+
+def test_tables_of_counts_are_compared(capsys, tmp_path):
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for file, outcomes in zip(files, (OUTCOMES_A, OUTCOMES_B), strict=True):
+        rows = [f"q{i},{len(row)},{sum(row)}\n" for i, row in enumerate(outcomes)]
+        file.write_text("id,n,correct\n" + "".join(rows))
+    assert scores_of(capsys, "compare", *files) == at_k.compare(OUTCOMES_A, OUTCOMES_B)
+    assert "4 samples each, counted in n and correct" in output_of(capsys, "compare", *files)
+
+
 def test_files_of_the_same_name_are_labelled_a_and_b(capsys, tmp_path):
     files = []
     for folder, outcomes in zip("xy", (OUTCOMES_A, OUTCOMES_B), strict=True):
@@ -142,4 +169,4 @@ def test_the_help_has_the_texts_of_the_docstring_of_the_function(capsys):
     for flag in ("--metric STR", "--k INT", "--clusters COLUMN", "--num-proc INT"):
         assert flag in text
     assert "the interval at each k, and of the simultaneous band over all k" in text
-    assert not {"--R-a", "--executor", "--groups"} & {*itertools.chain(text.split())}
+    assert not {"--R-a", "--executor"} & {*itertools.chain(text.split())}

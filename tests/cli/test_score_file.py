@@ -106,6 +106,20 @@ def test_a_new_metric_has_flags_for_parameters_of_every_type(capsys, monkeypatch
     assert "argument --weights: invalid JSON" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("ks", [("1,4",), ("1", "4"), ("1,", "4")])
+def test_several_values_are_separated_by_spaces_or_commas(capsys, tmp_path, ks):
+    file = write_json_lines(tmp_path / "run.jsonl", ROWS)
+    if ks == ("1,", "4"):
+        with pytest.raises(SystemExit):
+            main(["gpassk", str(file), "--k", *ks])
+        assert "argument --k: invalid int list value: '1,'" in capsys.readouterr().err
+        return
+    scores = scores_of(capsys, "gpassk", file, "--include", "pass@k,pass^k", "--k", *ks)
+    assert list(scores) == ["pass@1", "pass@4", "pass^1", "pass^4"]
+    scores = scores_of(capsys, "gpassk", file, "--k", 4, "--thresholds", "0.25,0.5")
+    assert list(scores) == ["G-Pass@4_0.25", "G-Pass@4_0.5", "mG-Pass@4"]
+
+
 def test_none_disables_a_parameter_that_has_a_default(capsys, tmp_path):
     file = write_json_lines(tmp_path / "run.jsonl", ROWS)
     scores = scores_of(capsys, "bayes_at_n", file, "--confidence", "none")
@@ -145,6 +159,12 @@ def test_a_column_of_clusters_is_read_if_the_interval_uses_them(capsys, tmp_path
         (["--k", "33"], "question 0 has n = 32"),
         (["--groups", "subject"], "'subject'"),
         (["--include", "best"], "include has 'best'"),
+        (
+            ["--include", "pass@1"],
+            "include has 'pass@1': give 'pass@k', and k=1 (in the shell --k 1)",
+        ),
+        (["--include", "G-Pass@4_0.5"], "give 'G-Pass@k', and k=4"),
+        (["--outcomes", "topic", "--references", "reference"], "leave out references"),
         (["--check-correct-fn", "no"], "exact_match"),
     ],
 )

@@ -19,13 +19,14 @@ from ..checks import short
 from ..functions.comparison import compare
 from ..inputs.columns import given_per_question
 from ..inputs.counts import Counts
+from ..inputs.labels import label_index
 from ..inputs.parsing import prediction_column, reference_column
 from ..inputs.run_checker import Checker, outcomes_of
 from ..intervals.comparison import check_comparison, compare_counts
 from ..loading import load
 from ..readers.questions import Questions, read_questions
 from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
-from .tables import aligned, describe_input
+from .tables import aligned, describe_input, group_heading
 
 _INTERVAL_SCOPE = {
     "sampling": "if the same questions were sampled again",
@@ -42,9 +43,13 @@ def add_compare_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.compare` and of checkers to the parser, and what it runs."""
     metric = load("gpassk")
     of_metric = inspect.signature(metric._compute).parameters
-    parameters = [*_compare_parameters(), of_metric["check_correct_fn"], of_metric["num_proc"]]
+    parameters = [
+        *_compare_parameters(),
+        *(of_metric[name] for name in ("check_correct_fn", "num_proc", "groups")),
+    ]
     helps = parameter_helps(metric.inputs_description)
     helps |= parameter_helps(inspect.getdoc(compare) or "")
+    helps["groups"] = "groups of questions that are compared for themselves as well."
     command.usage = "at-k compare FILE FILE [flags]"
     command.epilog = _COMPARE_EXAMPLES
     command.add_argument("files", metavar="FILE", nargs=2, help=FILE_HELP)
@@ -67,8 +72,11 @@ def _compare_files(
     """Return the comparison of two files as a table, or as JSON."""
     reading, options = split_arguments(given)
     check_correct_fn = options.pop("check_correct_fn", "exact_match")
+    if reading["groups"] is None:
+        del reading["groups"]
     a = read_questions(files[0], **reading)
-    reading.pop("clusters", None)  # those of the first file are used
+    for role in ("groups", "clusters"):  # those of the first file are used
+        reading.pop(role, None)
     b = read_questions(files[1], **reading)
     if "clusters" in a.arguments:
         options["clusters"] = a.arguments["clusters"]
@@ -83,7 +91,13 @@ def _compare_files(
         for label, questions in zip(labels, (a, b), strict=True)
     ]
     summary = _comparison_summary(scores, labels, options["interval"], options["confidence"])
-    return "\n\n".join(["\n".join(inputs), _comparison_table(scores, labels), summary])
+    groups = dict.fromkeys(map(str, a.arguments.get("groups", ())))
+    headings = {"": "all questions" if groups else ""}
+    headings |= {f"{group}/": group_heading(group) for group in groups}
+    tables = [
+        _comparison_table(scores, labels, prefix, heading) for prefix, heading in headings.items()
+    ]
+    return "\n\n".join(["\n".join(inputs), *tables, summary])
 
 
 def _compare_questions(
@@ -93,18 +107,47 @@ def _compare_questions(
     check_correct_fn: Checker,
     num_proc: int | None,
 ) -> dict[str, float]:
-    """Check the samples of two files, and return what `at_k.compare` returns for them."""
+    """Check the samples of two files, and return what `at_k.compare` returns for them.
+
+    For each group of questions this follows with the label of the group before the keys.
+    """
     order = _match_questions(a, b)
-    predictions = [prediction_column(each.arguments["predictions"]) for each in (a, b)]
-    n_a, n_b = (given_per_question(column) for column in predictions)
-    check_comparison(np.minimum(n_a, n_b[order]), **options)  # before any sample is checked
-    counts = []
-    for questions, column in zip((a, b), predictions, strict=True):
-        references = reference_column(questions.arguments.get("references"), len(column))
-        outcomes = outcomes_of(column, references, check_correct_fn, num_proc)
-        counts.append(outcomes.counts())
-    in_order = Counts(counts[1].n[order], counts[1].c[order])
-    return compare_counts(counts[0], in_order, **options)
+    n = np.minimum(_sizes(a), _sizes(b)[order])
+    check_comparison(n, **options)  # before any sample is checked
+    run_a, run_b = (_counts_of(each, check_correct_fn, num_proc) for each in (a, b))
+    run_b = Counts(run_b.n[order], run_b.c[order])
+    scores = compare_counts(run_a, run_b, **options)
+    if "groups" in a.arguments:
+        options = {**options, "k": options["k"] or list(range(1, int(n.min()) + 1))}
+        labels, index = label_index(a.arguments["groups"], len(n), "groups")
+        for group, label in enumerate(labels):
+            rows = np.flatnonzero(index == group)
+            group_a, group_b = (Counts(run.n[rows], run.c[rows]) for run in (run_a, run_b))
+            clusters = options["clusters"] and [options["clusters"][row] for row in rows]
+            try:
+                compared = compare_counts(group_a, group_b, **{**options, "clusters": clusters})
+            except ValueError as error:
+                raise ValueError(f"Group {label}: {error}") from error
+            scores |= {f"{label}/{key}": value for key, value in compared.items()}
+    return scores
+
+
+def _sizes(questions: Questions) -> np.ndarray:
+    """Return (M,) the number of samples of each question that are not missing."""
+    predictions = questions.arguments["predictions"]
+    if isinstance(predictions, dict):
+        return np.array(predictions["n"])
+    return given_per_question(prediction_column(predictions))
+
+
+def _counts_of(questions: Questions, checker: Checker, num_proc: int | None) -> Counts:
+    """Check the samples of a file, and return their counts."""
+    predictions = questions.arguments["predictions"]
+    if isinstance(predictions, dict):
+        return Counts(np.array(predictions["n"]), np.array(predictions["correct"]))
+    column = prediction_column(predictions)
+    references = reference_column(questions.arguments.get("references"), len(column))
+    return outcomes_of(column, references, checker, num_proc).counts()
 
 
 def _match_questions(a: Questions, b: Questions) -> list[int]:
@@ -148,13 +191,22 @@ def _file_labels(files: Sequence[str]) -> list[str]:
     return ["A", "B"]
 
 
-def _comparison_table(scores: Mapping[str, float], labels: Sequence[str]) -> str:
-    """Return a table with a row for each k: both scores, their difference and its limits."""
-    table = [["", *labels, "difference", "lo", "hi", "band lo", "band hi"]]
+def _comparison_table(
+    scores: Mapping[str, float], labels: Sequence[str], prefix: str, heading: str
+) -> str:
+    """Return a table with a row for each k: both scores, their difference and its limits.
+
+    Args:
+        scores: of `_compare_questions`.
+        labels: the names of the files.
+        prefix: of the keys of a group, or an empty text for all questions.
+        heading: of the first column.
+    """
+    table = [[heading, *labels, "difference", "lo", "hi", "band lo", "band hi"]]
     for key in _compared_keys(scores):
-        both = [f"{scores[key + suffix]:.4f}" for suffix in ("_a", "_b")]
+        both = [f"{scores[prefix + key + suffix]:.4f}" for suffix in ("_a", "_b")]
         suffixes = ("", "_lo", "_hi", "_band_lo", "_band_hi")
-        differences = [f"{scores[key + suffix]:+.4f}" for suffix in suffixes]
+        differences = [f"{scores[prefix + key + suffix]:+.4f}" for suffix in suffixes]
         table.append([key, *both, *differences])
     return aligned(table)
 
@@ -188,4 +240,5 @@ def _band_sign(scores: Mapping[str, float], key: str) -> int:
 
 
 def _compared_keys(scores: Mapping[str, float]) -> list[str]:
-    return [key for key in scores if f"{key}_band_lo" in scores]
+    """Return the keys of the differences for all questions."""
+    return [key for key in scores if f"{key}_band_lo" in scores and "/" not in key]

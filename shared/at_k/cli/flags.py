@@ -122,7 +122,8 @@ def _argparse_options(parameter: inspect.Parameter) -> dict[str, Any]:
     if Callable in origins:
         return {"type": _checker, "metavar": "NAME|MODULE:FUNCTION"}
     if list in origins and origins[list][0] in (int, float, str):
-        return {"nargs": "+"} | _of_type(origins[list][0])
+        kind = origins[list][0]
+        return {"nargs": "+", "action": _Joined, "type": _list_of(kind), "metavar": _metavar(kind)}
     if tuple in origins and origins[tuple][-1] is not ...:
         return {"nargs": len(origins[tuple])} | _of_type(origins[tuple][0])
     for kind in kinds:
@@ -132,15 +133,34 @@ def _argparse_options(parameter: inspect.Parameter) -> dict[str, Any]:
     return {"type": _json, "metavar": "JSON"}
 
 
+class _Joined(argparse.Action):
+    """Joins the lists that are given: `1,8 16` and `1 8 16` are the same."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        setattr(namespace, self.dest, [value for part in values or () for value in part])
+
+
+def _list_of(kind: type) -> Callable[[str], list[Any]]:
+    def parse(text: str) -> list[Any]:
+        return [kind(part) for part in text.split(",")]
+
+    parse.__name__ = f"{kind.__name__} list"  # argparse shows it in its error message
+    return parse
+
+
+def _metavar(kind: type) -> str:
+    return kind.__name__.upper()
+
+
 def _of_type(kind: type, or_none: bool = False) -> dict[str, Any]:
     if not or_none:
-        return {"type": kind, "metavar": kind.__name__.upper()}
+        return {"type": kind, "metavar": _metavar(kind)}
 
     def parse(text: str) -> Any:
         return None if text == "none" else kind(text)
 
     parse.__name__ = f"{kind.__name__} or none"  # argparse shows it in its error message
-    return {"type": parse, "metavar": f"{kind.__name__.upper()}|none"}
+    return {"type": parse, "metavar": f"{_metavar(kind)}|none"}
 
 
 def _condition(text: str) -> tuple[str, str]:

@@ -63,7 +63,7 @@ def score_table(scores: dict[str, Any]) -> str:
     rows = [key for key in keys if "/" not in key]
     labels = dict.fromkeys(key.rpartition("/")[0] for key in keys if "/" in key)
     headings = {"": "all questions" if labels else ""}
-    headings |= {f"{label}/": _group_heading(label) for label in labels}
+    headings |= {f"{label}/": group_heading(label) for label in labels}
     if any(f"{row}_lo" in values for row in rows):
         tables = [
             _interval_table(values, rows, prefix, heading) for prefix, heading in headings.items()
@@ -129,7 +129,8 @@ def _cell(value: float | str | None) -> str:
     return value.partition(":")[0] if isinstance(value, str) else f"{value:.4f}"
 
 
-def _group_heading(label: str) -> str:
+def group_heading(label: str) -> str:
+    """Return the label of a group on one short line."""
     heading = " ".join(label.split()) or "(no label)"
     return heading if len(heading) <= 24 else f"{heading[:22]}.."
 
