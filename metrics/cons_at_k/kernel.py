@@ -294,7 +294,7 @@ def check_samples(ks: list[int], n: np.ndarray) -> None:
 # ==================================================================================================
 
 @dataclass(frozen=True)
-class Counts:
+class BinaryCounts:
     """The number of samples of each question, and how many of them are correct.
 
     Questions with equal counts have equal scores, so scores are computed once for each of the U
@@ -309,7 +309,7 @@ class Counts:
     c: np.ndarray
 
     @classmethod
-    def concatenate(cls, batches: Sequence[Counts]) -> Counts:
+    def concatenate(cls, batches: Sequence[BinaryCounts]) -> BinaryCounts:
         """Return the counts of all questions of several batches."""
         if len(batches) == 1:
             return batches[0]
@@ -731,7 +731,7 @@ class Outcomes:
             where = place(self.name, self.sizes, first)
             raise ValueError(f"{where} is {self.values[first]}: {wanted}.")
 
-    def counts(self) -> Counts:
+    def counts(self) -> BinaryCounts:
         """Return the number of scored and of correct samples of each question.
 
         Raises:
@@ -741,7 +741,7 @@ class Outcomes:
         if self.scored is not None or not size:
             require_binary(self)
             correct = self.values if self.scored is None else (self.values == 1) & self.scored
-            return Counts(self.n, sums_per_question(correct, self.sizes))
+            return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
         rows = self.values.reshape(-1, size)
         c = np.empty(len(rows), dtype=np.int64)
         # A block is validated and summed while it is in the cache.
@@ -751,7 +751,7 @@ class Outcomes:
             if not _is_binary(block):
                 require_binary(self)
             c[start : start + step] = _row_sums(block)
-        return Counts(self.sizes, c)
+        return BinaryCounts(self.sizes, c)
 
     def category_counts(self, categories: int) -> np.ndarray:
         """Return (M, C + 1) the number of samples of each question in each category 0, .., C.
@@ -1677,7 +1677,7 @@ class Batch(NamedTuple):
     """
 
     rows: pa.Table
-    graded: Outcomes | Counts | None
+    graded: Outcomes | BinaryCounts | None
 
     def has_references(self) -> bool:
         """Whether there are references to check the predictions against."""
@@ -1739,9 +1739,11 @@ def unite(batches: Sequence[Batch]) -> Batch:
     return Batch(rows, _concatenate([batch.graded for batch in batches]))
 
 
-def _concatenate(graded: Sequence[Outcomes | Counts | None]) -> Outcomes | Counts | None:
-    if counts := [each for each in graded if isinstance(each, Counts)]:
-        return Counts.concatenate(counts)
+def _concatenate(
+    graded: Sequence[Outcomes | BinaryCounts | None],
+) -> Outcomes | BinaryCounts | None:
+    if counts := [each for each in graded if isinstance(each, BinaryCounts)]:
+        return BinaryCounts.concatenate(counts)
     if outcomes := [each for each in graded if isinstance(each, Outcomes)]:
         return Outcomes.concatenate(outcomes)
     return None
@@ -2029,7 +2031,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self.data = None
         self._batches: list[Batch] = []
         self._received: list[Batch] | None = None  # from the other processes
-        self._graded: Outcomes | Counts | None = None  # of all rows
+        self._graded: Outcomes | BinaryCounts | None = None  # of all rows
 
     def __len__(self) -> int:
         return sum(len(batch.rows) for batch in self._batches)
@@ -2132,7 +2134,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         )
 
     @abc.abstractmethod
-    def validate(self, outcomes: Outcomes) -> Outcomes | Counts:
+    def validate(self, outcomes: Outcomes) -> Outcomes | BinaryCounts:
         """Return the outcomes, or the counts that the scores depend on.
 
         Raises:
@@ -3178,13 +3180,13 @@ _CELLS_AT_ONCE = 1 << 18  # cells of a pmf, which bounds the memory
 # --- Scores of a run --------------------------------------------------------------------
 
 
-def pass_scores(counts: Counts, scores: Mapping[str, Score]) -> Scores:
+def pass_scores(counts: BinaryCounts, scores: Mapping[str, Score]) -> Scores:
     """Unbiased estimates of the scores. No k may exceed the n of a question."""
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
 
 
-def pass_moments(counts: Counts, scores: Mapping[str, Score], prior: Prior) -> Moments:
+def pass_moments(counts: BinaryCounts, scores: Mapping[str, Score], prior: Prior) -> Moments:
     """Posterior means and covariances of the scores, for any k."""
     credits, keys = number_terms(scores)
     n, c = counts.unique
@@ -3426,7 +3428,7 @@ def consensus_estimator(scores: Mapping[str, ConsensusScore]) -> tuple[dict[str,
 
 
 def consensus_moments(
-    scores: Mapping[str, ConsensusScore], counts: Counts, prior: Prior
+    scores: Mapping[str, ConsensusScore], counts: BinaryCounts, prior: Prior
 ) -> Moments:
     """Return the posterior moments of the scores that have a posterior."""
     moments = {
@@ -3774,7 +3776,7 @@ class BinaryFamily(Family):
 
     def __init__(
         self,
-        counts: Counts,
+        counts: BinaryCounts,
         scores: Mapping[str, Score],
         estimate: Estimate,
         extrapolated: Mapping[str, Credits],

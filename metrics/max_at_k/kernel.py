@@ -286,7 +286,7 @@ def check_samples(ks: list[int], n: np.ndarray) -> None:
 # ==================================================================================================
 
 @dataclass(frozen=True)
-class Counts:
+class BinaryCounts:
     """The number of samples of each question, and how many of them are correct.
 
     Questions with equal counts have equal scores, so scores are computed once for each of the U
@@ -301,7 +301,7 @@ class Counts:
     c: np.ndarray
 
     @classmethod
-    def concatenate(cls, batches: Sequence[Counts]) -> Counts:
+    def concatenate(cls, batches: Sequence[BinaryCounts]) -> BinaryCounts:
         """Return the counts of all questions of several batches."""
         if len(batches) == 1:
             return batches[0]
@@ -723,7 +723,7 @@ class Outcomes:
             where = place(self.name, self.sizes, first)
             raise ValueError(f"{where} is {self.values[first]}: {wanted}.")
 
-    def counts(self) -> Counts:
+    def counts(self) -> BinaryCounts:
         """Return the number of scored and of correct samples of each question.
 
         Raises:
@@ -733,7 +733,7 @@ class Outcomes:
         if self.scored is not None or not size:
             require_binary(self)
             correct = self.values if self.scored is None else (self.values == 1) & self.scored
-            return Counts(self.n, sums_per_question(correct, self.sizes))
+            return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
         rows = self.values.reshape(-1, size)
         c = np.empty(len(rows), dtype=np.int64)
         # A block is validated and summed while it is in the cache.
@@ -743,7 +743,7 @@ class Outcomes:
             if not _is_binary(block):
                 require_binary(self)
             c[start : start + step] = _row_sums(block)
-        return Counts(self.sizes, c)
+        return BinaryCounts(self.sizes, c)
 
     def category_counts(self, categories: int) -> np.ndarray:
         """Return (M, C + 1) the number of samples of each question in each category 0, .., C.
@@ -1669,7 +1669,7 @@ class Batch(NamedTuple):
     """
 
     rows: pa.Table
-    graded: Outcomes | Counts | None
+    graded: Outcomes | BinaryCounts | None
 
     def has_references(self) -> bool:
         """Whether there are references to check the predictions against."""
@@ -1731,9 +1731,11 @@ def unite(batches: Sequence[Batch]) -> Batch:
     return Batch(rows, _concatenate([batch.graded for batch in batches]))
 
 
-def _concatenate(graded: Sequence[Outcomes | Counts | None]) -> Outcomes | Counts | None:
-    if counts := [each for each in graded if isinstance(each, Counts)]:
-        return Counts.concatenate(counts)
+def _concatenate(
+    graded: Sequence[Outcomes | BinaryCounts | None],
+) -> Outcomes | BinaryCounts | None:
+    if counts := [each for each in graded if isinstance(each, BinaryCounts)]:
+        return BinaryCounts.concatenate(counts)
     if outcomes := [each for each in graded if isinstance(each, Outcomes)]:
         return Outcomes.concatenate(outcomes)
     return None
@@ -2021,7 +2023,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self.data = None
         self._batches: list[Batch] = []
         self._received: list[Batch] | None = None  # from the other processes
-        self._graded: Outcomes | Counts | None = None  # of all rows
+        self._graded: Outcomes | BinaryCounts | None = None  # of all rows
 
     def __len__(self) -> int:
         return sum(len(batch.rows) for batch in self._batches)
@@ -2124,7 +2126,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         )
 
     @abc.abstractmethod
-    def validate(self, outcomes: Outcomes) -> Outcomes | Counts:
+    def validate(self, outcomes: Outcomes) -> Outcomes | BinaryCounts:
         """Return the outcomes, or the counts that the scores depend on.
 
         Raises:
@@ -2737,7 +2739,7 @@ _REWARDS_AT_ONCE = 1 << 18  # which bounds the memory
 class Rewards:
     """The rewards of the samples of each question, as cumulative counts.
 
-    Questions with equal counts share one of U rows, as in `Counts`.
+    Questions with equal counts share one of U rows, as in `BinaryCounts`.
 
     Args:
         inverse: (M,) the row of each question.

@@ -272,7 +272,7 @@ def check_samples(ks: list[int], n: np.ndarray) -> None:
 # ==================================================================================================
 
 @dataclass(frozen=True)
-class Counts:
+class BinaryCounts:
     """The number of samples of each question, and how many of them are correct.
 
     Questions with equal counts have equal scores, so scores are computed once for each of the U
@@ -287,7 +287,7 @@ class Counts:
     c: np.ndarray
 
     @classmethod
-    def concatenate(cls, batches: Sequence[Counts]) -> Counts:
+    def concatenate(cls, batches: Sequence[BinaryCounts]) -> BinaryCounts:
         """Return the counts of all questions of several batches."""
         if len(batches) == 1:
             return batches[0]
@@ -709,7 +709,7 @@ class Outcomes:
             where = place(self.name, self.sizes, first)
             raise ValueError(f"{where} is {self.values[first]}: {wanted}.")
 
-    def counts(self) -> Counts:
+    def counts(self) -> BinaryCounts:
         """Return the number of scored and of correct samples of each question.
 
         Raises:
@@ -719,7 +719,7 @@ class Outcomes:
         if self.scored is not None or not size:
             require_binary(self)
             correct = self.values if self.scored is None else (self.values == 1) & self.scored
-            return Counts(self.n, sums_per_question(correct, self.sizes))
+            return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
         rows = self.values.reshape(-1, size)
         c = np.empty(len(rows), dtype=np.int64)
         # A block is validated and summed while it is in the cache.
@@ -729,7 +729,7 @@ class Outcomes:
             if not _is_binary(block):
                 require_binary(self)
             c[start : start + step] = _row_sums(block)
-        return Counts(self.sizes, c)
+        return BinaryCounts(self.sizes, c)
 
     def category_counts(self, categories: int) -> np.ndarray:
         """Return (M, C + 1) the number of samples of each question in each category 0, .., C.
@@ -1655,7 +1655,7 @@ class Batch(NamedTuple):
     """
 
     rows: pa.Table
-    graded: Outcomes | Counts | None
+    graded: Outcomes | BinaryCounts | None
 
     def has_references(self) -> bool:
         """Whether there are references to check the predictions against."""
@@ -1717,9 +1717,11 @@ def unite(batches: Sequence[Batch]) -> Batch:
     return Batch(rows, _concatenate([batch.graded for batch in batches]))
 
 
-def _concatenate(graded: Sequence[Outcomes | Counts | None]) -> Outcomes | Counts | None:
-    if counts := [each for each in graded if isinstance(each, Counts)]:
-        return Counts.concatenate(counts)
+def _concatenate(
+    graded: Sequence[Outcomes | BinaryCounts | None],
+) -> Outcomes | BinaryCounts | None:
+    if counts := [each for each in graded if isinstance(each, BinaryCounts)]:
+        return BinaryCounts.concatenate(counts)
     if outcomes := [each for each in graded if isinstance(each, Outcomes)]:
         return Outcomes.concatenate(outcomes)
     return None
@@ -2268,7 +2270,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self.data = None
         self._batches: list[Batch] = []
         self._received: list[Batch] | None = None  # from the other processes
-        self._graded: Outcomes | Counts | None = None  # of all rows
+        self._graded: Outcomes | BinaryCounts | None = None  # of all rows
 
     def __len__(self) -> int:
         return sum(len(batch.rows) for batch in self._batches)
@@ -2371,7 +2373,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         )
 
     @abc.abstractmethod
-    def validate(self, outcomes: Outcomes) -> Outcomes | Counts:
+    def validate(self, outcomes: Outcomes) -> Outcomes | BinaryCounts:
         """Return the outcomes, or the counts that the scores depend on.
 
         Raises:

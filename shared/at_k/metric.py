@@ -13,7 +13,7 @@ import evaluate
 import pyarrow as pa
 
 from .inputs.batches import Batch, check_alike, parse_rows, unite
-from .inputs.counts import Counts
+from .inputs.counts import BinaryCounts
 from .inputs.graded import Labels, graded_outcomes
 from .inputs.outcomes import Outcomes
 from .inputs.run_checker import Checker, outcomes_of
@@ -45,7 +45,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self.data = None
         self._batches: list[Batch] = []
         self._received: list[Batch] | None = None  # from the other processes
-        self._graded: Outcomes | Counts | None = None  # of all rows
+        self._graded: Outcomes | BinaryCounts | None = None  # of all rows
 
     def __len__(self) -> int:
         return sum(len(batch.rows) for batch in self._batches)
@@ -148,7 +148,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         )
 
     @abc.abstractmethod
-    def validate(self, outcomes: Outcomes) -> Outcomes | Counts:
+    def validate(self, outcomes: Outcomes) -> Outcomes | BinaryCounts:
         """Return the outcomes, or the counts that the scores depend on.
 
         Raises:

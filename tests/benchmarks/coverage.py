@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
-from at_k.inputs.counts import Counts
+from at_k.inputs.counts import BinaryCounts
 from at_k.intervals.hierarchical import HierarchicalIntervals
 from at_k.intervals.posterior import PosteriorIntervals
 from at_k.intervals.sampling import SamplingIntervals
@@ -102,9 +102,9 @@ def scores_at(ks: list[int]) -> dict[str, Score]:
     return result
 
 
-def counts_of(n: int) -> Counts:
+def counts_of(n: int) -> BinaryCounts:
     """Return one question for each number c = 0 .. n of correct samples."""
-    return Counts(np.full(n + 1, n), np.arange(n + 1))
+    return BinaryCounts(np.full(n + 1, n), np.arange(n + 1))
 
 
 # --- The studies --------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def study_beyond_n(
         c = rng.binomial(n, rates)
         true_scores = study.true_scores(shares_of_knots(rates))
         for run, row in enumerate(c):
-            counts = Counts(np.full(questions, n), row)
+            counts = BinaryCounts(np.full(questions, n), row)
             method = HierarchicalIntervals(BinaryFamily(counts, *nothing, credits))
             (found,) = method.for_parts([np.arange(questions)], CONFIDENCE)
             for key, each in found.items():
@@ -199,7 +199,7 @@ def study_ragged(
     sizes = np.arange(n, 4 * n + 1)
     first = np.cumsum(sizes + 1) - sizes - 1  # index of c = 0 of each size
     all_n = np.repeat(sizes, sizes + 1)
-    counts = Counts(all_n, np.arange(len(all_n)) - np.repeat(first, sizes + 1))
+    counts = BinaryCounts(all_n, np.arange(len(all_n)) - np.repeat(first, sizes + 1))
     study, family = Study(counts, keys, estimate, n), BinaryFamily(counts, keys, estimate, {})
     sampling, other = SamplingIntervals(family), SamplingIntervals(family, new_questions=True)
     posterior = PosteriorIntervals(pass_moments(counts, scores, UNIFORM), (0.0, 1.0))

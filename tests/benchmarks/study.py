@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from at_k.inputs.counts import Counts
+from at_k.inputs.counts import BinaryCounts
 from at_k.intervals.interval import Interval
 from at_k.intervals.posterior import normal_limits
 from at_k.scores.credits import Credits
@@ -33,7 +33,9 @@ class Study:
         of_knots: (4001, m) mean estimates of a question at each knot.
     """
 
-    def __init__(self, counts: Counts, scores: Mapping[str, Score], estimate: Estimate, n: int):
+    def __init__(
+        self, counts: BinaryCounts, scores: Mapping[str, Score], estimate: Estimate, n: int
+    ):
         unique_n, unique_c = counts.unique
         self.scores, self.columns = scores, estimate(unique_n, unique_c)
         c = np.arange(n + 1)
@@ -97,7 +99,7 @@ def squared(credit: Credits) -> Credits:
     return tuple(np.maximum(np.diff(values), 0.0).tolist())
 
 
-def unbiased_variances(counts: Counts, scores: Mapping[str, Score]) -> dict[str, np.ndarray]:
+def unbiased_variances(counts: BinaryCounts, scores: Mapping[str, Score]) -> dict[str, np.ndarray]:
     """Return unbiased variances of the estimates of questions, (U,) for each score.
 
     The variance is h^2 - V, where h is the estimate of the score and V that of its square. It

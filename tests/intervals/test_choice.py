@@ -5,7 +5,7 @@ import re
 import at_k
 import numpy as np
 import pytest
-from at_k.inputs.counts import Counts
+from at_k.inputs.counts import BinaryCounts
 from at_k.intervals.pass_intervals import pass_intervals
 from at_k.intervals.reward_intervals import reward_intervals
 from at_k.report import Report
@@ -158,7 +158,7 @@ GROUPS = [None, ["a"] * 5 + ["b"] * 7, ["a"] * 12, ["a"] * 11 + ["b"]]
 @pytest.mark.parametrize("ks", [(2, 16), (2, 4), (16, 32)])
 def test_auto_estimates_each_prior_of_success_rates_once(fitted_runs, ks, groups):
     outcomes = simulate(22, 12, 8)
-    counts = Counts(np.full(12, 8), outcomes.sum(axis=1))
+    counts = BinaryCounts(np.full(12, 8), outcomes.sum(axis=1))
     scores = {f"pass@{k}": Score((any_correct(k),)) for k in ks}
     report = Report(12, groups, 0.95, False)
     result = report.of(*pass_intervals(counts, scores, "auto", (1.0, 1.0), None))

@@ -5,7 +5,7 @@ import math
 import at_k
 import numpy as np
 import pytest
-from at_k.inputs.counts import Counts
+from at_k.inputs.counts import BinaryCounts
 from at_k.intervals.hierarchical import HierarchicalIntervals
 from at_k.intervals.sampling import SamplingIntervals
 from at_k.scores.binary_family import BinaryFamily
@@ -19,7 +19,7 @@ LEAST = 0.95 - 4 * math.sqrt(0.95 * 0.05 / RUNS)  # four standard errors below
 
 def sampling(scores: dict[str, Score], n: int, new_questions: bool = False) -> SamplingIntervals:
     """The method for runs of n samples per question, where c = 0 .. n are the distinct counts."""
-    counts = Counts(np.full(n + 1, n), np.arange(n + 1))
+    counts = BinaryCounts(np.full(n + 1, n), np.arange(n + 1))
     return SamplingIntervals(BinaryFamily(counts, *estimator(scores), {}), new_questions)
 
 
@@ -73,7 +73,7 @@ def test_hierarchical_covers_scores_with_k_above_n(draw_rates, questions, n):
     keys, estimate = estimator({})
     for _ in range(runs):
         rates = draw_rates(rng, questions)
-        counts = Counts(np.full(questions, n), rng.binomial(n, rates))
+        counts = BinaryCounts(np.full(questions, n), rng.binomial(n, rates))
         method = HierarchicalIntervals(BinaryFamily(counts, keys, estimate, credits))
         (found,) = method.for_parts([np.arange(questions)], 0.95)
         truth = {"pass": mean_pass_at_k(2 * n, rates), "all": np.mean(rates ** (2 * n))}

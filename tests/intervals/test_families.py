@@ -3,7 +3,7 @@
 import at_k
 import numpy as np
 import pytest
-from at_k.inputs.counts import Counts
+from at_k.inputs.counts import BinaryCounts
 from at_k.intervals.interval import Interval
 from at_k.intervals.sampling import SamplingIntervals
 from at_k.scores.binary_family import BinaryFamily
@@ -19,7 +19,7 @@ def limits(scores: dict, key: str) -> tuple[float, float]:
 
 
 def both_families(
-    counts: Counts, ks: list[int], new_questions: bool
+    counts: BinaryCounts, ks: list[int], new_questions: bool
 ) -> list[tuple[Interval, Interval]]:
     """For each k, the interval of pass@k from success rates and from distributions of rewards."""
     scores = {str(k): Score((any_correct(k),)) for k in ks}
@@ -60,7 +60,7 @@ def test_sampling_intervals_of_both_families_agree(rates, questions, n):
     grid of rewards matters more, up to 36 % of the width.
     """
     rng = np.random.default_rng([questions, n])
-    counts = Counts(np.full(questions, n), rng.binomial(n, RATES[rates](rng, questions)))
+    counts = BinaryCounts(np.full(questions, n), rng.binomial(n, RATES[rates](rng, questions)))
     for of_rates, of_rewards in both_families(counts, [1, 2, n // 2], False):
         assert of_rewards.mu == pytest.approx(of_rates.mu, abs=1e-14)
         assert of_rewards.sigma == pytest.approx(of_rates.sigma, rel=1e-4)
@@ -80,7 +80,7 @@ def test_question_intervals_of_both_families_agree_if_there_are_many_questions(
     differences are those of the sampling intervals.
     """
     rng = np.random.default_rng([questions, n])
-    counts = Counts(np.full(questions, n), rng.binomial(n, RATES[rates](rng, questions)))
+    counts = BinaryCounts(np.full(questions, n), rng.binomial(n, RATES[rates](rng, questions)))
     for of_rates, of_rewards in both_families(counts, [1, 2, n // 2], True):
         assert of_rewards.mu == pytest.approx(of_rates.mu, abs=1e-14)
         assert of_rewards.sigma == pytest.approx(of_rates.sigma, rel=1e-4)
@@ -90,7 +90,7 @@ def test_question_intervals_of_both_families_agree_if_there_are_many_questions(
 def test_ragged_runs_of_both_families_agree():
     rng = np.random.default_rng(30)
     n = rng.integers(8, 12, 60)  # within a power of 2, whose sizes are pooled for rewards
-    counts = Counts(n, rng.binomial(n, rng.random(60)))
+    counts = BinaryCounts(n, rng.binomial(n, rng.random(60)))
     for of_rates, of_rewards in both_families(counts, [1, 4], False):
         assert of_rewards.sigma == pytest.approx(of_rates.sigma, rel=0.02)
         assert largest_difference(of_rates, of_rewards) < 0.02

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from at_k.inputs.counts import Counts
+from at_k.inputs.counts import BinaryCounts
 from at_k.intervals.inversion import limits_of_score, lower_limit, upper_limit
 from at_k.intervals.sampling import SamplingIntervals
 from at_k.scores.binary_family import BinaryFamily
@@ -104,16 +104,16 @@ def test_many_runs_at_once_have_the_intervals_that_each_has_alone(new_questions)
     rng = np.random.default_rng(0)
     keys, estimate = estimator({"pass": Score((any_correct(3),)), "product": geom_ds(3)})
 
-    def sampling(counts: Counts) -> SamplingIntervals:
+    def sampling(counts: BinaryCounts) -> SamplingIntervals:
         return SamplingIntervals(BinaryFamily(counts, keys, estimate, {}), new_questions)
 
     multiplicity = np.array(
         [np.bincount(rng.binomial(6, rate, questions), minlength=7) for rate, questions in RUNS]
     )
-    together = sampling(Counts(np.full(7, 6), np.arange(7))).over(multiplicity, 0.9)
+    together = sampling(BinaryCounts(np.full(7, 6), np.arange(7))).over(multiplicity, 0.9)
     for place, times in enumerate(multiplicity):
         c = np.repeat(np.arange(7), times)
-        method = sampling(Counts(np.full(len(c), 6), c))
+        method = sampling(BinaryCounts(np.full(len(c), 6), c))
         (alone,) = method.for_parts([np.arange(len(c))], 0.9)
         for key, interval in alone.items():
             assert together[key].of_part(place)[:4] == pytest.approx(interval[:4], abs=1e-12)

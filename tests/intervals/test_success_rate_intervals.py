@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from at_k.inputs.counts import Counts
+from at_k.inputs.counts import BinaryCounts
 from at_k.scores.binary_family import BinaryFamily
 from at_k.scores.credits import any_correct
 from at_k.scores.pass_family import estimator
@@ -129,7 +129,7 @@ def test_products_of_scores_too_small_to_divide_by_have_intervals(compute):
 def estimate_prior(n: np.ndarray, c: np.ndarray) -> dict[int, np.ndarray]:
     """The prior estimated from counts: for each n, its part on the grid."""
     keys, estimate = estimator({"pass@1": Score((any_correct(1),))})
-    family = BinaryFamily(Counts(n, c), keys, estimate, {})
+    family = BinaryFamily(BinaryCounts(n, c), keys, estimate, {})
     return {size: prior[0] for size, prior in family.fit(family.multiplicity[None]).priors.items()}
 
 

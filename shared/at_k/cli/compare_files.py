@@ -18,7 +18,7 @@ import numpy as np
 from ..checks import short
 from ..functions.comparison import compare
 from ..inputs.columns import given_per_question
-from ..inputs.counts import Counts
+from ..inputs.counts import BinaryCounts
 from ..inputs.labels import label_index
 from ..inputs.parsing import prediction_column, reference_column
 from ..inputs.run_checker import Checker, outcomes_of
@@ -115,14 +115,14 @@ def _compare_questions(
     n = np.minimum(_sizes(a), _sizes(b)[order])
     check_comparison(n, **options)  # before any sample is checked
     run_a, run_b = (_counts_of(each, check_correct_fn, num_proc) for each in (a, b))
-    run_b = Counts(run_b.n[order], run_b.c[order])
+    run_b = BinaryCounts(run_b.n[order], run_b.c[order])
     scores = compare_counts(run_a, run_b, **options)
     if "groups" in a.arguments:
         options = {**options, "k": options["k"] or list(range(1, int(n.min()) + 1))}
         labels, index = label_index(a.arguments["groups"], len(n), "groups")
         for group, label in enumerate(labels):
             rows = np.flatnonzero(index == group)
-            group_a, group_b = (Counts(run.n[rows], run.c[rows]) for run in (run_a, run_b))
+            group_a, group_b = (BinaryCounts(run.n[rows], run.c[rows]) for run in (run_a, run_b))
             clusters = options["clusters"] and [options["clusters"][row] for row in rows]
             try:
                 compared = compare_counts(group_a, group_b, **{**options, "clusters": clusters})
@@ -140,11 +140,11 @@ def _sizes(questions: Questions) -> np.ndarray:
     return given_per_question(prediction_column(predictions))
 
 
-def _counts_of(questions: Questions, checker: Checker, num_proc: int | None) -> Counts:
+def _counts_of(questions: Questions, checker: Checker, num_proc: int | None) -> BinaryCounts:
     """Check the samples of a file, and return their counts."""
     predictions = questions.arguments["predictions"]
     if isinstance(predictions, dict):
-        return Counts(np.array(predictions["n"]), np.array(predictions["correct"]))
+        return BinaryCounts(np.array(predictions["n"]), np.array(predictions["correct"]))
     column = prediction_column(predictions)
     references = reference_column(questions.arguments.get("references"), len(column))
     return outcomes_of(column, references, checker, num_proc).counts()

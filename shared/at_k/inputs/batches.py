@@ -19,7 +19,7 @@ from .columns import (
     samples_per_question,
     to_python,
 )
-from .counts import Counts
+from .counts import BinaryCounts
 from .outcomes import Outcomes
 from .parsing import has_references, prediction_column, reference_column, to_json
 
@@ -34,7 +34,7 @@ class Batch(NamedTuple):
     """
 
     rows: pa.Table
-    graded: Outcomes | Counts | None
+    graded: Outcomes | BinaryCounts | None
 
     def has_references(self) -> bool:
         """Whether there are references to check the predictions against."""
@@ -96,9 +96,11 @@ def unite(batches: Sequence[Batch]) -> Batch:
     return Batch(rows, _concatenate([batch.graded for batch in batches]))
 
 
-def _concatenate(graded: Sequence[Outcomes | Counts | None]) -> Outcomes | Counts | None:
-    if counts := [each for each in graded if isinstance(each, Counts)]:
-        return Counts.concatenate(counts)
+def _concatenate(
+    graded: Sequence[Outcomes | BinaryCounts | None],
+) -> Outcomes | BinaryCounts | None:
+    if counts := [each for each in graded if isinstance(each, BinaryCounts)]:
+        return BinaryCounts.concatenate(counts)
     if outcomes := [each for each in graded if isinstance(each, Outcomes)]:
         return Outcomes.concatenate(outcomes)
     return None

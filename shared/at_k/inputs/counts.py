@@ -10,7 +10,7 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Counts:
+class BinaryCounts:
     """The number of samples of each question, and how many of them are correct.
 
     Questions with equal counts have equal scores, so scores are computed once for each of the U
@@ -25,7 +25,7 @@ class Counts:
     c: np.ndarray
 
     @classmethod
-    def concatenate(cls, batches: Sequence[Counts]) -> Counts:
+    def concatenate(cls, batches: Sequence[BinaryCounts]) -> BinaryCounts:
         """Return the counts of all questions of several batches."""
         if len(batches) == 1:
             return batches[0]

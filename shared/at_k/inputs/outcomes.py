@@ -17,7 +17,7 @@ import numpy as np
 
 from ..checks import is_list_like, is_masked, short
 from .containers import frame_rows, is_frame, plain_entry, to_array
-from .counts import Counts, one_size
+from .counts import BinaryCounts, one_size
 
 _BLOCK_BYTES = 1 << 21  # outcomes that are counted at once, which fit in the cache
 
@@ -86,7 +86,7 @@ class Outcomes:
             where = place(self.name, self.sizes, first)
             raise ValueError(f"{where} is {self.values[first]}: {wanted}.")
 
-    def counts(self) -> Counts:
+    def counts(self) -> BinaryCounts:
         """Return the number of scored and of correct samples of each question.
 
         Raises:
@@ -96,7 +96,7 @@ class Outcomes:
         if self.scored is not None or not size:
             require_binary(self)
             correct = self.values if self.scored is None else (self.values == 1) & self.scored
-            return Counts(self.n, sums_per_question(correct, self.sizes))
+            return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
         rows = self.values.reshape(-1, size)
         c = np.empty(len(rows), dtype=np.int64)
         # A block is validated and summed while it is in the cache.
@@ -106,7 +106,7 @@ class Outcomes:
             if not _is_binary(block):
                 require_binary(self)
             c[start : start + step] = _row_sums(block)
-        return Counts(self.sizes, c)
+        return BinaryCounts(self.sizes, c)
 
     def category_counts(self, categories: int) -> np.ndarray:
         """Return (M, C + 1) the number of samples of each question in each category 0, .., C.

@@ -32,7 +32,7 @@ from statistics import NormalDist
 import numpy as np
 
 from ..checks import as_list, check_confidence, check_k, check_names
-from ..inputs.counts import Counts
+from ..inputs.counts import BinaryCounts
 from ..scores.binary_family import BinaryFamily
 from ..scores.credits import ScoreOptions, scores_by_name
 from ..scores.pass_family import Estimate, estimator
@@ -68,8 +68,8 @@ def check_comparison(
 
 
 def compare_counts(
-    a: Counts,
-    b: Counts,
+    a: BinaryCounts,
+    b: BinaryCounts,
     metric: str = "pass@k",
     k: int | list[int] | None = None,
     interval: str = "sampling",

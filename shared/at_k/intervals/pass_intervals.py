@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..inputs.counts import Counts
+from ..inputs.counts import BinaryCounts
 from ..scores.binary_family import BinaryFamily
 from ..scores.credits import Credits
 from ..scores.distributions import Prior
@@ -19,7 +19,7 @@ from .posterior import PosteriorIntervals
 
 
 def pass_intervals(
-    counts: Counts,
+    counts: BinaryCounts,
     scores: Mapping[str, Score],
     interval: str,
     prior: Prior,

@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from ..inputs.counts import Counts
+from ..inputs.counts import BinaryCounts
 from .credits import Credits
 from .family import Candidates, Family, Fit, Shifted, Statistics
 from .pass_family import Estimate
@@ -44,7 +44,7 @@ class BinaryFamily(Family):
 
     def __init__(
         self,
-        counts: Counts,
+        counts: BinaryCounts,
         scores: Mapping[str, Score],
         estimate: Estimate,
         extrapolated: Mapping[str, Credits],

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from ..inputs.counts import Counts
+from ..inputs.counts import BinaryCounts
 from ..inputs.outcomes import Outcomes
 from .credits import Credits, any_correct, majority
 from .distributions import Prior
@@ -62,7 +62,7 @@ def consensus_estimator(scores: Mapping[str, ConsensusScore]) -> tuple[dict[str,
 
 
 def consensus_moments(
-    scores: Mapping[str, ConsensusScore], counts: Counts, prior: Prior
+    scores: Mapping[str, ConsensusScore], counts: BinaryCounts, prior: Prior
 ) -> Moments:
     """Return the posterior moments of the scores that have a posterior."""
     moments = {

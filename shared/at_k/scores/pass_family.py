@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ..inputs.counts import Counts, one_size
+from ..inputs.counts import BinaryCounts, one_size
 from .credits import Credits
 from .distributions import Prior, pmf
 from .double_double import DoubleDouble
@@ -29,13 +29,13 @@ _CELLS_AT_ONCE = 1 << 18  # cells of a pmf, which bounds the memory
 # --- Scores of a run --------------------------------------------------------------------
 
 
-def pass_scores(counts: Counts, scores: Mapping[str, Score]) -> Scores:
+def pass_scores(counts: BinaryCounts, scores: Mapping[str, Score]) -> Scores:
     """Unbiased estimates of the scores. No k may exceed the n of a question."""
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
 
 
-def pass_moments(counts: Counts, scores: Mapping[str, Score], prior: Prior) -> Moments:
+def pass_moments(counts: BinaryCounts, scores: Mapping[str, Score], prior: Prior) -> Moments:
     """Posterior means and covariances of the scores, for any k."""
     credits, keys = number_terms(scores)
     n, c = counts.unique

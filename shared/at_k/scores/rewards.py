@@ -43,7 +43,7 @@ _REWARDS_AT_ONCE = 1 << 18  # which bounds the memory
 class Rewards:
     """The rewards of the samples of each question, as cumulative counts.
 
-    Questions with equal counts share one of U rows, as in `Counts`.
+    Questions with equal counts share one of U rows, as in `BinaryCounts`.
 
     Args:
         inverse: (M,) the row of each question.
