@@ -35,6 +35,12 @@ def run(code: str, home: Path, folder: Path, isolated: bool = False, **environme
     """Return what the code prints in a new process, which cannot import `at_k` if isolated."""
     if isolated:
         code = "import sys\nsys.modules['at_k'] = None\n" + code
+    return run_process(code, home, folder, **environment).stdout
+
+
+def run_process(
+    code: str, home: Path, folder: Path, **environment: str
+) -> subprocess.CompletedProcess[str]:
     result = subprocess.run(
         [sys.executable, "-c", code],
         cwd=folder,
@@ -44,7 +50,7 @@ def run(code: str, home: Path, folder: Path, isolated: bool = False, **environme
         timeout=120,
     )
     assert result.returncode == 0, result.stderr
-    return result.stdout
+    return result
 
 
 def test_a_metric_loads_from_a_checkout(tmp_path):
@@ -71,6 +77,18 @@ def test_a_metric_loads_by_name_after_at_k_register_without_a_network(tmp_path):
     # Offline mode takes the same path as a Hub that does not answer.
     unreachable = {"HF_EVALUATE_OFFLINE": "0", "HF_ENDPOINT": "http://127.0.0.1:1"}
     assert run(BY_NAME, tmp_path, tmp_path, isolated=True, **unreachable) == EXPECTED
+
+
+def test_a_registered_metric_loads_without_a_warning_until_it_is_removed(tmp_path):
+    command = "from at_k.cli.command import main; main({!r})"
+    for code in (command.format(["register"]), BY_NAME):
+        result = run_process(code, tmp_path, tmp_path)
+        assert result.stderr == ""
+    shown = run(command.format(["register", "--remove"]), tmp_path, tmp_path)
+    assert '"gpassk"' in shown
+    with pytest.raises(AssertionError, match="Couldn't find a module script"):
+        run(BY_NAME, tmp_path, tmp_path, isolated=True)
+    run(command.format(["register", "--remove"]), tmp_path, tmp_path)  # there is nothing left
 
 
 def test_registering_writes_what_a_metric_needs(tmp_path):

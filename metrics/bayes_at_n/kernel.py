@@ -80,6 +80,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from datasets.utils import tqdm
+from evaluate.utils.logging import is_progress_bar_enabled
 from scipy.optimize import brentq, nnls
 from scipy.special import gammaincinv, gammaln
 
@@ -110,11 +111,16 @@ def is_masked(values) -> bool:
 
 
 def is_list_like(value) -> bool:
-    """Whether a value is a collection of others, other than a text or a dict."""
+    """Whether a value is a collection of others in order, other than a text or a dict.
+
+    A set is none: it has no order, and drops duplicates.
+    """
     if isinstance(value, (list, tuple)):  # the usual case, and fast
         return True
+    if isinstance(value, (str, bytes, dict, set, frozenset)):
+        return False
     is_scalar = getattr(value, "ndim", 1) == 0  # of NumPy or of a library of tensors
-    return isinstance(value, Iterable) and not (is_scalar or isinstance(value, (str, bytes, dict)))
+    return isinstance(value, Iterable) and not is_scalar
 
 
 def as_list(name: str, value) -> list[Any]:
@@ -411,7 +417,8 @@ def check_in_workers(
         ValueError: if the checker cannot be pickled, or if worker processes cannot start.
         BrokenExecutor: if a worker dies.
     """
-    with tqdm(total=len(pairs), desc="Checking", unit=" pairs", delay=1) as bar:
+    disable = not is_progress_bar_enabled()  # by evaluate; datasets has its own switch
+    with tqdm(total=len(pairs), desc="Checking", unit=" pairs", delay=1, disable=disable) as bar:
         for results in _results_by_batch(check, pairs, num_proc, executor):
             bar.update(len(results))
             yield from results
@@ -1997,6 +2004,16 @@ def _raise_problem(call: str, problem: str | BaseException, labels: Labels) -> N
 # What the metrics have in common: how they fit into the protocol of `evaluate`.
 # ==================================================================================================
 
+class _ArrowDataset(datasets.Dataset):
+    """A dataset whose columns stay in Arrow: `evaluate` would convert them to lists.
+
+    `MetricInfo` cannot name this format, because it refuses a format if predictions are lists.
+    """
+
+    def set_format(self, *args, **kwargs) -> None:
+        super().set_format("arrow")
+
+
 class SampledMetric(evaluate.Metric, abc.ABC):
     """A metric of several samples per question.
 
@@ -2014,8 +2031,6 @@ class SampledMetric(evaluate.Metric, abc.ABC):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        # MetricInfo refuses this format in its constructor if predictions are lists.
-        self.info.format = "arrow"
         self._experiment, self._rounds = self.experiment_id, 0
         self._forget()
 
@@ -2098,7 +2113,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             self._discard_exchanged()
             raise
         # Without a given fingerprint, datasets would read all rows to compute one.
-        self.data = datasets.Dataset(datasets.table.InMemoryTable(rows), fingerprint="rows")
+        self.data = _ArrowDataset(datasets.table.InMemoryTable(rows), fingerprint="rows")
 
     def outcomes(
         self,

@@ -30,11 +30,16 @@ def is_masked(values) -> bool:
 
 
 def is_list_like(value) -> bool:
-    """Whether a value is a collection of others, other than a text or a dict."""
+    """Whether a value is a collection of others in order, other than a text or a dict.
+
+    A set is none: it has no order, and drops duplicates.
+    """
     if isinstance(value, (list, tuple)):  # the usual case, and fast
         return True
+    if isinstance(value, (str, bytes, dict, set, frozenset)):
+        return False
     is_scalar = getattr(value, "ndim", 1) == 0  # of NumPy or of a library of tensors
-    return isinstance(value, Iterable) and not (is_scalar or isinstance(value, (str, bytes, dict)))
+    return isinstance(value, Iterable) and not is_scalar
 
 
 def as_list(name: str, value) -> list[Any]:

@@ -19,6 +19,16 @@ from .inputs.outcomes import Outcomes
 from .inputs.run_checker import Checker, outcomes_of
 
 
+class _ArrowDataset(datasets.Dataset):
+    """A dataset whose columns stay in Arrow: `evaluate` would convert them to lists.
+
+    `MetricInfo` cannot name this format, because it refuses a format if predictions are lists.
+    """
+
+    def set_format(self, *args, **kwargs) -> None:
+        super().set_format("arrow")
+
+
 class SampledMetric(evaluate.Metric, abc.ABC):
     """A metric of several samples per question.
 
@@ -36,8 +46,6 @@ class SampledMetric(evaluate.Metric, abc.ABC):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        # MetricInfo refuses this format in its constructor if predictions are lists.
-        self.info.format = "arrow"
         self._experiment, self._rounds = self.experiment_id, 0
         self._forget()
 
@@ -120,7 +128,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             self._discard_exchanged()
             raise
         # Without a given fingerprint, datasets would read all rows to compute one.
-        self.data = datasets.Dataset(datasets.table.InMemoryTable(rows), fingerprint="rows")
+        self.data = _ArrowDataset(datasets.table.InMemoryTable(rows), fingerprint="rows")
 
     def outcomes(
         self,

@@ -53,6 +53,7 @@ def calls(options: Options, smallest: int) -> dict[str, Call]:
             {
                 **chosen,
                 "confidence": options["confidence"],
+                "interval": "posterior",
                 "bounds": list(reward_range(options)),
                 "return_per_question": True,
             }

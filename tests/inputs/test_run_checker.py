@@ -6,6 +6,7 @@ import datasets
 import numpy as np
 import pytest
 from checked import REFERENCES, SAMPLES, check, same
+from evaluate.utils import logging
 
 
 def test_each_distinct_pair_of_a_question_is_checked_once():
@@ -118,7 +119,14 @@ def test_a_checker_gets_predictions_and_references_as_they_were_passed(predictio
     assert [type(answer) for _, answer in seen] == [type(answer) for _, answer in passed]
 
 
-def test_a_long_run_shows_a_progress_bar_that_datasets_can_hide(capsys, monkeypatch):
+@pytest.mark.parametrize(
+    ("disable", "enable"),
+    [
+        (datasets.disable_progress_bars, datasets.enable_progress_bars),
+        (logging.disable_progress_bar, logging.enable_progress_bar),
+    ],
+)
+def test_a_long_run_shows_a_progress_bar_that_can_be_hidden(capsys, disable, enable):
     import time
 
     def slow(prediction, reference):
@@ -128,11 +136,11 @@ def test_a_long_run_shows_a_progress_bar_that_datasets_can_hide(capsys, monkeypa
     samples = [[str(i) for i in range(5)]]
     check(samples, ["x"], slow)
     assert "Checking" in capsys.readouterr().err
-    datasets.disable_progress_bars()
+    disable()
     try:
         check(samples, ["x"], slow)
     finally:
-        datasets.enable_progress_bars()
+        enable()
     assert capsys.readouterr().err == ""
     check(samples, ["x"], same)
     assert capsys.readouterr().err == ""

@@ -1,9 +1,11 @@
 """The protocol of `evaluate`: adding, pickling, combining, and several processes."""
 
+import dataclasses
 import pickle
 import subprocess
 import sys
 
+import at_k
 import datasets
 import evaluate
 import pytest
@@ -85,6 +87,18 @@ def test_batches_of_a_dataset_can_be_added(gpassk):
     for batch in rows.iter(batch_size=3):
         gpassk.add_batch(predictions=batch["p"], references=batch["r"])
     assert gpassk.compute(k=2) == gpassk.compute(predictions=rows["p"], references=rows["r"], k=2)
+
+
+@pytest.mark.parametrize("name", ["gpassk", "bayes_at_n", "max_at_k", "cons_at_k", "score_agg"])
+def test_the_info_of_a_metric_is_copied_written_and_read(name, tmp_path):
+    metric = at_k.load(name)
+    for _ in range(2):  # also after a computation
+        info = dataclasses.replace(metric.info, license="Apache-2.0")
+        info.write_to_directory(tmp_path)
+        read = evaluate.MetricInfo.from_directory(tmp_path)
+        assert (read.description, read.license) == (metric.info.description, "Apache-2.0")
+        assert metric.format is None
+        metric.compute(predictions=[[1, 0], [0, 1]], **({"k": 1} if "_at_k" in name else {}))
 
 
 PROCESS = """

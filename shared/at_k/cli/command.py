@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 
 import at_k
 
-from ..loading import metric_folders, metric_script, register
+from ..loading import metric_folders, metric_script, register, unregister
 from ..readers.selection import SelectionError
 
 
@@ -97,6 +97,9 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     command = add_command("demo", "Score samples of one model at two temperatures.")
     command.set_defaults(run=_demo)
     command = add_command("register", "Let evaluate.load find the metrics by name, also offline.")
+    command.add_argument(
+        "--remove", action="store_true", help="remove the copies that this command made"
+    )
     command.set_defaults(run=_register)
     return parser
 
@@ -107,8 +110,10 @@ def _demo() -> str:
     return demo()
 
 
-def _register() -> str:
-    names = ", ".join(f'"{name}"' for name in register())
+def _register(remove: bool) -> str:
+    names = ", ".join(f'"{name}"' for name in (unregister if remove else register)())
+    if remove:
+        return textwrap.fill(f"evaluate.load no longer finds {names} in the cache of this user.")
     return textwrap.fill(
         f"evaluate.load now finds {names} by name, in the cache of this user, unless the Hub has a "
         f"metric of the same name."

@@ -19,6 +19,7 @@ from typing import Any
 
 import dill
 from datasets.utils import tqdm
+from evaluate.utils.logging import is_progress_bar_enabled
 
 PairToCheck = tuple[Any, Any]
 """A prediction and a reference."""
@@ -44,7 +45,8 @@ def check_in_workers(
         ValueError: if the checker cannot be pickled, or if worker processes cannot start.
         BrokenExecutor: if a worker dies.
     """
-    with tqdm(total=len(pairs), desc="Checking", unit=" pairs", delay=1) as bar:
+    disable = not is_progress_bar_enabled()  # by evaluate; datasets has its own switch
+    with tqdm(total=len(pairs), desc="Checking", unit=" pairs", delay=1, disable=disable) as bar:
         for results in _results_by_batch(check, pairs, num_proc, executor):
             bar.update(len(results))
             yield from results
