@@ -94,7 +94,10 @@ def read_questions(
     }
     for role, column in per_question.items():
         if column is not None:
-            chosen[role], cells = column, table.columns[column]
+            cells = table.columns[column]
+            if role == "groups" and table.roles and role not in named and len(set(cells)) == 1:
+                continue  # a log of one task: its scores are those of all questions
+            chosen[role] = column
             arguments[role] = as_lists(cells) if role == "R0" else cells
 
     key = (key or question_columns(table, of_lists=True)) if of_lists else long_key

@@ -1,0 +1,109 @@
+"""Read the samples of lm-evaluation-harness: `samples_<task>_<date>.jsonl`, by `--log_samples`.
+
+A row is a document under one filter, with the responses as generated in `resps`, those that the
+filter returned in `filtered_resps`, and a column for each metric of the document. The harness stops
+if a request fails. If a filter finds no answer, its fallback is logged, such as "[invalid]", which
+is incorrect here as in the harness.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from .table import Columns, Table
+
+_LOG_COLUMNS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps"}
+_LOG_NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]+?)\.jsonl")
+
+
+def read_lm_eval(table: Table, path: Path | None) -> Table | None:
+    """Return the responses of each document, or its metrics if it has one response.
+
+    The metrics of a document with several responses are scores already, so its responses are
+    checked against the target. The harness keeps the first response if a task has no filter: then
+    all responses are read. If another filter keeps some of them, the caller has to name `resps` or
+    `filtered_resps`. The rows of one filter are chosen with where={"filter": ..}.
+    """
+    if not table.columns.keys() >= _LOG_COLUMNS:
+        return None
+    columns = dict(table.columns)
+    origin = _log_origin(path)
+    roles: dict[str, str | tuple[str, ...]] = {"questions": "doc_id"}
+    if "task" in origin:
+        columns["task"] = [origin["task"]] * len(columns["doc_id"])
+        roles |= {"questions": ("task", "doc_id"), "groups": "task"}
+    samples_per_document = 1
+    if all(map(_is_generated, columns["resps"])):
+        columns["resps"] = [row[0] for row in columns["resps"]]
+        columns["filtered_resps"] = [_kept_responses(row[0]) for row in columns["filtered_resps"]]
+        samples_per_document = max(map(len, columns["resps"]))
+        roles |= {
+            "predictions": _response_columns(columns),
+            "references": _reference_columns(columns),
+        }
+    if samples_per_document == 1:
+        metrics = tuple(name for name in columns if name != "doc_id" and _is_metric(columns[name]))
+        roles |= {"outcomes": metrics} if metrics else {}
+    return Table(columns, roles, origin)
+
+
+def _log_origin(path: Path | None) -> dict[str, str]:
+    """Return the harness, and what the name of the file and the file of results beside it say."""
+    origin = {"harness": "lm-evaluation-harness"}
+    name = _LOG_NAME.match(path.name) if path else None
+    if path and name:
+        results = path.with_name(f"results_{name['date']}.json")
+        if results.is_file():
+            origin["model"] = json.loads(results.read_text(encoding="utf-8"))["model_name"]
+        origin["task"] = name["task"]
+    return origin
+
+
+def _is_generated(responses: Sequence[Any]) -> bool:
+    """Whether the document has one request, and its responses are texts, not log-likelihoods."""
+    return len(responses) == 1 and all(isinstance(text, str) for text in responses[0])
+
+
+def _kept_responses(responses: Any) -> list[Any]:
+    """Return the responses that a filter keeps: a list, or a text if it takes the first."""
+    return responses if isinstance(responses, list) else [responses]
+
+
+def _response_columns(columns: Columns) -> str | tuple[str, ...]:
+    """Return the column of responses, or both if a filter keeps some of them only."""
+    if list(map(len, columns["resps"])) == list(map(len, columns["filtered_resps"])):
+        return "filtered_resps"
+    unfiltered = set(columns.get("filter", ("none",))) == {"none"}
+    return "resps" if unfiltered else ("resps", "filtered_resps")
+
+
+def _reference_columns(columns: Columns) -> str | tuple[str, ...]:
+    """Return the column of the target, and that of lists if each target may be one as text.
+
+    The harness writes a list of acceptable answers as text, in the same way as it writes a target
+    that has this form: the caller has to say which it is.
+    """
+    lists = [_list_of_texts(target) for target in columns["target"]]
+    if None in lists:
+        return "target"
+    columns["target_list"] = lists
+    return ("target", "target_list")
+
+
+def _list_of_texts(target: Any) -> list[str] | None:
+    try:
+        parsed = ast.literal_eval(target)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return None
+    is_list = isinstance(parsed, list) and all(isinstance(each, str) for each in parsed)
+    return parsed if is_list and repr(parsed) == target else None
+
+
+def _is_metric(cells: Sequence[Any]) -> bool:
+    numbers = [cell for cell in cells if cell is not None]
+    return bool(numbers) and all(isinstance(cell, (int, float)) for cell in numbers)

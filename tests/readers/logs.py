@@ -1,0 +1,26 @@
+"""The logs that the harnesses wrote, in `fixtures/`, and how they are scored in tests."""
+
+from pathlib import Path
+from typing import Any
+
+import at_k
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+def the_file(pattern: str) -> Path:
+    """Return the only file of the fixtures with a name of this pattern."""
+    (file,) = FIXTURES.glob(pattern)
+    return file
+
+
+def pass_at_k_of(source: Any, k: Any = (1, 2, 4), **columns: Any) -> dict[str, float]:
+    """Return pass@k of a log."""
+    arguments = at_k.read(source, **columns)
+    return at_k.load("gpassk").compute(**arguments, k=list(k), include=["pass@k"])
+
+
+def mean_of(source: Any, **columns: Any) -> float:
+    """Return the mean over questions of the mean outcome of their samples, which may be floats."""
+    scores = at_k.load("max_at_k").compute(**at_k.read(source, **columns), k=1)
+    return scores["max@1"]

@@ -1,0 +1,103 @@
+"""Logs of inspect_ai, against the scores that its own reducers and metrics report in them."""
+
+import json
+
+import at_k
+import pytest
+from logs import FIXTURES, mean_of, pass_at_k_of
+from run_command import error_of, output_of
+
+FOLDER = FIXTURES / "inspect_ai"
+
+
+def reported(log, scorer, metric="accuracy"):
+    """Return what the log reports for a scorer, by reducer."""
+    scores = [score for score in log["results"]["scores"] if score["name"] == scorer]
+    return {score["reducer"]: score["metrics"][metric]["value"] for score in scores}
+
+
+def eval_log(name):
+    """Return a `.eval` file as inspect_ai reads it."""
+    log = pytest.importorskip("inspect_ai.log").read_eval_log(str(FOLDER / name))
+    return json.loads(log.model_dump_json(include={"results": True, "reductions": True}))
+
+
+def test_epochs_in_json_give_the_reduced_scores_of_the_log():
+    log = json.loads((FOLDER / "sums.json").read_text())
+    expected = reported(log, "match")
+    scores = pass_at_k_of(FOLDER / "sums.json")
+    for k in (1, 2, 4):
+        assert scores[f"pass@{k}"] == pytest.approx(expected[f"pass_at_{k}"])
+
+
+def test_samples_can_be_checked_again():
+    arguments = at_k.read(FOLDER / "sums.json", predictions="completion")
+    assert arguments["references"] == ["3", "4", "7", "10"]
+    checked = at_k.load("gpassk").compute(**arguments, k=[1, 2, 4], include=["pass@k"])
+    assert checked == pass_at_k_of(FOLDER / "sums.json")
+
+
+def test_an_eval_file_is_the_same_as_its_json():
+    pytest.importorskip("inspect_ai")
+    assert at_k.read(FOLDER / "sums.eval") == at_k.read(FOLDER / "sums.json")
+
+
+def test_samples_with_errors_are_not_counted():
+    expected = reported(eval_log("sums_failed.eval"), "fails_once")
+    assert mean_of(FOLDER / "sums_failed.eval") == pytest.approx(expected["mean"])
+    scores = pass_at_k_of(FOLDER / "sums_failed.eval", k=[2])
+    assert scores["pass@2"] == pytest.approx(expected["pass_at_2"])
+    with pytest.raises(ValueError, match="3 scored samples"):
+        # inspect_ai drops the question that has three samples.
+        pass_at_k_of(FOLDER / "sums_failed.eval", k=[4])
+
+
+@pytest.mark.parametrize(
+    ("column", "scorer", "metric"),
+    [
+        ("score_letters", "letters", "accuracy"),
+        ("score_closeness", "closeness", "mean"),
+        ("score_aspects.short", "short", "accuracy"),
+        ("score_aspects.exact", "exact", "accuracy"),
+    ],
+)
+def test_each_scorer_gives_the_mean_of_the_log(column, scorer, metric):
+    expected = reported(eval_log("sums_several.eval"), scorer, metric)["mean"]
+    for name in ("sums_several.eval", "samples_df.parquet"):
+        assert mean_of(FOLDER / name, outcomes=column) == pytest.approx(expected)
+
+
+def test_scores_are_numbers_and_none_where_there_is_none():
+    letters = at_k.read(FOLDER / "samples_df.parquet", outcomes="score_letters")
+    assert letters["predictions"] == [[1, 0, 1, 0], [1] * 4, [0] * 4, [0.5, 1, 1, 0]]
+    closeness = at_k.read(FOLDER / "samples_df.parquet", outcomes="score_closeness")
+    assert closeness["predictions"][3] == [0.5, 1, 1, None]
+
+
+def test_several_scorers_are_refused(capsys):
+    error = error_of(capsys, "gpassk", FOLDER / "samples_df.parquet")
+    assert "score_" in error
+    assert "--outcomes" in error
+
+
+def test_several_logs_in_a_data_frame_are_refused(tmp_path, capsys):
+    import pandas
+
+    frame = pandas.read_parquet(FOLDER / "samples_df.parquet")
+    other = frame.assign(eval_id="other", log="other.eval")
+    file = tmp_path / "both.parquet"
+    pandas.concat([frame, other]).to_parquet(file)
+    flags = ("--outcomes", "score_letters", "--k", 1)
+    assert "different values of eval_id" in error_of(capsys, "max_at_k", file, *flags)
+    assert "max@1" in output_of(capsys, "max_at_k", file, *flags, "--where", "eval_id=other")
+
+
+def test_the_first_line_names_harness_model_and_task(capsys):
+    printed = output_of(capsys, "gpassk", FOLDER / "sums.json", "--k", 1)
+    assert printed.startswith("inspect_ai, model mockllm/model, task sums: 4 questions, 4 samples")
+
+
+def test_an_eval_file_without_inspect_ai_is_an_error(capsys, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "inspect_ai.log", None)
+    error = error_of(capsys, "gpassk", FOLDER / "sums.eval")
+    assert "pip install inspect_ai" in error

@@ -1,0 +1,43 @@
+"""Details of lighteval, against the scores in its own file of results."""
+
+import json
+
+import at_k
+import pytest
+from logs import mean_of, pass_at_k_of, the_file
+from run_command import output_of
+
+RESULTS = json.loads(the_file("lighteval/results/*/*/results_*.json").read_text())["results"]
+
+
+def details_of(task):
+    return the_file(f"lighteval/details/*/*/*/details_{task}_*.parquet")
+
+
+def test_samples_give_the_pass_at_k_of_lighteval():
+    scores = pass_at_k_of(details_of("sums_pass"))
+    for k in (1, 2, 4):
+        assert scores[f"pass@{k}"] == pytest.approx(RESULTS["sums_pass|0"][f"pass@k:k={k}&n=4"])
+
+
+def test_samples_give_the_g_pass_at_k_of_lighteval():
+    arguments = at_k.read(details_of("sums_pass"))
+    scores = at_k.load("gpassk").compute(**arguments, k=2)
+    for tau in (0.25, 0.5, 0.75, 1.0):
+        expected = RESULTS["sums_pass|0"][f"g-pass@2_{tau}"]
+        assert scores[f"G-Pass@2_{tau}"] == pytest.approx(expected)
+
+
+def test_reasoning_is_removed_as_in_lighteval():
+    predictions = at_k.read(details_of("sums_pass"))["predictions"]
+    assert ["3", "4", "3", "5"] in [list(samples) for samples in predictions]
+
+
+@pytest.mark.parametrize(("task", "metric"), [("sums_once", "em"), ("sums_choice", "acc")])
+def test_the_metric_of_a_document_with_one_response_is_its_outcome(task, metric):
+    assert mean_of(details_of(task)) == RESULTS[f"{task}|0"][metric]
+
+
+def test_the_first_line_names_harness_model_and_task(capsys):
+    printed = output_of(capsys, "gpassk", details_of("sums_once"), "--k", 1)
+    assert printed.startswith("lighteval, model org/replay-1b, task sums_once|0: 4 questions")

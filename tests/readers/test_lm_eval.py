@@ -1,0 +1,87 @@
+"""Samples files of lm-evaluation-harness, against the scores in its own file of results."""
+
+import json
+
+import at_k
+import pytest
+from logs import mean_of, pass_at_k_of, the_file
+from run_command import error_of, output_of
+
+RESULTS = json.loads(the_file("lm_eval/*/results_*.json").read_text())["results"]
+
+
+def samples_of(task):
+    return the_file(f"lm_eval/*/samples_{task}_*.jsonl")
+
+
+def edited(tmp_path, task, edit):
+    """Return a copy of a log in which a function has edited each row."""
+    file = tmp_path / f"samples_{task}_2026-01-01T00-00-00.000000.jsonl"
+    rows = [json.loads(line) for line in samples_of(task).read_text().splitlines()]
+    file.write_text("".join(json.dumps(edit(row)) + "\n" for row in rows))
+    return file
+
+
+@pytest.mark.parametrize("name", ["strict", "flexible"])
+def test_repeats_give_the_pass_at_k_of_the_harness(name):
+    scores = pass_at_k_of(samples_of("sums_pass"), where={"filter": name})
+    for k in (1, 2, 4):
+        assert scores[f"pass@{k}"] == pytest.approx(RESULTS["sums_pass"][f"pass@{k},{name}"])
+
+
+def test_several_filters_are_refused(capsys):
+    error = error_of(capsys, "gpassk", samples_of("sums_pass"))
+    assert "'strict', 'flexible'" in error
+    assert "--where filter=strict" in error
+
+
+def test_without_a_filter_all_repeats_are_read():
+    # The harness scores the first response of each document, which it keeps.
+    arguments = at_k.read(samples_of("sums_plain"))
+    assert [len(samples) for samples in arguments["predictions"]] == [4, 4, 4, 4]
+    assert arguments["predictions"][0][0] == "The answer is 3"
+    assert arguments["references"] == ["3", "4", "7", "10"]
+    assert "outcomes" not in arguments
+
+
+def test_if_a_filter_keeps_one_of_the_repeats_the_caller_chooses(capsys):
+    file = samples_of("sums_first")
+    error = error_of(capsys, "gpassk", file)
+    assert "resps and filtered_resps" in error
+    assert "--predictions" in error
+    reported = RESULTS["sums_first"]["exact_match,first"]
+    assert pass_at_k_of(file, k=[1], predictions="filtered_resps")["pass@1"] == reported
+    assert pass_at_k_of(file, k=[1], outcomes="exact_match")["pass@1"] == reported
+    assert len(at_k.read(file, predictions="resps")["predictions"][0]) == 4
+
+
+def test_the_metric_of_a_document_with_one_response_is_its_outcome(capsys):
+    # The harness ignores "The answer is", and exact_match of ours does not.
+    file = samples_of("sums_once")
+    assert mean_of(file) == RESULTS["sums_once"]["exact_match,none"] == 0.5
+    checked = ("--check-correct-fn", "numeric", "--k", 1)
+    assert "checked against target" in output_of(capsys, "gpassk", file, *checked)
+
+
+def test_the_choices_of_a_document_are_not_samples(tmp_path, capsys):
+    assert mean_of(samples_of("sums_choice")) == RESULTS["sums_choice"]["acc,none"]
+    file = edited(tmp_path, "sums_choice", lambda row: row | {"acc_norm": 1 - row["acc_norm"]})
+    assert "acc and acc_norm" in error_of(capsys, "gpassk", file)
+    assert mean_of(file, outcomes="acc") == RESULTS["sums_choice"]["acc,none"]
+
+
+def test_targets_that_may_be_lists_written_as_text_are_refused(tmp_path, capsys):
+    def with_list(row):
+        return row | {"target": str([row["target"], "zero"])}
+
+    file = edited(tmp_path, "sums_pass", with_list)
+    flags = ("--where", "filter=strict", "--k", 1, "--include", "pass@k")
+    assert "target and target_list" in error_of(capsys, "gpassk", file, *flags)
+    scores = pass_at_k_of(file, where={"filter": "strict"}, references="target_list")
+    assert scores["pass@1"] == RESULTS["sums_pass"]["pass@1,strict"]
+
+
+def test_the_first_line_names_harness_model_and_task(capsys):
+    printed = output_of(capsys, "gpassk", samples_of("sums_once"), "--k", 1)
+    assert printed.startswith("lm-evaluation-harness, model org/replay-1b, task sums_once: ")
+    assert "groups" not in printed.splitlines()[0]
