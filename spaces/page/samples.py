@@ -80,7 +80,10 @@ def _read_file(path: str, columns: Mapping[str, Any]) -> Samples:
         raise ValueError(_with_remedy(error)) from error
     if isinstance(questions.arguments["predictions"], dict):
         raise ValueError("There are counts of samples. Give the outcome of each sample.")
-    return {name: list(column) for name, column in questions.arguments.items()}
+    return {
+        name: column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+        for name, column in questions.arguments.items()
+    }
 
 
 def _with_remedy(error: SelectionError) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ..inputs.columns import samples_per_question
+
 if TYPE_CHECKING:
     from ..readers.questions import Questions
 
@@ -22,14 +24,13 @@ _SUFFIXES = {
 def describe_input(questions: Questions, checker: str | Callable[..., Any]) -> str:
     """Return a sentence that says what was read, from which columns, and how it was checked."""
     columns, samples = dict(questions.columns), questions.arguments["predictions"]
-    sizes = samples["n"] if isinstance(samples, dict) else [len(row) for row in samples]
+    sizes, missing = _sizes_and_missing(samples)
     count = "1 question" if len(sizes) == 1 else f"{len(sizes)} questions"
     each = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
     parts = f"{count}, {each} samples each"
     if "n" in columns:
         parts += f", counted in {columns.pop('n')} and {columns.pop('correct')}"
     else:
-        missing = sum(sample is None for row in samples for sample in row)
         if missing:
             parts += f" ({missing} of them missing)"
         if "outcomes" in columns:
@@ -48,6 +49,15 @@ def describe_input(questions: Questions, checker: str | Callable[..., Any]) -> s
         said = [harness[1], *(f"{what} {value}" for what, value in others)]
         parts = f"{', '.join(said)}: {parts}"
     return f"{parts}."
+
+
+def _sizes_and_missing(samples: Any) -> tuple[list[int], int]:
+    """Return the number of samples of each question, and how many of all are missing."""
+    if isinstance(samples, dict):
+        return list(samples["n"]), 0
+    if hasattr(samples, "to_pylist"):  # a column of Arrow
+        return samples_per_question(samples).tolist(), samples.combine_chunks().flatten().null_count
+    return [len(row) for row in samples], sum(x is None for row in samples for x in row)
 
 
 def score_table(scores: dict[str, Any]) -> str:

@@ -60,8 +60,8 @@ def has_lists(cells: Sequence[Any]) -> bool:
 
 def unwrapped(cells: Sequence[Any]) -> Sequence[Any]:
     """Return cells such as [["a", "b"]] as ["a", "b"], if all of them have this form."""
-    given = [cell for cell in cells if cell is not None]
-    if given and all(
+    given = (cell for cell in cells if cell is not None)
+    if has_lists(cells) and all(
         isinstance(cell, list) and len(cell) == 1 and isinstance(cell[0], list) for cell in given
     ):
         return [None if cell is None else cell[0] for cell in cells]

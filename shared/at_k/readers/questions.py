@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from ..checks import short
-from .cells import as_lists, as_outcome, as_whole_number, entry_text, parse_list, unwrapped
+from .cells import (
+    as_lists,
+    as_outcome,
+    as_whole_number,
+    entry_text,
+    has_lists,
+    parse_list,
+    unwrapped,
+)
 from .mixtures import refuse_mixtures
 from .selection import (
     PER_QUESTION,
@@ -22,7 +30,7 @@ from .selection import (
     with_fields,
 )
 from .sources import load_table
-from .table import Columns, Table
+from .table import ArrowColumn, Columns, Table
 
 Names = str | Sequence[str]
 """The name of a column, or of several."""
@@ -77,7 +85,7 @@ def read_questions(
     lists = {"questions": key, "pool": pool, "where": [name for name, _ in where]}
     pairs = [*named.items(), *((role, name) for role, names in lists.items() for name in names)]
     table = _rows_where(with_fields(load_table(source, config, split), pairs), where)
-    title = str(source) if isinstance(source, (str, Path)) else "The source"
+    title = _title(source)
     if not any(map(len, table.columns.values())):
         raise ValueError(f"{title} has no questions.")
 
@@ -98,7 +106,7 @@ def read_questions(
             if role == "groups" and table.roles and role not in named and len(set(cells)) == 1:
                 continue  # a log of one task: its scores are those of all questions
             chosen[role] = column
-            arguments[role] = as_lists(cells) if role == "R0" else cells
+            arguments[role] = list(as_lists(cells) if role == "R0" else cells)
 
     key = (key or question_columns(table, of_lists=True)) if of_lists else long_key
     if not key and not (of_lists and table.parts == 1):
@@ -129,7 +137,19 @@ def read_questions(
     if "n" in arguments:
         counts = {role: arguments.pop(role) for role in ("n", "correct")}
         arguments = {"predictions": counts, **arguments}
+    arguments = {
+        role: cells.array if isinstance(cells, ArrowColumn) else cells
+        for role, cells in arguments.items()
+    }
     return Questions(arguments, chosen, identifiers, table.origin)
+
+
+def _title(source: Any) -> str:
+    """Return what to call the source in messages."""
+    sources = [source] if isinstance(source, (str, Path)) else source
+    if isinstance(sources, (list, tuple)) and all(isinstance(x, (str, Path)) for x in sources):
+        return ", ".join(map(str, sources))
+    return "The source"
 
 
 def _names(names: Names | None) -> tuple[str, ...]:
@@ -250,7 +270,7 @@ def _sample_cells(
     name = chosen.get("predictions") or chosen["outcomes"]
     arguments: dict[str, Any] = {"predictions": unwrapped(table.columns[name])}
     if "references" in chosen:
-        arguments["references"] = table.columns[chosen["references"]]
+        arguments["references"] = list(table.columns[chosen["references"]])
     cells = arguments["predictions"]
     if not lists_as_text or not all(isinstance(cell, str) for cell in cells):
         return arguments
@@ -285,6 +305,8 @@ def _counts(columns: Columns, n: str, correct: str, title: str) -> dict[str, Any
 
 def _holds_lists(cells: Sequence[Any], title: str) -> bool:
     """Return whether the cells are lists of samples; a ValueError if only some are."""
+    if isinstance(cells, ArrowColumn):  # its entries are of one type
+        return has_lists(cells)
     are_lists = {isinstance(cell, list) for cell in cells if cell is not None}
     if len(are_lists) > 1:
         raise ValueError(f"{title} has lists of samples in some rows and single ones in others.")

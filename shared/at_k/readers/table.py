@@ -2,12 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 Columns = dict[str, Sequence[Any]]
 """Entries by column name, one per row."""
+
+
+class ArrowColumn(Sequence[Any]):
+    """A column of Arrow, whose entries become Python objects when they are looked at.
+
+    Attributes:
+        array: the `pyarrow.ChunkedArray`.
+    """
+
+    def __init__(self, array: Any):
+        self.array = array
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return self.array[index].to_pylist()
+        return self.array[index].as_py()
+
+    def __iter__(self) -> Iterator[Any]:
+        for start in range(0, len(self.array), 1024):  # the caller may stop early
+            yield from self.array.slice(start, 1024).to_pylist()
+
+
+def columns_of_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
+    """Return the columns of rows, with None where a row has no such key."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {str(name): [row.get(name) for row in rows] for name in names}
 
 
 @dataclass(frozen=True)
