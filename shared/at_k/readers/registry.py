@@ -17,6 +17,8 @@ from .lighteval import read_lighteval
 from .lm_eval import read_lm_eval
 from .openai_batch import read_openai_batch
 from .table import Table
+from .trl import read_trl
+from .verl import read_verl
 from .vllm import read_request_outputs
 
 PATH_READERS: tuple[Callable[[Path], Table | None], ...] = (read_eval_file,)
@@ -30,6 +32,8 @@ TABLE_READERS: tuple[Callable[[Table, Path | None], Table | None], ...] = (
     read_evalplus,
     read_human_eval,
     read_openai_batch,
+    read_verl,
+    read_trl,
 )
 """Readers of tables that were parsed from JSON Lines, JSON, CSV or Parquet at a path, or None."""
 
