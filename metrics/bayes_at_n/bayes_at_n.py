@@ -99,6 +99,8 @@ Args:
         label.
     return_per_question: whether to add per_question, which has for each key the list of the scores
         of the questions.
+    keys: "exact"; or "safe", for names of letters, digits and underscores that every logger takes,
+        such as bayes_at_8_lo, and for numbers only: without <key>_interval and per_question.
 Returns:
     A dict of floats in the unit of the rewards: "bayes@{N}", its posterior standard deviation
     "bayes@{N}_sigma" and the limits "bayes@{N}_lo" and "bayes@{N}_hi" of its interval; then the
@@ -176,6 +178,7 @@ class BayesAtN(SampledMetric):
         bounds: tuple[float, float] | None = None,
         groups: list[str] | None = None,
         return_per_question: bool = False,
+        keys: str = "exact",
     ):
         # Validate everything that does not depend on outcomes first.
         labels = check_categories(categories)
@@ -186,7 +189,7 @@ class BayesAtN(SampledMetric):
         cluster_index = check_clusters(clusters, requested, confidence, len(predictions))
         # Both scores are the centers of their intervals, so mu would repeat them.
         fields = ("sigma", "lo", "hi")
-        report = Report(len(predictions), groups, confidence, return_per_question, fields)
+        report = Report(len(predictions), groups, confidence, return_per_question, keys, fields)
 
         outcomes = self.outcomes(
             predictions, references, check_correct_fn, num_proc, executor, labels

@@ -62,6 +62,7 @@ import re
 import socket
 import threading
 import warnings
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from contextlib import closing
@@ -4159,10 +4160,12 @@ class Report:
         groups: a label for each question, or None.
         confidence: of the intervals, or None to leave them out.
         return_per_question: whether to add the scores of each question.
+        keys: "exact", or "safe" for numbers only, under names that every logger takes.
         fields: what to add for an interval.
 
     Raises:
-        ValueError: if there are not M labels, or confidence is not a probability.
+        ValueError: if there are not M labels, if confidence is not a probability, or if two labels
+            have the same safe name.
     """
 
     def __init__(
@@ -4171,14 +4174,17 @@ class Report:
         groups,
         confidence: float | None,
         return_per_question: bool,
+        keys: str = "exact",
         fields: tuple[str, ...] = ("mu", "sigma", "lo", "hi"),
     ):
-        self._prefixes, self._parts = [""], [np.arange(questions)]
+        self._safe = check_names("keys", [keys], ("exact", "safe")) == ["safe"]
+        self._names, self._prefixes, self._parts = ["The run"], [""], [np.arange(questions)]
         if groups is not None:
             labels, index = label_index(groups, questions, "groups")
             last = np.cumsum(np.bincount(index))
             self._parts += np.split(np.argsort(index, kind="stable"), last[:-1])
-            self._prefixes += [f"{label}/" for label in labels]
+            self._names += [f"Group {label!r}" for label in labels]
+            self._prefixes += safe_prefixes(labels) if self._safe else [f"{x}/" for x in labels]
         self._confidence = None if confidence is None else check_confidence(confidence)
         self._return_per_question = check_flag("return_per_question", return_per_question)
         self._fields = fields
@@ -4198,18 +4204,20 @@ class Report:
             ValueError: if the data do not allow the interval, with the label of the group.
         """
         result: dict[str, Any] = {}
+        name_methods = name_methods and not self._safe
         fields = (*self._fields, "interval") if name_methods else self._fields
+        name = safe_name if self._safe else str
         intervals = self._intervals(method)
         for prefix, rows, found in zip(self._prefixes, self._parts, intervals, strict=True):
             multiplicity = np.bincount(scores.inverse[rows], minlength=len(scores.columns))
             for key, mean in scores.means(multiplicity).items():
-                result[prefix + key] = mean
+                result[prefix + name(key)] = mean
                 if key in found:
                     values = found[key]._asdict()
-                    result |= {f"{prefix}{key}_{field}": values[field] for field in fields}
+                    result |= {prefix + name(f"{key}_{x}"): values[x] for x in fields}
                 elif name_methods and method is not None and self._confidence is not None:
                     result[f"{prefix}{key}_interval"] = f"none: {method.why_absent(key)}"
-        if self._return_per_question:
+        if self._return_per_question and not self._safe:
             result["per_question"] = scores.per_question()
         return result
 
@@ -4217,8 +4225,42 @@ class Report:
         """The intervals over all questions and over each group."""
         if method is None or self._confidence is None:
             return [{} for _ in self._parts]
-        for prefix, rows in zip(self._prefixes, self._parts, strict=True):
+        for name, rows in zip(self._names, self._parts, strict=True):
             if problem := method.problem(rows):
-                which = f"Group {prefix.removesuffix('/')!r}" if prefix else "The run"
-                raise ValueError(f"{which} has no interval: {problem}.")
+                raise ValueError(f"{name} has no interval: {problem}.")
         return method.for_parts(self._parts, self._confidence)
+
+
+# --- Names for loggers --------------------------------------------------------------------
+
+
+def safe_name(key: str) -> str:
+    """Return a name of letters, digits and underscores for the key of a score.
+
+    >>> [safe_name(key) for key in ("pass@2", "pass^2_lo", "G-Pass@4_0.5", "mG-Pass@4")]
+    ['pass_at_2', 'pass_hat_2_lo', 'g_pass_at_4_tau_0_5', 'mg_pass_at_4']
+    """
+    key = re.sub(r"(?<=G-Pass@)(\d+)_(?=\d)", r"\1_tau_", key)
+    return _with_underscores(key.replace("@", "_at_").replace("^", "_hat_")).lower()
+
+
+def safe_prefixes(labels: list[str]) -> list[str]:
+    """Return what precedes the safe names of the scores of each group.
+
+    Raises:
+        ValueError: if two labels have the same safe name.
+    """
+    names = [_with_underscores(label) for label in labels]
+    names = [name if name[:1].isalpha() else f"group_{name}" for name in names]
+    repeated, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        alike = [label for label, name in zip(labels, names, strict=True) if name == repeated]
+        raise ValueError(
+            f"groups has the labels {alike[0]!r} and {alike[1]!r}, which have the same safe name "
+            f"{repeated!r}: rename one, or use keys='exact'."
+        )
+    return [f"{name}__" for name in names]
+
+
+def _with_underscores(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")

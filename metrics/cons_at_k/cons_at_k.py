@@ -109,6 +109,8 @@ Args:
         label.
     return_per_question: whether to add per_question, which has for each key the list of the scores
         of the questions.
+    keys: "exact"; or "safe", for names of letters, digits and underscores that every logger takes,
+        such as maj_at_4_lo, and for numbers only: without <key>_interval and per_question.
 Returns:
     A dict of floats from 0 to 1, higher is better: "cons@{k}" for each k, "avg@{n}", "pass@{k}" and
     "maj@{k}"; "accuracy ({n} runs average)", the mean share of correctness, if outcomes are such
@@ -169,6 +171,7 @@ class ConsAtK(SampledMetric):
         beta0: float = 1.0,
         groups: list[str] | None = None,
         return_per_question: bool = False,
+        keys: str = "exact",
     ):
         # Validate everything that does not depend on outcomes first.
         merge_right = check_flag("merge_right", merge_right)
@@ -176,7 +179,7 @@ class ConsAtK(SampledMetric):
         interval = check_interval(interval, confidence, _INTERVALS)
         method = method_with_prior(interval, None if prior == (1, 1) else "alpha0, beta0")
         cluster_index = check_clusters(clusters, method, confidence, len(predictions))
-        report = Report(len(predictions), groups, confidence, return_per_question)
+        report = Report(len(predictions), groups, confidence, return_per_question, keys)
         requested = check_ks(k)
         check_samples(requested or [], given_per_question(predictions))
 

@@ -107,6 +107,9 @@ Args:
         label.
     return_per_question: whether to add per_question, which has for each key the list of the scores
         of the questions.
+    keys: "exact"; or "safe", for names of letters, digits and underscores that every logger takes,
+        such as g_pass_at_4_tau_0_5 and pass_hat_4_lo, and for numbers only: without <key>_interval
+        and per_question.
 Returns:
     A dict of floats from 0 to 1, higher is better: "G-Pass@{k}_{threshold}" for each k and
     threshold, then "mG-Pass@{k}" for each k; or the scores of include, in its order.
@@ -184,6 +187,7 @@ class Gpassk(SampledMetric):
         beta0: float = 1.0,
         groups: list[str] | None = None,
         return_per_question: bool = False,
+        keys: str = "exact",
     ):
         # Validate everything that does not depend on outcomes first.
         include = check_names(
@@ -198,7 +202,7 @@ class Gpassk(SampledMetric):
         interval = check_interval(interval, confidence, INTERVALS)
         method = method_with_prior(interval, None if prior == (1, 1) else "alpha0, beta0")
         cluster_index = check_clusters(clusters, method, confidence, len(predictions))
-        report = Report(len(predictions), groups, confidence, return_per_question)
+        report = Report(len(predictions), groups, confidence, return_per_question, keys)
         allow_above_n = confidence is not None and method in ("hierarchical", "auto")
         requested, given = check_ks(k), given_per_question(predictions)
         ks = choose_ks(requested, _DEFAULT_K, given, allow_above_n)

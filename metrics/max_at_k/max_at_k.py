@@ -99,6 +99,8 @@ Args:
         label.
     return_per_question: whether to add per_question, which has for each key the list of the scores
         of the questions.
+    keys: "exact"; or "safe", for names of letters, digits and underscores that every logger takes,
+        such as max_at_4_lo, and for numbers only: without <key>_interval and per_question.
 Returns:
     A dict of floats in the unit of the rewards, higher is better: "max@{k}" for each k.
 Raises:
@@ -167,6 +169,7 @@ class MaxAtK(SampledMetric):
         bounds: tuple[float, float] | None = None,
         groups: list[str] | None = None,
         return_per_question: bool = False,
+        keys: str = "exact",
     ):
         # Validate everything that does not depend on outcomes first.
         labels = check_categories(categories)
@@ -176,7 +179,7 @@ class MaxAtK(SampledMetric):
         interval = check_interval(interval, confidence, INTERVALS)
         method = method_with_prior(interval, "R0" if prior.any() else None)
         cluster_index = check_clusters(clusters, method, confidence, len(predictions))
-        report = Report(len(predictions), groups, confidence, return_per_question)
+        report = Report(len(predictions), groups, confidence, return_per_question, keys)
         allow_above_n = confidence is not None and method in ("hierarchical", "auto")
         requested, given = check_ks(k), given_per_question(predictions)
         ks = choose_ks(requested, _DEFAULT_K, given, allow_above_n)

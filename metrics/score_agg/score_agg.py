@@ -85,6 +85,8 @@ Args:
     clusters: a label of the cluster of each item. Default: each item is its own cluster.
     groups: a label for each item. Adds <label>/score_agg, the score over the items with that label.
     return_per_question: whether to add per_question, with the list of the scores of the items.
+    keys: "exact"; or "safe", for names of letters, digits and underscores that every logger takes,
+        such as score_agg_lo, and for numbers only: without <key>_interval and per_question.
 Returns:
     A dict with the float "score_agg" from 0 to 1, higher is better.
 Raises:
@@ -154,13 +156,14 @@ class ScoreAgg(SampledMetric):
         clusters: list[str] | None = None,
         groups: list[str] | None = None,
         return_per_question: bool = False,
+        keys: str = "exact",
     ):
         # Validate everything that does not depend on outcomes first.
         labels = check_weights(weights)
         p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
         interval = check_interval(interval, confidence, ("questions", "auto"))
         cluster_index = check_clusters(clusters, interval, confidence, len(predictions))
-        report = Report(len(predictions), groups, confidence, return_per_question)
+        report = Report(len(predictions), groups, confidence, return_per_question, keys)
 
         outcomes = self.outcomes(
             predictions, references, check_correct_fn, num_proc, executor, labels

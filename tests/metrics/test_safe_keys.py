@@ -1,0 +1,114 @@
+"""keys="safe": names that loggers take, by their documented rules and by the clients themselves."""
+
+import math
+import re
+
+import at_k
+import pytest
+from at_k.report import safe_name
+
+PREDICTIONS = [["a", "b", "a", "a"], ["b", "b", "a", "a"], ["a"] * 4]
+DATA = {"predictions": PREDICTIONS, "references": ["a", "b", "a"]}
+GROUPS = ["7 x", "größe/b", "größe/b"]
+EVERY_SCORE = [
+    *("G-Pass@k", "mG-Pass@k", "pass@k", "pass^k", "maj@k", "AUC@k"),
+    *("Geom@k", "Geom_ds@k", "GeoSpectrum@k", "Spectrum@k"),
+]
+OPTIONS: dict[str, dict] = {
+    "gpassk": {"k": [2, 4], "include": EVERY_SCORE, "thresholds": [0, 1e-5, 0.25, 1.0]},
+    "bayes_at_n": {},
+    "max_at_k": {"k": [1, 3]},
+    "cons_at_k": {},
+    "score_agg": {},
+}
+NAMES = {
+    "MLflow": r"[/\w.\- ]{1,250}",
+    "TensorBoard": r"[-/\w.]+",  # other characters are replaced
+    "Prometheus": r"[a-zA-Z_:][a-zA-Z0-9_:]*",
+    "Weights & Biases": r"[a-zA-Z][_a-zA-Z0-9]*",  # names that start with _ are its own
+    "Trackio": r"(?!__).+",
+}
+
+
+def compute(name: str, keys: str) -> dict:
+    options = {"confidence": 0.9, "groups": GROUPS, "return_per_question": True}
+    return at_k.load(name).compute(**DATA, **options, **OPTIONS[name], keys=keys)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_safe_keys_have_the_numbers_of_the_exact_keys(name):
+    exact, safe = compute(name, "exact"), compute(name, "safe")
+    numbers = [value for value in exact.values() if isinstance(value, float)]
+    assert list(safe.values()) == numbers
+    assert all(type(value) is float and math.isfinite(value) for value in safe.values())
+
+
+@pytest.mark.parametrize("rule", NAMES.values(), ids=NAMES)
+@pytest.mark.parametrize("name", OPTIONS)
+def test_safe_keys_follow_the_rules_of_a_logger(name, rule):
+    for key in compute(name, "safe"):
+        assert re.fullmatch(rule, key, re.ASCII)
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("pass@2", "pass_at_2"),
+        ("pass^2_lo", "pass_hat_2_lo"),
+        ("G-Pass@4_0.5", "g_pass_at_4_tau_0_5"),
+        ("G-Pass@16_1.0_sigma", "g_pass_at_16_tau_1_0_sigma"),
+        ("G-Pass@4_1e-05", "g_pass_at_4_tau_1e_05"),
+        ("mG-Pass@4_mu", "mg_pass_at_4_mu"),
+        ("bayes@8_lo", "bayes_at_8_lo"),
+        ("avg@n", "avg_at_n"),
+        ("accuracy (4 runs average)_hi", "accuracy_4_runs_average_hi"),
+        ("Geom_ds@4", "geom_ds_at_4"),
+        ("score_agg", "score_agg"),
+    ],
+)
+def test_each_key_has_a_safe_name(key, name):
+    assert safe_name(key) == name
+
+
+def test_the_safe_name_of_a_group_precedes_that_of_the_score():
+    scores = at_k.load("max_at_k").compute(
+        predictions=[[0, 1]] * 3, k=1, groups=GROUPS, keys="safe"
+    )
+    assert list(scores) == ["max_at_1", "group_7_x__max_at_1", "gr_e_b__max_at_1"]
+
+
+def test_labels_with_the_same_safe_name_are_refused():
+    message = "groups has the labels 'a b' and 'a-b', which have the same safe name 'a_b'"
+    with pytest.raises(ValueError, match=message):
+        at_k.load("max_at_k").compute(
+            predictions=[[0, 1]] * 2, k=1, groups=["a b", "a-b"], keys="safe"
+        )
+
+
+def test_unknown_keys_are_refused():
+    with pytest.raises(ValueError, match="keys has 'save', which is none of exact, safe"):
+        at_k.load("max_at_k").compute(predictions=[[0, 1]], k=1, keys="save")
+
+
+# --- The clients ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_prometheus_takes_safe_keys(name):
+    prometheus_client = pytest.importorskip("prometheus_client")
+    registry, scores = prometheus_client.CollectorRegistry(), compute(name, "safe")
+    for key, value in scores.items():
+        prometheus_client.Gauge(key, key, registry=registry).set(value)
+    assert {key: registry.get_sample_value(key) for key in scores} == scores
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_tensorboard_takes_safe_keys_as_they_are(name, tmp_path):
+    tensorboard = pytest.importorskip("tensorboardX")
+    scores, writer = compute(name, "safe"), tensorboard.SummaryWriter(str(tmp_path))
+    for key, value in scores.items():
+        writer.add_scalar(key, value)
+    writer.close()
+    (events,) = tmp_path.iterdir()
+    written = events.read_bytes()
+    assert all(key.encode() in written for key in scores)
