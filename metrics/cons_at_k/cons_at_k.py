@@ -18,7 +18,6 @@ from concurrent.futures import Executor
 import datasets
 import evaluate
 import numpy as np
-import pyarrow.compute as pc
 
 from .kernel import (
     BinaryFamily,
@@ -40,6 +39,7 @@ from .kernel import (
     consensus_moments,
     consensus_scores,
     count_answers,
+    flat_samples,
     given_per_question,
     has_references,
     mean_shares,
@@ -196,7 +196,7 @@ class ConsAtK(SampledMetric):
         if outcomes.values.dtype.kind == "f":
             values[f"accuracy ({n} runs average)"] = mean_shares(outcomes)
         if has_references(references):
-            answers = read_answers(pc.list_flatten(predictions), check_correct_fn)
+            answers = read_answers(flat_samples(predictions)[0], check_correct_fn)
             votes = count_answers(correct, answers, merge_right)
             for name, size in ks.items():
                 values[f"vote@{name}"] = vote_at_k(votes, counts.n if size is None else size)

@@ -6,6 +6,7 @@ against references.
 """
 
 from .functions.comparison import compare
+from .functions.counts import Counts
 from .functions.pass_family import (
     auc_at_k,
     auc_at_k_ci,
@@ -45,6 +46,7 @@ from .scores.score_agg import score_agg
 __version__ = "0.2.0.dev0"  # read by setup.cfg
 
 __all__ = [
+    "Counts",
     "auc_at_k",
     "auc_at_k_ci",
     "avg",

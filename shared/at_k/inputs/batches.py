@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import datasets
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from .columns import (
     JSON,
+    counted_samples,
+    flat_samples,
+    is_counted,
     is_list,
     is_number,
     is_text,
     one_chunk,
+    sample_type_of,
     samples_per_question,
     to_python,
 )
@@ -42,7 +46,7 @@ class Batch(NamedTuple):
 
     def sample_kind(self) -> str | None:
         """Return "texts", "numbers" or "other values" for the samples; None if all are None."""
-        sample_type = self.rows.schema.field("predictions").type.value_type
+        sample_type = sample_type_of(self.rows.schema.field("predictions").type)
         if pa.types.is_null(sample_type):
             return None
         return (
@@ -90,7 +94,8 @@ def check_alike(batch: Batch, earlier: Sequence[Batch]) -> None:
 def unite(batches: Sequence[Batch]) -> Batch:
     """Return all questions as one batch. The batches have to be alike, see `check_alike`."""
     tables = [batch.rows for batch in batches]
-    tables = _convert_if_mixed(tables, "predictions", _general_samples)
+    counted = any(is_counted(table.schema.field("predictions").type.value_type) for table in tables)
+    tables = _convert_if_mixed(tables, "predictions", partial(_general_samples, counted=counted))
     tables = _convert_if_mixed(tables, "references", _general_references)
     rows = pa.concat_tables(tables, promote_options="permissive")
     return Batch(rows, _concatenate([batch.graded for batch in batches]))
@@ -123,20 +128,22 @@ def _type_family(arrow_type: pa.DataType) -> str:
     return "text" if is_text(arrow_type) else str(arrow_type)
 
 
-def _general_samples(predictions: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return numbers as doubles, and samples that are not texts as JSON."""
-    sample_type = predictions.type.value_type
-    if is_text(sample_type) or pa.types.is_null(sample_type):
-        return predictions
-    samples = pc.list_flatten(predictions)
-    if is_number(sample_type):
-        samples = one_chunk(samples.cast(pa.float64(), safe=False))
-    elif sample_type == JSON:
-        samples = one_chunk(samples)
-    else:
-        samples = to_json(to_python(samples), "predictions", samples_per_question(predictions))
-    offsets = pa.array(np.concatenate([[0], np.cumsum(samples_per_question(predictions))]))
-    return pa.chunked_array([pa.LargeListArray.from_arrays(offsets, samples)])
+def _general_samples(predictions: pa.ChunkedArray, counted: bool) -> pa.ChunkedArray:
+    """Return numbers as doubles, and samples that are not texts as JSON.
+
+    Args:
+        counted: whether to store with each sample how often it occurs.
+    """
+    sizes, (samples, times) = samples_per_question(predictions), flat_samples(predictions)
+    if is_number(samples.type):
+        samples = samples.cast(pa.float64(), safe=False)
+    elif not (is_text(samples.type) or pa.types.is_null(samples.type) or samples.type == JSON):
+        samples = pa.chunked_array([to_json(to_python(samples), "predictions", sizes)])
+    entries = one_chunk(samples)
+    if counted:
+        entries = counted_samples(entries, np.ones(len(entries), int) if times is None else times)
+    offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]))
+    return pa.chunked_array([pa.LargeListArray.from_arrays(offsets, entries)])
 
 
 def _general_references(references: pa.ChunkedArray) -> pa.ChunkedArray:

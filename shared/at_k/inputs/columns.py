@@ -15,8 +15,35 @@ JSON = pa.struct([("at_k.json", pa.large_string())])
 """The type of values that Arrow has no common type for, such as dicts with different keys."""
 
 
+_SAMPLE, _TIMES = "at_k.sample", "at_k.times"
+
+
+def counted_samples(samples: pa.Array, times: np.ndarray) -> pa.StructArray:
+    """Return (S,) different samples with how often each occurs, as entries of one array."""
+    return pa.StructArray.from_arrays([samples, pa.array(times)], [_SAMPLE, _TIMES])
+
+
+def is_counted(sample_type: pa.DataType) -> bool:
+    """Whether samples of this type are stored with how often each occurs."""
+    return pa.types.is_struct(sample_type) and sample_type.get_field_index(_TIMES) >= 0
+
+
+def sample_type_of(predictions: pa.DataType) -> pa.DataType:
+    """Return the type of a sample, from the type of a column of lists of samples."""
+    sample_type = predictions.value_type
+    return sample_type.field(_SAMPLE).type if is_counted(sample_type) else sample_type
+
+
+def flat_samples(predictions: pa.ChunkedArray) -> tuple[pa.ChunkedArray, np.ndarray | None]:
+    """Return (S,) samples of all questions, and how often each occurs, or None if once each."""
+    samples = pc.list_flatten(predictions)
+    if not is_counted(samples.type):
+        return samples, None
+    return pc.struct_field(samples, _SAMPLE), to_numpy(pc.struct_field(samples, _TIMES))
+
+
 def samples_per_question(predictions: pa.ChunkedArray) -> np.ndarray:
-    """Return (M,) the number of samples of each question."""
+    """Return (M,) the length of each question's list of samples."""
     if pa.types.is_fixed_size_list(predictions.type):
         return np.full(len(predictions), predictions.type.list_size)
     return pc.list_value_length(predictions).to_numpy().astype(np.int64)
@@ -24,10 +51,11 @@ def samples_per_question(predictions: pa.ChunkedArray) -> np.ndarray:
 
 def given_per_question(predictions: pa.ChunkedArray) -> np.ndarray:
     """Return (M,) the number of samples of each question that are not None."""
-    sizes, samples = samples_per_question(predictions), pc.list_flatten(predictions)
-    if not samples.null_count:
-        return sizes
-    return sums_per_question(to_numpy(samples.is_valid()), sizes)
+    sizes, (samples, times) = samples_per_question(predictions), flat_samples(predictions)
+    if samples.null_count:
+        given = to_numpy(samples.is_valid())
+        return sums_per_question(given if times is None else given * times, sizes)
+    return sizes if times is None else sums_per_question(times, sizes)
 
 
 def is_list(arrow_type: pa.DataType) -> bool:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..checks import short
-from .columns import is_number, is_text, samples_per_question, to_numpy
+from .columns import flat_samples, is_number, is_text, samples_per_question, to_numpy
 from .outcomes import Outcomes, place, require_finite, sums_per_question
 
 Labels = Mapping[str, float]
@@ -27,7 +27,7 @@ def graded_outcomes(predictions: pa.ChunkedArray, labels: Labels | None = None) 
         ValueError: if a sample is neither a finite number nor one of the labels, or if a question
             has no scored sample, with the place.
     """
-    values, sizes = pc.list_flatten(predictions), samples_per_question(predictions)
+    sizes, (values, times) = samples_per_question(predictions), flat_samples(predictions)
     if labels is not None and is_text(values.type):
         values = _numbers_of_labels(values, sizes, labels)
     if not (is_number(values.type) or pa.types.is_null(values.type)):
@@ -47,7 +47,7 @@ def graded_outcomes(predictions: pa.ChunkedArray, labels: Labels | None = None) 
             raise ValueError(f"predictions[{n.argmin()}] holds nothing but None: leave it out.")
         values = values.fill_null(0)
     numbers = to_numpy(values)
-    outcomes = Outcomes(numbers, sizes, "predictions", scored)
+    outcomes = Outcomes(numbers, sizes, "predictions", scored, times=times)
     if numbers.dtype.kind == "f":
         require_finite(outcomes)
     return outcomes

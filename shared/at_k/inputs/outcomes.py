@@ -17,6 +17,7 @@ import numpy as np
 
 from ..checks import is_list_like, is_masked, short
 from .containers import frame_rows, is_frame, plain_entry, to_array
+from .count_tables import is_counts, read_counts
 from .counts import BinaryCounts, one_size
 
 _BLOCK_BYTES = 1 << 21  # outcomes that are counted at once, which fit in the cache
@@ -45,6 +46,7 @@ class Outcomes:
         name: what the caller calls the outcomes, for messages.
         scored: (S,) False for samples that are not scored, or None if all are.
         size: number of samples of each question, if it is known to be the same for all.
+        times: (S,) how often each sample occurs, or None if once each.
     """
 
     values: np.ndarray
@@ -52,25 +54,19 @@ class Outcomes:
     name: str = "R"
     scored: np.ndarray | None = None
     size: int | None = None
+    times: np.ndarray | None = None
 
     @classmethod
     def concatenate(cls, batches: Sequence[Outcomes]) -> Outcomes:
         """Return the outcomes of all questions of several batches."""
         if len(batches) == 1:
             return batches[0]
-        scored = None
-        if any(batch.scored is not None for batch in batches):
-            scored = np.concatenate(
-                [
-                    np.ones(len(batch.values), dtype=bool) if batch.scored is None else batch.scored
-                    for batch in batches
-                ]
-            )
         return cls(
             np.concatenate([batch.values for batch in batches]),
             np.concatenate([batch.sizes for batch in batches]),
             batches[0].name,
-            scored,
+            _concatenate_or_none(batches, "scored", bool),
+            times=_concatenate_or_none(batches, "times", np.int64),
         )
 
     def require(self, valid: np.ndarray, wanted: str) -> None:
@@ -93,6 +89,9 @@ class Outcomes:
             ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
         """
         size = self.size or one_size(self.sizes)
+        if self.times is not None:
+            correct = require_binary(self).values * self.scored_times
+            return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
         if self.scored is not None or not size:
             require_binary(self)
             correct = self.values if self.scored is None else (self.values == 1) & self.scored
@@ -124,25 +123,48 @@ class Outcomes:
         self.require(values < categories, f"the categories are 0 to {categories - 1}")
         cell = np.repeat(np.arange(len(self.n)) * categories, self.sizes)
         cell += values.astype(np.int64)
+        times = self.times
         if self.scored is not None:
-            cell = cell[self.scored]
-        cells = len(self.n) * categories
-        return np.bincount(cell, minlength=cells).reshape(-1, categories)
+            cell, times = cell[self.scored], None if times is None else times[self.scored]
+        table = np.bincount(cell, times, minlength=len(self.sizes) * categories)
+        return table.astype(np.int64, copy=False).reshape(-1, categories)
 
     @cached_property
     def n(self) -> np.ndarray:
         """(M,) number of scored samples of each question; a ValueError if there are none."""
-        if self.scored is None:
+        if self.scored is None and self.times is None:
             return self.sizes
-        n = sums_per_question(self.scored, self.sizes)
+        n = sums_per_question(self.scored_times, self.sizes)
         if not n.all():
             raise ValueError(f"Question {n.argmin()} has no scored sample: leave it out.")
         return n
 
     @property
+    def scored_times(self) -> np.ndarray:
+        """(S,) how often each sample occurs and is scored."""
+        scored = np.ones(len(self.values), dtype=bool) if self.scored is None else self.scored
+        return scored if self.times is None else self.times * scored
+
+    @property
     def scored_values(self) -> np.ndarray:
-        """(sum of n,) the values of the scored samples."""
+        """(sum of n,) the values of the scored samples, each as often as it occurs."""
+        if self.times is not None:
+            return np.repeat(self.values, self.scored_times)
         return self.values if self.scored is None else self.values[self.scored]
+
+
+def _concatenate_or_none(batches: Sequence[Outcomes], field: str, dtype: type) -> np.ndarray | None:
+    """Return a field of all batches, ones where it is None, or None if it always is."""
+    if all(getattr(batch, field) is None for batch in batches):
+        return None
+    parts = [getattr(batch, field) for batch in batches]
+    sizes = [len(batch.values) for batch in batches]
+    return np.concatenate(
+        [
+            np.ones(size, dtype) if part is None else part
+            for part, size in zip(parts, sizes, strict=True)
+        ]
+    )
 
 
 # --- Sums ---------------------------------------------------------------------------------
@@ -242,7 +264,7 @@ def read_outcomes(R, name: str = "R", labels: Mapping[str, float] | None = None)
     masked, or NA of pandas) are not scored.
 
     Args:
-        R: the outcomes.
+        R: the outcomes, or counts of them, see `count_tables`.
         name: what the caller calls them, for messages.
         labels: texts that may stand for outcomes, and the number of each.
 
@@ -250,6 +272,8 @@ def read_outcomes(R, name: str = "R", labels: Mapping[str, float] | None = None)
         ValueError: if there is no question, if a question has no entry, or if an entry is not a
             finite number, with the place.
     """
+    if is_counts(R):
+        return outcomes_of_counts(R, name)
     if is_frame(R):
         R = frame_rows(R, name)
     if not is_list_like(R):
@@ -270,6 +294,20 @@ def read_outcomes(R, name: str = "R", labels: Mapping[str, float] | None = None)
     if outcomes.values.dtype.kind == "f":
         require_finite(outcomes)
     return outcomes
+
+
+def outcomes_of_counts(counts, name: str) -> Outcomes:
+    """Return the outcomes that counts stand for, see `count_tables`.
+
+    Raises:
+        ValueError: if `read_counts` raises it, or if there is no question.
+    """
+    samples, times, sizes = read_counts(counts, name)
+    if isinstance(samples, list):
+        raise ValueError(f"{name} has answers: give them to a metric, with references.")
+    if not len(sizes):
+        raise ValueError(f"{name} holds no question.")
+    return Outcomes(samples, sizes, name, times=times)
 
 
 def _read_lists(rows: list[Any], name: str, labels: Mapping[str, float]) -> Outcomes:

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..checks import entries_of, is_list_like, is_masked, short
-from .columns import JSON, is_list, is_text
+from .columns import JSON, counted_samples, is_list, is_text, one_chunk
 from .containers import frame_rows, is_frame, plain_entry, to_array
+from .count_tables import is_counts, read_counts
 from .outcomes import place
 
 
@@ -21,17 +22,13 @@ def prediction_column(predictions) -> pa.ChunkedArray:
 
     Args:
         predictions: nested lists, an array, a data frame with a question in each row, or a column
-            of Arrow, `datasets` or pandas.
+            of Arrow, `datasets` or pandas; or counts, see `count_tables`.
 
     Raises:
         ValueError: if there is no question, if a question has no list of samples or an empty one,
             or if samples have different types, with the place.
     """
-    if is_frame(predictions):
-        predictions = frame_rows(predictions, "predictions")
-    column = _to_column(predictions, "predictions")
-    if column is None:
-        column = _nested_column(entries_of("predictions", predictions))
+    column = _counted_column(predictions) if is_counts(predictions) else _sample_column(predictions)
     if len(column) == 0:
         raise ValueError("predictions holds no question.")
     if not is_list(column.type):
@@ -44,6 +41,28 @@ def prediction_column(predictions) -> pa.ChunkedArray:
     if pc.any(empty).as_py():
         raise ValueError(f"predictions[{_first(empty)}] is empty: a question needs a sample.")
     return column
+
+
+def _sample_column(predictions) -> pa.ChunkedArray:
+    if is_frame(predictions):
+        predictions = frame_rows(predictions, "predictions")
+    column = _to_column(predictions, "predictions")
+    if column is not None and not pa.types.is_struct(column.type):
+        return column
+    rows = entries_of("predictions", predictions)
+    return _counted_column(rows) if is_counts(rows) else _nested_column(rows)
+
+
+def _counted_column(counts) -> pa.ChunkedArray:
+    """Return counts as a column of lists of samples with how often each occurs."""
+    samples, times, sizes = read_counts(counts, "predictions")
+    if isinstance(samples, list):
+        values = one_chunk(pc.list_flatten(prediction_column(samples)))
+    else:
+        values = pa.array(samples)
+    offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]))
+    entries = counted_samples(values, times)
+    return pa.chunked_array([pa.LargeListArray.from_arrays(offsets, entries)])
 
 
 def reference_column(references, questions: int) -> pa.ChunkedArray:

@@ -6,16 +6,22 @@ import warnings
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..checks import check_names, short
-from .columns import distinct_entries, is_text, samples_per_question, to_numpy, to_python
+from .columns import (
+    distinct_entries,
+    flat_samples,
+    is_text,
+    samples_per_question,
+    to_numpy,
+    to_python,
+)
 from .graded import Labels, graded_outcomes
 from .named_checkers import (
     NAMES,
@@ -110,7 +116,7 @@ def run_checker(
             named checker cannot use a reference, with its place.
     """
     validate_checker(checker, num_proc, executor)
-    values, sizes = pc.list_flatten(predictions), samples_per_question(predictions)
+    sizes, (values, times) = samples_per_question(predictions), flat_samples(predictions)
     if checker == "exact_match" or checker == "numeric":
         correct = match(values, references, sizes, checker)
         scored = to_numpy(values.is_valid()) if values.null_count else None
@@ -121,7 +127,7 @@ def run_checker(
                 f"the last number of a text, and 'math_verify' compares mathematical expressions.",
                 stacklevel=2,
             )
-        return Outcomes(correct, sizes, _NAME, scored)
+        return Outcomes(correct, sizes, _NAME, scored, times=times)
     answers = to_python(references)
     pairs = DistinctPairs.of(values, sizes, answers)
     if isinstance(checker, str):
@@ -130,7 +136,7 @@ def run_checker(
         results = _without_timeouts(results)
     else:
         results = _check_pairs(pairs, checker, num_proc, executor, labels or {})
-    return pairs.outcomes(results)
+    return replace(pairs.outcomes(results), times=times)
 
 
 _NAME = "the result for predictions"  # what messages call the outcomes of a checker

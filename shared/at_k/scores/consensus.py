@@ -8,7 +8,7 @@ is in `votes`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -128,12 +128,10 @@ def _rows_by_k(k: int | None, n: np.ndarray) -> Iterator[tuple[int, np.ndarray]]
 
 def more_than_half(outcomes: Outcomes) -> Outcomes:
     """Return binary outcomes: correct if the share of correctness is above 1/2."""
-    return Outcomes(outcomes.values > 0.5, outcomes.sizes, outcomes.name, outcomes.scored)
+    return replace(outcomes, values=outcomes.values > 0.5)
 
 
 def mean_shares(outcomes: Outcomes) -> np.ndarray:
     """Return the mean share of correctness of the scored samples of each question, (M,)."""
-    shares = outcomes.values.astype(float)
-    if outcomes.scored is not None:
-        shares = shares * outcomes.scored
+    shares = outcomes.values * outcomes.scored_times.astype(float)
     return np.add.reduceat(shares, np.cumsum(outcomes.sizes) - outcomes.sizes) / outcomes.n

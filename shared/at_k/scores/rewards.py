@@ -203,8 +203,10 @@ def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def has_real_rewards(outcomes: Outcomes) -> bool:
     """Whether a scored outcome is a float other than 0 and 1, which no default category has."""
+    if outcomes.values.dtype.kind != "f":
+        return False
     values = outcomes.scored_values
-    return values.dtype.kind == "f" and bool(((values != 0) & (values != 1)).any())
+    return bool(((values != 0) & (values != 1)).any())
 
 
 def are_real_rewards(outcomes: Outcomes, w, R0=None, categories=None) -> bool:
