@@ -19,6 +19,7 @@ ROOMS = [
     ["loading"],
     ["readers"],
     ["cli"],
+    ["__main__"],
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]

@@ -4,7 +4,8 @@ import json
 
 import at_k
 import pytest
-from at_k.cli.tables import aligned, score_table
+from at_k.cli.formats import aligned
+from at_k.cli.tables import score_tables
 from run_command import FLAGS, output_of, question_rows, write_json_lines
 
 INPUT = "2 questions, 3 to 4 samples each in samples, checked against answer with exact_match"
@@ -106,12 +107,12 @@ def test_columns_are_as_wide_as_their_widest_cell():
 
 
 def test_a_key_with_the_suffix_of_a_limit_can_be_a_score():
-    assert "1.0000" in score_table({"odd_lo": 1.0})
+    assert score_tables({"odd_lo": 1.0}) == [[["", "score"], ["odd_lo", "1.0000"]]]
 
 
 def test_long_and_empty_labels_of_groups_have_short_headings():
-    table = score_table({"x": 1.0, "a very\nlong label of many words/x": 1.0, "/x": 0.5})
-    assert table.splitlines()[0].split("  ")[-2:] == ["a very long label of m..", "(no label)"]
+    (table,) = score_tables({"x": 1.0, "a very\nlong label of many words/x": 1.0, "/x": 0.5})
+    assert table[0][-2:] == ["a very long label of m..", "(no label)"]
 
 
 def test_missing_samples_are_counted(capsys, tmp_path):

@@ -19,6 +19,15 @@ import at_k
 from ..loading import metric_folders, metric_script, register, unregister
 from ..readers.selection import SelectionError
 
+_EPILOG = """\
+Run `at-k COMMAND --help` for the flags of a command.
+
+exit status:
+  0    the scores were printed, also if there were warnings
+  2    the arguments or the files are invalid: the message on standard error says what is
+  130  interrupted
+"""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command, and return its exit status."""
@@ -65,7 +74,8 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="at-k",
         description="Metrics for repeated sampling: pass@k, G-Pass@k, majority votes and others.",
-        epilog="Run `at-k COMMAND --help` for the flags of a command.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=at_k.__version__)
     parser.set_defaults(run=parser.format_help)
@@ -94,6 +104,10 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         from .compare_files import add_compare_flags
 
         add_compare_flags(command)
+    command = add_command(
+        "completion", "Print a script that completes commands and flags in bash and zsh."
+    )
+    command.set_defaults(run=_completion)
     command = add_command("demo", "Score samples of one model at two temperatures.")
     command.set_defaults(run=_demo)
     command = add_command("register", "Let evaluate.load find the metrics by name, also offline.")
@@ -102,6 +116,21 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     )
     command.set_defaults(run=_register)
     return parser
+
+
+def _completion() -> str:
+    from .completion import completion_script
+
+    flags = {}
+    for name in _commands(_parser([])):
+        options = _commands(_parser([name]))[name]._option_string_actions
+        flags[name] = [flag for flag in options if flag.startswith("--")]
+    return completion_script(flags)
+
+
+def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    (subparsers,) = (x for x in parser._actions if isinstance(x, argparse._SubParsersAction))
+    return subparsers.choices
 
 
 def _demo() -> str:

@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import inspect
 import itertools
-import json
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -26,12 +25,22 @@ from ..intervals.comparison import check_comparison, compare_counts
 from ..loading import load
 from ..readers.questions import Questions, read_questions
 from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
-from .tables import aligned, describe_input, group_heading
+from .formats import Cells, Output
+from .tables import describe_input, group_heading
 
 _INTERVAL_SCOPE = {
     "sampling": "if the same questions were sampled again",
     "questions": "for other questions like these",
 }
+_COLUMNS = {
+    "": "difference",
+    "_lo": "lo",
+    "_hi": "hi",
+    "_band_lo": "band lo",
+    "_band_hi": "band hi",
+}
+"""The columns of a difference: the suffix of the keys, and the heading."""
+
 _COMPARE_EXAMPLES = """\
 examples:
   at-k compare a.jsonl b.jsonl --check-correct-fn numeric
@@ -65,11 +74,11 @@ def _compare_parameters() -> list[inspect.Parameter]:
 
 def _compare_files(
     files: Sequence[str],
-    as_json: bool,
+    output_format: str,
     num_proc: int | None = None,
     **given: Any,
 ) -> str:
-    """Return the comparison of two files as a table, or as JSON."""
+    """Return the comparison of two files."""
     reading, options = split_arguments(given)
     check_correct_fn = options.pop("check_correct_fn", "exact_match")
     if reading["groups"] is None:
@@ -83,21 +92,21 @@ def _compare_files(
     options = {each.name: each.default for each in _compare_parameters()} | options
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
         scores = _compare_questions(a, b, options, check_correct_fn, num_proc)
-    if as_json:
-        return json.dumps(scores, indent=2)
     labels = _file_labels(files)
     inputs = [
         f"{label}: {describe_input(questions, check_correct_fn)}"
         for label, questions in zip(labels, (a, b), strict=True)
     ]
     summary = _comparison_summary(scores, labels, options["interval"], options["confidence"])
-    groups = dict.fromkeys(map(str, a.arguments.get("groups", ())))
-    headings = {"": "all questions" if groups else ""}
-    headings |= {f"{group}/": group_heading(group) for group in groups}
-    tables = [
-        _comparison_table(scores, labels, prefix, heading) for prefix, heading in headings.items()
-    ]
-    return "\n\n".join(["\n".join(inputs), *tables, summary])
+    groups = list(dict.fromkeys(map(str, a.arguments.get("groups", ()))))
+    output = Output(
+        scores,
+        inputs,
+        lambda: _comparison_tables(scores, labels, groups),
+        lambda: _records(scores, labels, groups),
+        [summary],
+    )
+    return output.printed(output_format)
 
 
 def _compare_questions(
@@ -191,24 +200,36 @@ def _file_labels(files: Sequence[str]) -> list[str]:
     return ["A", "B"]
 
 
-def _comparison_table(
-    scores: Mapping[str, float], labels: Sequence[str], prefix: str, heading: str
-) -> str:
-    """Return a table with a row for each k: both scores, their difference and its limits.
+def _comparison_tables(
+    scores: Mapping[str, float], labels: Sequence[str], groups: Sequence[str]
+) -> list[Cells]:
+    """Return a table for all questions and one for each group.
 
-    Args:
-        scores: of `_compare_questions`.
-        labels: the names of the files.
-        prefix: of the keys of a group, or an empty text for all questions.
-        heading: of the first column.
+    There is a row for each k: both scores, their difference and its limits.
     """
-    table = [[heading, *labels, "difference", "lo", "hi", "band lo", "band hi"]]
-    for key in _compared_keys(scores):
-        both = [f"{scores[prefix + key + suffix]:.4f}" for suffix in ("_a", "_b")]
-        suffixes = ("", "_lo", "_hi", "_band_lo", "_band_hi")
-        differences = [f"{scores[prefix + key + suffix]:+.4f}" for suffix in suffixes]
-        table.append([key, *both, *differences])
-    return aligned(table)
+    headings = {"": "all questions" if groups else ""}
+    headings |= {f"{group}/": group_heading(group) for group in groups}
+    tables = []
+    for prefix, heading in headings.items():
+        table = [[heading, *labels, *_COLUMNS.values()]]
+        for key in _compared_keys(scores):
+            both = [f"{scores[prefix + key + suffix]:.4f}" for suffix in ("_a", "_b")]
+            table.append(
+                [key, *both, *(f"{scores[prefix + key + suffix]:+.4f}" for suffix in _COLUMNS)]
+            )
+        tables.append(table)
+    return tables
+
+
+def _records(scores: Mapping[str, float], labels: Sequence[str], groups: Sequence[str]) -> Cells:
+    """Return the comparisons of all questions and of each group in one table, in full precision."""
+    table = [["group", "key", *labels, *_COLUMNS.values()]]
+    for group in ["", *groups]:
+        for key in _compared_keys(scores):
+            name = f"{group}/{key}" if group else key
+            suffixes = ("_a", "_b", *_COLUMNS)
+            table.append([group, key, *(str(scores[name + suffix]) for suffix in suffixes)])
+    return table
 
 
 def _comparison_summary(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..loading import load
 from ..readers.questions import read_questions
-from .tables import aligned
+from .formats import aligned
 
 SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 _K_VALUES = [1, 2, 4, 8, 16, 32]

@@ -14,8 +14,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..readers.selection import PER_QUESTION, USUAL_NAMES
+from .formats import FORMATS_OF_OUTPUT
 
-FILE_HELP = "JSON Lines, JSON, CSV, TSV or Parquet file, saved dataset, or name of a dataset"
+FILE_HELP = (
+    "JSON Lines, JSON, CSV, TSV or Parquet file, also compressed (.gz .bz2 .xz .zst); a log of an "
+    "evaluation harness; a saved dataset; the name of a dataset; or - for standard input"
+)
 
 _COLUMN_HELP = {
     "predictions": "samples to be checked.",
@@ -38,7 +42,7 @@ def add_flags(
     parameters: Iterable[inspect.Parameter],
     helps: dict[str, str],
 ) -> None:
-    """Add a flag for each column of a file and for each parameter, and the flag --json."""
+    """Add a flag for each column of a file and for each parameter, and those of the output."""
     columns = command.add_argument_group(
         "columns of the file, found by their usual names if not given",
         "A name such as response.choices leads to the fields of nested objects.",
@@ -84,7 +88,18 @@ def add_flags(
     dataset.add_argument("--config", metavar="NAME", help="configuration of the dataset")
     dataset.add_argument("--split", metavar="NAME", help="split of the dataset")
     command.add_argument(
-        "--json", action="store_true", dest="as_json", help="print the dict of scores as JSON"
+        "--format",
+        dest="output_format",
+        choices=FORMATS_OF_OUTPUT,
+        default="table",
+        help="how to print the scores. json prints the dict of compute. Default: table",
+    )
+    command.add_argument(
+        "--json",
+        action="store_const",
+        const="json",
+        dest="output_format",
+        help="the same as --format json",
     )
 
 

@@ -1,4 +1,4 @@
-"""Print scores as aligned tables, and the sentence above them that says what was read."""
+"""The tables of scores, and the sentences around them: what was read, what limits are for."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..inputs.columns import samples_per_question
+from .formats import Cells
 
 if TYPE_CHECKING:
     from ..readers.questions import Questions
@@ -60,18 +61,14 @@ def _sizes_and_missing(samples: Any) -> tuple[list[int], int]:
     return [len(row) for row in samples], sum(x is None for row in samples for x in row)
 
 
-def score_table(scores: dict[str, Any]) -> str:
-    """Return the scores of `compute` as a table.
+def score_tables(scores: dict[str, Any]) -> list[Cells]:
+    """Return the scores of `compute` as tables.
 
-    It has a row for each key, and a column for all questions and for each group. With intervals
+    There is a row for each key, and a column for all questions and for each group. With intervals
     there is a table for all questions and one for each group. Scores of single questions follow in
     a table of their own.
     """
-    values = {key: value for key, value in scores.items() if key != "per_question"}
-    of_intervals = {key + suffix for key in values for suffix in _SUFFIXES if suffix}
-    keys = [key for key in values if key not in of_intervals]
-    rows = [key for key in keys if "/" not in key]
-    labels = dict.fromkeys(key.rpartition("/")[0] for key in keys if "/" in key)
+    values, rows, labels = _layout(scores)
     headings = {"": "all questions" if labels else ""}
     headings |= {f"{label}/": group_heading(label) for label in labels}
     if any(f"{row}_lo" in values for row in rows):
@@ -89,7 +86,36 @@ def score_table(scores: dict[str, Any]) -> str:
             for question, values_of_one in enumerate(zip(*per_question.values(), strict=True))
         ]
         tables.append([["question", *per_question], *lines])
-    return "\n\n".join(aligned(table) for table in tables)
+    return tables
+
+
+def score_records(scores: dict[str, Any]) -> Cells:
+    """Return the scores of `compute` in one table with full precision.
+
+    There is a row for each key and group, with an empty text for the group of all questions.
+
+    Raises:
+        ValueError: if there are scores of single questions, which have other columns.
+    """
+    if "per_question" in scores:
+        raise ValueError("CSV has no scores of single questions: use --format json.")
+    values, rows, labels = _layout(scores)
+    suffixes = [suffix for suffix in _SUFFIXES if any(key + suffix in values for key in rows)]
+    table = [["group", "key", *(_SUFFIXES[suffix] for suffix in suffixes)]]
+    for label, prefix in {"": "", **{label: f"{label}/" for label in labels}}.items():
+        for row in rows:
+            cells = (values.get(prefix + row + suffix, "") for suffix in suffixes)
+            table.append([label, row, *map(str, cells)])
+    return table
+
+
+def _layout(scores: dict[str, Any]) -> tuple[dict[str, Any], list[str], list[str]]:
+    """Return the values by key, the keys of scores of all questions, and the labels of groups."""
+    values = {key: value for key, value in scores.items() if key != "per_question"}
+    of_intervals = {key + suffix for key in values for suffix in _SUFFIXES if suffix}
+    keys = [key for key in values if key not in of_intervals]
+    labels = dict.fromkeys(key.rpartition("/")[0] for key in keys if "/" in key)
+    return values, [key for key in keys if "/" not in key], list(labels)
 
 
 def score_notes(scores: dict[str, Any], interval: str | None) -> list[str]:
@@ -119,9 +145,7 @@ def score_notes(scores: dict[str, Any], interval: str | None) -> list[str]:
     return notes
 
 
-def _interval_table(
-    values: dict[str, Any], rows: list[str], prefix: str, heading: str
-) -> list[list[str]]:
+def _interval_table(values: dict[str, Any], rows: list[str], prefix: str, heading: str) -> Cells:
     """Return a row for each score, with the columns of its interval that have values."""
     suffixes = [
         suffix for suffix in _SUFFIXES if any(prefix + row + suffix in values for row in rows)
@@ -143,18 +167,3 @@ def group_heading(label: str) -> str:
     """Return the label of a group on one short line."""
     heading = " ".join(label.split()) or "(no label)"
     return heading if len(heading) <= 24 else f"{heading[:22]}.."
-
-
-def aligned(table: list[list[str]]) -> str:
-    """Return rows of cells as lines of text, with a rule below the first row.
-
-    The first column is aligned to the left, the others to the right.
-    """
-    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
-    rule = "  ".join("-" * width for width in widths)
-    lines = []
-    for first, *others in table:
-        cells = [first.ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join([lines[0], rule, *lines[1:]])

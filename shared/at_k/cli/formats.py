@@ -1,0 +1,91 @@
+"""Print tables and the sentences around them as plain text, CSV, Markdown or LaTeX, or as JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Cells = list[list[str]]
+"""The cells of a table, by rows. The first row is the head."""
+
+FORMATS_OF_OUTPUT = ("table", "json", "csv", "markdown", "latex")
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a subcommand prints.
+
+    Attributes:
+        scores: the dict of scores, for JSON.
+        input: a sentence for each file: what was read.
+        tables: returns the tables of scores, as people read them.
+        records: returns one table of all scores with full precision, as programs read them.
+        notes: sentences about the scores.
+    """
+
+    scores: dict[str, Any]
+    input: Sequence[str]
+    tables: Callable[[], Sequence[Cells]]
+    records: Callable[[], Cells]
+    notes: Sequence[str] = ()
+
+    def printed(self, output_format: str) -> str:
+        """Return the output in one of FORMATS_OF_OUTPUT.
+
+        JSON has the scores only. CSV has the records only; the sentences go to standard error.
+        """
+        if output_format == "json":
+            return json.dumps(self.scores, indent=2)
+        if output_format == "csv":
+            stream = io.StringIO()
+            csv.writer(stream, lineterminator="\n").writerows(self.records())
+            print("\n".join([*self.input, *self.notes]), file=sys.stderr)
+            return stream.getvalue().rstrip("\n")
+        start = "% " if output_format == "latex" else ""
+        render = {"table": aligned, "markdown": _markdown, "latex": _latex}[output_format]
+        sentences = ["\n".join(f"{start}{line}" for line in self.input)]
+        tables = [render(table) for table in self.tables()]
+        notes = [f"{start}{line}" for note in self.notes for line in note.splitlines()]
+        return "\n\n".join([*sentences, *tables, *(["\n".join(notes)] if notes else [])])
+
+
+def aligned(table: Cells) -> str:
+    """Return rows of cells as lines of text, with a rule below the first row.
+
+    The first column is aligned to the left, the others to the right.
+    """
+    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
+    rule = "  ".join("-" * width for width in widths)
+    lines = []
+    for first, *others in table:
+        cells = [first.ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def _markdown(table: Cells) -> str:
+    lines = [
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in row).rstrip() + " |" for row in table
+    ]
+    rule = "|" + "|".join([":--", *["--:"] * (len(table[0]) - 1)]) + "|"
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def _latex(table: Cells) -> str:
+    """Return a tabular, which needs no package."""
+    columns = "l" + "r" * (len(table[0]) - 1)
+    lines = [" & ".join(map(_latex_text, row)) + r" \\" for row in table]
+    body = "\n".join([lines[0], r"\hline", *lines[1:]])
+    return f"\\begin{{tabular}}{{{columns}}}\n{body}\n\\end{{tabular}}"
+
+
+def _latex_text(text: str) -> str:
+    named = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
+    return re.sub(r"[\\^~&%$#_{}]", lambda found: named.get(found[0], f"\\{found[0]}"), text)

@@ -1,0 +1,90 @@
+"""The formats of the output: CSV in full precision, Markdown and LaTeX."""
+
+import csv
+import io
+import json
+
+import pytest
+from at_k.cli.command import main
+from run_command import FLAGS, SCORES, error_of, output_of, question_rows, write_json_lines
+
+
+@pytest.fixture
+def file(tmp_path):
+    return write_json_lines(tmp_path / "s.jsonl", question_rows("samples", "answer"))
+
+
+def records_of(printed: str) -> list[dict]:
+    return list(csv.DictReader(io.StringIO(printed)))
+
+
+def test_json_has_a_short_form(capsys, file):
+    printed = output_of(capsys, "gpassk", file, *FLAGS, "--format", "json")
+    assert json.loads(printed) == SCORES
+    assert output_of(capsys, "gpassk", file, *FLAGS, "--json") == printed
+
+
+def test_csv_has_all_scores_in_full_precision_and_nothing_else(capsys, file):
+    flags = (*FLAGS, "--confidence", 0.95, "--groups", "answer")
+    scores = json.loads(output_of(capsys, "gpassk", file, *flags, "--json"))
+    assert main(["gpassk", str(file), *map(str, flags), "--format", "csv"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.startswith("2 questions, 3 to 4 samples each in samples, checked against")
+    suffixes = {"score": "", "mean": "_mu", "sd": "_sigma", "lo": "_lo", "hi": "_hi"}
+    found = {}
+    for row in records_of(printed.out):
+        prefix = f"{row['group']}/" if row["group"] else ""
+        for column, suffix in suffixes.items():
+            if row[column]:
+                found[prefix + row["key"] + suffix] = float(row[column])
+    assert found == {key: value for key, value in scores.items() if not key.endswith("_interval")}
+    error = error_of(capsys, "gpassk", file, *FLAGS, "--format", "csv", "--return-per-question")
+    assert "use --format json" in error
+
+
+def test_markdown_and_latex_have_the_table_of_the_terminal(capsys, file):
+    markdown = output_of(capsys, "gpassk", file, *FLAGS, "--format", "markdown")
+    assert markdown.splitlines()[2:] == [
+        "|  | score |",
+        "|:--|--:|",
+        "| pass@2 | 1.0000 |",
+        "| pass^2 | 0.4167 |",
+    ]
+    latex = output_of(capsys, "gpassk", file, *FLAGS, "--format", "latex")
+    assert latex.splitlines()[0].startswith("% 2 questions, 3 to 4 samples each")
+    assert latex.splitlines()[2:] == [
+        r"\begin{tabular}{lr}",
+        r" & score \\",
+        r"\hline",
+        r"pass@2 & 1.0000 \\",
+        r"pass\textasciicircum{}2 & 0.4167 \\",
+        r"\end{tabular}",
+    ]
+
+
+def test_special_characters_are_escaped(capsys, tmp_path):
+    rows = [{"outcomes": [1, 0], "group": "a|b_%$#&{}~\\"}]
+    file = write_json_lines(tmp_path / "s.jsonl", rows)
+    flags = ("--k", 1, "--include", "pass@k", "--format")
+    assert "| a\\|b_%$#&{}~\\ |" in output_of(capsys, "gpassk", file, *flags, "markdown")
+    latex = output_of(capsys, "gpassk", file, *flags, "latex")
+    assert r"a|b\_\%\$\#\&\{\}\textasciitilde{}\textbackslash{} \\" in latex
+
+
+def test_comparisons_have_the_same_formats(capsys, tmp_path):
+    files = [
+        write_json_lines(
+            tmp_path / f"{name}.jsonl",
+            [{"outcomes": [(i + j + shift) % 3 == 0 for j in range(4)]} for i in range(6)],
+        )
+        for shift, name in enumerate(("before", "after"))
+    ]
+    scores = json.loads(output_of(capsys, "compare", *files, "--json"))
+    main(["compare", *map(str, files), "--format", "csv"])
+    rows = records_of(capsys.readouterr().out)
+    assert [row["key"] for row in rows] == ["pass@1", "pass@2", "pass@3", "pass@4"]
+    for row in rows:
+        assert float(row["band lo"]) == scores[f"{row['key']}_band_lo"]
+        assert float(row["before"]) == scores[f"{row['key']}_a"]
+    markdown = output_of(capsys, "compare", *files, "--k", 1, "--format", "markdown")
+    assert "|  | before | after | difference | lo | hi | band lo | band hi |" in markdown

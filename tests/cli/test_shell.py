@@ -1,0 +1,130 @@
+"""The command in a shell: pipes, wildcards, several files, exit status and completion."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from at_k.cli.command import main
+from conftest import ROOT
+from run_command import error_of, output_of, pass_at_k, scores_of, write_json_lines
+
+SHARDS = [[{"id": f"q{i}", "outcomes": [shard, 1]} for i in range(3)] for shard in (0, 1)]
+FLAGS = "--k 1 --include pass@k --json"
+PASS_AT_1 = FLAGS.split()[:-1]
+
+
+def shell(command: str, folder) -> subprocess.CompletedProcess:
+    """Run a line of bash in a folder, with the command `at-k` of this checkout."""
+    at_k = f'at-k() {{ {sys.executable} -m at_k "$@"; }}\n'
+    return subprocess.run(
+        ["bash", "-c", at_k + command],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "shared")},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"cat a.jsonl | at-k gpassk - {FLAGS}",
+        f"at-k gpassk - {FLAGS} < a.jsonl",
+        f"at-k gpassk <(cat a.jsonl) {FLAGS}",
+        f"gzip -c a.jsonl | at-k gpassk - {FLAGS}",
+    ],
+)
+def test_samples_come_from_a_pipe(tmp_path, command):
+    write_json_lines(tmp_path / "a.jsonl", SHARDS[0])
+    result = shell(command, tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert json.loads(result.stdout) == {"pass@1": 0.5}
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv"])
+def test_the_format_of_a_pipe_is_found(capsys, tmp_path, monkeypatch, suffix):
+    text = {
+        ".jsonl": '{"id": 1, "correct": 1}\n{"id": 1, "correct": 0}\n',
+        ".json": '[{"id": 1, "correct": 1},\n {"id": 1, "correct": 0}]',
+        ".csv": "id,correct\n1,1\n1,0\n",
+    }[suffix]
+    (tmp_path / "pipe").write_text(text)
+    assert pass_at_k(capsys, tmp_path / "pipe") == {"pass@1": 0.5}
+    with (tmp_path / "pipe").open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        assert pass_at_k(capsys, "-") == {"pass@1": 0.5}
+
+
+def test_several_files_are_parts_of_one_run(capsys, tmp_path):
+    files = [write_json_lines(tmp_path / f"{i}.jsonl", rows) for i, rows in enumerate(SHARDS)]
+    assert scores_of(capsys, "gpassk", *files, *PASS_AT_1) == {"pass@1": 0.75}
+    printed = output_of(capsys, "gpassk", *files, "--k", 1)
+    assert printed.startswith("3 questions, 4 samples each")
+    assert pass_at_k(capsys, tmp_path / "*.jsonl") == {"pass@1": 0.75}
+    assert "given twice" in error_of(capsys, "gpassk", tmp_path / "*.jsonl", files[0])
+    assert "No file matches" in error_of(capsys, "gpassk", tmp_path / "*.csv")
+
+
+def test_files_of_samples_need_a_column_that_identifies_the_questions(capsys, tmp_path):
+    files = [write_json_lines(tmp_path / f"{i}.jsonl", [{"outcomes": [i]}]) for i in (0, 1)]
+    error = error_of(capsys, "gpassk", *files)
+    assert "several files, and no column with a usual name for the question" in error
+    assert "Name one with --questions." in error
+
+
+def test_columns_that_not_all_files_have_are_not_read(capsys, tmp_path):
+    files = [
+        write_json_lines(tmp_path / "a.jsonl", [{"id": 1, "correct": 1, "error": "x"}]),
+        write_json_lines(tmp_path / "b.jsonl", [{"correct": 0, "id": 1}]),
+    ]
+    assert scores_of(capsys, "gpassk", *files, *PASS_AT_1) == {"pass@1": 0.5}
+    write_json_lines(files[1], [{"id": 1, "passed": 0}])
+    assert "no column with a usual name for samples" in error_of(capsys, "gpassk", *files)
+
+
+def test_the_exit_status_is_documented_and_kept(capsys, tmp_path):
+    help_text = output_of(capsys)
+    for status in ("0  ", "2  ", "130  "):
+        assert f"\n  {status}" in help_text
+    write_json_lines(tmp_path / "a.jsonl", SHARDS[0])
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress((tmp_path / "a.jsonl").read_bytes()))
+    assert shell("at-k gpassk a.jsonl.gz --k 1", tmp_path).returncode == 0
+    for command in ("at-k gpassk none.jsonl", "at-k gpassk a.jsonl --k x", "at-k no"):
+        result = shell(command, tmp_path)
+        assert (result.returncode, result.stdout) == (2, "")
+        assert result.stderr.splitlines()[-1].startswith("at-k")
+
+
+def test_deeply_nested_json_is_one_line_on_stderr(capsys, tmp_path):
+    nested = "[" * 100_000
+    for name, text in (("a.jsonl", nested), ("a.json", nested), ("a.csv", f"samples\n{nested}\n")):
+        (tmp_path / name).write_text(text)
+        error = error_of(capsys, "gpassk", tmp_path / name)
+        assert "nested too deeply" in error or "is not a JSON list" in error
+
+
+def test_bash_completes_commands_flags_and_files(capsys, tmp_path):
+    (tmp_path / "complete.sh").write_text(output_of(capsys, "completion"))
+
+    def completed(*words):
+        quoted = " ".join(f"'{word}'" for word in words)
+        code = f"COMP_WORDS=(at-k {quoted}); COMP_CWORD={len(words)}; _at_k; "
+        result = shell(f'. complete.sh; {code} echo "${{COMPREPLY[@]}}"', tmp_path)
+        assert result.stderr == ""
+        return result.stdout.split()
+
+    assert completed("com") == ["compare", "completion"]
+    assert {"gpassk", "demo"} <= set(completed(""))
+    assert completed("gpassk", "x.jsonl", "--thr") == ["--thresholds"]
+    assert "--where" in completed("compare", "--")
+    assert completed("gpassk", "") == []  # then bash completes the names of files
+
+
+def test_the_module_runs_as_the_command(tmp_path):
+    result = shell("at-k --version", tmp_path)
+    assert result.returncode == 0
+    with pytest.raises(SystemExit):
+        main(["--version"])
