@@ -101,3 +101,14 @@ def test_an_eval_file_without_inspect_ai_is_an_error(capsys, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "inspect_ai.log", None)
     error = error_of(capsys, "gpassk", FOLDER / "sums.eval")
     assert "pip install inspect_ai" in error
+
+
+@pytest.mark.parametrize("backend", ["pyarrow", "numpy_nullable", None])
+def test_a_data_frame_is_the_same_as_its_file(backend):
+    import pandas
+
+    given = {"dtype_backend": backend} if backend else {}
+    frame = pandas.read_parquet(FOLDER / "samples_df.parquet", **given)
+    for column in ("score_closeness", "score_letters", "score_aspects.short"):
+        expected = at_k.read(FOLDER / "samples_df.parquet", outcomes=column)
+        assert at_k.read(frame, outcomes=column) == expected

@@ -85,3 +85,10 @@ def test_the_first_line_names_harness_model_and_task(capsys):
     printed = output_of(capsys, "gpassk", samples_of("sums_once"), "--k", 1)
     assert printed.startswith("lm-evaluation-harness, model org/replay-1b, task sums_once: ")
     assert "groups" not in printed.splitlines()[0]
+
+
+def test_tasks_of_several_files_are_groups():
+    files = [samples_of("sums_once"), samples_of("sums_first")]
+    arguments = at_k.read(files, outcomes="exact_match")
+    assert arguments["groups"] == ["sums_once"] * 4 + ["sums_first"] * 4
+    assert len(arguments["predictions"]) == 8

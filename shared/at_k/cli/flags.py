@@ -29,7 +29,7 @@ _COLUMN_HELP = {
     "correct": "numbers of correct samples, in a table of counts.",
     "questions": "what identifies the question of a row: a column, or several together.",
 }
-_ROWS = ("where", "pool", "correct_values")
+_ROWS = ("where", "pool", "correct_values", "group_size")
 _READING = (*_COLUMN_HELP, *_ROWS, "config", "split", *PER_QUESTION)
 
 # Parameters of `compute` without a flag of their own: the first two are read from columns, and an
@@ -77,6 +77,12 @@ def add_flags(
         default=(),
         metavar="COLUMN",
         help="columns that may differ between the samples of a question, such as the name of a run",
+    )
+    rows.add_argument(
+        "--group-size",
+        type=int,
+        metavar="G",
+        help="number of consecutive rows that belong to a question, one sample in each.",
     )
     rows.add_argument(
         "--correct-values",

@@ -73,8 +73,8 @@ def one_split(loaded: Any, name: str, split: str | None) -> Any:
 def _columns_of_pandas(frame: Any) -> Columns:
     """Return the columns of a data frame of pandas, and the levels of its index that have names.
 
-    What is missing in columns of objects is None. A NaN in a column of floats is kept, because it
-    can be the result of a division by zero.
+    What is missing is None. A NaN in a column of floats is kept, because it can be the result of a
+    division by zero.
     """
     if any(name is not None for name in frame.index.names):
         frame = frame.reset_index()
@@ -85,9 +85,11 @@ def _columns_of_pandas(frame: Any) -> Columns:
     for i, name in enumerate(names):
         column = frame.iloc[:, i]
         entries = _plain_list(column)
-        if getattr(column.dtype, "kind", "O") != "f":
-            missing = column.isna().tolist()
-            entries = [None if gone else x for gone, x in zip(missing, entries, strict=True)]
+        missing = column.isna().tolist()
+        if getattr(column.dtype, "kind", "O") == "f":
+            # NA of a nullable type is no float, and is missing.
+            missing = [not isinstance(entry, float) for entry in entries]
+        entries = [None if gone else x for gone, x in zip(missing, entries, strict=True)]
         columns[name] = entries
     return columns
 

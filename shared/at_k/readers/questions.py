@@ -18,6 +18,7 @@ from .cells import (
     parse_list,
     unwrapped,
 )
+from .flat_rewards import number_questions
 from .mixtures import refuse_mixtures
 from .selection import (
     PER_QUESTION,
@@ -63,6 +64,7 @@ def read_questions(
     correct_values: Collection[Any] = (),
     where: Iterable[tuple[str, Any]] = (),
     pool: Names = (),
+    group_size: int | None = None,
     config: str | None = None,
     split: str | None = None,
     checked: bool = False,
@@ -71,7 +73,7 @@ def read_questions(
     """Read questions from a source. Most of the arguments are those of `read`.
 
     Args:
-        source: as in `read`, like questions, correct_values, pool, config and split.
+        source: as in `read`, like questions, correct_values, pool, group_size, config and split.
         where: pairs of a column and an entry, which the rows have in it.
         checked: whether the caller gives a checker.
         **columns: the columns of the other roles. Those of PER_QUESTION that are not given are not
@@ -88,6 +90,11 @@ def read_questions(
     title = _title(source)
     if not any(map(len, table.columns.values())):
         raise ValueError(f"{title} has no questions.")
+    if group_size is not None:
+        if key:
+            raise ValueError("Questions are identified by columns or by group_size, not by both.")
+        table, name = number_questions(table, group_size, title)
+        key = (name,)
 
     long_key = key or question_columns(table, of_lists=False)
     rows_of = list(_rows_by_question(table.columns, long_key).values())
@@ -110,13 +117,18 @@ def read_questions(
 
     key = (key or question_columns(table, of_lists=True)) if of_lists else long_key
     if not key and not (of_lists and table.parts == 1):
-        what = "one sample in each row" if not of_lists else "several files"
+        what, hint = "several files", ""
+        if not of_lists:
+            what = "one sample in each row"
+            hint = "If samples of a question follow each other, give their number as group size. "
         raise SelectionError(
             f"{title} has {what}, and no column with a usual name for the question of a row. "
-            f"{list_columns(table.columns)}",
+            f"{hint}{list_columns(table.columns)}",
             ["questions"],
             table.columns,
         )
+    if group_size is not None and of_lists:
+        raise ValueError(f"group_size is for one sample in each row, and {title} has lists.")
     identifiers = _unique_columns(table.columns)
     if key:
         rows_by_question = _rows_by_question(table.columns, key, title)

@@ -24,6 +24,7 @@ def read(
     correct_values: Collection[Any] = (),
     where: Mapping[str, Any] | None = None,
     pool: Names = (),
+    group_size: int | None = None,
     config: str | None = None,
     split: str | None = None,
 ) -> dict[str, Any]:
@@ -51,6 +52,8 @@ def read(
             are incorrect.
         where: the rows to read, by their entries: {"filter": "strict-match"}.
         pool: columns that may differ between the samples of a question, such as the name of a run.
+        group_size: the number of consecutive rows that belong to a question, such as 8 for the
+            rewards of TRL or verl with 8 samples of each prompt.
         config: the configuration of a dataset.
         split: the split of a dataset.
 
@@ -71,6 +74,7 @@ def read(
             correct_values=correct_values,
             where=(where or {}).items(),
             pool=pool,
+            group_size=group_size,
             config=config,
             split=split,
             predictions=predictions,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .evalplus import read_evalplus
+from .flat_rewards import read_flat_rewards
 from .human_eval import read_human_eval
 from .inspect_ai import read_eval_file, read_inspect_json, read_samples_df
 from .lighteval import read_lighteval
@@ -37,5 +38,8 @@ TABLE_READERS: tuple[Callable[[Table, Path | None], Table | None], ...] = (
 )
 """Readers of tables that were parsed from JSON Lines, JSON, CSV or Parquet at a path, or None."""
 
-OBJECT_READERS: tuple[Callable[[Any], Table | None], ...] = (read_request_outputs,)
+OBJECT_READERS: tuple[Callable[[Any], Table | None], ...] = (
+    read_request_outputs,
+    read_flat_rewards,
+)
 """Readers of Python objects, such as a list of `RequestOutput` of vLLM."""
