@@ -24,7 +24,7 @@ FILE_HELP = (
 _COLUMN_HELP = {
     "predictions": "samples to be checked.",
     "outcomes": "already-graded outcomes, instead of samples to be checked.",
-    "references": "references to check the samples against.",
+    "references": "references to check the samples against, or a file with them by question.",
     "n": "numbers of samples, in a table of counts.",
     "correct": "numbers of correct samples, in a table of counts.",
     "questions": "what identifies the question of a row: a column, or several together.",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..checks import short
+from .answers import are_elsewhere, join_references
 from .cells import (
     as_lists,
     as_outcome,
@@ -82,11 +83,14 @@ def read_questions(
     Raises:
         SelectionError, ValueError, FileNotFoundError: as `read`.
     """
-    named = {role: name for role, name in columns.items() if name is not None}
     key, pool, where = _names(questions), _names(pool), list(where)
+    table = load_table(source, config, split)
+    if are_elsewhere(columns.get("references"), table):
+        table, columns["references"] = join_references(table, columns["references"], key)
+    named = {role: name for role, name in columns.items() if name is not None}
     lists = {"questions": key, "pool": pool, "where": [name for name, _ in where]}
     pairs = [*named.items(), *((role, name) for role, names in lists.items() for name in names)]
-    table = _rows_where(with_fields(load_table(source, config, split), pairs), where)
+    table = _rows_where(with_fields(table, pairs), where)
     title = _title(source)
     if not any(map(len, table.columns.values())):
         raise ValueError(f"{title} has no questions.")

@@ -14,7 +14,7 @@ def read(
     *,
     predictions: str | None = None,
     outcomes: str | None = None,
-    references: str | None = None,
+    references: str | Mapping[Any, Any] | None = None,
     questions: Names | None = None,
     n: str | None = None,
     correct: str | None = None,
@@ -41,7 +41,8 @@ def read(
             `datasets.Dataset`, or a dict of columns.
         predictions: the column of samples to be checked.
         outcomes: the column of already-graded outcomes, instead of `predictions`.
-        references: the column to check the samples against.
+        references: the column to check the samples against. If the log has none: a dict with the
+            reference of each question, or a file with columns of questions and references.
         questions: the column that identifies questions, or several that do together.
         n: the column of numbers of samples, if the source has counts.
         correct: the column of numbers of correct samples, if the source has counts.
