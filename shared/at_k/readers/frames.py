@@ -26,8 +26,6 @@ def columns_of_object(source: Any, split: str | None = None) -> Columns:
         source = source.collect()
     if hasattr(source, "iloc") and hasattr(source, "columns"):
         return _columns_of_pandas(source)
-    if hasattr(source, "with_format"):
-        return columns_of_dataset(source)
     if isinstance(source, Mapping):
         if source and all(hasattr(part, "with_format") for part in source.values()):
             return columns_of_dataset(one_split(source, "The source", split))
@@ -35,6 +33,8 @@ def columns_of_object(source: Any, split: str | None = None) -> Columns:
         if len(set(sizes.values())) > 1:
             raise ValueError(f"The columns have different numbers of rows: {sizes}.")
         return {str(name): _plain_list(column) for name, column in source.items()}
+    if hasattr(source, "with_format"):
+        return columns_of_dataset(source)
     if isinstance(source, (list, tuple)) and all(isinstance(row, Mapping) for row in source):
         return columns_of_rows(source)
     if hasattr(source, "__arrow_c_stream__"):
@@ -49,7 +49,12 @@ def columns_of_object(source: Any, split: str | None = None) -> Columns:
 
 def columns_of_arrow(table: Any) -> Columns:
     """Return the columns of an Arrow table."""
-    return {name: ArrowColumn(table[name]) for name in table.column_names}
+    columns = {name: table[name] for name in table.column_names}
+    return {
+        # Not all functions of Arrow accept views, which polars gives.
+        name: cells.to_pylist() if "view" in str(cells.type) else ArrowColumn(cells)
+        for name, cells in columns.items()
+    }
 
 
 def columns_of_dataset(dataset: Any) -> Columns:

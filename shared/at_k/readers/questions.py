@@ -31,7 +31,7 @@ from .selection import (
     usual_columns,
     with_fields,
 )
-from .sources import load_table
+from .sources import is_paths, load_table
 from .table import ArrowColumn, Columns, Table
 
 Names = str | Sequence[str]
@@ -162,10 +162,9 @@ def read_questions(
 
 def _title(source: Any) -> str:
     """Return what to call the source in messages."""
-    sources = [source] if isinstance(source, (str, Path)) else source
-    if isinstance(sources, (list, tuple)) and all(isinstance(x, (str, Path)) for x in sources):
-        return ", ".join(map(str, sources))
-    return "The source"
+    if isinstance(source, (str, Path)):
+        return str(source)
+    return ", ".join(map(str, source)) if is_paths(source) else "The source"
 
 
 def _names(names: Names | None) -> tuple[str, ...]:

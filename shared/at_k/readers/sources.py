@@ -20,9 +20,8 @@ from .table import Columns, Table, join_tables
 
 def load_table(source: Any, config: str | None = None, split: str | None = None) -> Table:
     """Return the table of a source. The errors are those of `read_questions`."""
-    if isinstance(source, (str, Path)):
-        source = [source]
-    if isinstance(source, (list, tuple)) and all(isinstance(each, (str, Path)) for each in source):
+    source = [source] if isinstance(source, (str, Path)) else source
+    if is_paths(source):
         names = _expanded(list(map(str, source)))
         tables = [_load_one(name, config, split) for name in names]
         return tables[0] if len(tables) == 1 else join_tables(tables, names)
@@ -31,6 +30,15 @@ def load_table(source: Any, config: str | None = None, split: str | None = None)
         if table is not None:
             return table
     return _with_roles(Table(columns_of_object(source, split)), None)
+
+
+def is_paths(source: Any) -> bool:
+    """Whether the source is a list of paths."""
+    return (
+        isinstance(source, (list, tuple))
+        and len(source) > 0
+        and all(isinstance(each, (str, Path)) for each in source)
+    )
 
 
 def _expanded(sources: Sequence[str]) -> list[str]:
@@ -44,7 +52,7 @@ def _expanded(sources: Sequence[str]) -> list[str]:
         is_pattern = glob.has_magic(source) and not Path(source).exists()
         names += sorted(glob.glob(source, recursive=True)) if is_pattern else [source]
     if not names:
-        raise FileNotFoundError(f"No file matches {', '.join(sources) or 'the empty list'}.")
+        raise FileNotFoundError(f"No file matches {', '.join(sources)}.")
     by_path: dict[Path, str] = {}
     for name in names:
         path = Path(name).resolve()

@@ -1,0 +1,152 @@
+"""Files: compressed ones, and large JSON Lines, which Arrow parses without converting anything."""
+
+import bz2
+import gzip
+import json
+import lzma
+from collections.abc import Callable
+
+import at_k
+import pyarrow as pa
+import pytest
+from at_k.readers import files
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+ROWS = [{"id": i, "samples": ["a", "b"], "answer": "a"} for i in range(3)]
+LINES = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
+READ = {"predictions": [["a", "b"]] * 3, "references": ["a"] * 3}
+
+
+def zstd(data: bytes) -> bytes:
+    return pa.compress(data, "zstd", asbytes=True)
+
+
+COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": zstd,
+}
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_compressed_files_are_read(tmp_path, suffix):
+    compress = COMPRESSIONS[suffix]
+    file = tmp_path / f"a.jsonl{suffix}"
+    file.write_bytes(compress(LINES))
+    assert at_k.read(file) == READ
+    # Two compressed parts in one file, as `cat a.gz b.gz` writes them.
+    middle = LINES.index(b"\n") + 1
+    file.write_bytes(compress(LINES[:middle]) + compress(LINES[middle:]))
+    assert at_k.read(file) == READ
+    csv = tmp_path / f"a.CSV{suffix.upper()}"
+    csv.write_bytes(compress(b"id,correct\n1,1\n1,0\n"))
+    assert at_k.read(csv) == {"predictions": [[1, 0]]}
+    file.write_bytes(compress(LINES)[:-6])
+    with pytest.raises(ValueError, match=f"a.jsonl{suffix} cannot be decompressed"):
+        at_k.read(file)
+
+
+def test_text_that_is_not_utf8_is_refused_with_its_line(tmp_path):
+    file = tmp_path / "a.jsonl"
+    file.write_bytes(b'{"outcomes": [1]}\n{"outcomes": [0], "x": "\xe9"}\n')
+    with pytest.raises(ValueError, match=r"a\.jsonl, line 2: the text is not UTF-8"):
+        at_k.read(file)
+    file.write_bytes(b"\xef\xbb\xbf" + LINES)
+    assert at_k.read(file) == READ
+
+
+def test_json_lines_in_a_file_of_json_are_read(tmp_path):
+    file = tmp_path / "a.json"
+    file.write_bytes(LINES)
+    assert at_k.read(file) == READ
+
+
+def test_a_line_separator_in_a_text_ends_no_line(tmp_path):
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"samples": ["a\u2028b", "\x85"], "answer": "\x85"}\n', encoding="utf-8")
+    assert at_k.read(file)["predictions"] == [["a\u2028b", "\x85"]]
+
+
+# --- Large files ------------------------------------------------------------------------
+
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**66), 2**66),
+    st.floats(allow_nan=False),
+    st.text(max_size=3),
+    st.sampled_from(["2024-01-01", "2024-01-01T00:00:00Z", "12:00", "1", "null", "\ud83d", "-0"]),
+    st.dictionaries(st.sampled_from("ab"), st.integers(), max_size=2),
+)
+CELLS = st.one_of(
+    VALUES, st.lists(VALUES, max_size=3), st.lists(st.lists(st.integers()), max_size=2)
+)
+TABLES = st.lists(st.dictionaries(st.sampled_from(["a", "b", "c"]), CELLS), min_size=1, max_size=6)
+
+
+def typed(value) -> str:
+    """Return a value with its type, so that 1, 1.0 and True differ."""
+    return repr(value)
+
+
+@settings(deadline=None, max_examples=300)
+@given(rows=TABLES, gap=st.sampled_from(["\n", "\n\n", "\r\n"]))
+def test_arrow_reads_what_python_reads(rows, gap):
+    text = gap.join(map(json.dumps, rows)) + gap
+    by_arrow = files._parse_with_arrow(text.encode())
+    if by_arrow is not None:
+        by_python = files._parse_json_lines(text, "a.jsonl")
+        assert list(by_arrow) == list(by_python)
+        for name in by_python:
+            assert typed(list(by_arrow[name])) == typed(by_python[name])
+            assert [typed(by_arrow[name][i]) for i in range(len(rows))] == list(
+                map(typed, by_python[name])
+            )
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"samples": ["2024-01-01", "x"], "outcomes": [1, 0]}, {"samples": None}],
+        [{"time": "2024-01-01T00:00:00Z"}, {"time": "2024-01-02"}],
+        [{"id": 1, "passed": True, "error": None}, {"id": 2, "passed": False}],
+    ],
+)
+def test_arrow_reads_texts_integers_and_bools(rows):
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    columns = files._parse_with_arrow(text.encode())
+    assert columns is not None
+    assert {name: list(cells) for name, cells in columns.items()} == files._parse_json_lines(
+        text, "a.jsonl"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1}\n{"a": 2.5}\n',
+        '{"a": 9223372036854775808}\n',
+        '{"a": {"x": 1}}\n{"a": {"y": 1}}\n',
+        '{"a":\n1}\n{"a": 2}\n',
+        '{"a": 1} {"a": 2}\n',
+        '{"a": NaN}\n',
+        '{"a": 1}\n{"a": "x"}\n',
+        '{"a": 1, "a": 2}\n',
+    ],
+)
+def test_what_arrow_would_convert_or_refuse_is_left_to_python(text):
+    assert files._parse_with_arrow(text.encode()) is None
+
+
+def test_a_large_file_gives_the_scores_of_a_small_one(tmp_path, monkeypatch):
+    file = tmp_path / "a.jsonl"
+    file.write_bytes(LINES)
+    expected = at_k.load("gpassk").compute(**at_k.read(file), k=[1, 2])
+    monkeypatch.setattr(files, "ARROW_BYTES", 0)
+    read = at_k.read(file)
+    assert isinstance(read["predictions"], pa.ChunkedArray)
+    assert at_k.load("gpassk").compute(**read, k=[1, 2]) == expected
+    file.write_bytes(b'{"id": 1, "correct": 1}\n{"id": 1, "correct": 0}\n')
+    assert at_k.read(file) == {"predictions": [[1, 0]]}
