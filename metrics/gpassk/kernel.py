@@ -591,7 +591,9 @@ def plain_entry(value) -> Any:
     if isinstance(value, np.longdouble):  # its `item` returns a longdouble again
         return float(value)
     if hasattr(value, "as_py"):  # a scalar of Arrow
-        return value.as_py()
+        value = value.as_py()
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
     is_scalar = getattr(value, "ndim", None) == 0 and hasattr(value, "item")
     return value.item() if is_scalar else value
 
@@ -599,8 +601,23 @@ def plain_entry(value) -> Any:
 # --- Data frames --------------------------------------------------------------------------
 
 
+def as_arrow(values) -> Any:
+    """Return a frame or a column of polars or DuckDB, or a stream of Arrow, as one of Arrow.
+
+    Other values are returned as they are, and a memoryview as an array.
+    """
+    if isinstance(values, memoryview):
+        return np.asarray(values)
+    if hasattr(values, "collect_schema") and hasattr(values, "collect"):  # a lazy frame of polars
+        values = values.collect()
+    for method in ("to_arrow_table", "to_arrow", "read_all"):
+        if hasattr(values, method):
+            return getattr(values, method)()
+    return values
+
+
 def is_frame(values) -> bool:
-    """Whether the values are a data frame of pandas or polars, or a table of Arrow."""
+    """Whether the values are a data frame of pandas, or a table of Arrow."""
     return hasattr(values, "columns") and hasattr(values, "shape")
 
 
@@ -612,8 +629,6 @@ def frame_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
     Raises:
         ValueError: if the frame has one column, of lists: the column is what was meant.
     """
-    if hasattr(frame, "to_arrow"):  # polars
-        frame = frame.to_arrow()
     if hasattr(frame, "to_pylist"):  # Arrow
         columns = [column.to_pylist() for column in frame.columns]
         rows = [list(row) for row in zip(*columns, strict=True)]
@@ -778,6 +793,8 @@ def _column_names(frame) -> list[str]:
 def _whole_numbers(entries, name: str, sizes: np.ndarray | None = None) -> np.ndarray:
     """Return counts as integers; a ValueError that names the first one that is not a count."""
     numbers = to_array(entries) if len(entries) else np.empty(0, dtype=np.int64)
+    if numbers.dtype.kind == "O":
+        numbers = np.asarray([plain_entry(entry) for entry in entries])
     is_number = numbers.dtype.kind in "iuf"
     valid = (numbers >= 0) & (numbers < 2**53) & (numbers % 1 == 0) if is_number else False
     if not np.all(valid):
@@ -1060,20 +1077,22 @@ def read_outcomes(R, name: str = "R", labels: Mapping[str, float] | None = None)
         ValueError: if there is no question, if a question has no entry, or if an entry is not a
             finite number, with the place.
     """
+    R = as_arrow(R)
     if is_counts(R):
         return outcomes_of_counts(R, name)
     if is_frame(R):
         R = frame_rows(R, name)
     if not is_list_like(R):
         raise ValueError(f"{name} is {short(R)}: each question has a list of outcomes.")
-    array = to_array(R) if hasattr(R, "__array__") else np.empty(0, dtype=object)
+    is_array = hasattr(R, "__array__") and not hasattr(R, "to_pylist")  # Arrow's None would be nan
+    array = to_array(R) if is_array else np.empty(0, dtype=object)
     if array.dtype.kind in "biuf" and not is_masked(R):
         if array.ndim > 2:
             raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
         questions, samples = array.shape if array.ndim == 2 else (1, array.size)
         outcomes = Outcomes(array.ravel(), np.full(questions, samples), name, size=samples)
     else:
-        outcomes = _read_lists(R.tolist() if hasattr(R, "tolist") else list(R), name, labels or {})
+        outcomes = _read_lists(_entries(R), name, labels or {})
     if len(outcomes.sizes) == 0:
         raise ValueError(f"{name} holds no question.")
     if not (outcomes.size or outcomes.sizes.all()):
@@ -1099,6 +1118,8 @@ def outcomes_of_counts(counts, name: str) -> Outcomes:
 
 
 def _read_lists(rows: list[Any], name: str, labels: Mapping[str, float]) -> Outcomes:
+    if is_counts(rows):
+        return outcomes_of_counts(rows, name)
     if rows and not any(is_list_like(row) for row in rows):
         rows = [rows]
     for question, row in enumerate(rows):
@@ -1133,7 +1154,10 @@ _PLAIN_TYPES = {bool, int, float, str, type(None)}
 
 
 def _entries(row) -> list[Any]:
-    return row.tolist() if hasattr(row, "tolist") else list(row)
+    for method in ("tolist", "to_pylist"):
+        if hasattr(row, method):
+            return getattr(row, method)()
+    return list(row)
 
 
 def _fits_in_64_bits(entry) -> bool:
@@ -1647,6 +1671,7 @@ def prediction_column(predictions) -> pa.ChunkedArray:
         ValueError: if there is no question, if a question has no list of samples or an empty one,
             or if samples have different types, with the place.
     """
+    predictions = as_arrow(predictions)
     column = _counted_column(predictions) if is_counts(predictions) else _sample_column(predictions)
     if len(column) == 0:
         raise ValueError("predictions holds no question.")
@@ -1693,6 +1718,7 @@ def reference_column(references, questions: int) -> pa.ChunkedArray:
     """
     if references is None:
         return pa.chunked_array([pa.nulls(questions)])
+    references = as_arrow(references)
     column = _to_column(references, "references")
     if column is None:
         column = _flat_column(entries_of("references", references))
@@ -1720,9 +1746,10 @@ def _to_column(values, name: str) -> pa.ChunkedArray | None:
         column = source.with_format("arrow")[values.column_name][:]
     elif hasattr(values, "__array__") and not is_masked(values):
         column = _from_numpy(to_array(values), name)
-    if column is None or "view" in str(column.type):  # Arrow cannot cast every view correctly
+    # Arrow can neither cast every view correctly nor cast what is run-end encoded.
+    if column is None or "view" in str(column.type) or "run_end" in str(column.type):
         return None
-    return _with_plain_texts(pa.chunked_array([column]) if isinstance(column, pa.Array) else column)
+    return _with_plain_types(pa.chunked_array([column]) if isinstance(column, pa.Array) else column)
 
 
 # --- Arrays and columns -------------------------------------------------------------------
@@ -1740,8 +1767,8 @@ def _from_numpy(array: np.ndarray, name: str) -> pa.Array | None:
     return flat if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, array.shape[1])
 
 
-def _with_plain_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the column with texts as large strings, and JSON in our own type."""
+def _with_plain_types(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the column with texts as large strings, decimals as doubles, and JSON in our type."""
     nested = is_list(column.type)
     entry_type = column.type.value_type if nested else column.type
     if getattr(entry_type, "extension_name", "") == "arrow.json":
@@ -1750,10 +1777,13 @@ def _with_plain_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
         rows = [[None if x is None else json.loads(x) for x in row] for row in rows]
         return _nested_column(rows) if nested else _flat_column(rows[0])
     plain = entry_type.value_type if pa.types.is_dictionary(entry_type) else entry_type
-    if not is_text(plain):
+    if is_text(plain):
+        plain = pa.large_string()  # without a limit of 2 GB
+    elif pa.types.is_decimal(plain):
+        plain = pa.float64()
+    if plain == entry_type:
         return column
-    # Large strings have no limit of 2 GB.
-    return column.cast(pa.large_list(pa.large_string()) if nested else pa.large_string())
+    return column.cast(pa.large_list(plain) if nested else plain)
 
 
 # --- Lists --------------------------------------------------------------------------------
@@ -1777,7 +1807,7 @@ def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
         samples = _samples_of_one_type([sample for row in rows for sample in row], sizes)
         offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]))
         column = pa.LargeListArray.from_arrays(offsets, samples)
-    return pa.chunked_array([column])
+    return _with_plain_types(pa.chunked_array([column]))
 
 
 _PLAIN_ROWS = (list, tuple, np.ndarray)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import at_k
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 R = [[1, 0, 1, 1], [0, 0, 1, 0], [1, 1, 1, 1]]
@@ -56,9 +60,25 @@ def frames() -> dict[str, object]:
         [1, 0, 1, 0], axis=1
     )
     columns = {f"{i}": column for i, column in enumerate(TRANSPOSED)}
+    for dtype in (pl.Int64, pl.UInt8, pl.Boolean, pl.Float32, pl.Decimal(9, 2)):
+        found[f"polars {dtype}"] = pl.DataFrame(columns).cast(dtype)
+    found["polars lazy"] = pl.LazyFrame(columns)
     found["arrow table"] = pa.table(columns)
     found["arrow batch"] = pa.record_batch(columns)
     return found
+
+
+def lists_of(values: pa.Array) -> pa.Array:
+    return pa.ListArray.from_arrays(np.arange(0, 13, 4, dtype=np.int32), values)
+
+
+def dictionary_lists() -> pa.Array:
+    codes = pa.array(np.ravel(R).astype(np.int32))
+    return lists_of(pa.DictionaryArray.from_arrays(codes, pa.array([0, 1])))
+
+
+def run_end_lists() -> pa.Array:
+    return lists_of(pc.run_end_encode(pa.array(np.ravel(R))))
 
 
 CONTAINERS = frames() | {
@@ -69,6 +89,15 @@ CONTAINERS = frames() | {
     "lists of arrays without axes": [[np.array(entry) for entry in row] for row in R],
     "lists of scalars": [[np.int8(entry) for entry in row] for row in R],
     "lists of arrow scalars": [[pa.scalar(entry) for entry in row] for row in R],
+    "polars series of lists": pl.Series(R),
+    "polars series of decimals": pl.Series(R, dtype=pl.List(pl.Decimal(10, 2))),
+    "memoryview": np.array(R, dtype=np.int8).data,
+    "arrow lists": pa.array(R),
+    "arrow lists of decimals": pa.array(R, pa.list_(pa.decimal128(3))),
+    "arrow list views": pa.array(R, pa.list_view(pa.int8())),
+    "arrow lists of dictionaries": dictionary_lists(),
+    "arrow lists, run-end encoded": run_end_lists(),
+    "lists of decimals": [[Decimal(entry) for entry in row] for row in R],
     "series of lists": pd.Series(R, index=[3, 3, 1]),
 }
 
@@ -127,3 +156,14 @@ def test_a_frame_is_refused_where_one_column_is_needed():
 def test_an_entry_that_is_no_outcome_is_named(entry):
     with pytest.raises(ValueError, match=r"R\[1\]\[0\] is .*: an outcome is a number or a bool"):
         at_k.pass_at_k([[1, 0], [entry, 1]], 1)
+
+
+def test_a_missing_entry_of_polars_or_of_a_decimal_column_is_not_scored():
+    expected = at_k.pass_at_k([[1, 0], [1]], 1)
+    frame = pl.DataFrame({"a": [1, 1], "b": [0, None]})
+    rows = pl.Series([[1, 0], [1, None]])
+    decimals = pa.array([[1, 0], [1, None]], pa.list_(pa.decimal128(3)))
+    for given in (frame, frame.lazy(), rows, rows.to_arrow(), decimals):
+        assert at_k.pass_at_k(given, 1) == expected
+        found = at_k.load("gpassk").compute(predictions=given, k=1, include="pass@k")
+        assert found == {"pass@1": expected}

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import at_k
+import datasets
+import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -35,6 +38,10 @@ FORMS: dict[str, Any] = {
     "Arrow structs": pa.array(ROWS),
     "data frame": pd.DataFrame({"correct": CORRECT, "n": N}),
     "data frame of nullable integers": pd.DataFrame({"n": N, "correct": CORRECT}, dtype="Int64"),
+    "polars data frame": pl.DataFrame({"n": N, "correct": CORRECT}),
+    "polars series of structs": pl.Series(ROWS),
+    "decimals": pa.table({"n": N, "correct": pa.array(CORRECT, pa.decimal128(38))}),
+    "dataset": datasets.Dataset.from_list(ROWS),
     "Arrow table": pa.table({"n": N, "correct": CORRECT}),
     "Arrow batch": pa.record_batch({"n": N, "correct": CORRECT}),
 }
@@ -43,8 +50,6 @@ FORMS: dict[str, Any] = {
 @pytest.mark.parametrize("form", FORMS)
 def test_functions_take_counts_in_place_of_outcomes(form):
     counts = FORMS[form]
-    if form == "Arrow structs":
-        counts = counts.to_pylist()
     options: dict[str, dict[str, Any]] = {"g_pass_at_k_tau": {"tau": 0.5}}
     options["threshold_spectrum_at_k"] = {"weights": [0.25, 0.75]}
     for name in at_k.__all__:
@@ -160,3 +165,43 @@ def test_a_run_of_a_hundred_million_samples_is_small():
     assert at_k.pass_at_k(counts, 1) == pytest.approx(rates.mean(), rel=1e-12)
     result = at_k.load("gpassk").compute(predictions=counts, k=8, include="pass@k", confidence=0.95)
     assert result["pass@8"] == pytest.approx((1 - (1 - rates) ** 8).mean(), rel=1e-3)
+
+
+def test_groups_of_an_engine_are_counts():
+    samples = pd.DataFrame(
+        [(question, bool(x)) for question, row in enumerate(R) for x in row],
+        columns=["question", "correct"],
+    )
+    expected = at_k.pass_at_k(R, 2)
+    by_pandas = samples.groupby("question")["correct"].agg(n="size", correct="sum")
+    by_polars = (
+        pl.from_pandas(samples)
+        .group_by("question", maintain_order=True)
+        .agg(n=pl.len(), correct=pl.col("correct").sum())
+        .select("n", "correct")
+    )
+    query = (
+        "select count(*) as n, sum(correct::int) as correct from samples group by question order "
+        "by question"
+    )
+
+    def grouped() -> Any:
+        return duckdb.sql(query)
+
+    by_dataset = datasets.Dataset.from_pandas(by_pandas, preserve_index=False)
+    for counts in (
+        by_pandas,
+        by_polars,
+        by_polars.lazy(),
+        by_dataset,
+        grouped(),
+        grouped().df(),
+        grouped().pl(),
+        grouped().to_arrow_table(),
+        grouped().fetchnumpy(),
+    ):
+        assert at_k.pass_at_k(counts, 2) == expected
+        found = at_k.load("gpassk").compute(predictions=counts, k=2, include="pass@k")
+        assert found == {"pass@2": expected}
+    stream = grouped().arrow()  # which can be read once
+    assert at_k.pass_at_k(stream, 2) == expected

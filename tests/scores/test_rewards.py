@@ -205,6 +205,7 @@ def test_flat_prior_outcomes_are_rows_of_equal_length(R0):
     R, expected = [[0, 1, 1], [1, 0, 0]], [[1, 0], [1, 1]]
     assert at_k.bayes(R, None, R0) == at_k.bayes(R, None, expected)
     assert at_k.bayes(R, None, R0) == pytest.approx(scorio.bayes(np.array(R), R0=np.array(R0)))
+    assert at_k.bayes(R, None, (row for row in R0)) == at_k.bayes(R, None, expected)
     assert at_k.max_at_k_ci(R, 2, R0=R0) == at_k.max_at_k_ci(R, 2, R0=expected)
     for name, options in (("bayes_at_n", {}), ("max_at_k", {"k": 2})):
         compute = partial(at_k.load(name).compute, predictions=R, interval="posterior", **options)

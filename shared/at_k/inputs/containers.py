@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,9 @@ def plain_entry(value) -> Any:
     if isinstance(value, np.longdouble):  # its `item` returns a longdouble again
         return float(value)
     if hasattr(value, "as_py"):  # a scalar of Arrow
-        return value.as_py()
+        value = value.as_py()
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
     is_scalar = getattr(value, "ndim", None) == 0 and hasattr(value, "item")
     return value.item() if is_scalar else value
 
@@ -38,8 +41,23 @@ def plain_entry(value) -> Any:
 # --- Data frames --------------------------------------------------------------------------
 
 
+def as_arrow(values) -> Any:
+    """Return a frame or a column of polars or DuckDB, or a stream of Arrow, as one of Arrow.
+
+    Other values are returned as they are, and a memoryview as an array.
+    """
+    if isinstance(values, memoryview):
+        return np.asarray(values)
+    if hasattr(values, "collect_schema") and hasattr(values, "collect"):  # a lazy frame of polars
+        values = values.collect()
+    for method in ("to_arrow_table", "to_arrow", "read_all"):
+        if hasattr(values, method):
+            return getattr(values, method)()
+    return values
+
+
 def is_frame(values) -> bool:
-    """Whether the values are a data frame of pandas or polars, or a table of Arrow."""
+    """Whether the values are a data frame of pandas, or a table of Arrow."""
     return hasattr(values, "columns") and hasattr(values, "shape")
 
 
@@ -51,8 +69,6 @@ def frame_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
     Raises:
         ValueError: if the frame has one column, of lists: the column is what was meant.
     """
-    if hasattr(frame, "to_arrow"):  # polars
-        frame = frame.to_arrow()
     if hasattr(frame, "to_pylist"):  # Arrow
         columns = [column.to_pylist() for column in frame.columns]
         rows = [list(row) for row in zip(*columns, strict=True)]

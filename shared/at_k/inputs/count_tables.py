@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import entries_of, is_list_like, short
-from .containers import frame_rows, is_frame, to_array
+from .containers import frame_rows, is_frame, plain_entry, to_array
 from .counts import one_size
 
 _FORMS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
@@ -123,6 +123,8 @@ def _column_names(frame) -> list[str]:
 def _whole_numbers(entries, name: str, sizes: np.ndarray | None = None) -> np.ndarray:
     """Return counts as integers; a ValueError that names the first one that is not a count."""
     numbers = to_array(entries) if len(entries) else np.empty(0, dtype=np.int64)
+    if numbers.dtype.kind == "O":
+        numbers = np.asarray([plain_entry(entry) for entry in entries])
     is_number = numbers.dtype.kind in "iuf"
     valid = (numbers >= 0) & (numbers < 2**53) & (numbers % 1 == 0) if is_number else False
     if not np.all(valid):

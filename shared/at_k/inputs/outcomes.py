@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import is_list_like, is_masked, short
-from .containers import frame_rows, is_frame, plain_entry, to_array
+from .containers import as_arrow, frame_rows, is_frame, plain_entry, to_array
 from .count_tables import is_counts, read_counts
 from .counts import BinaryCounts, one_size
 
@@ -272,20 +272,22 @@ def read_outcomes(R, name: str = "R", labels: Mapping[str, float] | None = None)
         ValueError: if there is no question, if a question has no entry, or if an entry is not a
             finite number, with the place.
     """
+    R = as_arrow(R)
     if is_counts(R):
         return outcomes_of_counts(R, name)
     if is_frame(R):
         R = frame_rows(R, name)
     if not is_list_like(R):
         raise ValueError(f"{name} is {short(R)}: each question has a list of outcomes.")
-    array = to_array(R) if hasattr(R, "__array__") else np.empty(0, dtype=object)
+    is_array = hasattr(R, "__array__") and not hasattr(R, "to_pylist")  # Arrow's None would be nan
+    array = to_array(R) if is_array else np.empty(0, dtype=object)
     if array.dtype.kind in "biuf" and not is_masked(R):
         if array.ndim > 2:
             raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
         questions, samples = array.shape if array.ndim == 2 else (1, array.size)
         outcomes = Outcomes(array.ravel(), np.full(questions, samples), name, size=samples)
     else:
-        outcomes = _read_lists(R.tolist() if hasattr(R, "tolist") else list(R), name, labels or {})
+        outcomes = _read_lists(_entries(R), name, labels or {})
     if len(outcomes.sizes) == 0:
         raise ValueError(f"{name} holds no question.")
     if not (outcomes.size or outcomes.sizes.all()):
@@ -311,6 +313,8 @@ def outcomes_of_counts(counts, name: str) -> Outcomes:
 
 
 def _read_lists(rows: list[Any], name: str, labels: Mapping[str, float]) -> Outcomes:
+    if is_counts(rows):
+        return outcomes_of_counts(rows, name)
     if rows and not any(is_list_like(row) for row in rows):
         rows = [rows]
     for question, row in enumerate(rows):
@@ -345,7 +349,10 @@ _PLAIN_TYPES = {bool, int, float, str, type(None)}
 
 
 def _entries(row) -> list[Any]:
-    return row.tolist() if hasattr(row, "tolist") else list(row)
+    for method in ("tolist", "to_pylist"):
+        if hasattr(row, method):
+            return getattr(row, method)()
+    return list(row)
 
 
 def _fits_in_64_bits(entry) -> bool:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from ..checks import entries_of, is_list_like, is_masked, short
 from .columns import JSON, counted_samples, is_list, is_text, one_chunk
-from .containers import frame_rows, is_frame, plain_entry, to_array
+from .containers import as_arrow, frame_rows, is_frame, plain_entry, to_array
 from .count_tables import is_counts, read_counts
 from .outcomes import place
 
@@ -28,6 +28,7 @@ def prediction_column(predictions) -> pa.ChunkedArray:
         ValueError: if there is no question, if a question has no list of samples or an empty one,
             or if samples have different types, with the place.
     """
+    predictions = as_arrow(predictions)
     column = _counted_column(predictions) if is_counts(predictions) else _sample_column(predictions)
     if len(column) == 0:
         raise ValueError("predictions holds no question.")
@@ -74,6 +75,7 @@ def reference_column(references, questions: int) -> pa.ChunkedArray:
     """
     if references is None:
         return pa.chunked_array([pa.nulls(questions)])
+    references = as_arrow(references)
     column = _to_column(references, "references")
     if column is None:
         column = _flat_column(entries_of("references", references))
@@ -101,9 +103,10 @@ def _to_column(values, name: str) -> pa.ChunkedArray | None:
         column = source.with_format("arrow")[values.column_name][:]
     elif hasattr(values, "__array__") and not is_masked(values):
         column = _from_numpy(to_array(values), name)
-    if column is None or "view" in str(column.type):  # Arrow cannot cast every view correctly
+    # Arrow can neither cast every view correctly nor cast what is run-end encoded.
+    if column is None or "view" in str(column.type) or "run_end" in str(column.type):
         return None
-    return _with_plain_texts(pa.chunked_array([column]) if isinstance(column, pa.Array) else column)
+    return _with_plain_types(pa.chunked_array([column]) if isinstance(column, pa.Array) else column)
 
 
 # --- Arrays and columns -------------------------------------------------------------------
@@ -121,8 +124,8 @@ def _from_numpy(array: np.ndarray, name: str) -> pa.Array | None:
     return flat if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, array.shape[1])
 
 
-def _with_plain_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the column with texts as large strings, and JSON in our own type."""
+def _with_plain_types(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the column with texts as large strings, decimals as doubles, and JSON in our type."""
     nested = is_list(column.type)
     entry_type = column.type.value_type if nested else column.type
     if getattr(entry_type, "extension_name", "") == "arrow.json":
@@ -131,10 +134,13 @@ def _with_plain_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
         rows = [[None if x is None else json.loads(x) for x in row] for row in rows]
         return _nested_column(rows) if nested else _flat_column(rows[0])
     plain = entry_type.value_type if pa.types.is_dictionary(entry_type) else entry_type
-    if not is_text(plain):
+    if is_text(plain):
+        plain = pa.large_string()  # without a limit of 2 GB
+    elif pa.types.is_decimal(plain):
+        plain = pa.float64()
+    if plain == entry_type:
         return column
-    # Large strings have no limit of 2 GB.
-    return column.cast(pa.large_list(pa.large_string()) if nested else pa.large_string())
+    return column.cast(pa.large_list(plain) if nested else plain)
 
 
 # --- Lists --------------------------------------------------------------------------------
@@ -158,7 +164,7 @@ def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
         samples = _samples_of_one_type([sample for row in rows for sample in row], sizes)
         offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]))
         column = pa.LargeListArray.from_arrays(offsets, samples)
-    return pa.chunked_array([column])
+    return _with_plain_types(pa.chunked_array([column]))
 
 
 _PLAIN_ROWS = (list, tuple, np.ndarray)

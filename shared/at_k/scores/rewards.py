@@ -269,6 +269,8 @@ def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
     Raises:
         ValueError: unless R0 has this shape, without missing entries.
     """
+    if is_list_like(R0) and not hasattr(R0, "__len__"):  # a generator, which is read twice below
+        R0 = list(R0)
     if R0 is None or _has_no_entries(R0, questions):
         return np.zeros((questions, categories), dtype=np.int64)
     outcomes = read_outcomes(R0, "R0")
