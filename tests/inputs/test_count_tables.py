@@ -186,7 +186,7 @@ def test_groups_of_an_engine_are_counts():
     )
 
     def grouped() -> Any:
-        return duckdb.sql(query)
+        return duckdb.from_df(samples).query("samples", query)
 
     by_dataset = datasets.Dataset.from_pandas(by_pandas, preserve_index=False)
     for counts in (
