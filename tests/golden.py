@@ -156,9 +156,10 @@ def cases(family: str, targets: Iterable[str], inputs: Iterable[str], *axes) -> 
         yield family, f"{target}({shown})", partial(call, target, INPUTS[name], options)
 
 
-def call(target: str, inputs: tuple, options: dict) -> Any:
+def call(target: str, inputs: tuple, options: Inputs) -> Any:
     """Return the result of a function, or of the compute of a metric with the interval given."""
-    options = GIVEN.get(target, {}) | options
+    if target in COMPUTES and options.get("confidence", 0.95 if target == BAYES else None):
+        options = GIVEN[target] | options  # without a confidence, an interval is an error
     for key, value in options.items():
         if isinstance(value, str) and key == "check_correct_fn":
             options[key] = CHECKERS.get(value, value)
@@ -183,8 +184,7 @@ def in_steps(name: str, inputs: tuple, steps: str) -> dict:
             except ValueError:
                 metric.add_batch(**batch)
     last = dict(zip(ROLES, map(list, zip(*questions, strict=True)), strict=False))
-    options = GIVEN[f"{name}.compute"] | EACH[0]
-    length, scores = len(metric), metric.compute(**last, **options)
+    length, scores = len(metric), metric.compute(**last, **EACH[0])
     return {"length before": length, **scores, "length after": len(metric)}
 
 

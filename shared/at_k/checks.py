@@ -159,6 +159,8 @@ def check_k(k, n: np.ndarray | None = None) -> int:
         n: (M,) number of scored samples of each question, none of which k may exceed; or None if
             k is not bounded.
     """
+    if getattr(k, "ndim", None) == 0 and hasattr(k, "item"):  # an array of one number
+        k = k.item()
     is_integer = isinstance(k, (int, Integral)) and not isinstance(k, bool)
     if not is_integer or not 1 <= k <= _LARGEST_K:
         raise ValueError(f"k is {short(k)}: give a positive integer, at most a million.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import at_k
 import numpy as np
@@ -167,3 +168,51 @@ def test_a_missing_entry_of_polars_or_of_a_decimal_column_is_not_scored():
         assert at_k.pass_at_k(given, 1) == expected
         found = at_k.load("gpassk").compute(predictions=given, k=1, include="pass@k")
         assert found == {"pass@1": expected}
+
+
+@pytest.mark.parametrize("column", ["id", "Question", "task_id", "model", "n"])
+def test_a_frame_with_a_sample_in_each_row_is_refused(column):
+    frame = pd.DataFrame({column: [0, 0, 1, 1], "passed": [1, 0, 1, 1]})
+    for given in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        with pytest.raises(ValueError, match=f"R is a data frame with a column '{column}'"):
+            at_k.pass_at_k(given, 1)
+        with pytest.raises(
+            ValueError, match=f"predictions is a data frame with a column '{column}'"
+        ):
+            at_k.load("gpassk").compute(predictions=given, k=1)
+
+
+def test_a_threshold_of_lower_precision_is_the_decimal_it_stands_for():
+    class BFloat16(Tensor):
+        def __init__(self, value):
+            super().__init__(value, "torch.bfloat16")
+
+    outcomes = [[1, 1, 1, 0, 0]]
+    rounded = 0.6015625  # 0.6 as a bfloat16
+    for tau in (np.float16(0.6), np.float32(0.6), np.array(0.6, np.float32), BFloat16(rounded)):
+        assert at_k.g_pass_at_k_tau(outcomes, 5, tau) == 1.0
+        found = at_k.load("gpassk").compute(predictions=outcomes, k=5, thresholds=[tau])
+        assert found["G-Pass@5_0.6"] == 1.0
+
+
+def test_numbers_may_be_arrays_without_axes():
+    k: Any = np.array(2)
+    confidence: Any = np.array(0.9)
+    assert at_k.pass_at_k(R, k) == at_k.pass_at_k(R, 2)
+    assert at_k.pass_at_k_ci(R, 2, confidence) == at_k.pass_at_k_ci(R, 2, 0.9)
+
+
+def test_an_array_that_cannot_be_converted_raises_a_type_error():
+    class WithoutData:
+        ndim, shape = 2, (2, 2)
+
+        def __iter__(self):
+            raise NotImplementedError
+
+        def __array__(self, dtype=None, copy=None):
+            raise NotImplementedError("there are no data")
+
+    with pytest.raises(TypeError, match=r"WithoutData cannot be converted .* there are no data"):
+        at_k.pass_at_k(WithoutData(), 1)
+    with pytest.raises(TypeError, match=r"WithoutData cannot be converted .* there are no data"):
+        at_k.load("gpassk").compute(predictions=WithoutData(), k=1)

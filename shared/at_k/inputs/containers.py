@@ -15,13 +15,41 @@ def to_array(values) -> np.ndarray:
 
     A tensor of torch may need its gradient or be on another device. NumPy has no bfloat16, so that
     becomes float32, which has all of its values.
+
+    Raises:
+        TypeError: if the library cannot convert the array, for example because it has no data.
     """
-    if hasattr(values, "detach"):
-        values = values.detach().cpu()
-        if str(values.dtype) == "torch.bfloat16":
-            values = values.float()
-    array = np.asarray(values)
+    try:
+        if hasattr(values, "detach"):
+            values = values.detach().cpu()
+            if str(values.dtype) == "torch.bfloat16":
+                values = values.float()
+        array = np.asarray(values)
+    except (RuntimeError, NotImplementedError, TypeError) as error:
+        kind = f"{type(values).__module__}.{type(values).__name__}"
+        raise TypeError(f"A {kind} cannot be converted to an array: {error}") from error
     return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
+
+
+def shortest_decimal(number) -> Any:
+    """Return a number of lower precision than a double as the shortest decimal that rounds to it.
+
+    np.float32(0.6) is 0.6, and not 0.6000000238. Other values are returned as they are.
+    """
+    if getattr(number, "ndim", None) != 0 or not hasattr(number, "dtype"):
+        return number
+    value = to_array(number)[()]
+    if "bfloat16" in str(number.dtype):
+        decimals = (float(f"{value:.{digits}g}") for digits in range(1, 9))
+        return next(decimal for decimal in decimals if _to_bfloat16(decimal) == value)
+    return float(str(value)) if isinstance(value, (np.float16, np.float32)) else value
+
+
+def _to_bfloat16(number: float) -> np.float32:
+    """Return a number rounded to the upper 16 bits of a float32, to even if in the middle."""
+    bits = int(np.float32(number).view(np.uint32))
+    bits += 0x7FFF + (bits >> 16 & 1)
+    return np.uint32(bits & 0xFFFF0000).view(np.float32)
 
 
 def plain_entry(value) -> Any:
@@ -40,14 +68,24 @@ def plain_entry(value) -> Any:
 
 # --- Data frames --------------------------------------------------------------------------
 
+_NOT_SAMPLES = {
+    *("id", "question", "question_id", "problem", "problem_id", "prompt", "prompt_id", "task"),
+    *("task_id", "doc_id", "example_id", "instance_id", "idx", "index", "epoch", "sample_id"),
+    *("group", "cluster", "model", "reference", "answer", "target", "n", "c", "correct", "reward"),
+}
+"""Names of columns in frames whose rows are not the samples of one question, in lower case."""
+
 
 def as_arrow(values) -> Any:
     """Return a frame or a column of polars or DuckDB, or a stream of Arrow, as one of Arrow.
 
-    Other values are returned as they are, and a memoryview as an array.
+    A memoryview becomes an array, and a nested tensor a list. Other values are returned as they
+    are.
     """
     if isinstance(values, memoryview):
         return np.asarray(values)
+    if getattr(values, "is_nested", False):  # a tensor whose rows differ in length
+        return list(values.unbind())
     if hasattr(values, "collect_schema") and hasattr(values, "collect"):  # a lazy frame of polars
         values = values.collect()
     for method in ("to_arrow_table", "to_arrow", "read_all"):
@@ -61,24 +99,37 @@ def is_frame(values) -> bool:
     return hasattr(values, "columns") and hasattr(values, "shape")
 
 
-def frame_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
-    """Return the rows of a data frame, a question each.
-
-    Numbers without missing entries become an array, and other entries become lists.
+def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
+    """Return the rows of a data frame, which hold the samples of a question each.
 
     Raises:
-        ValueError: if the frame has one column, of lists: the column is what was meant.
+        ValueError: if a column identifies questions, so that a row is a sample; or if the only
+            column has lists, so that the column is what was meant.
     """
-    if hasattr(frame, "to_pylist"):  # Arrow
-        columns = [column.to_pylist() for column in frame.columns]
-        rows = [list(row) for row in zip(*columns, strict=True)]
-    else:
-        dtypes = getattr(frame, "dtypes", [])
-        if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes):
-            return np.asarray(frame)
-        rows = np.asarray(frame.astype(object)).tolist()  # which keeps missing entries as they are
-    if rows and len(rows[0]) == 1 and is_list_like(rows[0][0]):
+    for column in getattr(frame, "column_names", frame.columns):
+        if str(column).lower() in _NOT_SAMPLES:
+            raise ValueError(
+                f"{name} is a data frame with a column {column!r}, which holds no samples: each "
+                f"row is a question, and each column one of its samples. at_k.read gathers the "
+                f"rows of other frames by question."
+            )
+    rows = frame_rows(frame)
+    if len(rows) and len(rows[0]) == 1 and is_list_like(rows[0][0]):
         raise ValueError(
             f"{name} is a data frame whose one column has a list in each row: give the column."
         )
     return rows
+
+
+def frame_rows(frame) -> np.ndarray | list[list[Any]]:
+    """Return the rows of a data frame.
+
+    Numbers without missing entries become an array, and other entries become lists.
+    """
+    if hasattr(frame, "to_pylist"):  # Arrow
+        columns = [column.to_pylist() for column in frame.columns]
+        return [list(row) for row in zip(*columns, strict=True)]
+    dtypes = getattr(frame, "dtypes", [])
+    if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes):
+        return np.asarray(frame)
+    return np.asarray(frame.astype(object)).tolist()  # which keeps missing entries as they are

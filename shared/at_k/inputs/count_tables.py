@@ -113,7 +113,7 @@ def _columns(values, name: str) -> dict[str, Any]:
 
 
 def _column(values, name: str) -> Any:
-    return frame_rows(values, name) if is_frame(values) else entries_of(name, values)
+    return frame_rows(values) if is_frame(values) else entries_of(name, values)
 
 
 def _column_names(frame) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import is_list_like, is_masked, short
-from .containers import as_arrow, frame_rows, is_frame, plain_entry, to_array
+from .containers import as_arrow, is_frame, plain_entry, sample_rows, to_array
 from .count_tables import is_counts, read_counts
 from .counts import BinaryCounts, one_size
 
@@ -276,7 +276,7 @@ def read_outcomes(R, name: str = "R", labels: Mapping[str, float] | None = None)
     if is_counts(R):
         return outcomes_of_counts(R, name)
     if is_frame(R):
-        R = frame_rows(R, name)
+        R = sample_rows(R, name)
     if not is_list_like(R):
         raise ValueError(f"{name} is {short(R)}: each question has a list of outcomes.")
     is_array = hasattr(R, "__array__") and not hasattr(R, "to_pylist")  # Arrow's None would be nan

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from ..checks import entries_of, is_list_like, is_masked, short
 from .columns import JSON, counted_samples, is_list, is_text, one_chunk
-from .containers import as_arrow, frame_rows, is_frame, plain_entry, to_array
+from .containers import as_arrow, is_frame, plain_entry, sample_rows, to_array
 from .count_tables import is_counts, read_counts
 from .outcomes import place
 
@@ -46,7 +46,7 @@ def prediction_column(predictions) -> pa.ChunkedArray:
 
 def _sample_column(predictions) -> pa.ChunkedArray:
     if is_frame(predictions):
-        predictions = frame_rows(predictions, "predictions")
+        predictions = sample_rows(predictions, "predictions")
     column = _to_column(predictions, "predictions")
     if column is not None and not pa.types.is_struct(column.type):
         return column

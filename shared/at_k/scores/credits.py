@@ -19,10 +19,8 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from ..checks import as_list, check_number
-from ..inputs.containers import to_array
+from ..inputs.containers import shortest_decimal
 from .score import Score
 
 Credits = tuple[float, ...]
@@ -64,13 +62,12 @@ def threshold(k: int, tau: float) -> Credits:
 def check_tau(tau) -> float:
     """Return the threshold tau as a float in [0, 1].
 
-    A number of lower precision is the shortest decimal that it stands for: np.float32(0.6) is 0.6,
-    and not 0.6000000238, which would require more samples.
+    A number of lower precision is taken for the decimal that it stands for, as its binary value can
+    be larger, and would then require more samples.
     """
-    number = to_array(tau)[()] if getattr(tau, "ndim", None) == 0 else tau
-    if isinstance(number, (np.float16, np.float32)):
-        number = float(str(number))
-    return check_number("tau", number, "a threshold is a share of the k samples, from 0 to 1", 0, 1)
+    return check_number(
+        "tau", shortest_decimal(tau), "a threshold is a share of the k samples, from 0 to 1", 0, 1
+    )
 
 
 def above_half(k: int) -> Credits:
