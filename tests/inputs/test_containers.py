@@ -189,7 +189,8 @@ def test_a_threshold_of_lower_precision_is_the_decimal_it_stands_for():
 
     outcomes = [[1, 1, 1, 0, 0]]
     rounded = 0.6015625  # 0.6 as a bfloat16
-    for tau in (np.float16(0.6), np.float32(0.6), np.array(0.6, np.float32), BFloat16(rounded)):
+    taus: list[Any] = [np.float16(0.6), np.float32(0.6), np.array(0.6, np.float32)]
+    for tau in (*taus, BFloat16(rounded)):
         assert at_k.g_pass_at_k_tau(outcomes, 5, tau) == 1.0
         found = at_k.load("gpassk").compute(predictions=outcomes, k=5, thresholds=[tau])
         assert found["G-Pass@5_0.6"] == 1.0
