@@ -22,7 +22,7 @@ def rows_of_runs(name: str, values=("x", "y", "z")) -> list[dict]:
     ]
 
 
-@pytest.mark.parametrize("name", ["filter", "model", "Model", "eval_id", "run_id", "temperature"])
+@pytest.mark.parametrize("name", ["filter", "model", "Model", "eval_id", "run_id", "condition"])
 @pytest.mark.parametrize("key", [None, "doc_id"])
 def test_different_runs_are_not_samples_of_one_question(tmp_path, name, key):
     rows = rows_of_runs(name)
@@ -37,6 +37,18 @@ def test_different_runs_are_not_samples_of_one_question(tmp_path, name, key):
         [[1]] * 4 + [[0]] * 8
     )
     assert read_rows(tmp_path, rows, pool=name) == {"predictions": [[1, 0, 0]] * 4}
+
+
+def test_a_field_of_a_column_can_name_the_run(tmp_path):
+    rows = [
+        {"id": i, "meta": {"model": model, "tokens": i + len(model)}, "correct": 1}
+        for model in ("a", "bb")
+        for i in (0, 1)
+    ]
+    with pytest.raises(SelectionError, match=r"different values of meta\.model: 'a', 'bb'"):
+        read_rows(tmp_path, rows)
+    assert read_rows(tmp_path, rows, where={"meta.model": "a"}) == {"predictions": [[1], [1]]}
+    assert read_rows(tmp_path, rows, pool="meta.model") == {"predictions": [[1, 1], [1, 1]]}
 
 
 def test_the_error_of_a_mixture_shows_the_flags(capsys, tmp_path):

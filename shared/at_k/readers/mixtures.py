@@ -16,6 +16,7 @@ _IDENTIFYING = {
     *("run", "run_id", "run_name", "eval_id", "eval", "experiment", "experiment_id", "log"),
     *("step", "global_step", "training_step", "iteration", "temperature", "config", "system"),
     *("solver", "method", "variant", "agent", "prompt_template", "template", "num_fewshot"),
+    *("condition", "setting", "arm", "source", "file", "filename", "path"),
     # what became of it
     *("filter", "filter_key", "scorer", "scorer_name", "metric", "metric_name", "grader"),
     # which question it answers
@@ -49,8 +50,8 @@ def refuse_mixtures(
     Raises:
         SelectionError: with the name and the values of the column.
     """
-    for name, cells in columns.items():
-        if name.lower() not in _IDENTIFYING or name in (*key, *used):
+    for name, cells in (columns | _fields(columns)).items():
+        if name.rpartition(".")[2].lower() not in _IDENTIFYING or name in (*key, *used):
             continue
         rows = _rows_that_differ(cells, rows_of)
         if rows is None or _numbers_rows(name, cells, rows_of):
@@ -67,6 +68,16 @@ def refuse_mixtures(
             columns,
             [where, f"{name} {' '.join(key)}", name],
         )
+
+
+def _fields(columns: Columns) -> Columns:
+    """Return the fields of columns whose entries are dicts, by their dotted names."""
+    return {
+        f"{name}.{field}": [cell.get(field) if isinstance(cell, dict) else None for cell in cells]
+        for name, cells in columns.items()
+        if len(cells) and isinstance(cells[0], dict)
+        for field in cells[0]
+    }
 
 
 def _rows_that_differ(

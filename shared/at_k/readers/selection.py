@@ -25,7 +25,10 @@ USUAL_NAMES = {
         *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id"),
         *("instance_id", "id", "question", "problem", "prompt"),
     ),
-    "n": ("n", "n_samples", "num_samples", "total", "samples"),
+    "n": (
+        *("n", "n_samples", "num_samples", "total", "samples"),
+        *("attempts", "num_attempts", "trials", "num_trials"),
+    ),
     "correct": ("c", "correct", "num_correct", "n_correct", "passed"),
     "groups": ("groups", "group"),
     "R0": ("r0",),
@@ -101,12 +104,6 @@ def choose_columns(
         ValueError: if the columns that are named exclude each other.
     """
     _check_exclusive(named)
-    for role in ("predictions", "outcomes"):
-        if role in named and numbers_samples(table.columns[named[role]], rows_of, in_order=True):
-            raise ValueError(
-                f"{named[role]} holds 0 to n-1 or 1 to n in each question: it numbers the samples "
-                f"and has no {role}."
-            )
     if "n" in named or "outcomes" in named:
         return {role: named[role] for role in ("n", "correct", "outcomes") if role in named}
     references = [named["references"]] if "references" in named else _found(table, "references")
@@ -134,8 +131,15 @@ def choose_columns(
     if predictions and ("references" in named or (checked and references)):
         return _with_references(table, _only(table, "predictions", predictions), references)
     if "references" in named or not (predictions or graded):
+        numbered = [*_found(table, "predictions"), *_found(table, "outcomes")]
+        reason = (
+            f"{numbered[0]} holds 0 to n-1 or 1 to n in each question, as the index of a sample "
+            f"does, and no other column has"
+            if numbered
+            else "There is no column with"
+        )
         raise SelectionError(
-            f"There is no column with a usual name for samples. {list_columns(table.columns)}",
+            f"{reason} a usual name for samples. {list_columns(table.columns)}",
             ["predictions"] if "references" in named else ["predictions", "outcomes"],
             table.columns,
         )
