@@ -113,9 +113,9 @@ def by_group(runs: Sequence[Run], options: Options) -> Chart:
         x = number_axis("mean", "mean reward")
     return Chart(
         "Bayes@N and avg@N",
-        f"Dot and bar: Bayes@N with its {percent(options['confidence'])} credible interval "
-        "for the same questions. Vertical tick: avg@N. With fewer samples, the interval is wider "
-        "and Bayes@N is farther from avg@N.",
+        f"Dot and bar: Bayes@N with its {percent(options['confidence'])} credible interval, the "
+        "range if the same questions were sampled again. Vertical tick: avg@N. With fewer samples, "
+        "the interval is wider and Bayes@N is farther from avg@N.",
         interval_chart(rows, x, "group", "run"),
     )
 

@@ -42,7 +42,7 @@ VOTE, MAJORITY = "vote@k: most frequent answer", "maj@k: more than half"
 
 def calls(options: Options, smallest: int) -> dict[str, Call]:
     ks = sorted({*curve_ks(smallest, 16), options["k"]})
-    interval = {"confidence": options["confidence"], "interval": "auto"}
+    interval = {"confidence": options["confidence"]}
     return {
         "scores": Call({"k": options["k"], **interval}),
         "by_k": Call({"k": ks, **interval, "return_per_question": True}),
@@ -55,6 +55,9 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
     for run in runs:
         scores = run.scores()
         parts = [f"a single sample is correct {percent(scores[run.find_key('avg@')])} of the time"]
+        if k == 1:
+            clauses += parts
+            continue
         if f"vote@{k}" in scores:  # only if the samples are answers
             parts.append(f"a vote of {k} is correct {percent(scores[f'vote@{k}'])} of the time")
         majority = percent(scores[f"maj@{k}"])

@@ -54,7 +54,7 @@ def compared_ks(k: int) -> list[int]:
 def calls(options: Options, smallest: int) -> dict[str, Call]:
     ks = compared_ks(options["k"])
     thresholds = sorted({i / k for k in ks for i in range(1, k + 1)})
-    interval = {"confidence": options["confidence"], "interval": "auto"}
+    interval = {"confidence": options["confidence"]}
     return {
         "scores": Call(
             {

@@ -48,7 +48,7 @@ GRADES = [
 def calls(options: Options, smallest: int) -> dict[str, Call]:
     k = options["k"]
     common: dict[str, Any] = {} if options["w"] is None else {"w": options["w"]}
-    common |= {"confidence": options["confidence"], "interval": "auto"}
+    common |= {"confidence": options["confidence"]}
     return {
         "scores": Call({"k": sorted({1, k}), **common}),
         "by_k": Call(

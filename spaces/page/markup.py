@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from .charts import Chart
-from .sentences import percent
+from .sentences import interval_notes, percent
 from .space import Options, Run
 
 _STATISTICS = ("_mu", "_sigma", "_lo", "_hi")
@@ -36,12 +36,12 @@ def caption_html(chart: Chart) -> str:
 
 
 def score_table_html(runs: Sequence[Run], options: Options) -> str:
-    """Return the table of the scores that all runs have, with their intervals.
+    """Return the table of the scores that all runs have, with their intervals and what these are.
 
     If there are two runs, the last column is their difference.
     """
     keys = [key for key in runs[0].scores() if _is_score(key, runs)]
-    has_intervals = any(f"{key}_lo" in runs[0].scores() for key in keys)
+    has_intervals = any(run.interval_method(key) for run in runs for key in keys)
     headers = [""]
     for run in runs:
         headers.append(escape(run.label) if len(runs) > 1 else "score")
@@ -60,7 +60,9 @@ def score_table_html(runs: Sequence[Run], options: Options) -> str:
             difference = runs[1].scores()[key] - runs[0].scores()[key]
             cells.append(f"{difference:+.4f}".replace("-", "&minus;"))
         rows.append(cells)
-    return _table_html(headers, rows)
+    notes = interval_notes(runs, keys, options["confidence"]) if has_intervals else []
+    note = f'<p class="caption">{escape(" ".join(notes))}</p>' if notes else ""
+    return _table_html(headers, rows) + note
 
 
 def _is_score(key: str, runs: Sequence[Run]) -> bool:
@@ -71,10 +73,10 @@ def _is_score(key: str, runs: Sequence[Run]) -> bool:
 
 
 def _interval(run: Run, key: str) -> str:
-    """Return the confidence limits of a score as text, which is empty if it has none."""
-    scores = run.scores()
-    if f"{key}_lo" not in scores:
-        return ""
+    """Return the confidence limits of a score as text: "none" if it has none."""
+    scores, method = run.scores(), run.interval_method(key)
+    if not method or method.startswith("none"):
+        return "none"
     return f"{scores[f'{key}_lo']:.3f} to {scores[f'{key}_hi']:.3f}"
 
 

@@ -48,12 +48,14 @@ class Answer:
         options: the options that were used. Those that are limited by the number of samples may be
             lower than requested.
         samples: the samples of each run, by its label.
+        warnings: what `compute` warned of, without repetitions.
     """
 
     runs: list[Run]
     calls: dict[str, Call]
     options: Options
     samples: dict[str, Samples]
+    warnings: tuple[str, ...] = ()
 
 
 def make_request(space: Space, checker: str, options: Options, **samples: Any) -> Request:

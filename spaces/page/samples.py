@@ -49,9 +49,21 @@ def read_samples(request: Request, parameters: Container[str]) -> dict[str, Samp
     return samples
 
 
+def sample_counts(samples: Samples) -> list[int]:
+    """Return the number of scored samples of each question."""
+    predictions = samples["predictions"]
+    if isinstance(predictions, dict):  # counts of samples
+        return predictions["n"]
+    return [sum(sample is not None for sample in row or ()) for row in predictions]
+
+
 def _check_size(samples: Samples, prefix: str) -> None:
     """Raise a ValueError, with a prefix in its message, if the samples are too many."""
-    sizes = [len(row) for row in samples["predictions"]]
+    predictions = samples["predictions"]
+    if isinstance(predictions, dict):
+        sizes = predictions["n"]
+    else:
+        sizes = [len(row or ()) for row in predictions]
     counts = (
         ("questions", len(sizes), MAX_QUESTIONS),
         ("samples per question", max(sizes), MAX_SAMPLES_PER_QUESTION),
@@ -78,12 +90,14 @@ def _read_file(path: str, columns: Mapping[str, Any]) -> Samples:
         questions = read_questions(path, **columns)
     except SelectionError as error:
         raise ValueError(_with_remedy(error)) from error
-    if isinstance(questions.arguments["predictions"], dict):
-        raise ValueError("There are counts of samples. Give the outcome of each sample.")
-    return {
-        name: column.to_pylist() if hasattr(column, "to_pylist") else list(column)
-        for name, column in questions.arguments.items()
-    }
+    return {name: _as_lists(column) for name, column in questions.arguments.items()}
+
+
+def _as_lists(column: Any) -> Any:
+    """Return a column as a list. Counts are a dict of two lists."""
+    if isinstance(column, dict):
+        return {name: _as_lists(counts) for name, counts in column.items()}
+    return column.to_pylist() if hasattr(column, "to_pylist") else list(column)
 
 
 def _with_remedy(error: SelectionError) -> str:
@@ -93,6 +107,14 @@ def _with_remedy(error: SelectionError) -> str:
     """
     if error.roles == ("groups",):
         return str(error)
+    if "where" in error.roles:  # the last example is the column that varies
+        return (
+            f"{error} Give each run as a file of its own, or leave out the column "
+            f"{error.examples[-1]} if all samples are of one run."
+        )
+    present = {column.lower() for column in error.choices}
+    if all(present.intersection(USUAL_NAMES[role]) for role in error.roles):
+        return f"{error} Leave out the columns that are not meant."
     names = " or ".join(f'"{USUAL_NAMES[role][0]}"' for role in error.roles)
     return f"{error} Name a column {names}."
 

@@ -28,12 +28,47 @@ def sentence_per_run(runs: Sequence[Run], clauses: Sequence[str]) -> str:
     return " ".join(f"{run.label}: {clause}." for run, clause in zip(runs, clauses, strict=True))
 
 
-_SHADING = {
-    "sampling": "{level} range if the same questions were sampled again",
-    "hierarchical": "{level} range if the same questions were sampled again",
+_SAME_QUESTIONS = "{level} range if the same questions were sampled again"
+_MEANINGS = {
+    "posterior": _SAME_QUESTIONS,
+    "sampling": _SAME_QUESTIONS,
+    "hierarchical": _SAME_QUESTIONS,
     "questions": "{level} range for other questions like these",
     "none": "all possible values, because the samples do not determine a range",
 }
+
+
+def interval_notes(runs: Sequence[Run], keys: Sequence[str], confidence: float) -> list[str]:
+    """Return the sentences below a table that say what its intervals are, and why some lack one.
+
+    Args:
+        runs: the runs in the table.
+        keys: the scores in the table.
+        confidence: the confidence level.
+    """
+    scores_by_meaning: dict[str, list[str]] = {}
+    scores_by_reason: dict[str, list[str]] = {}
+    for run in runs:
+        for key in keys:
+            name, _, reason = run.interval_method(key).partition(": ")
+            if name == "none":
+                only = f"interval='questions' applies to {key}"
+                reason = reason.replace(only, "an interval for other questions like these applies")
+                scores_by_reason.setdefault(reason, []).append(key)
+            elif name:
+                scores_by_meaning.setdefault(_MEANINGS[name], []).append(key)
+    notes = []
+    for meaning, found in scores_by_meaning.items():
+        which = f" for {_names(found)}" if len(scores_by_meaning) > 1 else ""
+        notes.append(f"Interval{which}: {meaning.format(level=percent(confidence))}.")
+    for reason, found in scores_by_reason.items():
+        which = f" for {_names(found)}" if scores_by_meaning else ""
+        notes.append(f"No interval{which}: {reason}.")
+    return notes
+
+
+def _names(keys: Sequence[str]) -> str:
+    return ", ".join(dict.fromkeys(keys))
 
 
 def shading_note(runs: Sequence[Run], call: str, confidence: float) -> str:
@@ -48,14 +83,9 @@ def shading_note(runs: Sequence[Run], call: str, confidence: float) -> str:
     by_run = {}
     for run in runs:
         scores = run.scores(call)
-        methods = {
-            name.partition(":")[0]
-            for key, name in scores.items()
-            if key.endswith("_interval")
-            and "/" not in key
-            and key.removesuffix("_interval") + "_lo" in scores
-        }
-        meanings = {_SHADING[method].format(level=level) for method in methods}
+        keys = [key.removesuffix("_lo") for key in scores if key.endswith("_lo") and "/" not in key]
+        methods = {run.interval_method(key, call).partition(":")[0] for key in keys}
+        meanings = {_MEANINGS[method].format(level=level) for method in methods}
         by_run[run.label] = " or ".join(sorted(meanings))
     if len(set(by_run.values())) == 1:
         return f"Shaded: {by_run[runs[0].label]}."

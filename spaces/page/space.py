@@ -75,6 +75,15 @@ class Run:
         """Return the first key that starts with a prefix, such as "avg@" for "avg@8"."""
         return next(key for key in self.scores(call) if key.startswith(prefix))
 
+    def interval_method(self, key: str, call: str = "scores") -> str:
+        """Return the name of the interval method of a score, or "" if it has no interval.
+
+        Without one that `compute` chose, it is "posterior". It is "none: " and the reason if there
+        is an interval for other scores, but not for this one.
+        """
+        scores = self.scores(call)
+        return scores.get(f"{key}_interval", "posterior" if f"{key}_lo" in scores else "")
+
     def chart_row(self, call: str, key: str, **columns: Any) -> dict[str, Any]:
         """Return a row of data for a chart: the score of a key, and its limits if it has them.
 

@@ -19,6 +19,9 @@ _CHECKER_NOTES = {
     "math_verify": "Checked with math_verify: the sample is mathematically equal to the reference.",
 }
 
+_FEW = 0.05
+"""The share of samples that equal their references below which another checker is suggested."""
+
 
 @dataclass(frozen=True)
 class View:
@@ -42,11 +45,12 @@ class View:
 def make_view(space: Space, request: Request, answer: Answer, downloads: Downloads) -> View:
     """Return what the page of a Space shows for a request and its answer."""
     notes = [_samples_note(space, answer.runs)]
-    samples = answer.samples.values()
+    samples = list(answer.samples.values())
     if any("references" in run for run in samples):
         notes.append(_CHECKER_NOTES[request.checker])
-        if request.checker == "exact_match" and not any(map(_has_exact_match, samples)):
-            notes.append(f"No {space.cell_noun} equals its reference exactly. Try another checker.")
+        if request.checker == "exact_match":
+            notes += _exact_match_notes(space, samples)
+    notes += [*_unscored_notes(space, samples), *answer.warnings]
     notes += _lowered_notes(space, request, answer)
     return View(
         result=result_html(space.sentence(answer.runs, answer.options), " ".join(notes)),
@@ -71,12 +75,30 @@ def _samples_note(space: Space, runs: Iterable[Run]) -> str:
     return f"{'; '.join(parts)}."
 
 
-def _has_exact_match(samples: Samples) -> bool:
-    """Return whether a sample equals its reference, or a question has a list of references."""
-    for row, reference in zip(samples["predictions"], samples["references"], strict=True):
-        if isinstance(reference, list) or str(reference) in map(str, row):
-            return True
-    return False
+def _exact_match_notes(space: Space, runs: Iterable[Samples]) -> list[str]:
+    """Return a suggestion if few samples equal their references."""
+    equal = total = 0
+    for run in runs:
+        for row, reference in zip(run["predictions"], run["references"], strict=True):
+            accepted = set(map(str, reference if isinstance(reference, list) else [reference]))
+            equal += sum(str(sample) in accepted for sample in row)
+            total += len(row)
+    if equal >= _FEW * total:
+        return []
+    return [
+        f"Only {equal:,} of {total:,} {space.cell_noun}s do. Try the checker numeric, which "
+        f"compares the last number of each {space.cell_noun}."
+    ]
+
+
+def _unscored_notes(space: Space, runs: Iterable[Samples]) -> list[str]:
+    """Return how many samples are None, which are not scored."""
+    columns = [run["predictions"] for run in runs if isinstance(run["predictions"], list)]
+    unscored = sum(row.count(None) for column in columns for row in column)
+    if not unscored:
+        return []
+    noun = f"{space.cell_noun} is" if unscored == 1 else f"{space.cell_noun}s are"
+    return [f"{unscored:,} {noun} empty and not scored."]
 
 
 def _lowered_notes(space: Space, request: Request, answer: Answer) -> list[str]:

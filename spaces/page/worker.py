@@ -7,6 +7,7 @@ import logging
 import os
 import resource
 import tempfile
+import warnings
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -14,7 +15,7 @@ import evaluate
 
 from .files import metric_script
 from .request import Answer, Request, Samples
-from .samples import MAX_BYTES, read_samples
+from .samples import MAX_BYTES, read_samples, sample_counts
 from .space import Call, Run
 
 _MAX_MEMORY = 3 << 30
@@ -62,10 +63,7 @@ def _shortened(message: str) -> str:
 def _score(request: Request) -> Answer:
     metric = evaluate.load(str(metric_script(request.metric)))
     samples = read_samples(request, inspect.signature(metric._compute).parameters)
-    counts = {
-        label: [sum(sample is not None for sample in row) for row in run["predictions"]]
-        for label, run in samples.items()
-    }
+    counts = {label: sample_counts(run) for label, run in samples.items()}
     smallest = max(1, min(min(run) for run in counts.values()))
     options = dict(request.options)
     for name in request.limited_options:
@@ -77,11 +75,16 @@ def _score(request: Request) -> Answer:
         calls = {
             name: Call({**checker, **call.arguments}, call.sweep) for name, call in calls.items()
         }
-    runs = [
-        Run(label, counts[label], {name: _compute(metric, run, c) for name, c in calls.items()})
-        for label, run in samples.items()
-    ]
-    return Answer(runs, calls, options, samples)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        # The page itself says how many samples equal their references.
+        warnings.filterwarnings("ignore", "None of the .* exact_match", UserWarning)
+        runs = [
+            Run(label, counts[label], {name: _compute(metric, run, c) for name, c in calls.items()})
+            for label, run in samples.items()
+        ]
+    messages = dict.fromkeys(str(warning.message) for warning in caught)
+    return Answer(runs, calls, options, samples, tuple(messages))
 
 
 def _compute(metric: evaluate.Metric, samples: Samples, call: Call) -> Any:

@@ -54,7 +54,7 @@ def arguments_of(answer):
     confidence = options["confidence"]
     if answer["metric"] == "bayes_at_n":
         return {"confidence": confidence, "bounds": [0, 1], "return_per_question": True}
-    interval = {"confidence": confidence, "interval": "auto"}
+    interval = {"confidence": confidence}
     if answer["metric"] == "max_at_k":
         return {"k": [1, options["k"]], **interval}
     if answer["metric"] == "cons_at_k":

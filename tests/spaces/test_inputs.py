@@ -34,16 +34,29 @@ def test_pasted_csv_with_one_sample_in_each_row_is_scored(browser, space):
         assert re.match(r"2 \w+, 2 \w+ each\.", note(page))
 
 
+def test_pasted_counts_are_scored(browser, space):
+    with opened(browser, space) as page:
+        before = sentence(page)
+        paste(page, "question_id,n,correct\nq1,6,2\nq2,6,6\nq3,6,0\n")
+        wait_for_change(page, before)
+        assert re.match(r"3 \w+, 6 \w+ each\.$", note(page).split(" k was")[0])
+
+
 def bad_texts(space):
     """Return texts that cannot be scored, with a part of the message for each."""
     bad = {
         '{"predictions": [': "line 1: invalid JSON",
         '{"text": "1"}': "no column with a usual name for samples. The columns are text. Name a "
         'column "predictions" or "outcomes".',
-        "sample\n1\n0": "no column with a usual name for the question that it belongs to. The "
-        'columns are sample. Name a column "question_id".',
+        "sample\n1\n0": "no column with a usual name for the question of a row.",
         "[" * 100_000: "nested too deep",
         '{"outcomes": []}': "is empty",
+        '{"outcomes": null}\n{"outcomes": [1]}': "predictions[0] is None: each question has a list",
+        "id,model,outcome\nq1,a,1\nq1,b,0": "different values of model: 'a', 'b'. They can be "
+        "different runs or questions. The columns are id, model, outcome. Give each run as a file "
+        "of its own, or leave out the column model if all samples are of one run.",
+        '{"samples": ["1"], "answer": "1", "outcomes": [1]}': "has graded outcomes. Leave out the "
+        "columns that are not meant.",
         '{"outcomes": [1, null]}\n{"outcomes": [null]}': "nothing but None",
     }
     if space.name != "score_agg":
