@@ -1458,11 +1458,11 @@ def match(
         expected = "exact_match compares texts with a text (for numbers there is numeric)"
         answers, counts = _acceptable_answers(references, _as_text, expected)
         accepted = pa.array(answers, pa.large_string())
-    return _equals_any(one_chunk(values), accepted.cast(values.type), counts, sizes)
+    return _equals_any(values, accepted.cast(values.type), counts, sizes)
 
 
 def _equals_any(
-    values: pa.Array, accepted: pa.Array, counts: np.ndarray, sizes: np.ndarray
+    values: pa.ChunkedArray, accepted: pa.Array, counts: np.ndarray, sizes: np.ndarray
 ) -> np.ndarray:
     """Return (S,) whether each sample equals an acceptable answer of its question.
 

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import io
 import json
 import lzma
 from collections.abc import Callable
@@ -10,6 +11,7 @@ import at_k
 import pyarrow as pa
 import pytest
 from at_k.readers import files
+from at_k.readers.files import parse_json_lines, parse_with_arrow
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -92,12 +94,16 @@ def typed(value) -> str:
 
 
 @settings(deadline=None, max_examples=300)
-@given(rows=TABLES, gap=st.sampled_from(["\n", "\n\n", "\r\n"]))
-def test_arrow_reads_what_python_reads(rows, gap):
+@given(
+    rows=TABLES,
+    gap=st.sampled_from(["\n", "\n\n", "\r\n"]),
+    block_size=st.sampled_from([1, 20, 1000]),
+)
+def test_arrow_reads_what_python_reads(rows, gap, block_size):
     text = gap.join(map(json.dumps, rows)) + gap
-    by_arrow = files._parse_with_arrow(text.encode())
+    by_arrow = parse_with_arrow(io.BytesIO(text.encode()), block_size)
     if by_arrow is not None:
-        by_python = files._parse_json_lines(text, "a.jsonl")
+        by_python = parse_json_lines(text, "a.jsonl")
         assert list(by_arrow) == list(by_python)
         for name in by_python:
             assert typed(list(by_arrow[name])) == typed(by_python[name])
@@ -116,11 +122,11 @@ def test_arrow_reads_what_python_reads(rows, gap):
 )
 def test_arrow_reads_texts_integers_and_bools(rows):
     text = "".join(json.dumps(row) + "\n" for row in rows)
-    columns = files._parse_with_arrow(text.encode())
-    assert columns is not None
-    assert {name: list(cells) for name, cells in columns.items()} == files._parse_json_lines(
-        text, "a.jsonl"
-    )
+    for block_size in (1, 1000):
+        columns = parse_with_arrow(io.BytesIO(text.encode()), block_size)
+        assert columns is not None
+        read = {name: list(cells) for name, cells in columns.items()}
+        assert read == parse_json_lines(text, "a.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -137,14 +143,14 @@ def test_arrow_reads_texts_integers_and_bools(rows):
     ],
 )
 def test_what_arrow_would_convert_or_refuse_is_left_to_python(text):
-    assert files._parse_with_arrow(text.encode()) is None
+    assert parse_with_arrow(io.BytesIO(text.encode())) is None
 
 
 def test_a_large_file_gives_the_scores_of_a_small_one(tmp_path, monkeypatch):
     file = tmp_path / "a.jsonl"
     file.write_bytes(LINES)
     expected = at_k.load("gpassk").compute(**at_k.read(file), k=[1, 2])
-    monkeypatch.setattr(files, "ARROW_BYTES", 0)
+    monkeypatch.setattr(files, "ARROW_BYTES", 1)
     read = at_k.read(file)
     assert isinstance(read["predictions"], pa.ChunkedArray)
     assert at_k.load("gpassk").compute(**read, k=[1, 2]) == expected

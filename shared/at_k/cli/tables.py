@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..inputs.columns import samples_per_question
+from ..inputs.columns import given_per_question, samples_per_question
 from .formats import Cells
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def _sizes_and_missing(samples: Any) -> tuple[list[int], int]:
     if isinstance(samples, dict):
         return list(samples["n"]), 0
     if hasattr(samples, "to_pylist"):  # a column of Arrow
-        return samples_per_question(samples).tolist(), samples.combine_chunks().flatten().null_count
+        sizes = samples_per_question(samples)
+        return sizes.tolist(), int((sizes - given_per_question(samples)).sum())
     return [len(row) for row in samples], sum(x is None for row in samples for x in row)
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import bz2
 import csv
+import functools
 import gzip
 import io
 import json
 import lzma
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ _SIGNATURES = {
     b"\xfd7zXZ\x00": ".xz",
     b"\x28\xb5\x2f\xfd": ".zst",
 }
+_BOM = b"\xef\xbb\xbf"
 ARROW_BYTES = 1 << 20
 """JSON Lines that are larger are parsed by Arrow. It is faster, and Python objects are simpler."""
 
@@ -48,26 +50,38 @@ def read_file(name: str) -> Columns:
         ValueError: if the file cannot be parsed, with the line if there is one.
     """
     path = Path(name)
-    if name == "-":
-        name, data, suffix = "standard input", sys.stdin.buffer.read(), ""
+    suffix = file_format(path) if path.is_file() else ""  # a pipe such as /dev/fd/63 has none
+    if suffix and suffix not in FORMATS:
+        raise ValueError(f"{name} has none of the supported formats: {', '.join(FORMATS)}.")
+    if suffix:
+        opened = functools.partial(_open, path, path.suffix.lower())
     else:
-        suffix = file_format(path) if path.is_file() else ""  # a pipe such as /dev/fd/63 has none
-        if suffix and suffix not in FORMATS:
-            raise ValueError(f"{name} has none of the supported formats: {', '.join(FORMATS)}.")
-        data = path.read_bytes()
-    compression = path.suffix.lower() if suffix else _signature(data)
-    if compression in _COMPRESSED:
-        data = _decompressed(data, compression, name)
-    suffix = suffix or _format_of(data)
-    if not data:
-        raise ValueError(f"{name} is empty.")
+        content = sys.stdin.buffer.read() if name == "-" else path.read_bytes()
+        name = "standard input" if name == "-" else name
+        opened = functools.partial(_open, content, _signature(content))
+    try:
+        with opened() as stream:
+            start = stream.read(ARROW_BYTES)
+        suffix = suffix or _format_of(start)
+        if not start:
+            raise ValueError(f"{name} is empty.")
+        if suffix in (".jsonl", ".ndjson") and len(start) == ARROW_BYTES:
+            with opened() as stream:
+                columns = parse_with_arrow(stream)
+            if columns is not None:
+                return columns
+        with opened() as stream:
+            data = stream.read()
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        if isinstance(error, (FileNotFoundError, PermissionError)):
+            raise
+        raise ValueError(f"{name} cannot be decompressed: {error}.") from error
     if suffix == ".parquet":
         return _parse_parquet(data, name)
-    data = data.removeprefix(b"\xef\xbb\xbf")
+    text = _decoded(data.removeprefix(_BOM), name)
+    del data
     if suffix in (".jsonl", ".ndjson"):
-        columns = _parse_with_arrow(data) if len(data) > ARROW_BYTES else None
-        return _parse_json_lines(_decoded(data, name), name) if columns is None else columns
-    text = _decoded(data, name)
+        return parse_json_lines(text, name)
     if suffix == ".json":
         return _parse_json_file(text, name)
     return _parse_csv(text, name, "\t" if suffix == ".tsv" else ",")
@@ -80,24 +94,33 @@ def _signature(data: bytes) -> str:
     return next((suffix for start, suffix in _SIGNATURES.items() if data.startswith(start)), "")
 
 
-def _decompressed(data: bytes, compression: str, name: str) -> bytes:
-    decompress: dict[str, Callable[[bytes], bytes]] = {
-        ".gz": gzip.decompress,
-        ".bz2": bz2.decompress,
-        ".xz": lzma.decompress,
-        ".zst": _decompress_zstd,
-    }
-    try:
-        return decompress[compression](data)
-    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
-        raise ValueError(f"{name} cannot be decompressed: {error}.") from error
+def _open(source: Path | bytes, compression: str) -> Any:
+    """Return a stream of the decompressed bytes of a file, or of its content."""
+    file = io.BytesIO(source) if isinstance(source, bytes) else source
+    if compression == ".gz":
+        return gzip.open(file)
+    if compression == ".bz2":
+        return bz2.open(file)
+    if compression == ".xz":
+        return lzma.open(file)
+    if compression == ".zst":
+        import pyarrow as pa
+
+        return pa.CompressedInputStream(str(file) if isinstance(file, Path) else file, "zstd")
+    return file.open("rb") if isinstance(file, Path) else file
 
 
-def _decompress_zstd(data: bytes) -> bytes:
-    import pyarrow as pa
-
-    with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
-        return stream.read()
+def _blocks_of_lines(stream: Any, size: int) -> Iterator[bytes]:
+    """Yield the content in blocks of whole lines, of this size or a little more."""
+    rest = b""
+    while chunk := stream.read(size):
+        chunk = rest + chunk
+        end = chunk.rfind(b"\n") + 1
+        rest = chunk[end:]
+        if end:
+            yield chunk[:end]
+    if rest:
+        yield rest
 
 
 def _decoded(data: bytes, name: str) -> str:
@@ -112,7 +135,7 @@ def _format_of(data: bytes) -> str:
     """Return the suffix of the format that the content has."""
     if data.startswith(b"PAR1"):
         return ".parquet"
-    start = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
+    start = data[:4096].removeprefix(_BOM).lstrip()
     first_line = start.partition(b"\n")[0]
     if start.startswith(b"{"):
         return ".jsonl" if len(first_line) > 4000 or first_line.rstrip().endswith(b"}") else ".json"
@@ -135,29 +158,51 @@ def _parse_parquet(data: bytes, name: str) -> Columns:
     return {column: ArrowColumn(table[column]) for column in table.column_names}
 
 
-def _parse_with_arrow(data: bytes) -> Columns | None:
+def parse_with_arrow(stream: Any, block_size: int = 1 << 20) -> Columns | None:
     """Return the columns of JSON Lines, or None if Arrow would refuse or convert an entry.
 
     Arrow reads texts that look like times as times, unless it is given their type. It also turns
     integers beside other numbers into floats, and gives all objects the same keys, so columns of
     floats or objects are not read with it.
+
+    Args:
+        stream: of bytes.
+        block_size: number of bytes to parse at once. Arrow needs several times as much memory.
     """
     import pyarrow as pa
     import pyarrow.json as pj
 
-    lines = sum(1 for line in io.BytesIO(data) if not line.isspace())
-    options = pj.ReadOptions(block_size=8 << 20)
+    tables: list[Any] = []
+    known: dict[str, Any] = {}  # the types of the columns, as far as they are known
+    names: dict[str, None] = {}  # in the order of the file
+    for block in _blocks_of_lines(stream, block_size):
+        if not tables:
+            block = block.removeprefix(_BOM)
+        lines = sum(1 for line in io.BytesIO(block) if not line.isspace())
+        if not lines:
+            continue
+        options = pj.ReadOptions(use_threads=False, block_size=len(block) + 1)
+        try:
+            for _ in range(2):  # again if texts were read as times
+                parsing = pj.ParseOptions(explicit_schema=pa.schema(list(known.items())))
+                table = pj.read_json(pa.BufferReader(block), options, parsing)
+                types = {field.name: _with_texts(field.type) for field in table.schema}
+                names |= dict.fromkeys(types)  # a type that is given moves its column to the front
+                known |= {name: kind for name, kind in types.items() if "null" not in str(kind)}
+                if all(types[field.name] == field.type for field in table.schema):
+                    break
+            # The metrics need large texts. To cast small tables takes less memory.
+            large = [field.with_type(_large(field.type)) for field in table.schema]
+            tables.append(table.cast(pa.schema(large)))
+        except pa.ArrowException:
+            return None
+        if table.num_rows != lines or not all(map(_is_kept, types.values())):
+            return None
     try:
-        table = pj.read_json(pa.BufferReader(data), read_options=options)
-        as_read = {field.name: _with_texts(field.type) for field in table.schema}
-        if any(as_read[field.name] != field.type for field in table.schema):
-            parsing = pj.ParseOptions(explicit_schema=pa.schema(list(as_read.items())))
-            table = pj.read_json(pa.BufferReader(data), options, parsing)
+        table = pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException:
         return None
-    if table.num_rows != lines or not all(_is_kept(field.type) for field in table.schema):
-        return None
-    return {column: ArrowColumn(table[column]) for column in table.column_names}
+    return {name: ArrowColumn(table[name]) for name in names}
 
 
 def _with_texts(arrow_type: Any) -> Any:
@@ -169,6 +214,15 @@ def _with_texts(arrow_type: Any) -> Any:
     return pa.string() if pa.types.is_temporal(arrow_type) else arrow_type
 
 
+def _large(arrow_type: Any) -> Any:
+    """Return the type with texts and lists that have no limit of 2 GB."""
+    import pyarrow as pa
+
+    if pa.types.is_list(arrow_type):
+        return pa.large_list(_large(arrow_type.value_type))
+    return pa.large_string() if pa.types.is_string(arrow_type) else arrow_type
+
+
 def _is_kept(arrow_type: Any) -> bool:
     """Whether Arrow keeps all entries as they are if it reads JSON as this type."""
     import pyarrow as pa
@@ -178,7 +232,7 @@ def _is_kept(arrow_type: Any) -> bool:
     return arrow_type in (pa.string(), pa.bool_(), pa.int64(), pa.null())
 
 
-def _parse_json_lines(text: str, name: str) -> Columns:
+def parse_json_lines(text: str, name: str) -> Columns:
     records = [
         _parse_json(line.rstrip(), name, number)
         for number, line in enumerate(text.split("\n"), start=1)
@@ -194,7 +248,7 @@ def _parse_json_file(text: str, name: str) -> Columns:
     except ValueError as error:
         cause = error.__cause__
         if isinstance(cause, json.JSONDecodeError) and cause.msg == "Extra data":
-            return _parse_json_lines(text, name)
+            return parse_json_lines(text, name)
         raise
     if isinstance(parsed, dict) and all(isinstance(value, list) for value in parsed.values()):
         return parsed

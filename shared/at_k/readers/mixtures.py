@@ -96,7 +96,7 @@ def _numbers_rows(name: str, cells: Sequence[Any], rows_of: Sequence[Sequence[in
     """Whether a column numbers the rows of several questions, or the samples of each question."""
     name = name.lower()
     if name in ("run", "run_id", "iteration"):
-        return numbers_samples(cells, rows_of)
+        return numbers_samples(cells, lambda: rows_of)
     if name not in USUAL_NAMES["questions"] or name in _TEXTS or len(rows_of) == 1:
         return False
-    return len(set(map(entry_text, cells))) == len(cells) or numbers_samples(cells, rows_of)
+    return len(set(map(entry_text, cells))) == len(cells) or numbers_samples(cells, lambda: rows_of)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -100,10 +101,14 @@ def read_questions(
         table, name = number_questions(table, group_size, title)
         key = (name,)
 
-    long_key = key or question_columns(table, of_lists=False)
-    rows_of = list(_rows_by_question(table.columns, long_key).values())
+    @functools.cache
+    def rows_of_samples() -> list[list[int]]:
+        """Return the rows of each question, if a row is one sample."""
+        long_key = key or question_columns(table, of_lists=False)
+        return list(_rows_by_question(table.columns, long_key).values())
+
     of_samples = {role: name for role, name in named.items() if role not in PER_QUESTION}
-    chosen = choose_columns(table, of_samples, checked, rows_of)
+    chosen = choose_columns(table, of_samples, checked, rows_of_samples)
     arguments = _sample_cells(table, chosen, title, lists_as_text=not key)
     of_lists = "n" in arguments or _holds_lists(arguments["predictions"], title)
     if not of_lists and "references" not in chosen:
@@ -119,7 +124,7 @@ def read_questions(
             chosen[role] = column
             arguments[role] = list(as_lists(cells) if role == "R0" else cells)
 
-    key = (key or question_columns(table, of_lists=True)) if of_lists else long_key
+    key = key or question_columns(table, of_lists)
     if not key and not (of_lists and table.parts == 1):
         what, hint = "several files", ""
         if not of_lists:
@@ -285,7 +290,7 @@ def _sample_cells(
     name = chosen.get("predictions") or chosen["outcomes"]
     arguments: dict[str, Any] = {"predictions": unwrapped(table.columns[name])}
     if "references" in chosen:
-        arguments["references"] = list(table.columns[chosen["references"]])
+        arguments["references"] = table.columns[chosen["references"]]
     cells = arguments["predictions"]
     if not lists_as_text or not all(isinstance(cell, str) for cell in cells):
         return arguments

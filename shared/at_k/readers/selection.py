@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from .cells import as_whole_number, column_at, entry_text, has_lists
@@ -40,6 +40,10 @@ PER_QUESTION = ("groups", "R0", "clusters")
 """The optional parameters of `compute` that take one value per question, each from a column."""
 
 
+RowsOf = Callable[[], Sequence[Sequence[int]]]
+"""Returns the rows of each question. It is only called where they are needed."""
+
+
 class SelectionError(ValueError):
     """A source can only be read if the caller names one of its columns, or one of its splits.
 
@@ -69,7 +73,7 @@ def choose_columns(
     table: Table,
     named: Mapping[str, str],
     checked: bool,
-    rows_of: Sequence[Sequence[int]],
+    rows_of: RowsOf,
 ) -> dict[str, str]:
     """Return the columns that hold the samples of a source that can be read in several ways.
 
@@ -93,7 +97,7 @@ def choose_columns(
         table: the source.
         named: the columns that the caller names, by role.
         checked: whether the caller gives a checker.
-        rows_of: the rows of each question, if a row is one sample.
+        rows_of: returns the rows of each question, if a row is one sample.
 
     Returns:
         the columns by role: "predictions" with or without "references", or "outcomes", or "n" and
@@ -207,7 +211,7 @@ def _only(table: Table, role: str, names: Sequence[str]) -> str:
     return first
 
 
-def find_counts(table: Table, rows_of: Sequence[Sequence[int]]) -> dict[str, str]:
+def find_counts(table: Table, rows_of: RowsOf) -> dict[str, str]:
     """Return the columns of n and correct of a table of counts, or nothing.
 
     Raises:
@@ -221,7 +225,7 @@ def find_counts(table: Table, rows_of: Sequence[Sequence[int]]) -> dict[str, str
             if n == correct or None in sizes or None in counts:
                 continue
             found = {"n": n, "correct": correct}
-            repeated = any(len(rows) > 1 for rows in rows_of)
+            repeated = any(len(rows) > 1 for rows in rows_of())
             if table.roles or not set(counts) <= {0, 1}:
                 return found
             if repeated and numbers_samples(sizes, rows_of):
@@ -237,20 +241,18 @@ def find_counts(table: Table, rows_of: Sequence[Sequence[int]]) -> dict[str, str
     return {}
 
 
-def numbers_samples(
-    cells: Sequence[Any], rows_of: Sequence[Sequence[int]], in_order: bool = False
-) -> bool:
+def numbers_samples(cells: Sequence[Any], rows_of: RowsOf, in_order: bool = False) -> bool:
     """Whether the cells are 0 to n-1 or 1 to n in each question, such as the index of a sample.
 
     Args:
         cells: a column.
-        rows_of: the rows of each question, if a row is one sample.
+        rows_of: returns the rows of each question, if a row is one sample.
         in_order: whether the numbers have to ascend, in two questions at least, and one of three
             samples. Outcomes of two samples can be 0 and 1, and ranks can be any permutation.
     """
     of_lists = has_lists(cells)
     questions: Iterable[Any] = (
-        cells if of_lists else ([cells[row] for row in rows] for rows in rows_of)
+        cells if of_lists else ([cells[row] for row in rows] for rows in rows_of())
     )
     count = longest = 0
     has_texts = False
