@@ -73,9 +73,14 @@ Args:
     check_correct_fn: a function of a statement and a reference that returns the verdict: a label
         from weights, a number from 0 to 1, or None if it is not to be scored; or "exact_match",
         "numeric" (compares the last number of the text) or "math_verify" (the math-verify library).
-        Each distinct statement of an item is checked once.
-    num_proc: number of processes to run the checker in.
-    executor: a concurrent.futures.Executor to run the checker in.
+        Each distinct statement of an item is checked once. The function may be async; or, with the
+        attribute batched = True, take a list of predictions and a list of references, of at most
+        batch_size entries (an attribute too, by default 64), and return a list. If it fails, or the
+        run is interrupted, computing again with the same function checks only what is missing.
+    num_proc: number of processes to run the checker in. The module of the checker is imported in
+        each: it should import little.
+    executor: a concurrent.futures.Executor to run the checker in. 32 calls of an async checker run
+        at the same time, or as many as a ThreadPoolExecutor has threads.
     confidence: a probability such as 0.95. Adds the center score_agg_mu, the standard deviation
         score_agg_sigma, and the limits score_agg_lo and score_agg_hi of an interval.
     interval: the interval method: "questions", for other items like these; or "auto", which is

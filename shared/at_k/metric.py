@@ -16,6 +16,7 @@ from .inputs.batches import Batch, check_alike, parse_rows, unite
 from .inputs.counts import BinaryCounts
 from .inputs.graded import Labels, graded_outcomes
 from .inputs.outcomes import Outcomes
+from .inputs.pairs import FinishedChecks
 from .inputs.run_checker import Checker, outcomes_of
 
 
@@ -54,6 +55,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._batches: list[Batch] = []
         self._received: list[Batch] | None = None  # from the other processes
         self._graded: Outcomes | BinaryCounts | None = None  # of all rows
+        self._finished = FinishedChecks()  # of a run that failed
 
     def __len__(self) -> int:
         return sum(len(batch.rows) for batch in self._batches)
@@ -152,7 +154,15 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         if self._graded is not None and check_correct_fn == "exact_match":
             return self._graded
         return self.validate(
-            outcomes_of(predictions, references, check_correct_fn, num_proc, executor, labels)
+            outcomes_of(
+                predictions,
+                references,
+                check_correct_fn,
+                num_proc,
+                executor,
+                labels,
+                self._finished,
+            )
         )
 
     @abc.abstractmethod

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Executor
-from contextlib import closing
-from dataclasses import dataclass, replace
+from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, NoReturn
 
-import numpy as np
 import pyarrow as pa
 
 from ..checks import check_names, short
-from .columns import (
-    distinct_entries,
-    flat_samples,
-    is_text,
-    samples_per_question,
-    to_numpy,
-    to_python,
-)
+from .async_checkers import CONCURRENT_CALLS, is_async, threads_for
+from .columns import flat_samples, is_text, samples_per_question, to_numpy, to_python
 from .graded import Labels, graded_outcomes
 from .named_checkers import (
     NAMES,
@@ -32,16 +25,22 @@ from .named_checkers import (
     math_verify,
     math_verify_library,
 )
-from .outcomes import Outcomes, place
+from .outcomes import Outcomes
+from .pairs import CHECKED, DistinctPairs, FinishedChecks
 from .parsing import has_references
-from .workers import PairToCheck, check_in_workers, portable_check
+from .workers import CheckBatch, PairResult, check_in_workers, portable_check
 
 CheckResult = bool | int | float | str | None
 """What a checker returns for a sample: correct or incorrect, a category, a share of
 correctness from 0 to 1, a label of one of these, or None if the sample is not to be scored."""
 
-Checker = str | Callable[[Any, Any], CheckResult]
-"""check_correct_fn(prediction, reference) -> CheckResult, or one of the names in `NAMES`."""
+Checker = str | Callable[[Any, Any], Any]
+"""check_correct_fn(prediction, reference) -> CheckResult, or one of the names in `NAMES`.
+
+The function may be async. If it has an attribute `batched` that is True, it is a function of a list
+of predictions and a list of references, and returns a list of results. The lists have at most
+`batch_size` entries, which is another attribute of the function, by default 64.
+"""
 
 
 def validate_checker(
@@ -64,6 +63,27 @@ def validate_checker(
             raise ValueError(f"num_proc is {short(num_proc)}: give a number of processes.")
     if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
         raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
+    if is_async(checker) and not (
+        num_proc in (None, 1) and isinstance(executor, ThreadPoolExecutor | None)
+    ):
+        raise ValueError(
+            f"check_correct_fn is an async function, {CONCURRENT_CALLS} calls of which run at the "
+            f"same time: give neither num_proc nor processes, but a ThreadPoolExecutor as executor "
+            f"to run more or fewer."
+        )
+    _batch_size(checker)
+
+
+def _batch_size(checker: Checker) -> int | None:
+    """Return the number of pairs that a checker takes at once, or None if it takes single ones."""
+    if getattr(checker, "batched", None) is not True:
+        return None
+    size = getattr(checker, "batch_size", 64)
+    if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
+        raise ValueError(
+            f"batch_size of check_correct_fn is {short(size)}: give a number of pairs."
+        )
+    return int(size)
 
 
 def outcomes_of(
@@ -73,6 +93,7 @@ def outcomes_of(
     num_proc: int | None = None,
     executor: Executor | None = None,
     labels: Labels | None = None,
+    finished: FinishedChecks | None = None,
 ) -> Outcomes:
     """Return the outcomes of predictions: check them, or read already-graded outcomes.
 
@@ -83,12 +104,13 @@ def outcomes_of(
         num_proc: number of processes to check in.
         executor: an executor to check in.
         labels: labels that stand for outcomes, and the number of each.
+        finished: the results of checks before, which gets those of a run that fails.
 
     Raises:
         ValueError: if `run_checker` or `graded_outcomes` raises it.
     """
     if has_references(references):
-        return run_checker(predictions, references, checker, num_proc, executor, labels)
+        return run_checker(predictions, references, checker, num_proc, executor, labels, finished)
     if checker != "exact_match":
         raise ValueError(
             "check_correct_fn is given, but there are no references to check against: without "
@@ -104,8 +126,9 @@ def run_checker(
     num_proc: int | None = None,
     executor: Executor | None = None,
     labels: Labels | None = None,
+    finished: FinishedChecks | None = None,
 ) -> Outcomes:
-    """Check every sample and return the outcomes.
+    """Check every sample and return the outcomes. The arguments are those of `outcomes_of`.
 
     Each distinct pair of a prediction and its question's reference is checked once. A sample is
     not scored if it is None or if the checker returns None.
@@ -120,102 +143,84 @@ def run_checker(
     if checker == "exact_match" or checker == "numeric":
         correct = match(values, references, sizes, checker)
         scored = to_numpy(values.is_valid()) if values.null_count else None
+        outcomes = Outcomes(correct, sizes, CHECKED, scored, times=times)
         if checker == "exact_match" and is_text(values.type) and not correct.any():
             warnings.warn(
-                f"None of the {len(values) - values.null_count} scored samples equals its "
-                f"reference: exact_match compares whole texts. check_correct_fn='numeric' compares "
-                f"the last number of a text, and 'math_verify' compares mathematical expressions.",
+                f"None of the {outcomes.n.sum()} scored samples equals its reference: exact_match "
+                f"compares whole texts. check_correct_fn='numeric' compares the last number of a "
+                f"text, and 'math_verify' compares mathematical expressions.",
                 stacklevel=2,
             )
-        return Outcomes(correct, sizes, _NAME, scored, times=times)
+        return outcomes
     answers = to_python(references)
     pairs = DistinctPairs.of(values, sizes, answers)
     if isinstance(checker, str):
         check_references(answers)
-        results = _check_pairs(pairs, math_verify, num_proc, executor, {})
+        results = _check_pairs(pairs, math_verify, num_proc, executor, {}, finished)
         results = _without_timeouts(results)
     else:
-        results = _check_pairs(pairs, checker, num_proc, executor, labels or {})
+        results = _check_pairs(pairs, checker, num_proc, executor, labels or {}, finished)
     return replace(pairs.outcomes(results), times=times)
-
-
-_NAME = "the result for predictions"  # what messages call the outcomes of a checker
-
-
-@dataclass(frozen=True)
-class DistinctPairs:
-    """The P distinct pairs of a sample and its question's reference, of S samples in all.
-
-    Attributes:
-        pairs: (P,) a prediction and a reference each.
-        first: (P,) index of the first sample of each pair.
-        given: (G,) indices of the samples that are not None.
-        inverse: (G,) index of the pair of each of these samples.
-        sizes: (M,) number of samples of each question.
-    """
-
-    pairs: list[PairToCheck]
-    first: np.ndarray
-    given: np.ndarray
-    inverse: np.ndarray
-    sizes: np.ndarray
-
-    @classmethod
-    def of(cls, values: pa.ChunkedArray, sizes: np.ndarray, answers: list[Any]) -> DistinctPairs:
-        """Find the distinct pairs of (S,) samples and (M,) references."""
-        distinct, code = distinct_entries(values)
-        question = np.repeat(np.arange(len(sizes)), sizes)
-        given = np.flatnonzero(code >= 0)
-        keys = question[given] * len(distinct) + code[given]
-        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        first = given[first]
-        entries = to_python(distinct)
-        pairs = [(entries[code[sample]], answers[question[sample]]) for sample in first]
-        return cls(pairs, first, given, inverse, sizes)
-
-    def call(self, pair: int) -> str:
-        """Return the call of the checker for a pair, for messages."""
-        where = place("predictions", self.sizes, self.first[pair])
-        return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on {where}"
-
-    def outcomes(self, results: list[float | None]) -> Outcomes:
-        """Return the outcomes of all samples, from the results of the pairs."""
-        dtype = np.float64 if any(isinstance(each, float) for each in results) else np.int64
-        of_pairs = np.array([result or 0 for result in results], dtype=dtype)
-        values = np.zeros(self.sizes.sum(), dtype=dtype)
-        values[self.given] = of_pairs[self.inverse]
-        is_scored = np.array([result is not None for result in results], dtype=bool)
-        scored = np.zeros(len(values), dtype=bool)
-        scored[self.given] = is_scored[self.inverse]
-        return Outcomes(values, self.sizes, _NAME, None if scored.all() else scored)
 
 
 def _check_pairs(
     distinct: DistinctPairs,
-    checker: Callable[[Any, Any], CheckResult],
+    checker: Callable[..., Any],
     num_proc: int | None,
     executor: Executor | None,
     labels: Labels,
+    finished: FinishedChecks | None,
 ) -> list[float | None]:
     """Return the result of each distinct pair, None for a pair that is not scored."""
-    check = portable_check(checker, labels)
-    results: list[float | None] = []
+    finished = finished or FinishedChecks()
+    checked = finished.of(checker, labels, distinct.pairs)
+    with ExitStack() as stack:
+        batch_size, call = _batch_size(checker), checker
+        if is_async(checker):
+            call, executor = stack.enter_context(threads_for(checker, executor))
+        check = portable_check(call, labels, batched=batch_size is not None)
+        try:
+            _check_missing(distinct, checked, check, batch_size, num_proc, executor, labels)
+        except BaseException as error:
+            error.add_note(finished.keep(distinct.pairs, checked))
+            raise
+    return [each[0] for each in checked if each is not None]
+
+
+def _check_missing(
+    distinct: DistinctPairs,
+    checked: list[PairResult | None],
+    check: CheckBatch,
+    batch_size: int | None,
+    num_proc: int | None,
+    executor: Executor | None,
+    labels: Labels,
+) -> None:
+    """Check the pairs without a result, and raise an error for the first that has a problem."""
+    missing = [place for place, result in enumerate(checked) if result is None]
+    if not missing:
+        return
+    pairs = [distinct.pairs[place] for place in missing]
+    first = 0  # all pairs before it have results
     try:
-        with closing(check_in_workers(check, distinct.pairs, num_proc, executor)) as checked:
-            for result, problem in checked:
-                if problem is not None:
-                    _raise_problem(distinct.call(len(results)), problem, labels)
-                results.append(result)
+        with closing(check_in_workers(check, pairs, batch_size, num_proc, executor)) as batches:
+            for start, results in batches:
+                for place, result in zip(
+                    missing[start : start + len(results)], results, strict=True
+                ):
+                    checked[place] = result
+                while first < len(checked) and (known := checked[first]) is not None:
+                    if known[1] is not None:
+                        _raise_problem(distinct.call(first), known[1], labels)
+                    first += 1
     except BrokenExecutor as error:
         raise ValueError(
-            f"A worker died. The first missing result is that of {distinct.call(len(results))}: "
+            f"A worker died. The first missing result is that of {distinct.call(first)}: "
             f"check_correct_fn may have ended its process, or used more memory than there is."
         ) from error
-    if len(results) != len(distinct.pairs):
-        raise ValueError(
-            f"The executor gave {len(results)} results for {len(distinct.pairs)} pairs."
-        )
-    return results
+    if None in checked:
+        given = len(checked) - checked.count(None)
+        raise ValueError(f"The executor gave {given} results for {len(checked)} pairs.")
 
 
 def _without_timeouts(results: list[float | None]) -> list[float | None]:
