@@ -67,7 +67,9 @@ Args:
     predictions: for each question, the list of its samples, which are checked against its
         reference; or, without references, the list of its already-graded outcomes: categories 0, 1,
         .., C (of two, 0 or False is incorrect and 1 or True is correct), or labels of them; real
-        rewards, as floats; None if not scored. The lists may differ in length.
+        rewards, as floats; None if not scored. The lists may differ in length. Or counts of samples
+        in place of lists: {"counts": [[2, 5, 1], ..]} with one count for each category, or {"n":
+        [8, ..], "correct": [3, ..]}.
     references: one for each question: a text, a number, a list of acceptable answers, or
         whatever check_correct_fn accepts.
     w: rewards of the categories, C + 1 numbers. Default: 0 and 1, for incorrect and correct; or,

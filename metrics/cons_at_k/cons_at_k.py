@@ -78,7 +78,9 @@ Args:
     predictions: for each question, the list of its samples, which are checked against its
         reference; or, without references, the list of its already-graded outcomes: 1 or True if
         correct, 0 or False if incorrect, a share of correctness from 0.0 to 1.0, None if not
-        scored. The lists may differ in length.
+        scored. The lists may differ in length. Or counts of samples in place of lists: {"n": [8,
+        8], "correct": [3, 5]}, or with references {"answers": [["12", "13"], ["7"]], "counts": [[5,
+        3], [8]]}.
     references: one for each question: a text, a number, a list of acceptable answers, or
         whatever check_correct_fn accepts.
     k: number of samples that are drawn, or a list. Default: all n samples of each question.

@@ -67,7 +67,9 @@ question.
 Args:
     predictions: for each question, the list of its samples, which are checked against its
         reference; or, without references, the list of its already-graded outcomes: 1 or True if
-        correct, 0 or False if incorrect, None if not scored. The lists may differ in length.
+        correct, 0 or False if incorrect, None if not scored. The lists may differ in length. Or
+        counts of samples in place of lists: {"n": [8, 8], "correct": [3, 5]}, or with references
+        {"answers": [["12", "13"], ["7"]], "counts": [[5, 3], [8]]}.
     references: one for each question: a text, a number, a list of acceptable answers, or
         whatever check_correct_fn accepts.
     k: number of samples that are drawn, or a list. Default: those of 4, 8 and 16 that every

@@ -65,7 +65,8 @@ Args:
     predictions: for each question, the list of its samples, which are checked against its
         reference; or, without references, the list of its already-graded outcomes: rewards, as
         floats; categories 0, 1, .., C, or labels of them; None if not scored. The lists may differ
-        in length.
+        in length. Or counts of samples in place of lists: {"counts": [[2, 5, 1], ..]} with one
+        count for each category, or {"n": [8, ..], "correct": [3, ..]}.
     references: one for each question: a text, a number, a list of acceptable answers, or
         whatever check_correct_fn accepts.
     k: number of samples that are drawn, or a list. Default: those of 4, 8 and 16 that every

@@ -62,7 +62,8 @@ Computes the power mean of the verdicts on each item, and the mean over all item
 Args:
     predictions: for each item, the list of its verdicts: labels from weights, or numbers from 0 to
         1, None if not scored; or, with references, the list of its statements, which are checked
-        against its reference. The lists may differ in length.
+        against its reference. The lists may differ in length. Or counts in place of lists:
+        {"answers": [["fully", "none"], ..], "counts": [[3, 1], ..]}.
     references: one for each item: a text, a number, a list, or whatever check_correct_fn accepts.
     temperature: strictness, from 0.1 (strict) through 0.5 (the plain mean) to 1.0 (lenient).
     penalty: the share of an item's score that each of its verdicts of 0 takes off, from 0 to 1.
