@@ -198,6 +198,8 @@ def parse_with_arrow(stream: Any, block_size: int = 1 << 20) -> Columns | None:
             return None
         if table.num_rows != lines or not all(map(_is_kept, types.values())):
             return None
+        if not table.num_columns:  # a table without columns does not keep its number of rows
+            return None
     try:
         table = pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException:
