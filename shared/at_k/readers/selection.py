@@ -230,7 +230,7 @@ def find_counts(table: Table, rows_of: RowsOf) -> dict[str, str]:
                 return found
             if repeated and numbers_samples(sizes, rows_of):
                 continue
-            if repeated or (len(sizes) > 1 and _counts_up(sizes)):
+            if repeated or 0 in sizes or (len(sizes) > 1 and _counts_up(sizes)):
                 raise SelectionError(
                     f"{n} and {correct} can be counts, and {correct} can be the outcome of one "
                     f"sample in each row.",
