@@ -1,0 +1,249 @@
+"""Containers of every type that outcomes come in.
+
+A container is made of a list of M lists. `TYPES` has, for each type, the function that makes it
+and the outcomes that it can hold: "equal" means lists of equal length, "scored" no None, "binary"
+only 0 and 1, "whole" no fractions.
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import enum
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import datasets
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+
+Rows = list[list[Any]]
+
+
+class Type(NamedTuple):
+    make: Callable[[Rows], Any]
+    holds: tuple[str, ...] = ()
+
+
+class Category(enum.IntEnum):
+    ZERO, ONE, TWO, THREE, FOUR = range(5)
+
+
+def arrow_type(rows: Rows) -> pa.DataType:
+    values = [value for row in rows for value in row]
+    return pa.float64() if any(isinstance(value, float) for value in values) else pa.int64()
+
+
+def dtype_of(rows: Rows) -> Any:
+    return np.float64 if arrow_type(rows) == pa.float64() else np.int64
+
+
+def strided(rows: Rows) -> np.ndarray:
+    padded: np.ndarray = np.full((2 * len(rows), 3 * len(rows[0])), 7, dtype_of(rows))
+    padded[::2, ::3] = rows
+    return padded[::2, ::3]
+
+
+def read_only(rows: Rows) -> np.ndarray:
+    outcomes: np.ndarray = np.array(rows)
+    outcomes.flags.writeable = False
+    return outcomes
+
+
+def masked(rows: Rows) -> np.ma.MaskedArray:
+    mask = [[value is None for value in row] for row in rows]
+    filled = [[1 if value is None else value for value in row] for row in rows]
+    return np.ma.array(filled, mask=mask)
+
+
+def object_rows(rows: Rows) -> np.ndarray:
+    outcomes: np.ndarray = np.empty(len(rows), object)
+    outcomes[:] = [np.array(row, object) for row in rows]
+    return outcomes
+
+
+def records(rows: Rows) -> np.ndarray:
+    kind = [(f"s{i}", dtype_of(rows)) for i in range(len(rows[0]))]
+    return np.array([tuple(row) for row in rows], kind)
+
+
+def frame(dtype: str) -> Callable[[Rows], pd.DataFrame]:
+    def make(rows: Rows) -> pd.DataFrame:
+        names = [f"s{i}" for i in range(len(rows[0]))]
+        nullable = pd.DataFrame(rows, columns=names, dtype=object)
+        whole = "Float64" if dtype_of(rows) is np.float64 else "Int64"
+        return nullable.astype(whole).astype(dtype)
+
+    return make
+
+
+def frame_of_mixed_types(rows: Rows) -> pd.DataFrame:
+    outcomes = frame("Float64")(rows)
+    kinds = ["object", "Float64", "category", "double[pyarrow]", "float64"]
+    for i, name in enumerate(outcomes):
+        outcomes[name] = outcomes[name].astype(kinds[i % len(kinds)])
+    return outcomes.set_axis(list("zyxwvutsrqponmlkjihgfedcba")[: len(rows[0])], axis=1)
+
+
+def columns(rows: Rows) -> dict[str, list[Any]]:
+    kind = float if dtype_of(rows) is np.float64 else int
+    return {
+        f"s{i}": [None if value is None else kind(value) for value in column]
+        for i, column in enumerate(zip(*rows, strict=True))
+    }
+
+
+def lists(make: Callable[[pa.DataType], pa.DataType]) -> Callable[[Rows], pa.Array]:
+    return lambda rows: pa.array(rows, make(arrow_type(rows)))
+
+
+def fixed_size_list(rows: Rows) -> pa.Array:
+    return pa.array(rows, pa.list_(arrow_type(rows), len(rows[0])))
+
+
+def chunked(rows: Rows) -> pa.ChunkedArray:
+    kind = pa.list_(arrow_type(rows))
+    return pa.chunked_array([pa.array(rows[:1], kind), pa.array(rows[1:], kind)], kind)
+
+
+def sliced(rows: Rows) -> pa.Array:
+    kind = pa.list_(arrow_type(rows))
+    return pa.array([[3, None], *rows, None], kind).slice(1, len(rows))
+
+
+def dictionary(rows: Rows) -> pa.Array:
+    offsets = np.cumsum([0, *map(len, rows)])
+    values = pa.array([value for row in rows for value in row], arrow_type(rows))
+    return pa.ListArray.from_arrays(offsets, values.dictionary_encode())
+
+
+def saved(rows: Rows) -> datasets.Dataset:
+    kind = datasets.List(datasets.Value(str(arrow_type(rows)).replace("double", "float64")))
+    return datasets.Dataset.from_dict({"R": rows}, features=datasets.Features({"R": kind}))
+
+
+def numpy_types() -> dict[str, Type]:
+    whole = {"int8", "uint8", ">i2", "uint16", "int32", ">u4", "int64", "uint64"}
+    real = {"float16", ">f2", "float32", "float64", ">f8", "longdouble"}
+    types = {"numpy bool": Type(lambda rows: np.array(rows, bool), ("equal", "scored", "binary"))}
+    for name in sorted(whole | real):
+        holds = ("equal", "scored", *(["whole"] if name in whole else []))
+        types[f"numpy {name}"] = Type(partial(np.array, dtype=name), holds)
+    return types
+
+
+SCORED = ("equal", "scored")
+WHOLE = ("scored", "whole")
+
+TYPES: dict[str, Type] = {
+    "list": Type(lambda rows: rows),
+    "tuple": Type(lambda rows: tuple(map(tuple, rows))),
+    "deque": Type(lambda rows: collections.deque(map(collections.deque, rows))),
+    "generator": Type(lambda rows: (iter(row) for row in rows)),
+    "values of a dict": Type(lambda rows: dict(enumerate(rows)).values()),
+    "bools": Type(
+        lambda rows: [[v if v is None else v == 1 for v in r] for r in rows], ("binary",)
+    ),
+    "IntEnum": Type(lambda rows: [list(map(Category, row)) for row in rows], WHOLE),
+    "array.array": Type(lambda rows: [array.array("d", row) for row in rows], ("scored",)),
+    "memoryview": Type(lambda rows: np.array(rows).data, SCORED),
+    "list of memoryviews": Type(lambda rows: [memoryview(bytes(row)) for row in rows], WHOLE),
+    "list of arrays": Type(lambda rows: [np.array(row) for row in rows], ("scored",)),
+    "list of NumPy scalars": Type(lambda rows: [list(np.array(row)) for row in rows], ("scored",)),
+    "list of 0-d arrays": Type(
+        lambda rows: [[v if v is None else np.array(v) for v in row] for row in rows]
+    ),
+    **numpy_types(),
+    "numpy strided": Type(strided, SCORED),
+    "numpy Fortran": Type(lambda rows: np.asfortranarray(rows), SCORED),
+    "numpy transposed": Type(lambda rows: np.array(rows).T.copy().T, SCORED),
+    "numpy reversed": Type(lambda rows: np.array(rows)[:, ::-1], SCORED),
+    "numpy read-only": Type(read_only, SCORED),
+    "numpy object": Type(lambda rows: np.array(rows, object), ("equal",)),
+    "numpy rows of objects": Type(object_rows),
+    "numpy masked": Type(masked, ("equal",)),
+    "numpy records": Type(records, SCORED),
+    **{f"pandas {name}": Type(frame(name), SCORED) for name in ("float32", "float64")},
+    **{
+        f"pandas {name}": Type(frame(name), ("equal", *extra))
+        for name, extra in {
+            "object": (),
+            "category": (),
+            "Float64": (),
+            "double[pyarrow]": (),
+            "Int64": ("whole",),
+            "Int8": ("whole",),
+            "int64[pyarrow]": ("whole",),
+            "int64": ("whole", "scored"),
+            "boolean": ("binary",),
+            "bool[pyarrow]": ("binary",),
+            "bool": ("binary", "scored"),
+        }.items()
+    },
+    "pandas mixed": Type(frame_of_mixed_types, SCORED),
+    "pandas index": Type(lambda rows: pd.DataFrame(rows, range(len(rows))[::-1]), SCORED),
+    "pandas column": Type(lambda rows: pd.Series(rows, range(len(rows))[::-1], dtype=object)),
+    "pandas column of arrays": Type(lambda rows: pd.Series(list(map(np.array, rows))), ("scored",)),
+    "pandas Arrow column": Type(
+        lambda rows: pd.Series(rows, dtype=pd.ArrowDtype(pa.list_(arrow_type(rows))))
+    ),
+    "polars": Type(lambda rows: pl.DataFrame(columns(rows)), ("equal",)),
+    "polars column": Type(lambda rows: pl.Series("R", pa.array(rows, pa.list_(arrow_type(rows))))),
+    "polars array": Type(lambda rows: pl.Series("R", np.array(rows)), SCORED),
+    "Arrow list": Type(lists(pa.list_)),
+    "Arrow large list": Type(lists(pa.large_list)),
+    "Arrow list view": Type(lists(pa.list_view)),
+    "Arrow float16": Type(lambda rows: pa.array(rows, pa.list_(pa.float16()))),
+    "Arrow bool": Type(lambda rows: pa.array(rows).cast(pa.list_(pa.bool_())), ("binary",)),
+    "Arrow fixed-size list": Type(fixed_size_list, ("equal",)),
+    "Arrow chunked": Type(chunked),
+    "Arrow sliced": Type(sliced),
+    "Arrow dictionary": Type(dictionary),
+    "Arrow scalars": Type(lambda rows: [list(row.values) for row in lists(pa.list_)(rows)]),
+    "Arrow table": Type(lambda rows: pa.table(columns(rows)), ("equal",)),
+    "Arrow record batch": Type(lambda rows: pa.table(columns(rows)).to_batches()[0], ("equal",)),
+    "dataset column": Type(lambda rows: saved(rows)["R"]),
+    "dataset NumPy": Type(lambda rows: saved(rows).with_format("numpy")["R"], ("scored",)),
+    "dataset Arrow": Type(lambda rows: saved(rows).with_format("arrow")["R"]),
+    "dataset pandas": Type(lambda rows: saved(rows).with_format("pandas")["R"], ("scored",)),
+}
+
+
+def tensor_types() -> dict[str, Type]:
+    """Return types of torch and JAX, which take seconds to import and are not in the test extra."""
+    import jax.numpy as jnp  # type: ignore[import-not-found]
+    import torch
+
+    types = {"JAX": Type(jnp.array, SCORED), "torch": Type(torch.tensor, SCORED)}
+    for name in ("float16", "bfloat16", "float32", "float64", "int8", "uint8", "int64"):
+        holds = ("equal", "scored", *(["whole"] if "int" in name else []))
+        types[f"torch {name}"] = Type(partial(torch.tensor, dtype=getattr(torch, name)), holds)
+    return types | {
+        "JAX bfloat16": Type(lambda rows: jnp.array(rows, jnp.bfloat16), SCORED),
+        "JAX scalars": Type(lambda rows: [list(map(jnp.array, row)) for row in rows], ("scored",)),
+        "torch bool": Type(lambda r: torch.tensor(r).bool(), ("equal", "scored", "binary")),
+        "torch gradient": Type(
+            lambda rows: torch.tensor(rows, dtype=torch.bfloat16, requires_grad=True) * 1, SCORED
+        ),
+        "torch transposed": Type(lambda rows: torch.tensor(rows).T.contiguous().T, SCORED),
+        "torch scalars": Type(
+            lambda rows: [[torch.tensor(value) for value in row] for row in rows], ("scored",)
+        ),
+        "torch rows": Type(lambda rows: [torch.tensor(row) for row in rows], ("scored",)),
+    }
+
+
+def can_hold(kind: Type, rows: Rows, is_binary: bool = True) -> bool:
+    """Return whether a container of a type can hold outcomes, which may be more than binary."""
+    values = [value for row in rows for value in row]
+    scored = [value for value in values if value is not None]
+    facts = {
+        "equal": len(set(map(len, rows))) == 1,
+        "scored": len(scored) == len(values),
+        "binary": is_binary and set(scored) <= {0, 1},
+        "whole": not any(isinstance(value, float) for value in scored),
+    }
+    return all(facts[fact] for fact in kind.holds)
