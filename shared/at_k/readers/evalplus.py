@@ -16,6 +16,8 @@ def read_evalplus(table: Table, path: Path | None) -> Table | None:
     if not table.columns.keys() >= {"date", "hash", "eval"} or len(table.columns["eval"]) != 1:
         return None
     (tasks,) = table.columns["eval"]
+    if not isinstance(tasks, dict):
+        return None
     results = [result for solutions in tasks.values() for result in solutions]
     base = [result["base_status"] == "pass" for result in results]
     columns: Columns = {

@@ -44,6 +44,8 @@ def read_inspect_json(table: Table, path: Path | None) -> Table | None:
     """Return the samples of a log in JSON, which was parsed into one row."""
     if not table.columns.keys() >= {"version", "status", "eval", "plan", "samples"}:
         return None
+    if len(table.columns["eval"]) != 1:
+        return None
     (log,) = table.columns["eval"]
     return _log_table(log["model"], log["task"], table.columns["samples"][0])
 

@@ -18,6 +18,8 @@ def read_openai_batch(table: Table, path: Path | None) -> Table | None:
     """Return a row for each request, with the texts of its choices in order of their index."""
     if not table.columns.keys() >= {"custom_id", "response", "error"}:
         return None
+    if not all(isinstance(response or {}, dict) for response in table.columns["response"]):
+        return None
     bodies = [(response or {}).get("body") or {} for response in table.columns["response"]]
     columns: Columns = dict(table.columns)
     columns["choices"] = [_choice_texts(body) for body in bodies]
