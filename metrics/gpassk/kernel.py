@@ -2158,15 +2158,12 @@ class FinishedChecks:
             return [None] * len(pairs)
         return [self._results.get(repr(pair)) for pair in pairs]
 
-    def keep(self, pairs: list[PairToCheck], checked: list[PairResult | None]) -> str:
-        """Keep the results of pairs, except problems, and return a sentence that says so."""
+    def keep(self, pairs: list[PairToCheck], checked: list[PairResult | None]) -> int:
+        """Keep the results of pairs, except problems, and return the number of all that are kept."""
         for pair, result in zip(pairs, checked, strict=True):
             if result is not None and result[1] is None:
                 self._results[repr(pair)] = result
-        return (
-            f"{len(self._results)} finished checks are kept: compute again with the same "
-            f"check_correct_fn to check the others."
-        )
+        return len(self._results)
 
 
 # ==================================================================================================
@@ -2458,7 +2455,11 @@ def _check_pairs(
         try:
             _check_missing(distinct, checked, check, batch_size, num_proc, executor, labels)
         except BaseException as error:
-            error.add_note(finished.keep(distinct.pairs, checked))
+            if kept := finished.keep(distinct.pairs, checked):
+                error.add_note(
+                    f"{kept} finished checks are kept: compute again with the same "
+                    f"check_correct_fn to check the others."
+                )
             raise
     return [each[0] for each in checked if each is not None]
 

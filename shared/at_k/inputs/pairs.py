@@ -87,12 +87,9 @@ class FinishedChecks:
             return [None] * len(pairs)
         return [self._results.get(repr(pair)) for pair in pairs]
 
-    def keep(self, pairs: list[PairToCheck], checked: list[PairResult | None]) -> str:
-        """Keep the results of pairs, except problems, and return a sentence that says so."""
+    def keep(self, pairs: list[PairToCheck], checked: list[PairResult | None]) -> int:
+        """Keep the results of pairs, except problems, and return the number of all that are kept."""
         for pair, result in zip(pairs, checked, strict=True):
             if result is not None and result[1] is None:
                 self._results[repr(pair)] = result
-        return (
-            f"{len(self._results)} finished checks are kept: compute again with the same "
-            f"check_correct_fn to check the others."
-        )
+        return len(self._results)

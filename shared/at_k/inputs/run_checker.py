@@ -182,7 +182,11 @@ def _check_pairs(
         try:
             _check_missing(distinct, checked, check, batch_size, num_proc, executor, labels)
         except BaseException as error:
-            error.add_note(finished.keep(distinct.pairs, checked))
+            if kept := finished.keep(distinct.pairs, checked):
+                error.add_note(
+                    f"{kept} finished checks are kept: compute again with the same "
+                    f"check_correct_fn to check the others."
+                )
             raise
     return [each[0] for each in checked if each is not None]
 
