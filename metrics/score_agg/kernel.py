@@ -2139,7 +2139,7 @@ class FinishedChecks:
         return [self._results.get(repr(pair)) for pair in pairs]
 
     def keep(self, pairs: list[PairToCheck], checked: list[PairResult | None]) -> int:
-        """Keep the results of pairs, except problems, and return the number of all that are kept."""
+        """Keep the results of pairs, except problems, and return how many are kept in all."""
         for pair, result in zip(pairs, checked, strict=True):
             if result is not None and result[1] is None:
                 self._results[repr(pair)] = result
