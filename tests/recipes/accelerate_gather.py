@@ -1,6 +1,6 @@
 """Score samples that Accelerate gathers from its processes. Needs accelerate and torch.
 
-Run it as `accelerate launch --cpu --num_processes 2 accelerate_gather.py`, or as it is.
+Run it as `torchrun --nproc_per_node 2 accelerate_gather.py`, or as it is.
 """
 
 import at_k
