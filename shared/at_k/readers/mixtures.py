@@ -53,6 +53,7 @@ def refuse_mixtures(
     for name, cells in (columns | _fields(columns)).items():
         if name.rpartition(".")[2].lower() not in _IDENTIFYING or name in (*key, *used):
             continue
+        cells = list(cells)  # an entry of an Arrow column is slow to look up
         rows = _rows_that_differ(cells, rows_of)
         if rows is None or _numbers_rows(name, cells, rows_of):
             continue

@@ -138,7 +138,7 @@ def read_questions(
         )
     if group_size is not None and of_lists:
         raise ValueError(f"group_size is for one sample in each row, and {title} has lists.")
-    identifiers = _unique_columns(table.columns)
+    identifiers = _unique_columns(table.columns) if of_lists else {}
     if key:
         rows_by_question = _rows_by_question(table.columns, key, title)
         name = ", ".join(key)
@@ -191,9 +191,16 @@ def _rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
             shown = ", ".join(map(short, found[:8])) + (", .." if len(found) > 8 else "")
             raise ValueError(f"No row has {short(entry)} in {name}. Its entries are {shown}.")
         table = table.with_columns(
-            {column: [cells[row] for row in rows] for column, cells in table.columns.items()}
+            {column: _entries_in(cells, rows) for column, cells in table.columns.items()}
         )
     return table
+
+
+def _entries_in(cells: Sequence[Any], rows: Sequence[int]) -> Sequence[Any]:
+    """Return the entries of a column in these rows."""
+    if isinstance(cells, ArrowColumn):
+        return ArrowColumn(cells.array.take(rows))
+    return [cells[row] for row in rows]
 
 
 def _word(entry) -> str:

@@ -251,6 +251,7 @@ def numbers_samples(cells: Sequence[Any], rows_of: RowsOf, in_order: bool = Fals
             samples. Outcomes of two samples can be 0 and 1, and ranks can be any permutation.
     """
     of_lists = has_lists(cells)
+    cells = cells if of_lists else list(cells)  # an entry of an Arrow column is slow to look up
     questions: Iterable[Any] = (
         cells if of_lists else ([cells[row] for row in rows] for rows in rows_of())
     )
