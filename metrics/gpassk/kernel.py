@@ -689,6 +689,8 @@ def to_array(values) -> np.ndarray:
     Raises:
         TypeError: if the library cannot convert the array, for example because it has no data.
     """
+    if getattr(getattr(values, "dtype", None), "names", None):
+        raise TypeError("A structured array has a sample in each row: give at_k.read a data frame.")
     try:
         if hasattr(values, "detach"):
             values = values.detach().cpu()
@@ -741,19 +743,24 @@ def plain_entry(value) -> Any:
 _NOT_SAMPLES = {
     *("id", "question", "question_id", "problem", "problem_id", "prompt", "prompt_id", "task"),
     *("task_id", "doc_id", "example_id", "instance_id", "idx", "index", "epoch", "sample_id"),
-    *("group", "cluster", "model", "reference", "answer", "target", "n", "c", "correct", "reward"),
+    *("qid", "uid", "uuid", "group", "cluster", "model", "seed", "reference", "answer", "target"),
+    *("n", "c", "correct", "passed", "outcome", "reward", "score", "verdict"),
 }
 """Names of columns in frames whose rows are not the samples of one question, in lower case."""
 
 
 def as_arrow(values) -> Any:
-    """Return a frame or a column of polars or DuckDB, or a stream of Arrow, as one of Arrow.
+    """Return data of polars or DuckDB, of Arrow in pandas, or a stream of Arrow, as Arrow's own.
 
     A memoryview becomes an array, and a nested tensor a list. Other values are returned as they
     are.
     """
     if isinstance(values, memoryview):
         return np.asarray(values)
+    if hasattr(getattr(values, "dtype", None), "pyarrow_dtype"):  # a column of pandas
+        import pyarrow  # imported here, because it takes longer than all of at_k
+
+        return pyarrow.array(values)
     if getattr(values, "is_nested", False):  # a tensor whose rows differ in length
         return list(values.unbind())
     if hasattr(values, "collect_schema") and hasattr(values, "collect"):  # a lazy frame of polars
@@ -822,7 +829,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
         name: of the parameter, for messages.
 
     Raises:
-        ValueError: if there are not M labels, or if a label is None.
+        ValueError: if there are not M labels, or if a label is None or nan.
     """
     entries = [
         label.item() if hasattr(label, "item") else label for label in entries_of(name, labels)
@@ -833,6 +840,9 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
         )
     if None in entries:
         raise ValueError(f"{name}[{entries.index(None)}] is None: give every question a label.")
+    for question, label in enumerate(entries):
+        if isinstance(label, float) and math.isnan(label):
+            raise ValueError(f"{name}[{question}] is nan: give every question a label.")
     codes: dict[str, int] = {}
     index = np.array([codes.setdefault(str(label), len(codes)) for label in entries])
     return list(codes), index
@@ -2209,6 +2219,16 @@ def parse_rows(predictions, references) -> pa.Table:
         ValueError: if an input is invalid, with its place.
     """
     column = prediction_column(predictions)
+    sample_type = column.type.value_type
+    if (
+        is_counted(sample_type)
+        and references is not None
+        and is_number(sample_type_of(column.type))
+    ):
+        raise ValueError(
+            "predictions are counts, which are already graded: leave out references, or give "
+            "counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, 3]]}."
+        )
     rows = pa.table(
         {"predictions": column, "references": reference_column(references, len(column))}
     )

@@ -106,8 +106,8 @@ def test_a_new_metric_has_flags_for_parameters_of_every_type(capsys, monkeypatch
     assert "argument --weights: invalid JSON" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("ks", [("1,4",), ("1", "4"), ("1,", "4")])
-def test_several_values_are_separated_by_spaces_or_commas(capsys, tmp_path, ks):
+@pytest.mark.parametrize("ks", [("1,4",), ("1", "4"), ("1", "--k", "4"), ("1,", "4")])
+def test_several_values_are_separated_by_spaces_commas_or_flags(capsys, tmp_path, ks):
     file = write_json_lines(tmp_path / "run.jsonl", ROWS)
     if ks == ("1,", "4"):
         with pytest.raises(SystemExit):

@@ -149,6 +149,11 @@ def test_a_frame_is_refused_where_one_column_is_needed():
         metric.compute(predictions=samples, references=frame, k=1)
     with pytest.raises(ValueError, match="groups is a data frame"):
         metric.compute(predictions=samples, references=frame["answer"], k=1, groups=frame)
+    records = frame.to_records()
+    with pytest.raises(TypeError, match="A structured array has a sample in each row"):
+        at_k.pass_at_k(records, 1)
+    with pytest.raises(TypeError, match="A structured array has a sample in each row"):
+        metric.compute(predictions=records, k=1)
     with pytest.raises(ValueError, match="predictions is a data frame whose one column has a list"):
         metric.compute(predictions=pd.DataFrame({"samples": samples}), references=["12", "13"])
 
@@ -164,13 +169,14 @@ def test_a_missing_entry_of_polars_or_of_a_decimal_column_is_not_scored():
     frame = pl.DataFrame({"a": [1, 1], "b": [0, None]})
     rows = pl.Series([[1, 0], [1, None]])
     decimals = pa.array([[1, 0], [1, None]], pa.list_(pa.decimal128(3)))
-    for given in (frame, frame.lazy(), rows, rows.to_arrow(), decimals):
+    in_pandas = pd.Series(rows.to_arrow(), dtype=pd.ArrowDtype(rows.to_arrow().type))
+    for given in (frame, frame.lazy(), rows, rows.to_arrow(), decimals, in_pandas):
         assert at_k.pass_at_k(given, 1) == expected
         found = at_k.load("gpassk").compute(predictions=given, k=1, include="pass@k")
         assert found == {"pass@1": expected}
 
 
-@pytest.mark.parametrize("column", ["id", "Question", "task_id", "model", "n"])
+@pytest.mark.parametrize("column", ["id", "Question", "qid", "model", "n"])
 def test_a_frame_with_a_sample_in_each_row_is_refused(column):
     frame = pd.DataFrame({column: [0, 0, 1, 1], "passed": [1, 0, 1, 1]})
     for given in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):

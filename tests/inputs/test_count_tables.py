@@ -108,6 +108,11 @@ def test_counts_of_answers_are_checked_and_vote():
     assert "vote@3" in at_k.load("cons_at_k").compute(predictions=counts, **options)
 
 
+def test_counts_of_correct_samples_have_no_references():
+    with pytest.raises(ValueError, match="predictions are counts, which are already graded"):
+        at_k.load("gpassk").compute(predictions={"n": [2], "correct": [1]}, references=["a"])
+
+
 def test_counts_of_labels_are_graded():
     metric = at_k.load("score_agg")
     counts = {"answers": [["fully", "none"], ["minor", "mostly"]], "counts": [[3, 1], [1, 1]]}

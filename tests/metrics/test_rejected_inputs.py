@@ -43,6 +43,7 @@ OUTCOMES = [[1, 0, 1, 1, 0], [0, 0, 0, 1, 0], [1, 1, 1, 1, 1]]
             "no references to check against",
         ),
         ({"groups": ["x"]}, "groups has 1 labels for 3 questions"),
+        ({"groups": ["x", math.nan, "y"]}, r"groups\[1\] is nan: give every question a label"),
         ({"predictions": {("a", "b"), ("c", "d")}}, "predictions is {"),
         ({"predictions": [{"a"}, ["b"]], "references": ANSWERS}, r"predictions\[0\] is {'a'}"),
         ({"predictions": [{1, 0}]}, r"predictions\[0\] is {0, 1}"),

@@ -155,10 +155,12 @@ def _argparse_options(parameter: inspect.Parameter) -> dict[str, Any]:
 
 
 class _Joined(argparse.Action):
-    """Joins the lists that are given: `1,8 16` and `1 8 16` are the same."""
+    """Joins the lists that are given: `1,8 16`, `1 8 16` and a flag for each are the same."""
 
     def __call__(self, parser, namespace, values, option_string=None):
-        setattr(namespace, self.dest, [value for part in values or () for value in part])
+        before = getattr(namespace, self.dest, None) or []
+        joined = [value for part in values or () for value in part]
+        setattr(namespace, self.dest, [*before, *joined])
 
 
 def _list_of(kind: type) -> Callable[[str], list[Any]]:

@@ -65,6 +65,16 @@ def parse_rows(predictions, references) -> pa.Table:
         ValueError: if an input is invalid, with its place.
     """
     column = prediction_column(predictions)
+    sample_type = column.type.value_type
+    if (
+        is_counted(sample_type)
+        and references is not None
+        and is_number(sample_type_of(column.type))
+    ):
+        raise ValueError(
+            "predictions are counts, which are already graded: leave out references, or give "
+            "counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, 3]]}."
+        )
     rows = pa.table(
         {"predictions": column, "references": reference_column(references, len(column))}
     )

@@ -19,6 +19,8 @@ def to_array(values) -> np.ndarray:
     Raises:
         TypeError: if the library cannot convert the array, for example because it has no data.
     """
+    if getattr(getattr(values, "dtype", None), "names", None):
+        raise TypeError("A structured array has a sample in each row: give at_k.read a data frame.")
     try:
         if hasattr(values, "detach"):
             values = values.detach().cpu()
@@ -71,19 +73,24 @@ def plain_entry(value) -> Any:
 _NOT_SAMPLES = {
     *("id", "question", "question_id", "problem", "problem_id", "prompt", "prompt_id", "task"),
     *("task_id", "doc_id", "example_id", "instance_id", "idx", "index", "epoch", "sample_id"),
-    *("group", "cluster", "model", "reference", "answer", "target", "n", "c", "correct", "reward"),
+    *("qid", "uid", "uuid", "group", "cluster", "model", "seed", "reference", "answer", "target"),
+    *("n", "c", "correct", "passed", "outcome", "reward", "score", "verdict"),
 }
 """Names of columns in frames whose rows are not the samples of one question, in lower case."""
 
 
 def as_arrow(values) -> Any:
-    """Return a frame or a column of polars or DuckDB, or a stream of Arrow, as one of Arrow.
+    """Return data of polars or DuckDB, of Arrow in pandas, or a stream of Arrow, as Arrow's own.
 
     A memoryview becomes an array, and a nested tensor a list. Other values are returned as they
     are.
     """
     if isinstance(values, memoryview):
         return np.asarray(values)
+    if hasattr(getattr(values, "dtype", None), "pyarrow_dtype"):  # a column of pandas
+        import pyarrow  # imported here, because it takes longer than all of at_k
+
+        return pyarrow.array(values)
     if getattr(values, "is_nested", False):  # a tensor whose rows differ in length
         return list(values.unbind())
     if hasattr(values, "collect_schema") and hasattr(values, "collect"):  # a lazy frame of polars

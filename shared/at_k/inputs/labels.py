@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..checks import entries_of
@@ -18,7 +20,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
         name: of the parameter, for messages.
 
     Raises:
-        ValueError: if there are not M labels, or if a label is None.
+        ValueError: if there are not M labels, or if a label is None or nan.
     """
     entries = [
         label.item() if hasattr(label, "item") else label for label in entries_of(name, labels)
@@ -29,6 +31,9 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
         )
     if None in entries:
         raise ValueError(f"{name}[{entries.index(None)}] is None: give every question a label.")
+    for question, label in enumerate(entries):
+        if isinstance(label, float) and math.isnan(label):
+            raise ValueError(f"{name}[{question}] is nan: give every question a label.")
     codes: dict[str, int] = {}
     index = np.array([codes.setdefault(str(label), len(codes)) for label in entries])
     return list(codes), index

@@ -248,6 +248,9 @@ def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
     """Return (C + 1,) finite rewards of the categories, by default 0 and 1."""
     wanted = _VALID_REWARD
     rewards = [0.0, 1.0] if w is None else as_list("w", w)
+    rewards = [
+        int(reward) if isinstance(reward, (bool, np.bool_)) else reward for reward in rewards
+    ]
     if labels is not None and len(labels) != len(rewards):
         raise ValueError(
             f"There are {len(labels)} categories but {len(rewards)} rewards: give w with one "

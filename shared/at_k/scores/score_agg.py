@@ -151,7 +151,9 @@ def score_agg(
 ) -> float:
     """Return the score of graded verdicts, from 0 to 1: M_p * max(0, 1 - penalty * zeros).
 
-    Here, zeros is the number of verdicts of 0.
+    Here, zeros is the number of verdicts of 0. If there are zeros and p < 1, the mean is at least
+    that for p = 0, in which eps_for_neg_p replaces them, so the score never decreases as the
+    temperature rises.
 
     Args:
         scores: the verdicts of one item: numbers from 0 to 1, or labels of `VERDICTS`. None is
