@@ -1796,6 +1796,7 @@ def _call_math_verify(
         return None, False
 
 
+@lru_cache(maxsize=4096, typed=True)  # as text, 1 differs from True
 def _math_answer(text: Any) -> str | None:
     """Return the answer that math-verify finds in a text, in a normal form, or None."""
     library, seconds = math_verify_library(), _time_limit()

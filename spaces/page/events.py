@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import gradio as gr
@@ -16,17 +18,21 @@ from .layout import (
     TABLE,
     TEXT,
     Layout,
+    Shown,
     plot_data,
     slider_maximum,
     table_with_headers,
 )
-from .markup import caption_html, escape, problem_html
-from .request import Request, make_request
-from .scoring import score
+from .markup import caption_html, escape, problem_html, progress_html
+from .request import Answer, Progress, Request, make_request
+from .scoring import score, score_in_steps
 from .space import Example, Space
 from .view import View, make_view
 
 _logger = logging.getLogger(__name__)
+
+_PREVIOUS = ["previous"]
+"""The CSS class of a result that does not fit the controls."""
 
 Values = dict[Any, Any]
 """The value of each component, by component: given to a handler, or returned as updates."""
@@ -43,7 +49,7 @@ def connect_events(space: Space, layout: Layout, downloads: Downloads) -> None:
     inputs, outputs = layout.inputs, layout.outputs
     # With a set of inputs, Gradio passes a dict by component instead of positional arguments.
     values = set(inputs.components())
-    updated = [*outputs.components(), *inputs.controls.values()]
+    updated = [*outputs.components(), *inputs.controls.values(), inputs.shown]
 
     changes = [
         inputs.source.input,
@@ -54,18 +60,14 @@ def connect_events(space: Space, layout: Layout, downloads: Downloads) -> None:
         inputs.files.clear,
         inputs.checker.input,
     ]
-    for component in inputs.controls.values():
-        is_slider = isinstance(component, gr.Slider)
-        changes.append(component.input if is_slider else component.change)
+    # `input` follows neither the reset button of a slider nor a number that it sets into its range.
+    changes += [component.change for component in inputs.controls.values()]
     scoring: dict[str, Any] = {
-        "fn": handlers.show_scores,
-        "inputs": values,
-        "outputs": updated,
         "api_visibility": "private",
         "show_progress": "minimal",
         "show_progress_on": [outputs.result],
     }
-    gr.on(changes, trigger_mode="always_last", **scoring)
+    gr.on(changes, handlers.show_scores, values, updated, trigger_mode="always_last", **scoring)
     inputs.source.change(
         handlers.show_source,
         inputs.source,
@@ -75,11 +77,18 @@ def connect_events(space: Space, layout: Layout, downloads: Downloads) -> None:
     )
     for button, example in zip(layout.examples, space.examples, strict=True):
         button.click(
-            functools.partial(handlers.fill_example, example),
-            outputs=inputs.components(),
-            api_visibility="private",
-            show_progress="hidden",
-        ).then(**scoring)
+            handlers.for_example(example),
+            inputs.shown,
+            [*inputs.components(), *outputs.components()],
+            **scoring,
+        )
+    layout.cancel.click(
+        handlers.show_cancelled,
+        inputs.shown,
+        updated,
+        api_visibility="private",
+        show_progress="hidden",
+    )
     layout.image_button.click(
         handlers.write_image,
         values,
@@ -97,27 +106,88 @@ class Handlers:
         self._inputs = layout.inputs
         self._outputs = layout.outputs
         self._downloads = downloads
+        self._running: dict[str | None, str] = {}  # the fingerprint of each session's last request
 
-    def show_scores(self, values: Values) -> Values:
-        """Score the samples and show the result, or the problem."""
+    def show_scores(self, values: Values, visitor: gr.Request) -> Iterator[Values]:
+        """Score the samples and show the progress, then the result or the problem.
+
+        Gradio sends several events for some changes, also at the same time. What is shown already,
+        or will be, is not scored again. A later request ends an earlier one.
+        """
+        skip = {self._outputs.problem: gr.skip()}
+        shown: Shown = values[self._inputs.shown]
         try:
             request = self._request(values)
-            answer = score(request)
-            view = make_view(self._space, request, answer, self._downloads)
+            fingerprint = request.fingerprint()
+            if fingerprint in (shown.fingerprint, self._running.get(visitor.session_hash)):
+                yield skip
+                return
+            with self._run(visitor, fingerprint):
+                for step in score_in_steps(request):
+                    if self._running.get(visitor.session_hash) != fingerprint:
+                        yield skip
+                        return
+                    if isinstance(step, Answer):
+                        yield self._answer_updates(request, step, values)
+                    else:
+                        yield self._progress_updates(step)
         except ValueError as error:
-            return self._problem_updates(str(error))
+            yield self._problem_updates(str(error), shown)
         except Exception:
             _logger.exception("Unexpected error while preparing the scores for the page")
-            return self._problem_updates(
-                "The samples were scored, but an error on this server prevents showing the result."
+            yield self._problem_updates(
+                "The samples were scored, but an error on this server prevents showing the result.",
+                shown,
             )
-        updates = self._view_updates(view)
-        for control in self._space.controls:
-            if isinstance(control, Slider) and control.limited_by_samples:
-                updates[self._inputs.controls[control.name]] = gr.update(
-                    value=answer.options[control.name], maximum=slider_maximum(control, answer)
-                )
-        return updates
+
+    @contextmanager
+    def _run(self, visitor: gr.Request, fingerprint: str) -> Iterator[None]:
+        """Remember that this is the last request of a visitor, until it ends."""
+        self._running[visitor.session_hash] = fingerprint
+        try:
+            yield
+        finally:
+            if self._running.get(visitor.session_hash) == fingerprint:
+                del self._running[visitor.session_hash]
+
+    def for_example(self, example: Example) -> Callable[[Shown, gr.Request], Values]:
+        """Return the handler of the button of an example."""
+
+        def show_example(shown: Shown, visitor: gr.Request) -> Values:
+            return self._show_example(example, shown, visitor)
+
+        return show_example
+
+    def _show_example(self, example: Example, shown: Shown, visitor: gr.Request) -> Values:
+        """Put an example into the inputs and show its scores, at once."""
+        options = {control.name: control.value for control in self._space.controls}
+        options |= example.options
+        files = tuple(str(sample_file(name)) for name in example.files)
+        samples: dict[str, Any] = {"files": files}
+        if example.table:
+            samples = {"table": table_with_headers(self._space, example)}
+        inputs = self._inputs
+        updates: Values = {
+            inputs.source: FILES if files else TABLE,
+            inputs.files: list(files) or None,
+            inputs.checker: example.checker,
+        }
+        updates |= {inputs.controls[name]: value for name, value in options.items()}
+        if example.table:
+            headers, *rows = samples["table"]
+            updates[inputs.table] = {"headers": headers, "data": rows}
+        try:
+            request = make_request(self._space, example.checker, options, **samples)
+            with self._run(visitor, request.fingerprint()):
+                answer = score(request)
+        except ValueError as error:  # the server is busy
+            return updates | self._problem_updates(str(error), shown)
+        return updates | self._answer_updates(request, answer)
+
+    def show_cancelled(self, shown: Shown, visitor: gr.Request) -> Values:
+        """Let the running request of a visitor end, and say so."""
+        self._running.pop(visitor.session_hash, None)
+        return self._problem_updates("The request was cancelled.", shown)
 
     def write_image(self, values: Values) -> str:
         """Score the samples, and return the path of an image of the charts."""
@@ -134,28 +204,17 @@ class Handlers:
             component: gr.update(visible=name == source) for name, component in components.items()
         }
 
-    def fill_example(self, example: Example) -> Values:
-        """Put an example into the inputs."""
-        inputs = self._inputs
-        updates: Values = {
-            inputs.source: FILES if example.files else TABLE,
-            inputs.files: [str(sample_file(name)) for name in example.files] or None,
-            inputs.checker: example.checker,
-        }
-        if example.table:
-            headers, *rows = table_with_headers(self._space, example)
-            updates[inputs.table] = {"headers": headers, "data": rows}
-        for control in self._space.controls:
-            value = example.options.get(control.name, control.value)
-            if isinstance(control, Slider):
-                value = gr.update(value=value, maximum=control.maximum)
-            updates[inputs.controls[control.name]] = value
-        return updates
-
     def _request(self, values: Values) -> Request:
-        """Return the request that the inputs hold; a ValueError if it is incomplete or invalid."""
+        """Return the request that the inputs hold; a ValueError if it is incomplete or invalid.
+
+        A slider that was lowered for samples and not moved since stands for what was requested.
+        """
         inputs = self._inputs
+        shown: Shown = values[inputs.shown]
         options = {name: values[component] for name, component in inputs.controls.items()}
+        for name, used in shown.used.items():
+            if options[name] == used:
+                options[name] = shown.requested[name]
         samples = self._samples(values)
         return make_request(self._space, values[inputs.checker], options, **samples)
 
@@ -178,12 +237,50 @@ class Handlers:
         # without importing Gradio.
         return {"files": tuple(str(file) for file in files)}
 
+    def _answer_updates(
+        self, request: Request, answer: Answer, values: Values | None = None
+    ) -> Values:
+        """Show an answer, and the limited options that were used.
+
+        A slider that shows the right value is not set, because the visitor may be moving it.
+
+        Args:
+            request: the request.
+            answer: its answer.
+            values: what the inputs hold, or None if the sliders are to be set.
+        """
+        view = make_view(self._space, request, answer, self._downloads)
+        updates = self._view_updates(view)
+        for control in self._space.controls:
+            if isinstance(control, Slider) and control.limited_by_samples:
+                component = self._inputs.controls[control.name]
+                update: dict[str, Any] = {"maximum": slider_maximum(control, answer)}
+                used = answer.options[control.name]
+                if values is None or values[component] != used:
+                    update["value"] = used
+                updates[component] = gr.update(**update)
+        updates[self._inputs.shown] = Shown.of(request, answer)
+        return updates
+
+    def _progress_updates(self, progress: Progress | None) -> Values:
+        outputs = self._outputs
+        if progress is None:
+            return {outputs.progress: gr.skip()}
+        return {
+            outputs.problem: gr.update(visible=False),
+            outputs.working: gr.update(visible=True),
+            outputs.progress: progress_html(progress),
+            outputs.answer: gr.update(elem_classes=_PREVIOUS),
+            outputs.details: gr.update(elem_classes=_PREVIOUS),
+        }
+
     def _view_updates(self, view: View) -> Values:
         outputs = self._outputs
         updates: Values = {
             outputs.problem: gr.update(visible=False),
-            outputs.answer: gr.update(visible=True),
-            outputs.details: gr.update(visible=True),
+            outputs.working: gr.update(visible=False),
+            outputs.answer: gr.update(elem_classes=[]),
+            outputs.details: gr.update(elem_classes=[]),
             outputs.result: view.result,
             outputs.table: view.table,
             outputs.scores_file: view.scores_file,
@@ -194,10 +291,13 @@ class Handlers:
             updates[output.plot] = plot_data(chart)
         return updates
 
-    def _problem_updates(self, problem: str) -> Values:
+    def _problem_updates(self, problem: str, shown: Shown) -> Values:
+        """Show a problem above the previous answer, and remember that the answer is not valid."""
         outputs = self._outputs
         return {
             outputs.problem: gr.update(value=problem_html(problem), visible=True),
-            outputs.answer: gr.update(visible=False),
-            outputs.details: gr.update(visible=False),
+            outputs.working: gr.update(visible=False),
+            outputs.answer: gr.update(elem_classes=_PREVIOUS),
+            outputs.details: gr.update(elem_classes=_PREVIOUS),
+            self._inputs.shown: replace(shown, fingerprint=""),
         }

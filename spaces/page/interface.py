@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 from collections.abc import Callable
 
 import gradio as gr
@@ -22,6 +24,7 @@ from .view import make_view
 def serve(space: Space) -> None:
     """Serve the page and the API of a Space until the process ends."""
     os.chdir(PAGE.parent)  # worker processes import the package `page` from here
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # so that temporary folders are removed
     build_page(space).queue(max_size=200, default_concurrency_limit=64).launch(
         max_threads=80,
         app_kwargs={"middleware": [Middleware(BodyLimit)]},
@@ -47,7 +50,7 @@ def build_page(space: Space) -> gr.Blocks:
     downloads = Downloads(space)
     view = make_view(space, request, answer, downloads)
     with gr.Blocks(title=space.title, analytics_enabled=False, delete_cache=(600, 3600)) as blocks:
-        layout = build_layout(space, options, answer, view)
+        layout = build_layout(space, request, answer, view)
         connect_events(space, layout, downloads)
         gr.api(scores_endpoint(space), api_name="scores")
     return blocks

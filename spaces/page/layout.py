@@ -14,7 +14,7 @@ from gradio.components.plot import PlotData
 from .charts import Chart
 from .controls import Control, Slider, TextField
 from .markup import caption_html
-from .request import Answer
+from .request import Answer, Request
 from .samples import MAX_BYTES, MAX_QUESTIONS, MAX_SAMPLES, MAX_SAMPLES_PER_QUESTION
 from .space import CHECKERS, Example, Options, Space
 from .view import View
@@ -36,6 +36,39 @@ q1,12,12
 q1,13,12"""
 
 
+def _pass_on(slider: gr.Slider, payload: Any) -> Any:
+    """Pass on every value of a slider, so that the page says in a sentence what is wrong."""
+    return payload
+
+
+# Not in a class of its own: Gradio writes a file beside the module of each class of components.
+gr.Slider.preprocess = _pass_on  # type: ignore[assignment,method-assign]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a page shows.
+
+    Attributes:
+        fingerprint: that of the request whose answer is shown, or "" if a problem is shown.
+        requested: the limited options as the visitor requested them.
+        used: the limited options as the sliders show them, which can be lower.
+    """
+
+    fingerprint: str
+    requested: Options
+    used: Options
+
+    @classmethod
+    def of(cls, request: Request, answer: Answer) -> Shown:
+        """Return what a page shows for a request and its answer."""
+        requested, used = (
+            {name: options[name] for name in request.limited_options}
+            for options in (request.options, answer.options)
+        )
+        return cls(request.fingerprint(), requested, used)
+
+
 @dataclass(frozen=True)
 class Inputs:
     """The components that hold a request.
@@ -47,6 +80,7 @@ class Inputs:
         files: the samples as files.
         checker: the choice of the checker.
         controls: the component of each option, by its name.
+        shown: what the page shows, a `Shown`.
     """
 
     source: gr.Radio
@@ -55,6 +89,7 @@ class Inputs:
     files: gr.File
     checker: gr.Dropdown
     controls: dict[str, gr.Slider | gr.Textbox]
+    shown: gr.State
 
     @property
     def by_source(self) -> dict[str, gr.Dataframe | gr.Textbox | gr.File]:
@@ -64,7 +99,7 @@ class Inputs:
     def components(self) -> list[Block]:
         """Return all of them."""
         samples = [self.source, self.table, self.text, self.files]
-        return [*samples, self.checker, *self.controls.values()]
+        return [*samples, self.checker, *self.controls.values(), self.shown]
 
 
 @dataclass(frozen=True)
@@ -80,9 +115,11 @@ class Outputs:
     """The components that show an answer, or why there is none.
 
     Attributes:
-        problem: why there is no answer. Hidden if there is one.
-        answer: the column with the result and the first chart. Hidden if there is a problem.
-        details: the column with everything else. Hidden if there is a problem.
+        problem: why there is no new answer. Hidden if there is one.
+        working: the column with the progress and a button to cancel. Hidden if nothing is checked.
+        progress: how much is checked.
+        answer: the column with the result and the first chart.
+        details: the column with everything else.
         result: the result in words.
         charts: the charts, in the order of the Space.
         table: the table of scores.
@@ -91,6 +128,8 @@ class Outputs:
     """
 
     problem: gr.HTML
+    working: gr.Column
+    progress: gr.HTML
     answer: gr.Column
     details: gr.Column
     result: gr.HTML
@@ -102,7 +141,7 @@ class Outputs:
     def components(self) -> list[Block]:
         """Return all of them."""
         charts = [part for chart in self.charts for part in (chart.caption, chart.plot)]
-        columns = [self.problem, self.answer, self.details]
+        columns = [self.problem, self.working, self.progress, self.answer, self.details]
         return [*columns, self.result, *charts, self.table, self.scores_file, self.code]
 
 
@@ -114,6 +153,7 @@ class Layout:
         examples: the button of each example.
         inputs: the components that hold a request.
         outputs: the components that show an answer.
+        cancel: the button that ends a request.
         image_button: the button that asks for the charts as an image.
         image: a hidden button that downloads the image.
     """
@@ -121,6 +161,7 @@ class Layout:
     examples: list[gr.Button]
     inputs: Inputs
     outputs: Outputs
+    cancel: gr.Button
     image_button: gr.Button
     image: gr.DownloadButton
 
@@ -131,13 +172,13 @@ class ThemedPlot(PlotData):
     chart: str = "themed"
 
 
-def build_layout(space: Space, options: Options, answer: Answer, view: View) -> Layout:
+def build_layout(space: Space, request: Request, answer: Answer, view: View) -> Layout:
     """Create the components of a page in the current `gr.Blocks`, with the first example on it.
 
     Args:
         space: the description of the Space.
-        options: the value of each control.
-        answer: the scores of the first example.
+        request: the request of the first example.
+        answer: its scores.
         view: what is shown for them.
     """
     with gr.Column(elem_id="head"):
@@ -147,11 +188,14 @@ def build_layout(space: Space, options: Options, answer: Answer, view: View) -> 
     with gr.Row(elem_id="body"):
         with gr.Column(elem_id="answer"):
             problem = gr.HTML(visible=False)
+            with gr.Column(visible=False, elem_id="working") as working:
+                progress = gr.HTML()
+                cancel = gr.Button("Cancel", size="sm")
             with gr.Column() as answer_column:
                 result = gr.HTML(view.result)
                 charts = [_chart_output(view.charts[0])]
         with gr.Column(elem_id="inputs"):
-            inputs = _build_inputs(space, options, answer)
+            inputs = _build_inputs(space, request, answer)
         with gr.Column(elem_id="details") as details:
             charts += [_chart_output(chart) for chart in view.charts[1:]]
             gr.HTML("<h3>Scores</h3>")
@@ -172,6 +216,8 @@ def build_layout(space: Space, options: Options, answer: Answer, view: View) -> 
     gr.Markdown(f"## What it measures\n{space.about}", elem_id="about", latex_delimiters=_LATEX)
     outputs = Outputs(
         problem=problem,
+        working=working,
+        progress=progress,
         answer=answer_column,
         details=details,
         result=result,
@@ -180,7 +226,7 @@ def build_layout(space: Space, options: Options, answer: Answer, view: View) -> 
         scores_file=scores_file,
         code=code,
     )
-    return Layout(examples, inputs, outputs, image_button, image)
+    return Layout(examples, inputs, outputs, cancel, image_button, image)
 
 
 def plot_data(chart: Chart) -> PlotData:
@@ -203,7 +249,7 @@ def table_with_headers(space: Space, example: Example) -> list[list[str]]:
     return [[*space.headers, *numbers], *rows]
 
 
-def _build_inputs(space: Space, options: Options, answer: Answer) -> Inputs:
+def _build_inputs(space: Space, request: Request, answer: Answer) -> Inputs:
     example = space.examples[0]
     source = gr.Radio([TABLE, TEXT, FILES], value=TABLE, label="Samples", elem_id="source")
     headers, *rows = table_with_headers(space, example)
@@ -249,10 +295,10 @@ def _build_inputs(space: Space, options: Options, answer: Answer) -> Inputs:
         elem_id="checker",
     )
     controls = {
-        control.name: _control_component(control, options[control.name], answer)
-        for control in space.controls
+        control.name: _control_component(control, example, answer) for control in space.controls
     }
-    return Inputs(source, table, text, files, checker, controls)
+    shown = gr.State(Shown.of(request, answer))
+    return Inputs(source, table, text, files, checker, controls, shown)
 
 
 def _column_widths(headers: Sequence[str]) -> list[str | int]:
@@ -270,7 +316,10 @@ def _chart_output(chart: Chart) -> ChartOutput:
     return ChartOutput(caption, plot)
 
 
-def _control_component(control: Control, value: Any, answer: Answer) -> gr.Slider | gr.Textbox:
+def _control_component(
+    control: Control, example: Example, answer: Answer
+) -> gr.Slider | gr.Textbox:
+    value = example.options.get(control.name, control.value)
     if isinstance(control, TextField):
         return gr.Textbox(value, label=control.label, info=control.info, elem_id=control.name)
     return gr.Slider(

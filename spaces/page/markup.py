@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from .charts import Chart
+from .request import Progress
 from .sentences import interval_notes, percent
 from .space import Options, Run
 
@@ -26,8 +27,18 @@ def result_html(sentence: str, note: str) -> str:
 
 
 def problem_html(problem: str) -> str:
-    """Return the box that says why there are no scores."""
-    return f'<div class="problem" role="alert">{escape(problem)}</div>'
+    """Return the box that says why there is no new result."""
+    previous = "<p>The result below is the previous one.</p>"
+    return f'<div class="problem" role="alert">{escape(problem)}{previous}</div>'
+
+
+def progress_html(progress: Progress) -> str:
+    """Return the sentence that says how much of a request is done."""
+    text = (
+        f"Checked {progress.checked:,} of {progress.total:,} distinct samples, about "
+        f"{progress.seconds_left:.0f} s left."
+    )
+    return f'<p role="status">{escape(text)}</p>'
 
 
 def caption_html(chart: Chart) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from .controls import Slider
@@ -36,6 +38,24 @@ class Request:
     table: list[list[Any]] | None = None
     text: str = ""
     files: tuple[str, ...] = ()
+
+    def fingerprint(self) -> str:
+        """Return a text that is equal for requests with the same answer."""
+        content = hashlib.sha256()
+        for file in self.files:
+            content.update(Path(file).name.encode() + b"\0" + Path(file).read_bytes() + b"\0")
+        given = (self.checker, self.options, self.table, self.text)
+        content.update(repr(given).encode(errors="replace"))
+        return content.hexdigest()
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How many of the distinct samples of a run are checked, and the seconds that are left."""
+
+    checked: int
+    total: int
+    seconds_left: float
 
 
 @dataclass(frozen=True)

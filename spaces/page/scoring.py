@@ -9,14 +9,15 @@ from __future__ import annotations
 import multiprocessing
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from .request import Answer, Request
-from .worker import OUT_OF_MEMORY, work
+from .request import Answer, Progress, Request
+from .worker import OUT_OF_MEMORY, SECONDS, work
 
-_SECONDS = {"exact_match": 10.0, "numeric": 10.0, "math_verify": 20.0}
-_MAX_WAIT = 2 * max(_SECONDS.values())
+_START_SECONDS = 60  # the first process waits until the fork server has imported the libraries
+_MAX_WAIT = 2 * max(SECONDS.values())
 
 # Requests with a slow checker have their own slots, so that they do not delay the others.
 _FAST_SLOTS = threading.BoundedSemaphore(4)
@@ -37,30 +38,51 @@ def score(request: Request) -> Answer:
     Raises:
         ValueError: if it cannot be scored. The message is for the visitor.
     """
+    return next(step for step in score_in_steps(request) if isinstance(step, Answer))
+
+
+def score_in_steps(request: Request) -> Iterator[Answer | Progress | None]:
+    """Score a request: yield every second the progress, or None if there is none; then the answer.
+
+    If the generator is closed, the process that scores the request is ended.
+
+    Raises:
+        ValueError: if the request cannot be scored. The message is for the visitor.
+    """
     # The process may be ended at any time, so its folder is removed here.
     with _slot(request.checker), tempfile.TemporaryDirectory() as folder:
-        reply = _reply(request, folder)
-    if isinstance(reply, str):
-        raise ValueError(reply)
-    return reply
+        for reply in _replies(request, folder):
+            if isinstance(reply, str):
+                raise ValueError(reply)
+            yield reply
 
 
-def _reply(request: Request, folder: str) -> Answer | str:
-    """Return what a new process answers, or a sentence that says why it was ended."""
-    seconds = _SECONDS[request.checker]
+def _replies(request: Request, folder: str) -> Iterator[Answer | Progress | str | None]:
+    """Yield what a new process sends, or a sentence that says why it was ended."""
+    seconds = SECONDS[request.checker]
+    deadline = time.monotonic() + _START_SECONDS
     receiver, sender = _context.Pipe(duplex=False)
     process = _context.Process(target=work, args=(request, folder, sender), daemon=True)
     process.start()
     sender.close()  # so that the receiver sees the end of the process
+    progress: Progress | None = None
     try:
-        if receiver.poll(seconds):
-            return receiver.recv()
-        return (
-            f"The request exceeded the time limit of {seconds:.0f} seconds. Use fewer samples or a "
+        while time.monotonic() < deadline:
+            if receiver.poll(1):
+                reply = receiver.recv()
+                if isinstance(reply, (Answer, str)):
+                    yield reply
+                    return
+                if reply is None:  # the process has started
+                    deadline = time.monotonic() + seconds
+                progress = reply
+            yield progress
+        yield (
+            f"The request exceeded the time limit of {seconds} seconds. Use fewer samples or a "
             f"faster checker, or run the metric on your own machine."
         )
     except EOFError:
-        return OUT_OF_MEMORY
+        yield OUT_OF_MEMORY
     finally:
         process.kill()
         process.join()

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import ctypes
 import inspect
 import logging
 import os
 import resource
+import signal
+import sys
 import tempfile
+import time
 import warnings
+from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
 import evaluate
 
 from .files import metric_script
-from .request import Answer, Request, Samples
+from .request import Answer, Progress, Request
 from .samples import MAX_BYTES, read_samples, sample_counts
 from .space import Call, Run
+
+SECONDS = {"exact_match": 10, "numeric": 10, "math_verify": 20}
+"""The time limit of a request, by its checker."""
 
 _MAX_MEMORY = 3 << 30
 _MAX_FILE_SIZE = 20 * MAX_BYTES
@@ -27,6 +35,7 @@ OUT_OF_MEMORY = (
 )
 
 _logger = logging.getLogger(__name__)
+evaluate.disable_progress_bar()
 
 
 def work(request: Request, folder: str, connection: Connection) -> None:
@@ -35,15 +44,21 @@ def work(request: Request, folder: str, connection: Connection) -> None:
     Args:
         request: what to score.
         folder: a folder for temporary files.
-        connection: where the answer is sent, or a sentence that says why there is none.
+        connection: where None is sent first, then the progress; and at last the answer, or a
+            sentence that says why there is none.
     """
+    connection.send(None)
+    _end_with_parent()
+    # Two threads at most are busy, so this is later than the time limit of the server.
+    most = 2 * SECONDS[request.checker] + 2
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most))
     resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY, _MAX_MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_MAX_FILE_SIZE, _MAX_FILE_SIZE))
     tempfile.tempdir = folder
     os.chdir(folder)
     reply: Answer | str
     try:
-        reply = _score(request)
+        reply = _score(request, connection.send)
     except (ValueError, TypeError, OverflowError) as error:
         reply = _shortened(str(error))
     except RecursionError:
@@ -56,11 +71,52 @@ def work(request: Request, folder: str, connection: Connection) -> None:
     connection.send(reply)
 
 
+def _end_with_parent() -> None:
+    """Let the system end this process when the fork server ends, which ends with the server."""
+    if sys.platform == "linux":
+        set_parent_death_signal = 1
+        ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
+
+
 def _shortened(message: str) -> str:
     return message if len(message) < _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]}.."
 
 
-def _score(request: Request) -> Answer:
+class CheckOnce:
+    """Runs a checker in this process, once for each pair in all calls of `compute`.
+
+    It is an executor with the method `map` only, like a pool of multiprocessing.
+
+    Args:
+        report: is called with the progress, at most twice a second.
+    """
+
+    def __init__(self, report: Callable[[Progress], None]):
+        self._report = report
+        self._results: dict[str, Any] = {}
+
+    def map(self, check: Callable, batches: Iterable) -> Iterator:
+        """Yield the results of each batch of pairs."""
+        batches = list(batches)
+        total, checked = sum(map(len, batches)), 0
+        started = reported = time.monotonic()
+        for batch in batches:
+            results = []
+            for pair in batch:
+                key = repr(pair)
+                if key not in self._results:
+                    (self._results[key],) = check([pair])
+                results.append(self._results[key])
+                checked += 1
+                now = time.monotonic()
+                if now - reported > 0.5:
+                    reported = now
+                    left = (now - started) / checked * (total - checked)
+                    self._report(Progress(checked, total, left))
+            yield results
+
+
+def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
     metric = evaluate.load(str(metric_script(request.metric)))
     samples = read_samples(request, inspect.signature(metric._compute).parameters)
     counts = {label: sample_counts(run) for label, run in samples.items()}
@@ -75,21 +131,27 @@ def _score(request: Request) -> Answer:
         calls = {
             name: Call({**checker, **call.arguments}, call.sweep) for name, call in calls.items()
         }
+    # The other named checkers are fast, and compare samples without an executor.
+    checking = {"executor": CheckOnce(report)} if request.checker == "math_verify" else {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         # The page itself says how many samples equal their references.
         warnings.filterwarnings("ignore", "None of the .* exact_match", UserWarning)
         runs = [
-            Run(label, counts[label], {name: _compute(metric, run, c) for name, c in calls.items()})
+            Run(
+                label,
+                counts[label],
+                {name: _compute(metric, run | checking, call) for name, call in calls.items()},
+            )
             for label, run in samples.items()
         ]
     messages = dict.fromkeys(str(warning.message) for warning in caught)
     return Answer(runs, calls, options, samples, tuple(messages))
 
 
-def _compute(metric: evaluate.Metric, samples: Samples, call: Call) -> Any:
+def _compute(metric: evaluate.Metric, given: dict[str, Any], call: Call) -> Any:
     """Return the scores of a call, or the list of them for a sweep."""
     if call.sweep is None:
-        return metric.compute(**samples, **call.arguments)
+        return metric.compute(**given, **call.arguments)
     name, values = call.sweep
-    return [metric.compute(**samples, **call.arguments, **{name: value}) for value in values]
+    return [metric.compute(**given, **call.arguments, **{name: value}) for value in values]

@@ -27,11 +27,15 @@ class RunningSpace:
     Attributes:
         name: the name of the metric.
         folder: the bundled Space.
+        temporary: the folder for its temporary files.
+        pid: its process.
         url: the address of the page.
     """
 
     name: str
     folder: Path
+    temporary: Path
+    pid: int
     url: str
 
 
@@ -78,10 +82,11 @@ def start(name: str, python: str, compiled: Path, folder: Path):
                 with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/config"):
                     break
                 time.sleep(0.25)
-            yield RunningSpace(name, target, url)
+            yield RunningSpace(name, target, temporary, process.pid, url)
         finally:
             process.terminate()
             process.wait(30)
+    assert not list(temporary.iterdir()), "the Space left temporary files"
     assert sorted(target.rglob("*")) == before, "the Space wrote into its own folder"
     assert not [path for path in home.rglob("*") if path.is_file()], "the Space wrote into the home"
     assert "Traceback" not in log.read_text()

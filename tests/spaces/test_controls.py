@@ -1,0 +1,103 @@
+"""The controls and the numbers of a page agree, whatever a visitor does."""
+
+import json
+import re
+
+import pytest
+from browsing import note, opened, paste, problem, sentence, wait_for_change
+
+pytest_plugins = ["space_fixtures"]
+
+only_gpassk = pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
+
+NUMBER, RESET = "#k input[type=number]", "#k [data-testid=reset-button]"
+
+
+def computed(space):
+    """Return how many answers the page has prepared: each has a folder for its download."""
+    return len(list(space.temporary.glob("downloads-*/*")))
+
+
+def set_k(page, text):
+    before = sentence(page)
+    page.fill(NUMBER, text)
+    return wait_for_change(page, before)
+
+
+@only_gpassk
+def test_the_reset_button_recomputes(browser, space):
+    with opened(browser, space) as page:
+        first = sentence(page)
+        assert set_k(page, "5").startswith("Of 5 samples")
+        page.click(RESET)
+        wait_for_change(page, sentence(page))
+        assert sentence(page) == first
+        assert page.input_value(NUMBER) == "4"
+
+
+@only_gpassk
+def test_a_number_above_the_samples_is_lowered_with_a_note(browser, space):
+    with opened(browser, space) as page:
+        assert set_k(page, "99").startswith("Of 8 samples")
+        page.wait_for_function(f"document.querySelector('{NUMBER}').value === '8'")
+        assert "k was lowered to 8, the smallest number of samples per question." in note(page)
+
+
+@only_gpassk
+def test_an_empty_number_is_a_sentence_above_the_previous_answer(browser, space):
+    with opened(browser, space) as page:
+        before = sentence(page)
+        page.fill(NUMBER, "")
+        assert "k must be a number between 1 and 512." in problem(page)
+        assert sentence(page) == before
+        assert not page.get_by_text("Error", exact=True).count()
+        page.fill(NUMBER, "4")
+        page.wait_for_selector(".previous", state="detached")
+        assert not page.locator(".problem:visible").count()
+        assert sentence(page) == before
+
+
+@only_gpassk
+def test_k_returns_to_the_requested_value_with_more_samples(browser, space):
+    with opened(browser, space) as page:
+        for outcomes, k in ([1, 0], 2), ([1, 0, 1, 1, 1, 0, 1, 1], 4):
+            before = note(page)
+            paste(page, json.dumps({"outcomes": outcomes}))
+            wait_for_change(page, before, note)
+            page.wait_for_function(f"document.querySelector('{NUMBER}').value === '{k}'")
+            assert sentence(page).startswith(f"Of {k} samples")
+
+
+@only_gpassk
+def test_a_change_is_computed_once(browser, space):
+    with opened(browser, space) as page:
+        before = computed(space)
+        first = sentence(page)
+        page.get_by_test_id("cell-0-3").dblclick()
+        page.wait_for_selector("#table textarea[aria-label='Edit cell']")
+        page.keyboard.press("Control+A")
+        page.keyboard.type("?")
+        page.keyboard.press("Enter")
+        wait_for_change(page, first)
+        page.wait_for_timeout(2000)
+        assert computed(space) == before + 1
+        page.locator("#examples button").nth(1).click()
+        wait_for_change(page, sentence(page))
+        page.wait_for_timeout(2000)
+        assert computed(space) == before + 2
+
+
+@only_gpassk
+def test_slow_checks_show_their_progress_and_can_be_cancelled(browser, space):
+    with opened(browser, space) as page:
+        before = sentence(page)
+        page.locator("#examples button").nth(1).click()
+        wait_for_change(page, before)
+        page.click("#checker input")
+        page.get_by_role("option", name="math_verify").click()
+        page.wait_for_selector("#working [role=status]")
+        progress = page.inner_text("#working [role=status]")
+        assert re.match(r"Checked [\d,]+ of 2,604 distinct samples, about \d+ s left\.", progress)
+        page.get_by_role("button", name="Cancel").click()
+        assert "The request was cancelled." in problem(page)
+        assert not page.locator("#working:visible").count()
