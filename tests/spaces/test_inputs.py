@@ -73,8 +73,8 @@ def test_bad_text_shows_a_message_and_no_chart(browser, space):
             wait_for_problem(page, message)
         take_screenshot(page, f"{space.name}-problem")
         choose_source(page, "Table")
-        page.wait_for_selector("canvas")
-        assert not page.locator(".problem:visible").count()
+        page.wait_for_selector(".problem", state="hidden")
+        page.wait_for_selector(".previous", state="detached")
 
 
 @pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
