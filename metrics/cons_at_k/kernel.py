@@ -164,7 +164,7 @@ def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> 
     for each in requested:
         if each not in known:
             family = re.sub(r"(?<=[@^])\d.*", "k", str(each))
-            if family in known:
+            if family in known and family != str(each):
                 k = re.findall(r"[@^](\d+)", str(each))[0]
                 raise ValueError(
                     f"{name} has {short(each)}: give {family!r}, and k={k} (in the shell --k {k})."
@@ -682,6 +682,15 @@ def _functions_for_processes() -> tuple[_Portable, _Portable]:
 # Arrays, tensors and data frames of other libraries as values of NumPy and Python.
 # ==================================================================================================
 
+_NOT_SAMPLES = {
+    *("id", "question", "question_id", "problem", "problem_id", "prompt", "prompt_id", "task"),
+    *("task_id", "doc_id", "example_id", "instance_id", "idx", "index", "epoch", "sample_id"),
+    *("qid", "uid", "uuid", "group", "cluster", "model", "seed", "reference", "answer", "target"),
+    *("n", "c", "correct", "passed", "outcome", "reward", "score", "verdict"),
+}
+"""Names of columns in frames whose rows are not the samples of one question, in lower case."""
+
+
 def to_array(values) -> np.ndarray:
     """Return an array of any library as one of NumPy.
 
@@ -691,7 +700,8 @@ def to_array(values) -> np.ndarray:
     Raises:
         TypeError: if the library cannot convert the array, for example because it has no data.
     """
-    if getattr(getattr(values, "dtype", None), "names", None):
+    names = getattr(getattr(values, "dtype", None), "names", None) or ()
+    if not _NOT_SAMPLES.isdisjoint(name.lower() for name in names):
         raise TypeError("A structured array has a sample in each row: give at_k.read a data frame.")
     try:
         if hasattr(values, "detach"):
@@ -741,14 +751,6 @@ def plain_entry(value) -> Any:
 
 
 # --- Data frames --------------------------------------------------------------------------
-
-_NOT_SAMPLES = {
-    *("id", "question", "question_id", "problem", "problem_id", "prompt", "prompt_id", "task"),
-    *("task_id", "doc_id", "example_id", "instance_id", "idx", "index", "epoch", "sample_id"),
-    *("qid", "uid", "uuid", "group", "cluster", "model", "seed", "reference", "answer", "target"),
-    *("n", "c", "correct", "passed", "outcome", "reward", "score", "verdict"),
-}
-"""Names of columns in frames whose rows are not the samples of one question, in lower case."""
 
 
 def as_arrow(values) -> Any:

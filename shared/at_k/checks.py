@@ -69,7 +69,7 @@ def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> 
     for each in requested:
         if each not in known:
             family = re.sub(r"(?<=[@^])\d.*", "k", str(each))
-            if family in known:
+            if family in known and family != str(each):
                 k = re.findall(r"[@^](\d+)", str(each))[0]
                 raise ValueError(
                     f"{name} has {short(each)}: give {family!r}, and k={k} (in the shell --k {k})."

@@ -9,6 +9,14 @@ import numpy as np
 
 from ..checks import is_list_like
 
+_NOT_SAMPLES = {
+    *("id", "question", "question_id", "problem", "problem_id", "prompt", "prompt_id", "task"),
+    *("task_id", "doc_id", "example_id", "instance_id", "idx", "index", "epoch", "sample_id"),
+    *("qid", "uid", "uuid", "group", "cluster", "model", "seed", "reference", "answer", "target"),
+    *("n", "c", "correct", "passed", "outcome", "reward", "score", "verdict"),
+}
+"""Names of columns in frames whose rows are not the samples of one question, in lower case."""
+
 
 def to_array(values) -> np.ndarray:
     """Return an array of any library as one of NumPy.
@@ -19,7 +27,8 @@ def to_array(values) -> np.ndarray:
     Raises:
         TypeError: if the library cannot convert the array, for example because it has no data.
     """
-    if getattr(getattr(values, "dtype", None), "names", None):
+    names = getattr(getattr(values, "dtype", None), "names", None) or ()
+    if not _NOT_SAMPLES.isdisjoint(name.lower() for name in names):
         raise TypeError("A structured array has a sample in each row: give at_k.read a data frame.")
     try:
         if hasattr(values, "detach"):
@@ -69,14 +78,6 @@ def plain_entry(value) -> Any:
 
 
 # --- Data frames --------------------------------------------------------------------------
-
-_NOT_SAMPLES = {
-    *("id", "question", "question_id", "problem", "problem_id", "prompt", "prompt_id", "task"),
-    *("task_id", "doc_id", "example_id", "instance_id", "idx", "index", "epoch", "sample_id"),
-    *("qid", "uid", "uuid", "group", "cluster", "model", "seed", "reference", "answer", "target"),
-    *("n", "c", "correct", "passed", "outcome", "reward", "score", "verdict"),
-}
-"""Names of columns in frames whose rows are not the samples of one question, in lower case."""
 
 
 def as_arrow(values) -> Any:
