@@ -261,6 +261,7 @@ def test_scores_and_band_agree_with_those_of_a_published_package(capsys):
         (([[1, 0]], [[1, 0]]), {"interval": "auto"}, "interval has 'auto'"),
         (([[1, 0]], [[1, 0]]), {"confidence": 95}, "confidence is 95"),
         (([[1, 0]], [[1, 0]]), {"metric": "G-Pass@k", "tau": 2}, "tau is 2"),
+        (([[1, 0]], [[1, 0]]), {"metric": "pass@k", "tau": math.nan}, "tau is nan"),
         (([[1, 0]], [[1, 0]]), {"interval": "questions"}, "One question, or one cluster"),
         (([[1], [0]], [[1, 0], [0, 1]]), {}, "One sample of each question does not show how"),
         (([[1, 0]], [[1, 0]]), {"clusters": ["x"]}, "clusters are used by interval='questions'"),

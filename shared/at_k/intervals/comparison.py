@@ -34,7 +34,7 @@ import numpy as np
 from ..checks import as_list, check_confidence, check_k, check_names
 from ..inputs.counts import BinaryCounts
 from ..scores.binary_family import BinaryFamily
-from ..scores.credits import ScoreOptions, scores_by_name
+from ..scores.credits import ScoreOptions, check_tau, scores_by_name
 from ..scores.pass_family import Estimate, estimator
 from ..scores.score import Score
 from .clusters import cluster_deviations
@@ -64,7 +64,7 @@ def check_comparison(
     labels = check_clusters(clusters, interval, confidence, len(n))
     check_confidence(confidence)
     ks = range(1, n.min() + 1) if k is None else {check_k(x, n) for x in as_list("k", k)}
-    return scores_by_name([metric], sorted(ks), ScoreOptions(thresholds=[tau])), labels
+    return scores_by_name([metric], sorted(ks), ScoreOptions(thresholds=[check_tau(tau)])), labels
 
 
 def compare_counts(
