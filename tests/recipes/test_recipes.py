@@ -42,8 +42,10 @@ def test_a_recipe_gets_the_scores_that_it_asserts(name, tmp_path):
     assert run.returncode == 0, run.stderr
 
 
-def test_every_recipe_says_what_it_needs():
+def test_every_recipe_says_what_it_needs_and_is_on_the_page():
     recipes = [file for file in FOLDER.glob("*.py") if not file.name.startswith("test_")]
     assert len(recipes) >= 14
+    page = (FOLDER / "README.md").read_text()
     for file in recipes:
         assert "Needs " in file.read_text().split('"""')[1], file.name
+        assert f"({file.name})" in page
