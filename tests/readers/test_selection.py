@@ -166,6 +166,14 @@ def test_a_table_of_counts_is_read_as_counts(capsys, tmp_path, names):
     }
 
 
+def test_numbers_of_correct_and_incorrect_samples_are_not_outcomes(tmp_path):
+    rows = [{"id": i, "correct": i % 2, "incorrect": 7 - i % 2} for i in range(3)]
+    with pytest.raises(SelectionError, match="correct and incorrect can be counts of samples"):
+        read_rows(tmp_path, rows)
+    rows = [{"id": i, "correct": i % 2, "incorrect": 1 - i % 2} for i in range(3)]
+    assert read_rows(tmp_path, rows) == {"predictions": [[0], [1], [0]]}
+
+
 def test_columns_of_counts_can_be_named(tmp_path):
     rows = [{"runs": 4, "good": 3, "correct": 1, "group": "x"}]
     read = read_rows(tmp_path, rows, n="runs", correct="good")

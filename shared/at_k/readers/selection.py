@@ -36,6 +36,8 @@ USUAL_NAMES = {
 }
 """The usual names of the column for each role, in lower case and in order of precedence."""
 
+_COMPLEMENTS = {"incorrect", "wrong", "failed", "num_incorrect", "n_incorrect"}
+
 PER_QUESTION = ("groups", "R0", "clusters")
 """The optional parameters of `compute` that take one value per question, each from a column."""
 
@@ -238,7 +240,30 @@ def find_counts(table: Table, rows_of: RowsOf) -> dict[str, str]:
                     columns,
                 )
             return found
+    _refuse_complements(table)
     return {}
+
+
+def _refuse_complements(table: Table) -> None:
+    """Raise a SelectionError if two columns count the correct and the incorrect samples."""
+    for correct in _found(table, "correct"):
+        for incorrect in _COMPLEMENTS & table.columns.keys():
+            successes, failures = (
+                [
+                    number
+                    for number in map(as_whole_number, table.columns[name])
+                    if number is not None
+                ]
+                for name in (correct, incorrect)
+            )
+            are_numbers = len(successes) == len(failures) == len(table.columns[correct])
+            if are_numbers and any(a + b != 1 for a, b in zip(successes, failures, strict=True)):
+                raise SelectionError(
+                    f"{correct} and {incorrect} can be counts of samples, which need a column of "
+                    f"their sum; or {correct} can be the outcome of one sample in each row.",
+                    ["n", "outcomes"],
+                    table.columns,
+                )
 
 
 def numbers_samples(cells: Sequence[Any], rows_of: RowsOf, in_order: bool = False) -> bool:
