@@ -27,6 +27,20 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("any machine")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let pytest-xdist run each file in one process, and the Spaces first and in one process.
+
+    The Spaces share servers and an environment, and they take as long as all other tests together.
+    """
+    spaces = ROOT / "tests" / "spaces"
+    items.sort(key=lambda item: spaces not in item.path.parents)
+    for item in items:
+        shared = spaces in item.path.parents and item.path.name != "test_bundle.py"
+        group = "spaces" if shared else str(item.path.relative_to(ROOT))
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def temporary_home():
     yield

@@ -4401,7 +4401,8 @@ class BinaryFamily(Family):
 
     def _extrapolate(self, fit: Fit) -> np.ndarray:
         prior = sum(prior[0] for prior in fit.priors.values())
-        return posterior_scores(self.n, self._c, prior, self._credits)
+        # A sum over the grid may exceed 1 by rounding.
+        return np.clip(posterior_scores(self.n, self._c, prior, self._credits), 0.0, 1.0)
 
     def candidates(self, fit: Fit, part: int) -> Candidates:
         multiplicity, scores = fit.multiplicity[part], scores_of_rates(self._credits)

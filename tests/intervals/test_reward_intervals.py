@@ -29,7 +29,10 @@ def test_interval_contains_the_score_and_stays_in_the_range_of_rewards(rewards, 
     n = min(map(len, rewards))
     options = {"confidence": 0.95, "interval": interval}
     scores = at_k.load("max_at_k").compute(predictions=rewards, k=sorted({1, 2, n}), **options)
-    least, most = min(map(min, rewards)), max(map(max, rewards))
+    values = [reward for row in rewards for reward in row]
+    if {*values} <= {0.0, 1.0}:  # outcomes of two categories, observed or not
+        values = [0.0, 1.0]
+    least, most = min(values), max(values)
     for k in {1, 2, n}:
         lo, hi = limits(scores, f"max@{k}")
         center = scores[f"max@{k}_mu"]
