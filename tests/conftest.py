@@ -27,18 +27,25 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("any machine")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let pytest-xdist run each file in one process, and the Spaces first and in one process.
+def is_of_a_running_space(nodeid: str) -> bool:
+    return nodeid.startswith("tests/spaces/") and "test_bundle" not in nodeid
 
-    The Spaces share servers and an environment, and they take as long as all other tests together.
-    """
-    spaces = ROOT / "tests" / "spaces"
-    items.sort(key=lambda item: spaces not in item.path.parents)
-    for item in items:
-        shared = spaces in item.path.parents and item.path.name != "test_bundle.py"
-        group = "spaces" if shared else str(item.path.relative_to(ROOT))
-        item.add_marker(pytest.mark.xdist_group(group))
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with the Spaces, which take as long as all other tests together."""
+    items.sort(key=lambda item: not is_of_a_running_space(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Run each file in one process, and all Spaces in one: they share servers."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "spaces" if is_of_a_running_space(nodeid) else nodeid.partition("::")[0]
+
+    return ByFile(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)
