@@ -124,6 +124,16 @@ def is_masked(values) -> bool:
     return isinstance(values, np.ndarray) and hasattr(values, "mask")
 
 
+def is_frame(values) -> bool:
+    """Whether the values are a data frame of pandas or polars, or a table of Arrow."""
+    return hasattr(values, "columns") and hasattr(values, "shape")
+
+
+def has_no_axes(value) -> bool:
+    """Whether a value is one number of NumPy or of a library of tensors, with the method `item`."""
+    return getattr(value, "ndim", None) == 0 and hasattr(value, "item")
+
+
 def is_list_like(value) -> bool:
     """Whether a value is a collection of others in order, other than a text or a dict.
 
@@ -133,8 +143,7 @@ def is_list_like(value) -> bool:
         return True
     if isinstance(value, (str, bytes, dict, set, frozenset)):
         return False
-    is_scalar = getattr(value, "ndim", 1) == 0  # of NumPy or of a library of tensors
-    return isinstance(value, Iterable) and not is_scalar
+    return isinstance(value, Iterable) and not has_no_axes(value)
 
 
 def as_list(name: str, value) -> list[Any]:
@@ -147,7 +156,7 @@ def as_list(name: str, value) -> list[Any]:
 
 def entries_of(name: str, values) -> list[Any]:
     """Return the entries of a list, an array or a column. Masked entries are None."""
-    if hasattr(values, "columns") and hasattr(values, "shape"):  # iterating gives column names
+    if is_frame(values):  # iterating gives column names
         raise ValueError(f"{name} is a data frame: give one of its columns.")
     if hasattr(values, "to_pylist"):  # Arrow, whose conversion to NumPy turns None into nan
         return values.to_pylist()
@@ -200,7 +209,7 @@ def check_number(name: str, value, wanted: str, least: float, most: float) -> fl
         most: largest valid number.
     """
     number = math.nan
-    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):  # an array of one number
+    if has_no_axes(value):
         value = value.item()
     # Testing for float and int first is faster: Real is an abstract base class.
     if isinstance(value, (float, int, Real)) and not isinstance(value, bool):
@@ -254,7 +263,7 @@ def check_k(k, n: np.ndarray | None = None) -> int:
         n: (M,) number of scored samples of each question, none of which k may exceed; or None if
             k is not bounded.
     """
-    if getattr(k, "ndim", None) == 0 and hasattr(k, "item"):  # an array of one number
+    if has_no_axes(k):
         k = k.item()
     is_integer = isinstance(k, (int, Integral)) and not isinstance(k, bool)
     if not is_integer or not 1 <= k <= _LARGEST_K:
@@ -720,10 +729,10 @@ def shortest_decimal(number) -> Any:
 
     np.float32(0.6) is 0.6, and not 0.6000000238. Other values are returned as they are.
     """
-    if getattr(number, "ndim", None) != 0 or not hasattr(number, "dtype"):
+    if not has_no_axes(number):
         return number
     value = to_array(number)[()]
-    if "bfloat16" in str(number.dtype):
+    if "bfloat16" in str(getattr(number, "dtype", "")):
         decimals = (float(f"{value:.{digits}g}") for digits in range(1, 9))
         return next(decimal for decimal in decimals if _to_bfloat16(decimal) == value)
     return float(str(value)) if isinstance(value, (np.float16, np.float32)) else value
@@ -746,8 +755,7 @@ def plain_entry(value) -> Any:
         value = value.as_py()
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
-    is_scalar = getattr(value, "ndim", None) == 0 and hasattr(value, "item")
-    return value.item() if is_scalar else value
+    return value.item() if has_no_axes(value) else value
 
 
 # --- Data frames --------------------------------------------------------------------------
@@ -775,9 +783,9 @@ def as_arrow(values) -> Any:
     return values
 
 
-def is_frame(values) -> bool:
-    """Whether the values are a data frame of pandas, or a table of Arrow."""
-    return hasattr(values, "columns") and hasattr(values, "shape")
+def column_names(frame) -> list[str]:
+    """Return the names of the columns of a data frame as texts."""
+    return [str(name) for name in getattr(frame, "column_names", frame.columns)]
 
 
 def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
@@ -787,8 +795,8 @@ def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
         ValueError: if a column identifies questions, so that a row is a sample; or if the only
             column has lists, so that the column is what was meant.
     """
-    for column in getattr(frame, "column_names", frame.columns):
-        if str(column).lower() in _NOT_SAMPLES:
+    for column in column_names(frame):
+        if column.lower() in _NOT_SAMPLES:
             raise ValueError(
                 f"{name} is a data frame with a column {column!r}, which holds no samples: each "
                 f"row is a question, and each column one of its samples. at_k.read gathers the "
@@ -876,7 +884,7 @@ def is_counts(values) -> bool:
         ValueError: if a data frame has other columns beside n and correct.
     """
     if is_frame(values):
-        names = _column_names(values)
+        names = column_names(values)
         if {"n", "correct"} < {*names}:
             raise ValueError(
                 f"The data frame has the columns {', '.join(names)}: for counts, give n and "
@@ -945,7 +953,7 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
 def _columns(values, name: str) -> dict[str, Any]:
     """Return the entries of M questions by key."""
     if is_frame(values):
-        return {key: entries_of(name, values[key]) for key in _column_names(values)}
+        return {key: entries_of(name, values[key]) for key in column_names(values)}
     if isinstance(values, Mapping):
         return {key: _column(column, f"{name}[{key!r}]") for key, column in values.items()}
     for question, row in enumerate(values):
@@ -959,10 +967,6 @@ def _columns(values, name: str) -> dict[str, Any]:
 
 def _column(values, name: str) -> Any:
     return frame_rows(values) if is_frame(values) else entries_of(name, values)
-
-
-def _column_names(frame) -> list[str]:
-    return [str(name) for name in getattr(frame, "column_names", frame.columns)]
 
 
 def _whole_numbers(entries, name: str, sizes: np.ndarray | None = None) -> np.ndarray:
@@ -1355,8 +1359,13 @@ def _as_array(flat: list[Any]) -> np.ndarray:
 JSON = pa.struct([("at_k.json", pa.large_string())])
 """The type of values that Arrow has no common type for, such as dicts with different keys."""
 
-
 _SAMPLE, _TIMES = "at_k.sample", "at_k.times"
+
+
+def lists_of_samples(samples: pa.Array, sizes: np.ndarray) -> pa.ChunkedArray:
+    """Return (S,) samples, question after question, as a column of M lists with (M,) sizes."""
+    offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]))
+    return pa.chunked_array([pa.LargeListArray.from_arrays(offsets, samples)])
 
 
 def counted_samples(samples: pa.Array, times: np.ndarray) -> pa.StructArray:
@@ -1880,9 +1889,7 @@ def _counted_column(counts) -> pa.ChunkedArray:
         values = one_chunk(pc.list_flatten(prediction_column(samples)))
     else:
         values = pa.array(samples)
-    offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]))
-    entries = counted_samples(values, times)
-    return pa.chunked_array([pa.LargeListArray.from_arrays(offsets, entries)])
+    return lists_of_samples(counted_samples(values, times), sizes)
 
 
 def reference_column(references, questions: int) -> pa.ChunkedArray:
@@ -1981,8 +1988,7 @@ def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
     if column is None or not is_list(column.type) or pa.types.is_nested(column.type.value_type):
         sizes = np.array([len(row) for row in rows], dtype=np.int64)
         samples = _samples_of_one_type([sample for row in rows for sample in row], sizes)
-        offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]))
-        column = pa.LargeListArray.from_arrays(offsets, samples)
+        return _with_plain_types(lists_of_samples(samples, sizes))
     return _with_plain_types(pa.chunked_array([column]))
 
 
@@ -2311,8 +2317,7 @@ def _general_samples(predictions: pa.ChunkedArray, counted: bool) -> pa.ChunkedA
     entries = one_chunk(samples)
     if counted:
         entries = counted_samples(entries, np.ones(len(entries), int) if times is None else times)
-    offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]))
-    return pa.chunked_array([pa.LargeListArray.from_arrays(offsets, entries)])
+    return lists_of_samples(entries, sizes)
 
 
 def _general_references(references: pa.ChunkedArray) -> pa.ChunkedArray:

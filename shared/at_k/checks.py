@@ -29,6 +29,16 @@ def is_masked(values) -> bool:
     return isinstance(values, np.ndarray) and hasattr(values, "mask")
 
 
+def is_frame(values) -> bool:
+    """Whether the values are a data frame of pandas or polars, or a table of Arrow."""
+    return hasattr(values, "columns") and hasattr(values, "shape")
+
+
+def has_no_axes(value) -> bool:
+    """Whether a value is one number of NumPy or of a library of tensors, with the method `item`."""
+    return getattr(value, "ndim", None) == 0 and hasattr(value, "item")
+
+
 def is_list_like(value) -> bool:
     """Whether a value is a collection of others in order, other than a text or a dict.
 
@@ -38,8 +48,7 @@ def is_list_like(value) -> bool:
         return True
     if isinstance(value, (str, bytes, dict, set, frozenset)):
         return False
-    is_scalar = getattr(value, "ndim", 1) == 0  # of NumPy or of a library of tensors
-    return isinstance(value, Iterable) and not is_scalar
+    return isinstance(value, Iterable) and not has_no_axes(value)
 
 
 def as_list(name: str, value) -> list[Any]:
@@ -52,7 +61,7 @@ def as_list(name: str, value) -> list[Any]:
 
 def entries_of(name: str, values) -> list[Any]:
     """Return the entries of a list, an array or a column. Masked entries are None."""
-    if hasattr(values, "columns") and hasattr(values, "shape"):  # iterating gives column names
+    if is_frame(values):  # iterating gives column names
         raise ValueError(f"{name} is a data frame: give one of its columns.")
     if hasattr(values, "to_pylist"):  # Arrow, whose conversion to NumPy turns None into nan
         return values.to_pylist()
@@ -105,7 +114,7 @@ def check_number(name: str, value, wanted: str, least: float, most: float) -> fl
         most: largest valid number.
     """
     number = math.nan
-    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):  # an array of one number
+    if has_no_axes(value):
         value = value.item()
     # Testing for float and int first is faster: Real is an abstract base class.
     if isinstance(value, (float, int, Real)) and not isinstance(value, bool):
@@ -159,7 +168,7 @@ def check_k(k, n: np.ndarray | None = None) -> int:
         n: (M,) number of scored samples of each question, none of which k may exceed; or None if
             k is not bounded.
     """
-    if getattr(k, "ndim", None) == 0 and hasattr(k, "item"):  # an array of one number
+    if has_no_axes(k):
         k = k.item()
     is_integer = isinstance(k, (int, Integral)) and not isinstance(k, bool)
     if not is_integer or not 1 <= k <= _LARGEST_K:

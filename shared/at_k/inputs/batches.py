@@ -18,6 +18,7 @@ from .columns import (
     is_list,
     is_number,
     is_text,
+    lists_of_samples,
     one_chunk,
     sample_type_of,
     samples_per_question,
@@ -152,8 +153,7 @@ def _general_samples(predictions: pa.ChunkedArray, counted: bool) -> pa.ChunkedA
     entries = one_chunk(samples)
     if counted:
         entries = counted_samples(entries, np.ones(len(entries), int) if times is None else times)
-    offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]))
-    return pa.chunked_array([pa.LargeListArray.from_arrays(offsets, entries)])
+    return lists_of_samples(entries, sizes)
 
 
 def _general_references(references: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -14,8 +14,13 @@ from .outcomes import sums_per_question
 JSON = pa.struct([("at_k.json", pa.large_string())])
 """The type of values that Arrow has no common type for, such as dicts with different keys."""
 
-
 _SAMPLE, _TIMES = "at_k.sample", "at_k.times"
+
+
+def lists_of_samples(samples: pa.Array, sizes: np.ndarray) -> pa.ChunkedArray:
+    """Return (S,) samples, question after question, as a column of M lists with (M,) sizes."""
+    offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]))
+    return pa.chunked_array([pa.LargeListArray.from_arrays(offsets, samples)])
 
 
 def counted_samples(samples: pa.Array, times: np.ndarray) -> pa.StructArray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import is_list_like
+from ..checks import has_no_axes, is_list_like
 
 _NOT_SAMPLES = {
     *("id", "question", "question_id", "problem", "problem_id", "prompt", "prompt_id", "task"),
@@ -47,10 +47,10 @@ def shortest_decimal(number) -> Any:
 
     np.float32(0.6) is 0.6, and not 0.6000000238. Other values are returned as they are.
     """
-    if getattr(number, "ndim", None) != 0 or not hasattr(number, "dtype"):
+    if not has_no_axes(number):
         return number
     value = to_array(number)[()]
-    if "bfloat16" in str(number.dtype):
+    if "bfloat16" in str(getattr(number, "dtype", "")):
         decimals = (float(f"{value:.{digits}g}") for digits in range(1, 9))
         return next(decimal for decimal in decimals if _to_bfloat16(decimal) == value)
     return float(str(value)) if isinstance(value, (np.float16, np.float32)) else value
@@ -73,8 +73,7 @@ def plain_entry(value) -> Any:
         value = value.as_py()
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
-    is_scalar = getattr(value, "ndim", None) == 0 and hasattr(value, "item")
-    return value.item() if is_scalar else value
+    return value.item() if has_no_axes(value) else value
 
 
 # --- Data frames --------------------------------------------------------------------------
@@ -102,9 +101,9 @@ def as_arrow(values) -> Any:
     return values
 
 
-def is_frame(values) -> bool:
-    """Whether the values are a data frame of pandas, or a table of Arrow."""
-    return hasattr(values, "columns") and hasattr(values, "shape")
+def column_names(frame) -> list[str]:
+    """Return the names of the columns of a data frame as texts."""
+    return [str(name) for name in getattr(frame, "column_names", frame.columns)]
 
 
 def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
@@ -114,8 +113,8 @@ def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
         ValueError: if a column identifies questions, so that a row is a sample; or if the only
             column has lists, so that the column is what was meant.
     """
-    for column in getattr(frame, "column_names", frame.columns):
-        if str(column).lower() in _NOT_SAMPLES:
+    for column in column_names(frame):
+        if column.lower() in _NOT_SAMPLES:
             raise ValueError(
                 f"{name} is a data frame with a column {column!r}, which holds no samples: each "
                 f"row is a question, and each column one of its samples. at_k.read gathers the "

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import entries_of, is_list_like, short
-from .containers import frame_rows, is_frame, plain_entry, to_array
+from ..checks import entries_of, is_frame, is_list_like, short
+from .containers import column_names, frame_rows, plain_entry, to_array
 from .counts import one_size
 
 _FORMS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
@@ -31,7 +31,7 @@ def is_counts(values) -> bool:
         ValueError: if a data frame has other columns beside n and correct.
     """
     if is_frame(values):
-        names = _column_names(values)
+        names = column_names(values)
         if {"n", "correct"} < {*names}:
             raise ValueError(
                 f"The data frame has the columns {', '.join(names)}: for counts, give n and "
@@ -100,7 +100,7 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
 def _columns(values, name: str) -> dict[str, Any]:
     """Return the entries of M questions by key."""
     if is_frame(values):
-        return {key: entries_of(name, values[key]) for key in _column_names(values)}
+        return {key: entries_of(name, values[key]) for key in column_names(values)}
     if isinstance(values, Mapping):
         return {key: _column(column, f"{name}[{key!r}]") for key, column in values.items()}
     for question, row in enumerate(values):
@@ -114,10 +114,6 @@ def _columns(values, name: str) -> dict[str, Any]:
 
 def _column(values, name: str) -> Any:
     return frame_rows(values) if is_frame(values) else entries_of(name, values)
-
-
-def _column_names(frame) -> list[str]:
-    return [str(name) for name in getattr(frame, "column_names", frame.columns)]
 
 
 def _whole_numbers(entries, name: str, sizes: np.ndarray | None = None) -> np.ndarray:

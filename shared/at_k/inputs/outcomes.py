@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import is_list_like, is_masked, short
-from .containers import as_arrow, is_frame, plain_entry, sample_rows, to_array
+from ..checks import is_frame, is_list_like, is_masked, short
+from .containers import as_arrow, plain_entry, sample_rows, to_array
 from .count_tables import is_counts, read_counts
 from .counts import BinaryCounts, one_size
 

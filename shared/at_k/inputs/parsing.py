@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..checks import entries_of, is_list_like, is_masked, short
-from .columns import JSON, counted_samples, is_list, is_text, one_chunk
-from .containers import as_arrow, is_frame, plain_entry, sample_rows, to_array
+from ..checks import entries_of, is_frame, is_list_like, is_masked, short
+from .columns import JSON, counted_samples, is_list, is_text, lists_of_samples, one_chunk
+from .containers import as_arrow, plain_entry, sample_rows, to_array
 from .count_tables import is_counts, read_counts
 from .outcomes import place
 
@@ -61,9 +61,7 @@ def _counted_column(counts) -> pa.ChunkedArray:
         values = one_chunk(pc.list_flatten(prediction_column(samples)))
     else:
         values = pa.array(samples)
-    offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]))
-    entries = counted_samples(values, times)
-    return pa.chunked_array([pa.LargeListArray.from_arrays(offsets, entries)])
+    return lists_of_samples(counted_samples(values, times), sizes)
 
 
 def reference_column(references, questions: int) -> pa.ChunkedArray:
@@ -162,8 +160,7 @@ def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
     if column is None or not is_list(column.type) or pa.types.is_nested(column.type.value_type):
         sizes = np.array([len(row) for row in rows], dtype=np.int64)
         samples = _samples_of_one_type([sample for row in rows for sample in row], sizes)
-        offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]))
-        column = pa.LargeListArray.from_arrays(offsets, samples)
+        return _with_plain_types(lists_of_samples(samples, sizes))
     return _with_plain_types(pa.chunked_array([column]))
 
 

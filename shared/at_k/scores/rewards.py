@@ -28,8 +28,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..checks import as_list, check_number, is_list_like, short
-from ..inputs.containers import is_frame
+from ..checks import as_list, check_number, is_frame, is_list_like, short
 from ..inputs.counts import UniqueIntegers, one_size
 from ..inputs.outcomes import Outcomes, read_outcomes
 from .double_double import DoubleDouble, ScaledDoubleDouble, rising_factorials
