@@ -127,9 +127,9 @@ def has_no_axes(value) -> bool:
 
 
 def is_list_like(value) -> bool:
-    """Whether a value is a collection of others in order, other than a text or a dict.
+    """Whether a value is an ordered collection, other than a text or a dict.
 
-    A set is none: it has no order, and drops duplicates.
+    A set is not, because it has no order and drops duplicates.
     """
     if isinstance(value, (list, tuple)):  # the usual case, and fast
         return True
@@ -275,7 +275,7 @@ def choose_ks(
 ) -> list[int]:
     """Return the requested k, or those of the default that every question has samples for.
 
-    If some question has fewer samples than all of the default, it is the smallest n.
+    If a question has fewer samples than every default k, the smallest n is returned.
 
     Args:
         ks: the requested k, or None.
@@ -731,7 +731,7 @@ def shortest_decimal(number) -> Any:
 
 
 def _to_bfloat16(number: float) -> np.float32:
-    """Return a number rounded to the upper 16 bits of a float32, to even if in the middle."""
+    """Round a number to the upper 16 bits of a float32, with ties to even."""
     bits = int(np.float32(number).view(np.uint32))
     bits += 0x7FFF + (bits >> 16 & 1)
     return np.uint32(bits & 0xFFFF0000).view(np.float32)
@@ -754,7 +754,7 @@ def plain_entry(value) -> Any:
 
 
 def as_arrow(values) -> Any:
-    """Return data of polars or DuckDB, of Arrow in pandas, or a stream of Arrow, as Arrow's own.
+    """Convert data of polars and DuckDB, pandas columns of Arrow and Arrow streams to Arrow.
 
     A memoryview becomes an array, and a nested tensor a list. Other values are returned as they
     are.
@@ -1215,8 +1215,8 @@ def require_finite(outcomes: Outcomes) -> Outcomes:
     """Return the outcomes; raise a ValueError unless every scored one is a finite number."""
     outcomes.require(
         np.isfinite(outcomes.values),
-        "an outcome is a finite number, or None if the sample is not scored (of an array, "
-        "np.ma.masked_invalid leaves out each NaN)",
+        "an outcome is a finite number, or None if the sample is not scored "
+        "(np.ma.masked_invalid leaves out every NaN of an array)",
     )
     return outcomes
 

@@ -40,9 +40,9 @@ def has_no_axes(value) -> bool:
 
 
 def is_list_like(value) -> bool:
-    """Whether a value is a collection of others in order, other than a text or a dict.
+    """Whether a value is an ordered collection, other than a text or a dict.
 
-    A set is none: it has no order, and drops duplicates.
+    A set is not, because it has no order and drops duplicates.
     """
     if isinstance(value, (list, tuple)):  # the usual case, and fast
         return True
@@ -188,7 +188,7 @@ def choose_ks(
 ) -> list[int]:
     """Return the requested k, or those of the default that every question has samples for.
 
-    If some question has fewer samples than all of the default, it is the smallest n.
+    If a question has fewer samples than every default k, the smallest n is returned.
 
     Args:
         ks: the requested k, or None.

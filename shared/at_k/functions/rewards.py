@@ -52,7 +52,7 @@ def bayes(R, w=None, R0=None) -> tuple[float, float]:
 def bayes_ci(R, w=None, R0=None, confidence: float = 0.95, bounds: Bounds = None) -> Summary:
     """Return (mu, sigma, lo, hi) of Bayes@N.
 
-    Of real rewards, it is the mean reward with the interval "auto": the same questions sampled
+    For real rewards, it is the mean reward with the interval "auto": the same questions sampled
     again, or other questions like these if each question has one sample. Its limits are also
     clipped to the range of the rewards.
 
@@ -69,7 +69,7 @@ def avg(R, w=None) -> tuple[float, float]:
     The mean reward is an affine function of Bayes@N, which gives its standard deviation
     (Hariri et al. 2026, arXiv:2510.04265, eq. 20).
 
-    Of real rewards, it is equal to `bayes`.
+    For real rewards, it is equal to `bayes`.
 
     Examples:
         >>> [round(x, 6) for x in avg([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]])]
@@ -129,7 +129,8 @@ def max_at_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of max@k, with the prior of `bayes`. For k = 1 it is Bayes@N.
 
-    Of categories, k may exceed the number of samples. Real rewards have the interval of `bayes_ci`.
+    For categories, k may exceed the number of samples. For real rewards, the interval is that of
+    `bayes_ci`.
 
     Args:
         bounds: default: the least and the greatest reward; for k = 1 none, as in `bayes_ci`.

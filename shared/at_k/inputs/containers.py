@@ -57,7 +57,7 @@ def shortest_decimal(number) -> Any:
 
 
 def _to_bfloat16(number: float) -> np.float32:
-    """Return a number rounded to the upper 16 bits of a float32, to even if in the middle."""
+    """Round a number to the upper 16 bits of a float32, with ties to even."""
     bits = int(np.float32(number).view(np.uint32))
     bits += 0x7FFF + (bits >> 16 & 1)
     return np.uint32(bits & 0xFFFF0000).view(np.float32)
@@ -80,7 +80,7 @@ def plain_entry(value) -> Any:
 
 
 def as_arrow(values) -> Any:
-    """Return data of polars or DuckDB, of Arrow in pandas, or a stream of Arrow, as Arrow's own.
+    """Convert data of polars and DuckDB, pandas columns of Arrow and Arrow streams to Arrow.
 
     A memoryview becomes an array, and a nested tensor a list. Other values are returned as they
     are.

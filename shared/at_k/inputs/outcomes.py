@@ -239,8 +239,8 @@ def require_finite(outcomes: Outcomes) -> Outcomes:
     """Return the outcomes; raise a ValueError unless every scored one is a finite number."""
     outcomes.require(
         np.isfinite(outcomes.values),
-        "an outcome is a finite number, or None if the sample is not scored (of an array, "
-        "np.ma.masked_invalid leaves out each NaN)",
+        "an outcome is a finite number, or None if the sample is not scored "
+        "(np.ma.masked_invalid leaves out every NaN of an array)",
     )
     return outcomes
 
