@@ -18,6 +18,7 @@ ROOMS = [
     ["metric", "functions"],
     ["loading"],
     ["readers"],
+    ["runs"],
     ["cli"],
     ["__main__"],
 ]

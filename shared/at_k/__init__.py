@@ -5,7 +5,6 @@ The functions take already-graded outcomes; their common parameters are document
 against references.
 """
 
-from .functions.comparison import compare
 from .functions.counts import Counts
 from .functions.pass_family import (
     auc_at_k,
@@ -41,6 +40,7 @@ from .functions.spectra import (
 )
 from .loading import load
 from .readers.read import read
+from .runs.comparison import compare
 from .scores.score_agg import score_agg
 
 __version__ = "0.2.0.dev0"  # read by setup.cfg

@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 
 from ..checks import short
-from ..functions.comparison import compare
 from ..inputs.columns import given_per_question
 from ..inputs.counts import BinaryCounts
 from ..inputs.labels import label_index
 from ..inputs.parsing import prediction_column, reference_column
 from ..inputs.run_checker import Checker, outcomes_of
-from ..intervals.comparison import check_comparison, compare_counts
 from ..loading import load
 from ..readers.questions import Questions, read_questions
+from ..runs.comparison import compare
+from ..runs.differences import check_comparison, compare_counts
 from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
 from .formats import Cells, Output
 from .tables import describe_input, group_heading

@@ -47,7 +47,7 @@ def compare(
         {'pass@1': 0.25, 'pass@1_a': 0.5, 'pass@1_b': 0.75, 'pass@1_lo': -0.116, 'pass@1_hi': 0.58}
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
-    from ..intervals.comparison import compare_counts
+    from .differences import compare_counts
 
     a, b = read_outcomes(R_a, "R_a").counts(), read_outcomes(R_b, "R_b").counts()
     return compare_counts(a, b, metric, k, interval, confidence, tau, clusters)

@@ -8,7 +8,7 @@ import at_k
 import numpy as np
 import passk_inference
 import pytest
-from at_k.intervals.comparison import simultaneous_confidence
+from at_k.intervals.band import simultaneous_confidence
 from conftest import ROOT
 from run_command import scores_of
 from scipy.stats import norm

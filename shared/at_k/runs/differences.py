@@ -11,36 +11,27 @@ to the limits that bound it, so the interval is skewed as they are and stays wit
 samples of the same questions are independent, so r = 0. For new questions, r is the correlation of
 the scores over questions, or over clusters of questions: a question may be hard for both runs.
 
-*A simultaneous band* covers the differences at all k together. The errors at k = 1, 2, .. divided
-by their standard deviations are Z_1, Z_2, .., normal with unit variance and correlations r_1, r_2,
-.. of neighbors. As unit vectors they are the corners of a path on the sphere, of length
-L = sum of arccos |r_i|. By the volume of the tube around it,
-
-    P(max |Z_k| > c) <= 2 (1 - Phi(c)) + L / pi x exp(-c^2 / 2)
-
-(Naiman 1986, Annals of Statistics 14, 896), and by Bonferroni it is at most 2 (1 - Phi(c)) for each
-k. The band consists of intervals with the higher confidence that corresponds to this c. It needs no
-random numbers, unlike a bootstrap.
+A simultaneous band covers the differences at all k together, see `intervals.band`.
 """
 
 from __future__ import annotations
 
 import math
 from functools import cache
-from statistics import NormalDist
 
 import numpy as np
 
 from ..checks import as_list, check_confidence, check_k, check_names
 from ..inputs.counts import BinaryCounts
+from ..intervals.band import simultaneous_confidence
+from ..intervals.clusters import cluster_deviations
+from ..intervals.interval import Interval
+from ..intervals.options import check_clusters
+from ..intervals.sampling import SamplingIntervals
 from ..scores.binary_family import BinaryFamily
 from ..scores.credits import ScoreOptions, check_tau, scores_by_name
 from ..scores.pass_family import Estimate, estimator
 from ..scores.score import Score
-from .clusters import cluster_deviations
-from .interval import Interval
-from .options import check_clusters
-from .sampling import SamplingIntervals
 
 _COMPARED = ("pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k")
 
@@ -178,27 +169,3 @@ def _correlation(a: np.ndarray, b: np.ndarray, least: np.ndarray | float) -> np.
     most = np.maximum(square_a + square_b - least, 0.0) / 2
     size = np.sqrt(square_a * square_b)
     return np.minimum(np.sum(a * b, axis=0), most) / np.where(size > 0, size, 1.0)
-
-
-def simultaneous_confidence(covariance: np.ndarray, confidence: float) -> float:
-    """The confidence of each of m intervals that cover together with the given confidence.
-
-    Args:
-        covariance: (m, m) of the errors at successive k, up to a factor.
-        confidence: that all intervals cover.
-    """
-    variance, neighbors = np.diag(covariance), np.diag(covariance, 1)
-    size = np.sqrt(np.maximum(variance[:-1] * variance[1:], 0.0))
-    # Errors that never vary count as uncorrelated, which is the worst case.
-    r = np.abs(neighbors) / np.where(size > 0, size, np.inf)
-    length = float(np.sum(np.arccos(np.minimum(r, 1.0))))
-    alpha, normal = 1 - confidence, NormalDist()
-
-    def exceedance(c: float) -> float:
-        return 2 * normal.cdf(-c) + length / math.pi * math.exp(-c * c / 2)
-
-    least, most = (-normal.inv_cdf(alpha / 2 / each) for each in (1, len(variance)))
-    for _ in range(50):
-        c = (least + most) / 2
-        least, most = (c, most) if exceedance(c) > alpha else (least, c)
-    return min(max(confidence, 1 - 2 * normal.cdf(-most)), math.nextafter(1.0, 0.0))
