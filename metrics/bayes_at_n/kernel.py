@@ -3610,7 +3610,8 @@ def _as_moments(rewards: Rewards, moments: Mapping[str, tuple[np.ndarray, np.nda
 
 _FEW_LEVELS = 40  # up to which levels are kept as they are
 _LEVEL_BINS = 20  # of more levels: equal shares of the samples, and of the range
-_LOCATION_STEP, _LOCATION_RANGE = 0.45, 12.0  # of d in log-odds; a third of the step for 2 levels
+SHIFT_STEP = 0.15  # of log-odds
+_LOCATION_RANGE, _SHIFTS_PER_LOCATION = 12.0, 3  # of d in log-odds
 _OCTAVES = np.arange(-2, 3.1, 0.5)  # of a, around the average sharpness
 _NEGLIGIBLE = 1e-7  # share of the largest prior probability below which a distribution is dropped
 _COUNTS_AT_ONCE = 2000  # distinct counts to estimate a prior from, and to work on at once
@@ -3685,13 +3686,14 @@ class FittedRewards:
         self.scaled = np.append(0.0, np.cumsum(self.gaps))
         self.counts, self.multiplicity = counts, multiplicity
         self.n = _pooled_sizes(counts.sum(axis=1), multiplicity)
-        log_odds, start = self._grid()
+        self._shapes, shape, location, start = self._grid()
+        log_odds = self._shapes[shape] + SHIFT_STEP * location[:, None]
         some = slice(None, None, -(-len(counts) // _COUNTS_AT_ONCE))
         likelihood = _level_likelihood(log_odds, counts[some])
         priors = estimate_prior(self.n[some], likelihood, multiplicity[None, some], start)
         total = sum(priors.values(), np.zeros((1, len(start))))[0]
         kept = total > _NEGLIGIBLE * total.max()
-        self.log_odds = log_odds[kept]
+        self._shape, self._location, self.log_odds = shape[kept], location[kept], log_odds[kept]
         self.priors = {n: prior[0, kept] for n, prior in priors.items()}
 
     @cached_property
@@ -3711,6 +3713,20 @@ class FittedRewards:
         estimated = max_covariance(self.log_odds, self.gaps, 1, 1, 1) @ self.prior
         return max(1.0, self._variance_within / estimated)
 
+    def shifted_log_odds(self, shifts: int) -> np.ndarray:
+        """(S, T, L - 1) log-odds of each shape at all locations within this many shifts."""
+        locations = np.arange(self._location.min() - shifts, self._location.max() + shifts + 1)
+        return self._shapes[:, None] + SHIFT_STEP * locations[:, None]
+
+    def shifted_means(self, values: np.ndarray, prior: np.ndarray) -> np.ndarray:
+        """(F,) means of values at shifted log-odds, (S, T), under a (J,) prior at each shift."""
+        place = self._location - self._location.min()
+        weight = np.zeros((len(values), place.max() + 1))
+        weight[self._shape, place] = prior
+        used = weight.any(axis=0)
+        windows = np.lib.stride_tricks.sliding_window_view(values, weight.shape[1], axis=1)
+        return np.einsum("sft,st->f", windows[:, :, used], weight[:, used])
+
     def posterior_means(self, values: np.ndarray) -> np.ndarray:
         """(U, e) means of (J, e) values of the distributions, for each distinct count."""
         means = []
@@ -3720,25 +3736,29 @@ class FittedRewards:
             means.append(weight @ values / weight.sum(axis=1, keepdims=True))
         return np.concatenate(means)
 
-    def _grid(self) -> tuple[np.ndarray, np.ndarray]:
-        """(J, L - 1) log-odds of each distribution, and (J,) the prior before any step."""
+    def _grid(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """(S, L - 1) shapes, and (J,) the shape, location and first prior of each distribution."""
         total = self.multiplicity @ self.counts + 0.5
         above = np.cumsum(total[::-1])[::-1][1:] / total.sum()
         base = np.log(above) - np.log1p(-above)
         base = base - self.gaps @ base
         binary = len(base) == 1  # one threshold has no sharpness
-        step, log_odds, start = _LOCATION_STEP / 3 if binary else _LOCATION_STEP, [], []
-        for octave in [0.0] if binary else _OCTAVES:
-            shape = self._sharpness() * 2**octave * base
+        octaves = np.zeros(1) if binary else _OCTAVES
+        shapes = self._sharpness() * 2 ** octaves[:, None] * base
+        stride, locations, start = 1 if binary else _SHIFTS_PER_LOCATION, [], []
+        step = stride * SHIFT_STEP
+        for octave, shape in zip(octaves, shapes, strict=True):
             low, high = -_LOCATION_RANGE - shape.max(), _LOCATION_RANGE - shape.min()
-            location = step * np.arange(math.floor(low / step), math.ceil(high / step) + 1)
-            log_odds.append(shape + location[:, None])
+            location = stride * np.arange(math.floor(low / step), math.ceil(high / step) + 1)
+            log_odds = shape + SHIFT_STEP * location[:, None]
             # The density of the mean reward along d.
-            slope = np.logaddexp(0, log_odds[-1]) + np.logaddexp(0, -log_odds[-1])
+            slope = np.logaddexp(0, log_odds) + np.logaddexp(0, -log_odds)
             weight = np.exp(-slope) @ self.gaps
+            locations.append(location)
             start.append(math.exp(-2 * octave**2) * weight / weight.sum())
+        shape_of = np.repeat(np.arange(len(shapes)), [len(each) for each in locations])
         weights = np.concatenate(start)
-        return np.concatenate(log_odds), weights / weights.sum()
+        return shapes, shape_of, np.concatenate(locations), weights / weights.sum()
 
     def _sharpness(self) -> float:
         """The ratio of the standard deviations of all samples and of those of one question."""
@@ -3824,9 +3844,7 @@ def _log_choose(n: int, c) -> np.ndarray:
 # about larger ones.
 # ==================================================================================================
 
-# Shifts of the log-odds, denser near 0.
-_HALF_SHIFTS = 9 * np.sinh(np.linspace(0, 6, 25)) / math.sinh(6)
-_REWARD_SHIFTS = np.concatenate([-_HALF_SHIFTS[:0:-1], _HALF_SHIFTS])
+_REWARD_SHIFTS = 60  # by multiples of 0.15 of the log-odds, from -9 to 9
 
 
 class RewardFamily(Family):
@@ -3872,7 +3890,7 @@ class RewardFamily(Family):
     # --- Shifted distributions ------------------------------------------------------------
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
-        members = len(_REWARD_SHIFTS) + 2  # the first and the last have no variation
+        members = 2 * _REWARD_SHIFTS + 3  # the first and the last have no variation
         theta = np.zeros((members, len(self._ks), len(fit.priors)))
         theta[-1] = 1.0
         variance = np.zeros_like(theta)
@@ -3952,18 +3970,17 @@ class RewardFamily(Family):
 def _shifted_moments(
     fitted: FittedRewards, k: int, new_questions: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(49,) mean of Max@k under each shift, and variance of its estimate from one question."""
-    theta, variance = np.zeros(len(_REWARD_SHIFTS)), np.zeros(len(_REWARD_SHIFTS))
-    for place, shift in enumerate(_REWARD_SHIFTS):
-        log_odds = fitted.log_odds + shift
-        mean = max_mean(log_odds, fitted.gaps, k)
-        theta[place] = mean @ fitted.prior
-        within = sum(
-            float(max_covariance(log_odds, fitted.gaps, n, k, k) @ prior)
-            for n, prior in fitted.priors.items()
-        )
-        between = (mean - theta[place]) ** 2 @ fitted.prior if new_questions else 0.0
-        variance[place] = fitted.excess_variance * max(0.0, within) + between
+    """(121,) mean of Max@k under each shift, and variance of its estimate from one question."""
+    log_odds = fitted.shifted_log_odds(_REWARD_SHIFTS)
+    mean = max_mean(log_odds, fitted.gaps, k)
+    theta, variance = fitted.shifted_means(mean, fitted.prior), 0.0
+    for n, prior in fitted.priors.items():
+        within = max_covariance(log_odds, fitted.gaps, n, k, k)
+        variance = variance + fitted.shifted_means(within, prior)
+    variance = fitted.excess_variance * np.maximum(variance, 0.0)
+    if new_questions:
+        between = fitted.shifted_means(mean**2, fitted.prior) - theta**2
+        variance = variance + np.maximum(between, 0.0)
     return theta, variance
 
 

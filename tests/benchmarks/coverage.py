@@ -1,6 +1,6 @@
 """Measure the coverage of intervals of binary outcomes in simulations with known success rates.
 
-    python tests/benchmarks/coverage.py coverage.json [--runs 2000] [--far-runs 100]
+    python tests/benchmarks/coverage.py coverage.json [--held-out] [--runs 2000] [--far-runs 100]
     python tests/benchmarks/coverage.py coverage.json --draw
 
 Each run draws success rates from a known distribution and samples from these rates. An interval
@@ -12,17 +12,17 @@ from n samples, except for the posterior interval. A coverage of c in R runs has
 error sqrt(c (1 - c) / R), which is 0.5 points at 95 % and 2,000 runs.
 
 Smaller studies concern cons@k, questions with different numbers of samples, and clusters of
-questions. All studies together take six to nine minutes on one core. With --draw, the script draws
-the picture on the card of gpassk from an existing table, which needs matplotlib.
+questions. All studies together take six to nine minutes on one core.
+
+With --held-out, the runs come from distributions that no interval was tuned on, with other M and n.
+Both results are kept in the table and printed below each other. With --draw, the script draws the
+picture on the card of gpassk from an existing table, which needs matplotlib.
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import numpy as np
 from at_k.inputs.counts import BinaryCounts
@@ -46,31 +46,40 @@ from at_k.scores.distributions import Prior
 from at_k.scores.pass_family import estimator, pass_moments
 from at_k.scores.score import Score
 from coverage_cells import (
+    TUNED,
     Cell,
     Grid,
     Tally,
     compare_widths,
     coverage_table,
     draw_heat_map,
+    load_tables,
     lowest_coverage,
+    print_tables,
     robust_counts,
     run_grids,
+    save_tables,
+    study_options,
     width_table,
 )
 from study import CONFIDENCE, Study, normal_intervals, unbiased_variances
 from truths import (
     CLUSTER_SIZE,
+    HELD_OUT_QUESTIONS,
+    HELD_OUT_SAMPLES,
+    QUESTIONS,
     ROOT,
+    SAMPLES,
     Truth,
     clustered_rates,
     draw_rates,
+    held_out_truths,
     multiplicities,
     shares_of_knots,
     shares_of_population,
     truths,
 )
 
-QUESTIONS, SAMPLES = (10, 30, 100, 500), (4, 8, 16, 64)
 UNIFORM: Prior = (1.0, 1.0)
 SAME, NEW = "same questions", "new questions"
 SCORES: dict[str, Callable[[int], Score]] = {
@@ -87,7 +96,7 @@ SCORES: dict[str, Callable[[int], Score]] = {
 
 
 def ks_of(n: int) -> list[int]:
-    return sorted({1, 2, 4, n // 2, n})
+    return sorted({k for k in (1, 2, 4, n // 2, n) if k <= n})
 
 
 def scores_at(ks: list[int]) -> dict[str, Score]:
@@ -279,37 +288,28 @@ def draw(tables: Mapping[str, list[Cell]]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("table", type=Path, help="the JSON file of the cells")
-    parser.add_argument("--runs", type=int, default=2000, help="of each setting")
-    parser.add_argument("--far-runs", type=int, default=100, help="of each setting with k = 2n")
-    parser.add_argument(
-        "--draw", action="store_true", help="draw the picture of an existing table, and summarize"
-    )
-    options = parser.parse_args()
+    options = study_options(__doc__, {"runs": 2000, "far-runs": 100})
     if options.draw:
-        tables = json.loads(options.table.read_text())
-        draw(tables)
-        print(summary(tables))
-        return
-    independent = truths()
-    clustered = {f"mean log-odds {center}": clustered_rates(center) for center in (0, -2)}
-    runs, far_runs = options.runs, options.far_runs
-    tables = run_grids(
-        {
-            "pass family": Grid(study_pass_family, independent, QUESTIONS, SAMPLES, runs),
-            "beyond n": Grid(study_beyond_n, independent, QUESTIONS, SAMPLES, far_runs),
-            "consensus": Grid(study_consensus, independent, QUESTIONS, SAMPLES, runs),
-            "ragged": Grid(study_ragged, independent, QUESTIONS, (4,), runs),
-            "clusters": Grid(study_clusters, clustered, QUESTIONS[1:], (4, 16), runs),
-        }
-    )
-    for target in (SAME, NEW):
-        compare_widths([cell for cell in tables["pass family"] if cell["target"] == target])
-    options.table.write_text(json.dumps(tables))
-    print(summary(tables))
+        draw(load_tables(options.table)[TUNED])
+    else:
+        independent = held_out_truths() if options.held_out else truths()
+        questions = HELD_OUT_QUESTIONS if options.held_out else QUESTIONS
+        samples = HELD_OUT_SAMPLES if options.held_out else SAMPLES
+        clustered = {f"mean log-odds {center}": clustered_rates(center) for center in (0, -2)}
+        runs, far_runs = options.runs, options.far_runs
+        tables = run_grids(
+            {
+                "pass family": Grid(study_pass_family, independent, questions, samples, runs),
+                "beyond n": Grid(study_beyond_n, independent, questions, samples, far_runs),
+                "consensus": Grid(study_consensus, independent, questions, samples, runs),
+                "ragged": Grid(study_ragged, independent, questions, samples[:1], runs),
+                "clusters": Grid(study_clusters, clustered, questions[1:], (4, 16), runs),
+            }
+        )
+        for target in (SAME, NEW):
+            compare_widths([cell for cell in tables["pass family"] if cell["target"] == target])
+        save_tables(options, tables)
+    print_tables(options.table, summary)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@ k, an interval, and a target: whether the interval is for the same questions or 
 
 from __future__ import annotations
 
+import argparse
 import itertools
+import json
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,6 +20,7 @@ import numpy as np
 SUFFICIENT = 0.93  # coverage of an interval of 95 % that counts as sufficient
 TOO_WIDE = 1.15  # ratio to the narrowest interval with sufficient coverage
 ROUNDING = 1e-12  # of true scores and limits
+TUNED, HELD_OUT = "truths that intervals were tuned on", "held-out truths"
 Cell = dict[str, Any]
 
 
@@ -49,6 +52,48 @@ def run_grids(grids: Mapping[str, Grid]) -> dict[str, list[Cell]]:
             tables[table] += [{"truth": name} | cell for cell in found]
         print(f"{table}: {time.time() - start:.0f} s", flush=True)
     return tables
+
+
+# --- The program of a study -----------------------------------------------------------------
+
+
+def study_options(description: str | None, runs: Mapping[str, int]) -> argparse.Namespace:
+    """Return the options of the command line of a study.
+
+    Args:
+        description: of the study.
+        runs: the names of options that are numbers of runs, and their defaults.
+    """
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("table", type=Path, help="the JSON file of the cells")
+    parser.add_argument(
+        "--held-out", action="store_true", help="draw from truths that no interval was tuned on"
+    )
+    for name, default in runs.items():
+        parser.add_argument(f"--{name}", type=int, default=default, help="of each setting")
+    parser.add_argument(
+        "--draw", action="store_true", help="draw the picture of an existing table, and summarize"
+    )
+    return parser.parse_args()
+
+
+def load_tables(path: Path) -> dict[str, dict[str, list[Cell]]]:
+    """Return the cells by set of truths and by study."""
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def save_tables(options: argparse.Namespace, tables: dict[str, list[Cell]]) -> None:
+    """Write the cells of one set of truths beside those of the other."""
+    which = HELD_OUT if options.held_out else TUNED
+    options.table.write_text(json.dumps(load_tables(options.table) | {which: tables}))
+
+
+def print_tables(path: Path, summary: Callable[[Any], str]) -> None:
+    """Print the summary of each set of truths."""
+    for which, tables in load_tables(path).items():
+        print(f"\n=== {which} ===\n\n{summary(tables)}")
 
 
 class Tally:
@@ -200,8 +245,9 @@ def lowest_coverage(cells: Sequence[Cell], interval: str, number: int = 12) -> s
     """Return a line for each of the cells of an interval with the lowest coverage."""
     chosen = (cell for cell in cells if cell["interval"] == interval)
     return "\n".join(
-        f"{c['truth']}, {c['questions']} x {c['n']}, {c['score']} with k = {c['k']}: "
-        f"{100 * c['coverage']:.1f} % (estimate at an end in {100 * c['at_end']:.0f} %)"
+        f"{c['truth']}, {c['questions']} x {c['n']}, {c.get('score', 'max@k')} with k = {c['k']}: "
+        f"{100 * c['coverage']:.1f} %"
+        + (f" (estimate at an end in {100 * c['at_end']:.0f} %)" if "at_end" in c else "")
         for c in sorted(chosen, key=lambda cell: cell["coverage"])[:number]
     )
 

@@ -21,9 +21,7 @@ from .reward_levels import FittedRewards, RewardLevels, max_covariance, max_mean
 from .rewards import Rewards
 from .score import Score
 
-# Shifts of the log-odds, denser near 0.
-_HALF_SHIFTS = 9 * np.sinh(np.linspace(0, 6, 25)) / math.sinh(6)
-_REWARD_SHIFTS = np.concatenate([-_HALF_SHIFTS[:0:-1], _HALF_SHIFTS])
+_REWARD_SHIFTS = 60  # by multiples of 0.15 of the log-odds, from -9 to 9
 
 
 class RewardFamily(Family):
@@ -69,7 +67,7 @@ class RewardFamily(Family):
     # --- Shifted distributions ------------------------------------------------------------
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
-        members = len(_REWARD_SHIFTS) + 2  # the first and the last have no variation
+        members = 2 * _REWARD_SHIFTS + 3  # the first and the last have no variation
         theta = np.zeros((members, len(self._ks), len(fit.priors)))
         theta[-1] = 1.0
         variance = np.zeros_like(theta)
@@ -149,18 +147,17 @@ class RewardFamily(Family):
 def _shifted_moments(
     fitted: FittedRewards, k: int, new_questions: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(49,) mean of Max@k under each shift, and variance of its estimate from one question."""
-    theta, variance = np.zeros(len(_REWARD_SHIFTS)), np.zeros(len(_REWARD_SHIFTS))
-    for place, shift in enumerate(_REWARD_SHIFTS):
-        log_odds = fitted.log_odds + shift
-        mean = max_mean(log_odds, fitted.gaps, k)
-        theta[place] = mean @ fitted.prior
-        within = sum(
-            float(max_covariance(log_odds, fitted.gaps, n, k, k) @ prior)
-            for n, prior in fitted.priors.items()
-        )
-        between = (mean - theta[place]) ** 2 @ fitted.prior if new_questions else 0.0
-        variance[place] = fitted.excess_variance * max(0.0, within) + between
+    """(121,) mean of Max@k under each shift, and variance of its estimate from one question."""
+    log_odds = fitted.shifted_log_odds(_REWARD_SHIFTS)
+    mean = max_mean(log_odds, fitted.gaps, k)
+    theta, variance = fitted.shifted_means(mean, fitted.prior), 0.0
+    for n, prior in fitted.priors.items():
+        within = max_covariance(log_odds, fitted.gaps, n, k, k)
+        variance = variance + fitted.shifted_means(within, prior)
+    variance = fitted.excess_variance * np.maximum(variance, 0.0)
+    if new_questions:
+        between = fitted.shifted_means(mean**2, fitted.prior) - theta**2
+        variance = variance + np.maximum(between, 0.0)
     return theta, variance
 
 

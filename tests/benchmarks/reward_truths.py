@@ -1,0 +1,172 @@
+"""Known distributions of rewards, and simulated runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from at_k.inputs.outcomes import Outcomes
+from at_k.scores.rewards import Rewards, real_rewards
+from scipy.special import betaincinv, gammaincinv, ndtri, stdtrit
+
+LEVELS = (0.0, 0.5, 1.0)
+EDGES = 1 - np.append(np.linspace(1, 0.01, 1200), 0.01 * np.geomspace(1, 1e-7, 400)[1:])
+Draw = Callable[[np.random.Generator, int], np.ndarray]
+"""Draws the parameter of the distribution of each of M questions: (M, ..)."""
+
+
+class Categories:
+    """Questions with a distribution over categories each.
+
+    Args:
+        draw: draws (M, C) probabilities.
+        levels: (C,) rewards of the categories, ascending.
+    """
+
+    real = False
+
+    def __init__(self, draw: Draw, levels: tuple[float, ...] = LEVELS):
+        self.draw, self._levels = draw, np.array(levels)
+
+    def run(self, pmfs: np.ndarray, n: np.ndarray, rng: np.random.Generator) -> Rewards:
+        """Return n rewards of each question, (M,)."""
+        counts = rng.multinomial(n, pmfs / pmfs.sum(axis=1, keepdims=True))
+        counts, inverse = np.unique(counts, axis=0, return_inverse=True)
+        categories = np.cumsum(np.ones(len(self._levels), dtype=np.int64))
+        return Rewards(inverse, self._levels, np.cumsum(counts, axis=1), categories)
+
+    def true_max(self, pmfs: np.ndarray, k: int) -> np.ndarray:
+        """Return the expected maximum of k rewards of each question, (M,)."""
+        below = np.clip(np.cumsum(pmfs, axis=1)[:, :-1], 0, 1)
+        return self._levels[-1] - below**k @ np.diff(self._levels)
+
+
+class RealRewards:
+    """Questions with real rewards, whose distributions have one parameter.
+
+    Args:
+        draw: draws (M,) parameters.
+        quantile: of a parameter and of an array of probabilities.
+        grid: parameters for which true scores are computed; between them, they are linear.
+    """
+
+    real = True
+
+    def __init__(self, draw: Draw, quantile: Callable, grid: np.ndarray):
+        self.draw, self._quantile, self._grid = draw, quantile, grid
+        self._table = np.empty((0, 0))
+
+    def run(self, parameters: np.ndarray, n: np.ndarray, rng: np.random.Generator) -> Rewards:
+        """Return n rewards of each question, (M,)."""
+        samples = rng.uniform(size=int(n.sum()))
+        return real_rewards(Outcomes(self._quantile(np.repeat(parameters, n), samples), n))
+
+    def true_max(self, parameters: np.ndarray, k: int) -> np.ndarray:
+        """Return the expected maximum of k rewards of each question, (M,)."""
+        if not self._table.size:  # one table serves all k: the maximum has other weights
+            middle = (EDGES[1:] + EDGES[:-1]) / 2
+            self._table = np.array([self._quantile(x, middle) for x in self._grid])
+        weight = np.diff(EDGES**k)
+        return np.interp(parameters, self._grid, self._table @ (weight / weight.sum()))
+
+
+def dirichlet(*alpha: float, levels: tuple[float, ...] = LEVELS) -> Categories:
+    return Categories(lambda rng, size: rng.dirichlet(alpha, size), levels)
+
+
+def one_of(pmfs: list[list[float]], shares=None, levels: tuple[float, ...] = LEVELS) -> Categories:
+    """Return questions that have one of several distributions, with these shares."""
+    return Categories(lambda rng, size: rng.choice(np.array(pmfs), size, p=shares), levels)
+
+
+def zero_or_beta(zero: np.ndarray, probability: np.ndarray) -> np.ndarray:
+    """Return quantiles of a distribution that is 0 with probability `zero`, else Beta(2, 2)."""
+    return betaincinv(2, 2, np.clip((probability - zero) / (1 - zero), 0, 1))
+
+
+def zero_or_lognormal(zero: np.ndarray, probability: np.ndarray) -> np.ndarray:
+    """Return quantiles of a distribution that is 0 with probability `zero`, else lognormal."""
+    rest = (probability - zero) / (1 - zero)
+    return np.where(rest > 0, np.exp(ndtri(np.clip(rest, 1e-12, 1))), 0.0)
+
+
+def two_peaks(high: np.ndarray, probability: np.ndarray) -> np.ndarray:
+    """Return quantiles of normal peaks at 0 and, with probability `high`, at 3."""
+    low = np.clip(probability / (1 - high), 1e-9, 1 - 1e-9)
+    rest = np.clip((probability - 1 + high) / high, 1e-9, 1 - 1e-9)
+    return np.where(probability < 1 - high, 0.2 * ndtri(low), 3 + 0.2 * ndtri(rest))
+
+
+def truths() -> dict[str, Categories | RealRewards]:
+    """Return the distributions that the study draws from, by their names in the tables."""
+    return {
+        "equal: 0.4, 0.3, 0.3": one_of([[0.4, 0.3, 0.3]]),
+        "rare: Dirichlet(6, 0.3, 0.3)": dirichlet(6, 0.3, 0.3),
+        "uniform: Dirichlet(1, 1, 1)": dirichlet(1, 1, 1),
+        "similar: Dirichlet(4, 4, 4)": dirichlet(4, 4, 4),
+        "mostly low or mostly high": one_of([[0.85, 0.1, 0.05], [0.05, 0.1, 0.85]]),
+        "near-certain: Dirichlet(0.2, 0.3, 6)": dirichlet(0.2, 0.3, 6),
+        "mostly 0.5: Dirichlet(0.3, 5, 0.3)": dirichlet(0.3, 5, 0.3),
+        "real: Beta(5m, 5 - 5m)": RealRewards(
+            lambda rng, size: rng.uniform(0.01, 0.99, size),
+            lambda m, probability: betaincinv(5 * m, 5 * (1 - m), probability),
+            np.linspace(0.01, 0.99, 197),
+        ),
+        "real: 0, or Beta(2, 2)": RealRewards(
+            lambda rng, size: rng.uniform(0, 0.995, size), zero_or_beta, np.linspace(0, 0.995, 200)
+        ),
+        "real: normal": RealRewards(
+            lambda rng, size: rng.normal(size=size),
+            lambda mean, probability: mean + ndtri(probability),
+            np.linspace(-6, 6, 3),
+        ),
+        "real: lognormal": RealRewards(
+            lambda rng, size: rng.normal(size=size) / 2,
+            lambda mean, probability: np.exp(mean + 0.7 * ndtri(probability)),
+            np.linspace(-3, 3, 600),
+        ),
+    }
+
+
+def held_out_truths() -> dict[str, Categories | RealRewards]:
+    """Return distributions that no interval was tuned on, by their names in the tables.
+
+    They were fixed before any result on them was seen. Do not change them after a result: add a
+    new set instead, and report both.
+    """
+    four, five = (0.0, 0.25, 0.9, 1.0), (0.0, 0.1, 0.3, 0.6, 1.0)
+    sure = [[0.99, 0.005, 0.005], [0.005, 0.99, 0.005], [0.005, 0.005, 0.99]]
+    three = [[0.7, 0.2, 0.05, 0.05], [0.1, 0.1, 0.1, 0.7], [0.0, 1.0, 0.0, 0.0]]
+    return {
+        "five levels: Dirichlet(0.4, ..)": dirichlet(*[0.4] * 5, levels=five),
+        "one of three, four levels": one_of(three, [0.4, 0.3, 0.3], four),
+        "almost always one level": one_of(sure),
+        "half never score": Categories(
+            lambda rng, size: np.where(
+                rng.random((size, 1)) < 0.5, [1.0, 0.0, 0.0], rng.dirichlet([2, 2, 1], size)
+            )
+        ),
+        "real: exponential": RealRewards(
+            lambda rng, size: np.exp(rng.normal(size=size) / 2),
+            lambda scale, probability: -scale * np.log1p(-probability),
+            np.linspace(0, 20, 3),
+        ),
+        "real: Student, 3 df": RealRewards(
+            lambda rng, size: rng.normal(size=size),
+            lambda mean, probability: mean + stdtrit(3, probability),
+            np.linspace(-6, 6, 3),
+        ),
+        "real: two peaks": RealRewards(
+            lambda rng, size: rng.uniform(0.02, 0.98, size), two_peaks, np.linspace(0.02, 0.98, 193)
+        ),
+        "real: 0, or lognormal": RealRewards(
+            lambda rng, size: rng.uniform(0.5, 0.99, size),
+            zero_or_lognormal,
+            np.linspace(0.5, 0.99, 197),
+        ),
+        "real: gamma": RealRewards(
+            lambda rng, size: np.exp(rng.normal(-0.5, 0.7, size)),
+            gammaincinv,
+            np.geomspace(0.02, 15, 300),
+        ),
+    }
