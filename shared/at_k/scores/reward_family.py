@@ -150,7 +150,7 @@ def _shifted_moments(
     """(121,) mean of Max@k under each shift, and variance of its estimate from one question."""
     log_odds = fitted.shifted_log_odds(_REWARD_SHIFTS)
     mean = max_mean(log_odds, fitted.gaps, k)
-    theta, variance = fitted.shifted_means(mean, fitted.prior), 0.0
+    theta, variance = fitted.shifted_means(mean, fitted.prior), np.zeros(2 * _REWARD_SHIFTS + 1)
     for n, prior in fitted.priors.items():
         within = max_covariance(log_odds, fitted.gaps, n, k, k)
         variance = variance + fitted.shifted_means(within, prior)
