@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import filecmp
 import hashlib
+import os
 import shutil
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,10 +44,47 @@ def load(name: str, **options) -> evaluate.Metric:
 
     Raises:
         ValueError: If there is no metric of this name.
+        OSError: If the caches of `evaluate` cannot be written.
     """
     import evaluate  # takes seconds, and only this function needs it
 
-    return evaluate.load(str(metric_script(name)), **options)
+    script = metric_script(name)
+    try:
+        _fill_cache(script)
+        return evaluate.load(str(script), **options)
+    except OSError as error:
+        raise OSError(
+            f"{name} cannot be loaded, because evaluate cannot write its copy of the script: "
+            f"{error}. Set HF_HOME to a folder that can be written."
+        ) from error
+
+
+def _fill_cache(script: Path) -> None:
+    """Write evaluate's copies of a metric unless they are there and equal.
+
+    evaluate takes a copy that is there for a good one, also if it was cut off by a full disk.
+    """
+    from evaluate.loading import files_to_hash, init_dynamic_modules
+
+    modules = [script, *sorted(set(script.parent.glob("*.py")) - {script})]
+    folder = Path(init_dynamic_modules()) / "metrics" / script.stem / files_to_hash(modules)
+    folder.mkdir(parents=True, exist_ok=True)
+    for module in modules:
+        copy = folder / module.name
+        if not copy.is_file() or not filecmp.cmp(module, copy, shallow=False):
+            os.replace(_copy_beside(module, copy), copy)
+
+
+def _copy_beside(source: Path, target: Path) -> Path:
+    """Copy a file to the folder of the target under another name, which is returned."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    beside = target.with_name(f"{target.name}-{uuid.uuid4().hex}")
+    try:
+        shutil.copyfile(source, beside)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+    return beside
 
 
 def register() -> dict[str, Path]:
@@ -55,24 +95,56 @@ def register() -> dict[str, Path]:
     `evaluate` looks for other downloads. The latter has a folder for each version of a metric, and
     the one that was written last is taken.
 
+    All copies are written beside and then renamed, so that what was registered before can be loaded
+    until all of them are there, also if the disk is full.
+
     Returns:
         The folder that was written for each metric, by the metric's name.
     """
-    written = {}
-    for name, source in metric_folders().items():
-        modules = sorted(source.glob("*.py"))
-        code = b"".join(module.read_bytes() for module in modules)
-        scripts = _cached_scripts(name)
-        target = scripts / hashlib.sha256(code).hexdigest()
-        target.mkdir(parents=True, exist_ok=True)
-        for package in (scripts.parent, scripts, target):
+    targets: dict[str, Path] = {}
+    staged: list[tuple[Path, Path]] = []
+    try:
+        for name, source in metric_folders().items():
+            modules = sorted(source.glob("*.py"))
+            code = b"".join(module.read_bytes() for module in modules)
+            targets[name] = _cached_scripts(name) / hashlib.sha256(code).hexdigest()
+            beside = targets[name].with_name(f"new-{uuid.uuid4().hex}")
+            staged.append((beside, targets[name]))
+            beside.mkdir(parents=True)
+            for module in modules:
+                shutil.copyfile(module, beside / module.name)
+                copies = _cached_downloads(name, module.name)
+                staged.extend((_copy_beside(module, copy), copy) for copy in copies)
+            (beside / "__init__.py").touch()
+        for beside, target in staged:
+            _move(beside, target)
+    finally:
+        for beside, _ in staged:
+            _remove(beside)
+    for name, target in targets.items():
+        for package in (target.parent.parent, target.parent):
             (package / "__init__.py").touch()
-        for module in modules:
-            for copy in (target / module.name, *_cached_downloads(name, module.name)):
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(module, copy)
-        written[name] = target
-    return written
+        for folder in target.parent.glob("?" * 64):
+            if not (folder / f"{name}.py").is_file():  # an older version of this function failed
+                _remove(folder)
+    return targets
+
+
+def _move(beside: Path, target: Path) -> None:
+    """Rename a file, or a folder; if the target is a folder, rename the files in it."""
+    if target.is_dir():
+        for path in beside.iterdir():
+            os.replace(path, target / path.name)
+    else:
+        os.replace(beside, target)
+
+
+def _remove(path: Path) -> None:
+    """Remove a file or a folder, if there is one."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def unregister() -> list[str]:

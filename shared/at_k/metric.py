@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import abc
 import inspect
-import os
+import threading
 from concurrent.futures import Executor
+from pathlib import Path
 from typing import Any
 
 import datasets
 import evaluate
 import pyarrow as pa
 
+from .exchange import Exchange, default_experiment
 from .inputs.batches import Batch, check_alike, parse_rows, unite
 from .inputs.counts import BinaryCounts
 from .inputs.graded import Labels, graded_outcomes
@@ -30,12 +32,30 @@ class _ArrowDataset(datasets.Dataset):
         super().set_format("arrow")
 
 
+class _Lock:
+    """A lock that its thread may acquire again. A pickled copy has a lock of its own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *exception) -> None:
+        self._lock.release()
+
+    def __reduce__(self):
+        return _Lock, ()
+
+
 class SampledMetric(evaluate.Metric, abc.ABC):
     """A metric of several samples per question.
 
     A question is a row: the list of its predictions, and its reference. Rows are parsed and
     validated when they are added, and kept until a `compute` succeeds: an error in `compute` loses
-    nothing that was added before.
+    nothing that was added before. One thread at a time adds or computes, and the others wait.
+
+    With several processes, `compute` is a collective call: see `exchange`.
     """
 
     accepts_labels = False
@@ -45,15 +65,23 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     file_paths: list[str]
     filelocks: list[Any]
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self._experiment, self._rounds = self.experiment_id, 0
+    def __init__(self, *args, experiment_id: str | None = None, **kwargs):
+        experiment_id = experiment_id or default_experiment()
+        super().__init__(*args, experiment_id=experiment_id, **kwargs)
+        self._lock, self._is_computing = _Lock(), False
+        self._exchange: Exchange | None = None
+        if self.num_process > 1:
+            folder = Path(self.data_dir, f"{experiment_id}-{self.num_process}")
+            self._exchange = Exchange(folder, self.num_process, self.process_id, self.timeout)
         self._forget()
+
+    def _build_data_dir(self) -> str:
+        """Return the folder for several processes. Only they create it: see `Exchange`."""
+        return str(Path(self._data_dir_root, self.name, self.config_name))
 
     def _forget(self) -> None:
         self.data = None
         self._batches: list[Batch] = []
-        self._received: list[Batch] | None = None  # from the other processes
         self._graded: Outcomes | BinaryCounts | None = None  # of all rows
         self._finished = FinishedChecks()  # of a run that failed
 
@@ -82,8 +110,9 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
         batch = self._graded_batch(parse_rows(predictions, references))
-        check_alike(batch, self._batches)
-        self._batches.append(batch)
+        with self._lock:
+            check_alike(batch, self._batches)
+            self._batches.append(batch)
 
     def _graded_batch(self, rows: pa.Table) -> Batch:
         """Read the outcomes of rows that are already graded."""
@@ -102,33 +131,44 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 that was added. What was added before is kept.
         """
         inspect.signature(self._compute).bind(predictions, references, **options)
-        before = list(self._batches)
-        try:
-            result = super().compute(predictions=predictions, references=references, **options)
-        except BaseException:
-            self._batches, self._graded = before, None
-            raise
-        self._forget()
+        with self._lock:
+            if self._is_computing:
+                raise ValueError("compute was called by a checker of the same metric object.")
+            before, self._is_computing = list(self._batches), True
+            try:
+                result = super().compute(predictions=predictions, references=references, **options)
+            except BaseException as error:
+                self._batches, self._graded = before, None
+                self._report(error)
+                raise
+            finally:
+                self._is_computing = False
+            self._report(None)
+            self._forget()
         return result
+
+    def _report(self, error: BaseException | None) -> None:
+        """Tell the other processes, if there are any, how `compute` ended here."""
+        if self._exchange is not None:
+            self._exchange.report(error)
 
     def _finalize(self) -> None:
         """Gather all rows in `self.data`; in process 0 also those of the other processes."""
-        if self.num_process == 1:
-            self.file_paths, self.filelocks = [], []  # evaluate removes these in the end
-        elif self._received is None:
-            self._received = self._exchange()
-        if self.process_id > 0:
-            return
-        batches = [*self._batches, *(self._received or [])]
-        try:
-            if not batches:
-                raise ValueError("There is nothing to compute: give or add predictions first.")
-            for place, batch in enumerate(self._received or []):
-                check_alike(batch, batches[: len(self._batches) + place])
-            rows, self._graded = unite(batches)
-        except ValueError:
-            self._discard_exchanged()
-            raise
+        self.file_paths, self.filelocks = [], []  # evaluate removes these in the end
+        batches, received = list(self._batches), []
+        if self._exchange is not None:
+            if self.process_id > 0:
+                self._exchange.send(_serialized(batches))
+                return
+            received = self._exchange.receive()
+        for rows in received:
+            if rows:
+                batch = self._graded_batch(pa.ipc.open_stream(rows).read_all())
+                check_alike(batch, batches)
+                batches.append(batch)
+        if not batches:
+            raise ValueError("There is nothing to compute: give or add predictions first.")
+        rows, self._graded = unite(batches)
         # Without a given fingerprint, datasets would read all rows to compute one.
         self.data = _ArrowDataset(datasets.table.InMemoryTable(rows), fingerprint="rows")
 
@@ -177,36 +217,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def _compute(self, predictions: pa.ChunkedArray, references: pa.ChunkedArray):
         """Return the scores of all questions as a flat dict."""
 
-    # --- Several processes ----------------------------------------------------------------
 
-    def _exchange(self) -> list[Batch]:
-        """Hand the rows of this process to process 0; return those of the others there.
-
-        `evaluate` writes and reads one row of bytes for each process, so that types which differ
-        between processes are united in the same way as types of batches. Each round has its own
-        files, so that no process overwrites what process 0 has yet to read.
-        """
-        self._rounds += 1
-        self.info.experiment_id = f"{self._experiment}-{self._rounds}"
-        sink = pa.BufferOutputStream()
-        if self._batches:
-            rows = unite(self._batches).rows
-            with pa.ipc.new_stream(sink, rows.schema) as stream:
-                stream.write_table(rows)
-        self.selected_feature_format = datasets.Features({"rows": datasets.Value("large_binary")})
-        self._init_writer()
-        self.writer.write({"rows": sink.getvalue().to_pybytes()})
-        super()._finalize()
-        if self.process_id > 0:
-            return []
-        others = self.data.with_format("arrow")["rows"][:][1:].to_pylist()
-        tables = [pa.ipc.open_stream(each).read_all() for each in others if each]
-        return [self._graded_batch(rows) for rows in tables]
-
-    def _discard_exchanged(self) -> None:
-        """Forget the rows of other processes, which cannot be scored with these."""
-        for lock, path in zip(self.filelocks, self.file_paths, strict=True):
-            os.remove(path)
-            lock.release()
-        self.file_paths, self.filelocks = [], []
-        self.cache_file_name = self.filelock = self._received = None
+def _serialized(batches: list[Batch]) -> bytes:
+    """Return the rows of batches as an Arrow stream, or nothing if there are none."""
+    if not batches:
+        return b""
+    sink, rows = pa.BufferOutputStream(), unite(batches).rows
+    with pa.ipc.new_stream(sink, rows.schema) as stream:
+        stream.write_table(rows)
+    return sink.getvalue().to_pybytes()

@@ -2,8 +2,6 @@
 
 import dataclasses
 import pickle
-import subprocess
-import sys
 
 import at_k
 import datasets
@@ -99,83 +97,3 @@ def test_the_info_of_a_metric_is_copied_written_and_read(name, tmp_path):
         assert (read.description, read.license) == (metric.info.description, "Apache-2.0")
         assert metric.format is None
         metric.compute(predictions=[[1, 0], [0, 1]], **({"k": 1} if "_at_k" in name else {}))
-
-
-PROCESS = """
-import sys, evaluate
-folder, process, cache = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-metric = evaluate.load(
-    folder, num_process=2, process_id=process, experiment_id="run", cache_dir=cache
-)
-def broken(prediction, reference):
-    raise RuntimeError
-import pyarrow as pa
-rows = [[["a", "b", "a"], ["b", "a", "b"]], [["a", "a", "a"], ["c", None, "b", "b"]]][process]
-# The types differ between the processes, as they may between batches.
-rows, references = (rows, [{"x": "a"}, "b"]) if process == 0 else (pa.array(rows), ["a", ["b"]])
-metric.add_batch(predictions=rows, references=references)
-if process == 0:
-    try:
-        metric.compute(k=2, check_correct_fn=broken)
-    except ValueError as error:
-        assert "predictions[0][0]" in str(error), error
-    assert len(metric) == 2, len(metric)
-def checker(prediction, reference):
-    return prediction in (reference["x"] if isinstance(reference, dict) else reference)
-groups = ["p", "p", "q", "q"] if process == 0 else None
-print(metric.compute(k=2, groups=groups, check_correct_fn=checker))
-print(len(metric))
-"""
-
-
-def test_two_processes_have_the_scores_of_one(gpassk, tmp_path):
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", PROCESS, str(ROOT / "metrics/gpassk"), str(process), tmp_path],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for process in range(2)
-    ]
-    (first, *_), (second, *_) = (each.communicate(timeout=100) for each in running)
-    rows = [["a", "b", "a"], ["b", "a", "b"], ["a", "a", "a"], ["c", None, "b", "b"]]
-    alone = gpassk.compute(
-        predictions=rows, references=["a", "b", "a", "b"], k=2, groups=["p", "p", "q", "q"]
-    )
-    assert first == f"{alone}\n0\n"
-    assert second == "None\n0\n"
-
-
-ROUNDS = """
-import sys, evaluate
-folder, process, cache = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-metric = evaluate.load(
-    folder, num_process=2, process_id=process, experiment_id="rounds", cache_dir=cache
-)
-try:
-    print(metric.compute(k=1))
-except ValueError as error:
-    print(error)
-for score in range(4):
-    if process == 0 or score == 1:  # in the other rounds the second process has no question
-        metric.add(prediction=[1, 0] if process == 0 else [score, 1.0])
-    print(metric.compute(k=1, include="pass@k"))
-"""
-
-
-def test_processes_compute_several_rounds_and_may_have_no_question(tmp_path):
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", ROUNDS, str(ROOT / "metrics/gpassk"), str(process), tmp_path],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for process in range(2)
-    ]
-    (first, *_), (second, *_) = (each.communicate(timeout=100) for each in running)
-    scores = [0.5, 0.75, 0.5, 0.5]
-    assert first.splitlines() == [
-        "There is nothing to compute: give or add predictions first.",
-        *(str({"pass@1": score}) for score in scores),
-    ]
-    assert second == "None\n" * 5

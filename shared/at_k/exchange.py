@@ -1,0 +1,258 @@
+"""The exchange of rows between the processes of a run, through files in a folder that they share.
+
+`compute` is a collective call. Process 0 asks for the rows of the others, computes, and tells them
+whether it succeeded, so that all processes may retry after an error. There are three kinds of
+files. They are written under another name and renamed, so that none is read half written:
+
+    request     a new key for each call
+    <p>.rows    the rows of process p, with the key of the request and a key of its own
+    result      the keys of the rows that process 0 has received, and its error if there was one
+
+The keys keep out the files of a run that was killed. Each process locks its place in the run for
+as long as it lives, so that the processes of two runs of one name do not meet unnoticed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import json
+import math
+import os
+import socket
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+_LAUNCHERS = (
+    ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT"),
+    ("SLURM_JOB_ID", "SLURM_STEP_ID"),
+    ("PMIX_NAMESPACE",),
+    ("OMPI_MCA_ess_base_jobid",),
+    ("PBS_JOBID",),
+    ("LSB_JOBID",),
+    ("MASTER_ADDR", "MASTER_PORT"),
+)
+"""Environment variables that launchers set to the same values for all processes of a run."""
+
+_SAME_RUN = (
+    "Nothing was computed. Call compute in all processes, and load the metric with the same "
+    "experiment_id and cache_dir in all of them."
+)
+
+_places: dict[tuple[int, str], FileLock] = {}  # those that this process has locked
+
+
+def launched_run() -> str | None:
+    """Return the name that a launcher gave to this run, or None if there is no launcher."""
+    for names in _LAUNCHERS:
+        if all(name in os.environ for name in names):
+            return ":".join(os.environ[name] for name in names)
+    return None
+
+
+def default_experiment() -> str:
+    """Return a name that the processes of this run share, and other runs do not have.
+
+    It is that of the launcher. Without one, processes with the same parent are one run.
+    """
+    run = launched_run() or f"{socket.gethostname()}:{os.getppid()}"
+    return f"run-{hashlib.sha256(run.encode()).hexdigest()[:16]}"
+
+
+class Exchange:
+    """The place of one process in a run.
+
+    Args:
+        folder: that all processes of the run share, and no other run.
+        processes: number of processes.
+        process: number of this process, from 0.
+        timeout: seconds to wait for the other processes.
+
+    Raises:
+        ValueError: if another living process has the same place.
+    """
+
+    def __init__(self, folder: Path, processes: int, process: int, timeout: float):
+        self._folder, self._processes, self._process = folder, processes, process
+        self._timeout = timeout
+        self._request, self._result = folder / "request", folder / "result"
+        self._conflict = folder / "conflict"
+        self._received: dict[int, str] | None = None  # keys of rows, while a request is open
+        self._answered = b""  # the last request
+        self._take_place()
+
+    def _take_place(self) -> None:
+        """Lock the place of this process, which a pickled copy has yet to do."""
+        place = os.getpid(), str(self._lock_of(self._process))
+        if place in _places:
+            return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(place[1])
+        try:
+            lock.acquire(timeout=1)
+        except Timeout:
+            self._conflict.touch()
+            raise ValueError(self._two_runs()) from None
+        _places[place] = lock
+        if self._process == 0:
+            for path in (*self._folder.glob("*.rows"), self._request, self._result, self._conflict):
+                path.unlink(missing_ok=True)
+
+    # --- Process 0 ------------------------------------------------------------------------
+
+    def receive(self) -> list[bytes]:
+        """Return the rows of the other processes. `report` has to follow.
+
+        Raises:
+            ValueError: if a process does not send its rows in time, or is of another run.
+        """
+        self._take_place()
+        request = uuid.uuid4().hex
+        self._received, found = {}, {}
+        self._write(self._request, request.encode())
+        for _ in _waits(self._timeout):
+            waiting = [each for each in range(1, self._processes) if each not in found]
+            for process in waiting:
+                header, _, rows = _read(self._rows_of(process)).partition(b"\n")
+                sent = json.loads(header or "{}")
+                if sent.get("request") == request:
+                    self._received[process], found[process] = sent["key"], rows
+                    self._check_launcher(process, sent["launcher"])
+            if not waiting:
+                break
+        else:
+            raise ValueError(
+                f"No rows came from process {' and '.join(map(str, waiting))} of "
+                f"{self._processes} within {self._timeout:g} seconds. {_SAME_RUN}"
+            )
+        if self._conflict.exists():
+            raise ValueError(self._two_runs())
+        return [found[process] for process in sorted(found)]
+
+    def report(self, error: BaseException | None) -> None:
+        """Tell the other processes whether process 0 succeeded, if it has asked for rows."""
+        if self._received is None:
+            return
+        problem = None if error is None else str(error) or type(error).__name__
+        self._write(self._result, json.dumps({"keys": self._received, "error": problem}).encode())
+        for _ in _waits(5.0):  # each process removes its rows when it has read the result
+            if not any(self._rows_of(p).exists() and self._lives(p) for p in self._received):
+                break
+        self._request.unlink(missing_ok=True)
+        self._result.unlink(missing_ok=True)
+        self._received = None
+
+    def _check_launcher(self, process: int, launcher: str | None) -> None:
+        if launcher != launched_run():
+            raise ValueError(
+                f"Process {process} is of another run: {launcher} and not {launched_run()}, as "
+                f"their launchers name them. Give each run an experiment_id of its own."
+            )
+
+    # --- The other processes --------------------------------------------------------------
+
+    def send(self, rows: bytes) -> None:
+        """Hand rows to process 0, and wait until it has computed.
+
+        Raises:
+            ValueError: if process 0 does not ask for them in time, fails or ends.
+        """
+        self._take_place()
+        path, key = self._rows_of(self._process), uuid.uuid4().hex
+        started = time.monotonic()
+        try:
+            for _ in _waits(math.inf):
+                result = json.loads(_read(self._result) or "{}")
+                if result.get("keys", {}).get(str(self._process)) == key:
+                    break
+                request = _read(self._request)
+                if request and not self._lives(0):
+                    request = b""  # of a run that was killed
+                if request and request != self._answered:
+                    header = {"request": request.decode(), "key": key, "launcher": launched_run()}
+                    self._write(path, json.dumps(header).encode() + b"\n" + rows)
+                    self._answered = request
+                elif request:  # process 0 computes
+                    started = time.monotonic()
+                elif time.monotonic() - started > self._timeout:
+                    raise ValueError(
+                        f"Process 0 did not compute with the rows of process {self._process} "
+                        f"within {self._timeout:g} seconds. {_SAME_RUN}"
+                    )
+        finally:
+            path.unlink(missing_ok=True)
+        if result["error"] is not None:
+            raise ValueError(f"Process 0 could not compute: {result['error']}")
+
+    # --- Files ----------------------------------------------------------------------------
+
+    def _rows_of(self, process: int) -> Path:
+        return self._folder / f"{process}.rows"
+
+    def _lock_of(self, process: int) -> Path:
+        return self._folder / f"{process}.lock"
+
+    def _lives(self, process: int) -> bool:
+        """Whether a process with this place exists."""
+        path = self._lock_of(process)
+        if (os.getpid(), str(path)) in _places:
+            return True
+        if not path.exists():
+            return False
+        lock = FileLock(path)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            return True
+        lock.release()
+        return False
+
+    def _two_runs(self) -> str:
+        return (
+            f"Another process is process {self._process} of the run in {self._folder}: give each "
+            f"run an experiment_id of its own, and each process a process_id of its own."
+        )
+
+    def _write(self, path: Path, content: bytes) -> None:
+        """Write a file that appears whole."""
+        beside = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
+        try:
+            beside.write_bytes(content)
+            os.replace(beside, path)
+        finally:
+            beside.unlink(missing_ok=True)
+
+
+def _read(path: Path) -> bytes:
+    """Return the content of a file, or nothing if there is none."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
+def _waits(seconds: float) -> Iterator[None]:
+    """Yield until the time is over, and sleep in between: at first a millisecond."""
+    deadline, pause = time.monotonic() + seconds, 0.001
+    yield
+    while time.monotonic() < deadline:
+        time.sleep(pause)
+        pause = min(2 * pause, 0.05)
+        yield
+
+
+@atexit.register
+def _leave_places() -> None:
+    """Remove the locks of this process."""
+    for (owner, name), lock in _places.items():
+        if owner == os.getpid():  # a forked process has a copy of these
+            with suppress(OSError):
+                Path(name).unlink(missing_ok=True)
+            lock.release()
+            with suppress(OSError):
+                Path(name).parent.rmdir()

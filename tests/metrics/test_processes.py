@@ -1,0 +1,245 @@
+"""Several processes, and several threads."""
+
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import at_k
+import dill
+import pytest
+from at_k.exchange import Exchange, default_experiment
+from conftest import ROOT
+
+GPASSK = str(ROOT / "metrics/gpassk")
+
+
+def run_processes(code, *arguments, number=2):
+    """Run code in each process of a run, and return what they print."""
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(process), *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for process in range(number)
+    ]
+    return [each.communicate(timeout=100)[0] for each in running]
+
+
+PROCESS = """
+import sys, evaluate
+process, folder, cache = int(sys.argv[1]), *sys.argv[2:]
+metric = evaluate.load(folder, num_process=2, process_id=process, cache_dir=cache)
+def broken(prediction, reference):
+    raise RuntimeError
+import pyarrow as pa
+rows = [[["a", "b", "a"], ["b", "a", "b"]], [["a", "a", "a"], ["c", None, "b", "b"]]][process]
+# The types differ between the processes, as they may between batches.
+rows, references = (rows, [{"x": "a"}, "b"]) if process == 0 else (pa.array(rows), ["a", ["b"]])
+metric.add_batch(predictions=rows, references=references)
+try:
+    metric.compute(k=2, check_correct_fn=broken)
+except ValueError as error:
+    assert "predictions[0][0]" in str(error), error
+assert len(metric) == 2, len(metric)
+def checker(prediction, reference):
+    return prediction in (reference["x"] if isinstance(reference, dict) else reference)
+groups = ["p", "p", "q", "q"] if process == 0 else None
+print(metric.compute(k=2, groups=groups, check_correct_fn=checker))
+print(len(metric))
+"""
+
+
+def test_two_processes_have_the_scores_of_one_and_may_retry(gpassk, tmp_path):
+    first, second = run_processes(PROCESS, GPASSK, tmp_path)
+    rows = [["a", "b", "a"], ["b", "a", "b"], ["a", "a", "a"], ["c", None, "b", "b"]]
+    alone = gpassk.compute(
+        predictions=rows, references=["a", "b", "a", "b"], k=2, groups=["p", "p", "q", "q"]
+    )
+    assert first == f"{alone}\n0\n"
+    assert second == "None\n0\n"
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def computed_by_threads(processes, folder, compute, **options):
+    """Call a function of a metric and its process in one thread for each process."""
+
+    def run(process):
+        metric = at_k.load(
+            "gpassk",
+            num_process=processes,
+            process_id=process,
+            cache_dir=str(folder),
+            **options,
+        )
+        return compute(metric, process)
+
+    with ThreadPoolExecutor(processes) as threads:
+        return list(threads.map(run, range(processes)))
+
+
+def test_processes_compute_several_rounds_and_may_have_no_question(tmp_path):
+    def compute(metric, process):
+        with pytest.raises(ValueError, match="There is nothing to compute"):
+            metric.compute(k=1)
+        found = []
+        for score in range(4):
+            if process == 0 or score == 1:  # in the other rounds, only process 0 has a question
+                metric.add(prediction=[1, 0] if process == 0 else [score, 1.0])
+            found.append(metric.compute(k=1, include="pass@k"))
+        return found
+
+    first, *others = computed_by_threads(3, tmp_path, compute)
+    assert [scores["pass@1"] for scores in first] == [0.5, 5 / 6, 0.5, 0.5]
+    assert others == [[None] * 4] * 2
+
+
+def test_a_run_with_a_missing_process_has_no_score(tmp_path):
+    def compute(metric, process):
+        metric.add(prediction=[1, 0])
+        if process == 1:
+            return None  # it ends before it has sent its rows
+        with pytest.raises(ValueError, match="No rows came from process 1 of 3 within 2 seconds"):
+            metric.compute(k=1)
+        return len(metric)
+
+    assert computed_by_threads(3, tmp_path, compute, timeout=2) == [1, None, 1]
+
+
+def test_half_written_rows_and_rows_of_an_earlier_run_are_not_read(tmp_path):
+    process_0 = Exchange(tmp_path, 2, 0, timeout=0.3)
+    (tmp_path / "1.rows").write_bytes(b'{"request": "of an earlier run"')
+    (tmp_path / "1.rows").write_bytes(b'{"request": "of an earlier run", "key": "1"}\nrows')
+    with pytest.raises(ValueError, match="No rows came from process 1"):
+        process_0.receive()
+    process_0.report(ValueError("No rows"))
+    (tmp_path / "result").write_bytes(b'{"keys": {"1": "of an earlier run"}, "error": null}')
+    with pytest.raises(ValueError, match="did not compute with the rows of process 1"):
+        Exchange(tmp_path, 2, 1, timeout=0.3).send(b"rows")
+
+
+def test_a_process_waits_for_a_new_process_0_if_the_first_was_killed(tmp_path):
+    (tmp_path / "request").write_bytes(b"of a run that was killed")
+    (tmp_path / "0.lock").touch()
+    with ThreadPoolExecutor() as threads:
+        sent = threads.submit(Exchange(tmp_path, 2, 1, timeout=20).send, b"rows")
+        time.sleep(0.1)
+        assert list(tmp_path.glob("*.rows")) == []
+        process_0 = Exchange(tmp_path, 2, 0, timeout=20)
+        assert process_0.receive() == [b"rows"]
+        process_0.report(None)
+        sent.result()
+
+
+TAKE_PLACE = """
+import pathlib, sys
+from at_k.exchange import Exchange
+process, folder = sys.argv[1:]
+Exchange(pathlib.Path(folder), 2, 0, 1)
+print("taken", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_two_runs_with_the_same_name_are_noticed_by_both(tmp_path):
+    command = [sys.executable, "-c", TAKE_PLACE, "0", str(tmp_path)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe) as other_run:
+        assert other_run.stdout is not None
+        assert other_run.stdout.readline() == b"taken\n"
+        with pytest.raises(ValueError, match="Another process is process 0 of the run in"):
+            Exchange(tmp_path, 2, 0, timeout=1)
+        assert (tmp_path / "conflict").exists()
+    conflicting = Exchange(tmp_path, 2, 0, timeout=1)  # the other run has ended
+    assert not (tmp_path / "conflict").exists()
+    with ThreadPoolExecutor() as threads:
+        sent = threads.submit(Exchange(tmp_path, 2, 1, timeout=1).send, b"rows")
+        (tmp_path / "conflict").touch()
+        with pytest.raises(ValueError, match="give each run an experiment_id of its own"):
+            conflicting.receive()
+        conflicting.report(ValueError("two runs"))
+        with pytest.raises(ValueError, match="Process 0 could not compute: two runs"):
+            sent.result()
+
+
+def test_rows_of_another_launched_run_are_refused(tmp_path, monkeypatch):
+    process_0 = Exchange(tmp_path, 2, 0, timeout=5)
+    (tmp_path / "request").write_bytes(b"asked")
+    process_1 = Exchange(tmp_path, 2, 1, timeout=5)
+    with ThreadPoolExecutor() as threads:
+        monkeypatch.setenv("PMIX_NAMESPACE", "first job")
+        sent = threads.submit(process_1.send, b"rows")
+        while not (tmp_path / "1.rows").exists():
+            time.sleep(0.01)
+        asked = (tmp_path / "1.rows").read_bytes()
+        assert b"first job" in asked
+        monkeypatch.setenv("PMIX_NAMESPACE", "second job")
+        monkeypatch.setattr("uuid.uuid4", lambda: type("Key", (), {"hex": "asked"}))
+        with pytest.raises(ValueError, match="Process 1 is of another run: first job and not sec"):
+            process_0.receive()
+        process_0.report(ValueError("another run"))
+        with pytest.raises(ValueError, match="another run"):
+            sent.result()
+
+
+def test_each_run_has_a_name_of_its_own(monkeypatch):
+    names = {default_experiment()}
+    for job in ("1", "2"):
+        monkeypatch.setenv("PMIX_NAMESPACE", job)
+        names.add(default_experiment())
+    assert len(names) == 3
+    assert default_experiment() in names
+
+
+def test_threads_share_one_metric(gpassk):
+    def score(successes):
+        predictions = [[1] * successes + [0] * (8 - successes)]
+        return gpassk.compute(predictions=predictions, k=1, include="pass@k")["pass@1"]
+
+    expected = [i % 9 for i in range(100)]
+    with ThreadPoolExecutor(8) as threads:
+        assert [8 * score for score in threads.map(score, expected)] == expected
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda i: gpassk.add(prediction=[i % 2]), range(200)))
+    assert gpassk.compute(k=1, include="pass@k") == {"pass@1": 0.5}
+
+
+def test_add_waits_for_a_computation(gpassk):
+    started, may_end = threading.Event(), threading.Event()
+
+    def checker(prediction, reference):
+        started.set()
+        assert may_end.wait(10)
+        return prediction == reference
+
+    with ThreadPoolExecutor() as threads:
+        arguments = {"predictions": [["a"]], "references": ["a"], "k": 1}
+        computed = threads.submit(gpassk.compute, **arguments, check_correct_fn=checker)
+        assert started.wait(10)
+        added = threads.submit(gpassk.add, prediction=["b"], reference="a")
+        time.sleep(0.05)
+        assert not added.done()
+        may_end.set()
+        assert computed.result()["G-Pass@1_1.0"] == 1.0
+        added.result()
+    assert len(gpassk) == 1
+
+
+def test_a_checker_cannot_compute_with_its_own_metric(gpassk):
+    def checker(prediction, reference):
+        gpassk.compute(predictions=[[1]], k=1)
+
+    with pytest.raises(ValueError, match="compute was called by a checker of the same metric"):
+        gpassk.compute(predictions=[["a"]], references=["a"], k=1, check_correct_fn=checker)
+
+
+@pytest.mark.parametrize("library", [pickle, dill])
+def test_a_copied_metric_has_a_lock_of_its_own(gpassk, library):
+    gpassk.add(prediction=[1, 0])
+    copy = library.loads(library.dumps(gpassk))
+    assert copy.compute(k=1) == gpassk.compute(k=1)
