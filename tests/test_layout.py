@@ -14,7 +14,7 @@ ROOMS = [
     ["inputs"],
     ["scores"],
     ["intervals"],
-    ["report"],
+    ["report", "exchange"],
     ["metric", "functions"],
     ["loading"],
     ["readers"],
