@@ -41,6 +41,7 @@ from .functions.spectra import (
 from .loading import load
 from .readers.read import read
 from .runs.comparison import compare
+from .runs.leaderboard import leaderboard
 from .scores.score_agg import score_agg
 
 __version__ = "0.2.0.dev0"  # read by setup.cfg
@@ -67,6 +68,7 @@ __all__ = [
     "geom_at_k_ci",
     "geom_ds_at_k",
     "geom_ds_at_k_ci",
+    "leaderboard",
     "load",
     "maj_at_k",
     "maj_at_k_ci",

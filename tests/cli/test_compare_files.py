@@ -83,7 +83,7 @@ def test_questions_are_matched_by_a_column_that_identifies_them(capsys, tmp_path
     assert output_of(capsys, "compare", a, b, *flags) == expected
     write_json_lines(b, rows[1:])
     error = error_of(capsys, "compare", a, b, *flags)
-    assert f"Values of {column.lower()} that occur only in the first file: 1" in error
+    assert f"b lacks 1 of the questions of a, such as {column.lower()} 'q0'" in error
 
 
 def test_a_column_of_clusters_is_read_if_the_interval_uses_them(capsys, tmp_path):
@@ -123,23 +123,30 @@ def test_tables_of_counts_are_compared(capsys, tmp_path):
     assert "4 samples each, counted in n and correct" in output_of(capsys, "compare", *files)
 
 
-def test_files_of_the_same_name_are_labelled_a_and_b(capsys, tmp_path):
+def test_files_of_the_same_name_are_named_by_their_folders_or_a_and_b(capsys, tmp_path):
     files = []
     for folder, outcomes in zip("xy", (OUTCOMES_A, OUTCOMES_B), strict=True):
         (tmp_path / folder).mkdir()
         files.append(write_json_lines(tmp_path / folder / "run.jsonl", outcome_rows(outcomes)))
     printed = output_of(capsys, "compare", *files, "--k", 1)
-    assert printed.startswith("A: 6 questions, 4 samples each, already graded in outcomes.\nB: 6")
-    assert printed.splitlines()[3].split()[:2] == ["A", "B"]
+    described = "6 questions, 4 samples each, already graded in outcomes."
+    assert printed.startswith(f"x: {files[0]}: {described}\ny: {files[1]}: 6")
+    assert printed.splitlines()[3].split()[:2] == ["x", "y"]
+    printed = output_of(capsys, "compare", files[0], files[0], "--k", 1)
+    assert printed.startswith(f"A: {files[0]}: {described}\nB: {files[0]}: 6")
 
 
 @pytest.mark.parametrize(
     ("second", "flags", "message"),
     [
-        ([row | {"id": f"p{i}"} for i, row in enumerate(ROWS)], (), "only in the first file: 3"),
-        (ROWS[:2], (), "of id that occur only in the first file: 1, such as 'q2'"),
-        ([*ROWS, ROWS[0] | {"id": "new"}], (), "only in the second file: 1, such as 'new'"),
-        ([{"samples": ["a"], "answer": "a"}], (), "3 questions in the first file and 1 in"),
+        (
+            [row | {"id": f"p{i}"} for i, row in enumerate(ROWS)],
+            (),
+            "b lacks 3 of the questions of a, such as id 'q0'",
+        ),
+        (ROWS[:2], (), "b lacks 1 of the questions of a, such as id 'q2'"),
+        ([*ROWS, ROWS[0] | {"id": "new"}], (), "a lacks 1 of the questions of b, such as id 'new'"),
+        ([{"samples": ["a"], "answer": "a"}], (), "a has 3 questions and b has 1"),
         (ROWS, ("--k", "3"), "question 0 has n = 2"),
         (ROWS, ("--metric", "best"), "metric has 'best'"),
         (ROWS, ("--check-correct-fn", "no"), "exact_match"),

@@ -251,19 +251,19 @@ def test_scores_and_band_agree_with_those_of_a_published_package(capsys):
 @pytest.mark.parametrize(
     ("runs", "options", "message"),
     [
-        (([[1, 0]], [[1, 0], [0, 1]]), {}, "The first run has 1 questions and the second 2"),
+        (([[1, 0]], [[1, 0], [0, 1]]), {}, "R_a has 1 questions and R_b has 2"),
         (([[1, 0], [1, 2]], [[1, 0], [0, 1]]), {}, "R_a[1][1] is 2"),
         (([[1, 0], [1, 1]], [[1, 0], []]), {}, "R_b[1] is empty"),
         (([[1, 0]], [[1]]), {"k": 2}, "question 0 has n = 1"),
         (([[1, 0]], [[1, 0]]), {"k": 0}, "k is 0"),
         (([[1, 0]], [[1, 0]]), {"k": []}, "k is empty"),
-        (([[1, 0]], [[1, 0]]), {"metric": "Geom@k"}, "metric has 'Geom@k'"),
+        (([[1, 0]], [[1, 0]]), {"metric": "best"}, "metric has 'best'"),
         (([[1, 0]], [[1, 0]]), {"interval": "auto"}, "interval has 'auto'"),
         (([[1, 0]], [[1, 0]]), {"confidence": 95}, "confidence is 95"),
         (([[1, 0]], [[1, 0]]), {"metric": "G-Pass@k", "tau": 2}, "tau is 2"),
         (([[1, 0]], [[1, 0]]), {"metric": "pass@k", "tau": math.nan}, "tau is nan"),
-        (([[1, 0]], [[1, 0]]), {"interval": "questions"}, "One question, or one cluster"),
-        (([[1], [0]], [[1, 0], [0, 1]]), {}, "One sample of each question does not show how"),
+        (([[1, 0]], [[1, 0]]), {"interval": "questions"}, "R_a: one question, or one cluster"),
+        (([[1], [0]], [[1, 0], [0, 1]]), {}, "R_a: one sample of each question does not show how"),
         (([[1, 0]], [[1, 0]]), {"clusters": ["x"]}, "clusters are used by interval='questions'"),
         (
             ([[1, 0]] * 2, [[1, 0]] * 2),

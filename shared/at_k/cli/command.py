@@ -97,9 +97,7 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
             from .score_file import add_metric_flags
 
             add_metric_flags(command, name)
-    command = add_command(
-        "compare", "Compare two files of samples of the same questions, at every k."
-    )
+    command = add_command("compare", "Compare two or more files of samples of the same questions.")
     if chosen == "compare":
         from .compare_files import add_compare_flags
 

@@ -1,73 +1,64 @@
-"""`at-k compare FILE FILE`: two files of samples of the same questions, compared at every k."""
+"""`at-k compare FILE FILE...`: files of samples of the same questions, compared."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
 import inspect
-import itertools
+import string
 import sys
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..checks import short
-from ..inputs.columns import given_per_question
-from ..inputs.counts import BinaryCounts
 from ..inputs.labels import label_index
-from ..inputs.parsing import prediction_column, reference_column
-from ..inputs.run_checker import Checker, outcomes_of
+from ..inputs.run_checker import Checker
 from ..loading import load
 from ..readers.questions import Questions, read_questions
-from ..runs.comparison import compare
-from ..runs.differences import check_comparison, compare_counts
+from ..runs.compared import Compared, compare_runs, labels_of
+from ..runs.comparison import compare, comparison_of_two
+from ..runs.leaderboard import leaderboard_of
+from ..runs.measure import check_measure
+from ..runs.outcomes_of_runs import Run, check_same_questions, grade_runs, parse_run
+from .comparison_tables import comparison_records, comparison_summary, comparison_tables
 from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
-from .formats import Cells, Output
-from .tables import describe_input, group_heading
-
-_INTERVAL_SCOPE = {
-    "sampling": "if the same questions were sampled again",
-    "questions": "for other questions like these",
-}
-_COLUMNS = {
-    "": "difference",
-    "_lo": "lo",
-    "_hi": "hi",
-    "_band_lo": "band lo",
-    "_band_hi": "band hi",
-}
-"""The columns of a difference: the suffix of the keys, and the heading."""
+from .formats import Output
+from .leaderboard_tables import leaderboard_notes, leaderboard_records, leaderboard_tables
+from .tables import describe_input
 
 _COMPARE_EXAMPLES = """\
 examples:
   at-k compare a.jsonl b.jsonl --check-correct-fn numeric
   at-k compare before.csv after.csv --metric pass^k --k 1 2 4 8 --interval questions
+  at-k compare a.jsonl b.jsonl c.jsonl --k 8 --names small medium large --format latex
 """
+
+_LONGEST_NAME = 24
 
 
 def add_compare_flags(command: argparse.ArgumentParser) -> None:
-    """Add the flags of `at_k.compare` and of checkers to the parser, and what it runs."""
-    metric = load("gpassk")
-    of_metric = inspect.signature(metric._compute).parameters
-    parameters = [
-        *_compare_parameters(),
-        *(of_metric[name] for name in ("check_correct_fn", "num_proc", "groups")),
-    ]
-    helps = parameter_helps(metric.inputs_description)
-    helps |= parameter_helps(inspect.getdoc(compare) or "")
+    """Add the flags of `at_k.compare` to the parser, and what it runs."""
+    gpassk = load("gpassk")
+    parameters = [*_compare_parameters(), inspect.signature(gpassk._compute).parameters["groups"]]
+    helps = parameter_helps(inspect.getdoc(compare) or "")
     helps["groups"] = "groups of questions that are compared for themselves as well."
-    command.usage = "at-k compare FILE FILE [flags]"
+    helps["k"] += " For three files or more: the default of at_k.leaderboard."
+    command.usage = "at-k compare FILE FILE... [flags]"
     command.epilog = _COMPARE_EXAMPLES
-    command.add_argument("files", metavar="FILE", nargs=2, help=FILE_HELP)
+    command.add_argument("files", metavar="FILE", nargs="+", help=FILE_HELP)
+    command.add_argument(
+        "--names", nargs="+", metavar="NAME", help="names of the runs. Default: those of the files"
+    )
     add_flags(command, parameters, helps)
     command.set_defaults(run=_compare_files)
 
 
 def _compare_parameters() -> list[inspect.Parameter]:
-    """Return the parameters of `at_k.compare` except the two outcome matrices."""
+    """Return the parameters of `at_k.compare` except the two runs."""
     parameters = inspect.signature(compare, eval_str=True).parameters
     return [parameters[name] for name in parameters if name not in ("R_a", "R_b")]
 
@@ -75,191 +66,189 @@ def _compare_parameters() -> list[inspect.Parameter]:
 def _compare_files(
     files: Sequence[str],
     output_format: str,
+    names: Sequence[str] | None = None,
     num_proc: int | None = None,
+    check_correct_fn: Checker = "exact_match",
+    p_values: bool = False,
     **given: Any,
 ) -> str:
-    """Return the comparison of two files."""
-    reading, options = split_arguments(given)
-    check_correct_fn = options.pop("check_correct_fn", "exact_match")
+    """Return the comparison of two files, or the leaderboard of more."""
+    if len(files) < 2:
+        raise ValueError("There is one file: compare needs two or more.")
+    names = _check_names(names, files)
+    is_checked = {"check_correct_fn": check_correct_fn} if check_correct_fn != "exact_match" else {}
+    reading, options = split_arguments(given | is_checked)
+    options.pop("check_correct_fn", None)
     if reading["groups"] is None:
         del reading["groups"]
-    a = read_questions(files[0], **reading)
+    inputs = [read_questions(files[0], **reading)]
     for role in ("groups", "clusters"):  # those of the first file are used
         reading.pop(role, None)
-    b = read_questions(files[1], **reading)
-    if "clusters" in a.arguments:
-        options["clusters"] = a.arguments["clusters"]
-    options = {each.name: each.default for each in _compare_parameters()} | options
+    inputs += [read_questions(file, **reading) for file in files[1:]]
+    if "clusters" in inputs[0].arguments:
+        options["clusters"] = inputs[0].arguments["clusters"]
+    options = {"metric": "pass@k", "all_k": len(files) == 2} | options
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
-        scores = _compare_questions(a, b, options, check_correct_fn, num_proc)
-    labels = _file_labels(files)
-    inputs = [
-        f"{label}: {describe_input(questions, check_correct_fn)}"
-        for label, questions in zip(labels, (a, b), strict=True)
+        runs = _graded_runs(names, inputs, options, check_correct_fn, num_proc)
+    found = compare_runs(runs, **options)
+    by_group = _compare_groups(found, inputs[0], options)
+    descriptions = [
+        f"{name}: {_path_of(name, file)}{describe_input(questions, check_correct_fn)}"
+        for name, file, questions in zip(names, files, inputs, strict=True)
     ]
-    summary = _comparison_summary(scores, labels, options["interval"], options["confidence"])
-    groups = list(dict.fromkeys(map(str, a.arguments.get("groups", ()))))
-    output = Output(
-        scores,
-        inputs,
-        lambda: _comparison_tables(scores, labels, groups),
-        lambda: _records(scores, labels, groups),
-        [summary],
-    )
+    if len(files) == 2:
+        output = _output_of_two(found, by_group, descriptions, names, p_values)
+    else:
+        output = _output_of_many(found, by_group, descriptions, p_values)
     return output.printed(output_format)
 
 
-def _compare_questions(
-    a: Questions,
-    b: Questions,
-    options: Mapping[str, Any],
-    check_correct_fn: Checker,
+def _output_of_two(
+    found: Compared,
+    by_group: dict[str, Compared],
+    inputs: Sequence[str],
+    names: Sequence[str],
+    p_values: bool,
+) -> Output:
+    scores = comparison_of_two(found, p_values)
+    for label, each in by_group.items():
+        of_group = comparison_of_two(each, p_values)
+        scores |= {f"{label}/{key}": value for key, value in of_group.items()}
+    groups, measure = list(by_group), found.measure
+    return Output(
+        scores,
+        inputs,
+        partial(comparison_tables, scores, names, groups),
+        partial(comparison_records, scores, names, groups),
+        [comparison_summary(scores, names, measure.interval, measure.confidence)],
+    )
+
+
+def _output_of_many(
+    found: Compared, by_group: dict[str, Compared], inputs: Sequence[str], p_values: bool
+) -> Output:
+    board = leaderboard_of(found, p_values)
+    if by_group:
+        board["groups"] = {
+            label: leaderboard_of(each, p_values) for label, each in by_group.items()
+        }
+    return Output(
+        board,
+        inputs,
+        partial(leaderboard_tables, board),
+        partial(leaderboard_records, board),
+        leaderboard_notes(board),
+    )
+
+
+def _graded_runs(
+    names: Sequence[str],
+    inputs: Sequence[Questions],
+    options: dict[str, Any],
+    checker: Checker,
     num_proc: int | None,
-) -> dict[str, float]:
-    """Check the samples of two files, and return what `at_k.compare` returns for them.
-
-    For each group of questions this follows with the label of the group before the keys.
-    """
-    order = _match_questions(a, b)
-    n = np.minimum(_sizes(a), _sizes(b)[order])
-    check_comparison(n, **options)  # before any sample is checked
-    run_a, run_b = (_counts_of(each, check_correct_fn, num_proc) for each in (a, b))
-    run_b = BinaryCounts(run_b.n[order], run_b.c[order])
-    scores = compare_counts(run_a, run_b, **options)
-    if "groups" in a.arguments:
-        options = {**options, "k": options["k"] or list(range(1, int(n.min()) + 1))}
-        labels, index = label_index(a.arguments["groups"], len(n), "groups")
-        for group, label in enumerate(labels):
-            rows = np.flatnonzero(index == group)
-            group_a, group_b = (BinaryCounts(run.n[rows], run.c[rows]) for run in (run_a, run_b))
-            clusters = options["clusters"] and [options["clusters"][row] for row in rows]
-            try:
-                compared = compare_counts(group_a, group_b, **{**options, "clusters": clusters})
-            except ValueError as error:
-                raise ValueError(f"Group {label}: {error}") from error
-            scores |= {f"{label}/{key}": value for key, value in compared.items()}
-    return scores
-
-
-def _sizes(questions: Questions) -> np.ndarray:
-    """Return (M,) the number of samples of each question that are not missing."""
-    predictions = questions.arguments["predictions"]
-    if isinstance(predictions, dict):
-        return np.array(predictions["n"])
-    return given_per_question(prediction_column(predictions))
+) -> list[Run]:
+    """Return the runs with their outcomes, all with the questions in the order of the first."""
+    labels = labels_of(options["metric"])
+    parsed = [
+        parse_run(name, questions.arguments, labels)
+        for name, questions in zip(names, inputs, strict=True)
+    ]
+    orders = [
+        _match_questions(inputs[0], each, names[0], name)
+        for name, each in zip(names, inputs, strict=True)
+    ]
+    if all(order is None for order in orders):
+        check_same_questions(parsed)
+    sizes = {
+        run.name: run.n if order is None else run.n[order]
+        for run, order in zip(parsed, orders, strict=True)
+    }
+    check_measure(sizes, **options)  # before any sample is checked
+    graded = grade_runs(parsed, checker, num_proc, labels)
+    return [
+        run if order is None else run.of_questions(order)
+        for run, order in zip(graded, orders, strict=True)
+    ]
 
 
-def _counts_of(questions: Questions, checker: Checker, num_proc: int | None) -> BinaryCounts:
-    """Check the samples of a file, and return their counts."""
-    predictions = questions.arguments["predictions"]
-    if isinstance(predictions, dict):
-        return BinaryCounts(np.array(predictions["n"]), np.array(predictions["correct"]))
-    column = prediction_column(predictions)
-    references = reference_column(questions.arguments.get("references"), len(column))
-    return outcomes_of(column, references, checker, num_proc).counts()
+def _compare_groups(
+    found: Compared, first: Questions, options: dict[str, Any]
+) -> dict[str, Compared]:
+    """Compare the runs on each group of questions, at the same k."""
+    if "groups" not in first.arguments:
+        return {}
+    labels, index = label_index(first.arguments["groups"], len(found.runs[0].outcomes.n), "groups")
+    result = {}
+    for group, label in enumerate(labels):
+        rows = np.flatnonzero(index == group)
+        runs = [run.of_questions(rows) for run in found.runs]
+        clusters = options.get("clusters") and [options["clusters"][row] for row in rows]
+        try:
+            result[label] = compare_runs(
+                runs, **{**options, "k": found.measure.ks or None, "clusters": clusters}
+            )
+        except ValueError as error:
+            raise ValueError(f"Group {label}: {error}") from error
+    return result
 
 
-def _match_questions(a: Questions, b: Questions) -> list[int]:
-    """Return the position in b of each question of a.
+def _match_questions(a: Questions, b: Questions, name_a: str, name_b: str) -> list[int] | None:
+    """Return the position in b of each question of a, or None if they are in the same order.
 
     Questions are matched by a column that identifies them in both files. If there is none, they
     are taken to be in the same order.
 
     Raises:
-        ValueError: if the files have different questions, or different numbers of them.
+        ValueError: if the files have different questions, with their names.
     """
     shared = [column for column in a.identifiers if column in b.identifiers]
     for column in shared:
-        if set(a.identifiers[column]) == set(b.identifiers[column]):
-            position = {entry: i for i, entry in enumerate(b.identifiers[column])}
-            return [position[entry] for entry in a.identifiers[column]]
+        ours, theirs = a.identifiers[column], b.identifiers[column]
+        if list(ours) == list(theirs):
+            return None
+        if set(ours) == set(theirs):
+            position = {entry: i for i, entry in enumerate(theirs)}
+            return [position[entry] for entry in ours]
     if shared:
         column = shared[0]
-        for which, file, other in (("first", a, b), ("second", b, a)):
-            known = set(other.identifiers[column])
-            unmatched = [entry for entry in file.identifiers[column] if entry not in known]
-            if unmatched:
+        for file, other, name, name_of_other in (
+            (b, a, name_b, name_a),
+            (a, b, name_a, name_b),
+        ):
+            known = set(file.identifiers[column])
+            missing = [entry for entry in other.identifiers[column] if entry not in known]
+            if missing:
                 raise ValueError(
-                    f"The files have different questions. Values of {column} that occur only in "
-                    f"the {which} file: {len(unmatched)}, such as {short(unmatched[0])}."
+                    f"{name} lacks {len(missing)} of the questions of {name_of_other}, such as "
+                    f"{column} {short(missing[0])}: give the same questions in all files."
                 )
-    m_a, m_b = len(a.arguments["predictions"]), len(b.arguments["predictions"])
-    if m_a != m_b:
-        raise ValueError(
-            f"There are {m_a} questions in the first file and {m_b} in the second: both need the "
-            f"same questions."
-        )
-    return list(range(m_a))
+    return None
 
 
-def _file_labels(files: Sequence[str]) -> list[str]:
-    """Return the names of the files without suffixes, or A and B if these are equal or long."""
-    names = [Path(file).name.split(".")[0] for file in files]
-    if len(set(names)) == len(names) and all(1 <= len(name) <= 24 for name in names):
-        return names
-    return ["A", "B"]
+def _check_names(names: Sequence[str] | None, files: Sequence[str]) -> list[str]:
+    """Return the names of the runs: those given, or those of the files.
 
-
-def _comparison_tables(
-    scores: Mapping[str, float], labels: Sequence[str], groups: Sequence[str]
-) -> list[Cells]:
-    """Return a table for all questions and one for each group.
-
-    There is a row for each k: both scores, their difference and its limits.
+    Files of equal names are named by their folders, and otherwise A, B, ..
     """
-    headings = {"": "all questions" if groups else ""}
-    headings |= {f"{group}/": group_heading(group) for group in groups}
-    tables = []
-    for prefix, heading in headings.items():
-        table = [[heading, *labels, *_COLUMNS.values()]]
-        for key in _compared_keys(scores):
-            both = [f"{scores[prefix + key + suffix]:.4f}" for suffix in ("_a", "_b")]
-            table.append(
-                [key, *both, *(f"{scores[prefix + key + suffix]:+.4f}" for suffix in _COLUMNS)]
-            )
-        tables.append(table)
-    return tables
+    if names is not None:
+        if len(names) != len(files):
+            raise ValueError(f"There are {len(names)} names for {len(files)} files: give one each.")
+        for name in names:
+            if list(names).count(name) > 1 or not name.strip():
+                raise ValueError(f"The name {name!r} is not unique: give each run its own name.")
+        return list(names)
+    paths = [Path(file) for file in files]
+    for found in (
+        [path.name.split(".")[0] for path in paths],
+        [path.parent.name for path in paths],
+    ):
+        if len(set(found)) == len(found) and all(1 <= len(x) <= _LONGEST_NAME for x in found):
+            return found
+    letters = string.ascii_uppercase
+    return [letters[i] if i < len(letters) else f"run {i + 1}" for i in range(len(files))]
 
 
-def _records(scores: Mapping[str, float], labels: Sequence[str], groups: Sequence[str]) -> Cells:
-    """Return the comparisons of all questions and of each group in one table, in full precision."""
-    table = [["group", "key", *labels, *_COLUMNS.values()]]
-    for group in ["", *groups]:
-        for key in _compared_keys(scores):
-            name = f"{group}/{key}" if group else key
-            suffixes = ("_a", "_b", *_COLUMNS)
-            table.append([group, key, *(str(scores[name + suffix]) for suffix in suffixes)])
-    return table
-
-
-def _comparison_summary(
-    scores: Mapping[str, float], labels: Sequence[str], interval: str, confidence: float
-) -> str:
-    """Return sentences that explain the limits, and say at which k one file scores higher."""
-    runs = []
-    keys_by_sign = itertools.groupby(_compared_keys(scores), lambda key: _band_sign(scores, key))
-    for sign, group in keys_by_sign:
-        keys = list(group)
-        where = f"at {keys[0]}" if len(keys) == 1 else f"from {keys[0]} to {keys[-1]}"
-        if sign != 0:
-            label = labels[1] if sign > 0 else labels[0]
-            runs.append(f"{label} is higher {where}")
-    conclusion = " and ".join(runs) or "neither is higher at any k"
-    percent = f"{100 * confidence:g} %"
-    return textwrap.fill(
-        f"lo and hi: {percent} confidence interval of the difference at each k, "
-        f"{_INTERVAL_SCOPE[interval]}. band lo and band hi: simultaneous {percent} confidence "
-        f"band over all k. By the band, {conclusion}."
-    )
-
-
-def _band_sign(scores: Mapping[str, float], key: str) -> int:
-    """Return 1 or -1 if the band at a key is above or below 0, or else 0."""
-    if scores[f"{key}_band_lo"] > 0:
-        return 1
-    return -1 if scores[f"{key}_band_hi"] < 0 else 0
-
-
-def _compared_keys(scores: Mapping[str, float]) -> list[str]:
-    """Return the keys of the differences for all questions."""
-    return [key for key in scores if f"{key}_band_lo" in scores and "/" not in key]
+def _path_of(name: str, file: str) -> str:
+    """Return the path of a file as the start of a sentence, unless the name shows it."""
+    return "" if name == Path(file).name.split(".")[0] else f"{file}: "

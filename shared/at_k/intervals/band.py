@@ -2,42 +2,75 @@
 
 The errors at k = 1, 2, .. divided by their standard deviations are Z_1, Z_2, .., normal with unit
 variance and correlations r_1, r_2, .. of neighbors. As unit vectors they are the corners of a path
-on the sphere, of length L = sum of arccos |r_i|. By the volume of the tube around it,
+on the sphere with arcs of length t_i = arccos |r_i|. By the volume of the tube around an arc,
 
-    P(max |Z_k| > c) <= 2 (1 - Phi(c)) + L / pi x exp(-c^2 / 2)
+    P(|Z_(i+1)| > c and |Z_i| <= c) <= t_i / pi x exp(-c^2 / 2)
 
-(Naiman 1986, Annals of Statistics 14, 896), and by Bonferroni it is at most 2 (1 - Phi(c)) for each
-k. The band consists of intervals with the higher confidence that corresponds to this c. It needs no
+(Naiman 1986, Annals of Statistics 14, 896), and it is at most P(|Z_(i+1)| > c) = 2 (1 - Phi(c)).
+So the probability that any |Z_i| exceeds c is at most
+
+    2 (1 - Phi(c)) + sum over i of min(2 (1 - Phi(c)), t_i / pi x exp(-c^2 / 2)).
+
+The band consists of intervals with the higher confidence that corresponds to this c. It needs no
 random numbers, unlike a bootstrap.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from statistics import NormalDist
 
 import numpy as np
 
 
-def simultaneous_confidence(covariance: np.ndarray, confidence: float) -> float:
-    """The confidence of each of m intervals that cover together with the given confidence.
+def path_angles(covariance: np.ndarray) -> np.ndarray:
+    """(m - 1,) the length of each arc of the path.
 
     Args:
-        covariance: (m, m) of the errors at successive k, up to a factor.
-        confidence: that all intervals cover.
+        covariance: (m, m) of the errors at successive k, up to a factor. Only the diagonal and the
+            entries beside it are used.
     """
     variance, neighbors = np.diag(covariance), np.diag(covariance, 1)
     size = np.sqrt(np.maximum(variance[:-1] * variance[1:], 0.0))
     # Errors that never vary count as uncorrelated, which is the worst case.
     r = np.abs(neighbors) / np.where(size > 0, size, np.inf)
-    length = float(np.sum(np.arccos(np.minimum(r, 1.0))))
+    return np.arccos(np.minimum(r, 1.0))
+
+
+def path_exceedance(angles: np.ndarray, c: float) -> np.ndarray:
+    """(..) bounds of the probability that any error of a path (.., m - 1) exceeds c."""
+    one = 2 * NormalDist().cdf(-c)
+    more = np.minimum(one, angles / math.pi * math.exp(-c * c / 2))
+    return np.minimum(one + more.sum(axis=-1), 1.0)
+
+
+def confidence_of_each(
+    exceedance: Callable[[float], float], number: int, confidence: float
+) -> float:
+    """The confidence of each of several intervals that cover together with the given confidence.
+
+    Args:
+        exceedance: a bound of the probability that any of the errors exceeds c.
+        number: of intervals.
+        confidence: that all intervals cover.
+    """
     alpha, normal = 1 - confidence, NormalDist()
-
-    def exceedance(c: float) -> float:
-        return 2 * normal.cdf(-c) + length / math.pi * math.exp(-c * c / 2)
-
-    least, most = (-normal.inv_cdf(alpha / 2 / each) for each in (1, len(variance)))
+    least, most = (-normal.inv_cdf(alpha / 2 / each) for each in (1, number))
     for _ in range(50):
         c = (least + most) / 2
         least, most = (c, most) if exceedance(c) > alpha else (least, c)
     return min(max(confidence, 1 - 2 * normal.cdf(-most)), math.nextafter(1.0, 0.0))
+
+
+def simultaneous_confidence(covariance: np.ndarray, confidence: float) -> float:
+    """The confidence of each of m intervals along a path of errors.
+
+    Args:
+        covariance: (m, m), see `path_angles`.
+        confidence: that all intervals cover.
+    """
+    angles = path_angles(covariance)
+    return confidence_of_each(
+        lambda c: float(path_exceedance(angles, c)), len(covariance), confidence
+    )

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from ..inputs.outcomes import read_outcomes
+from typing import TYPE_CHECKING
+
+from ..inputs.run_checker import Checker
+
+if TYPE_CHECKING:
+    from .compared import Compared
 
 
 def compare(
@@ -10,26 +15,42 @@ def compare(
     R_b,
     metric: str = "pass@k",
     k: int | list[int] | None = None,
-    interval: str = "sampling",
+    interval: str | None = None,
     confidence: float = 0.95,
     tau: float = 0.5,
     clusters: list[str] | None = None,
+    w: list[float] | None = None,
+    temperature: float = 0.5,
+    check_correct_fn: Checker = "exact_match",
+    num_proc: int | None = None,
+    p_values: bool = False,
 ) -> dict[str, float]:
     """Return the score of run b minus that of run a on the same questions, for each k.
 
     Args:
-        R_a: outcomes of run a on M questions, 0 or 1.
-        R_b: outcomes of run b on the same questions, in the same order. The numbers of samples may
-            differ.
-        metric: the score: pass@k, pass^k, G-Pass@k, mG-Pass@k, maj@k or AUC@k.
+        R_a: run a: the outcomes of the samples of M questions; or a dict of predictions and
+            references, as `at_k.read` returns it.
+        R_b: run b on the same questions, in the same order. The numbers of samples may differ.
+        metric: the score: pass@k, pass^k, G-Pass@k, mG-Pass@k, maj@k, AUC@k, Geom@k, Geom_ds@k,
+            GeoSpectrum@k, Spectrum@k, vote@k, max@k, avg@N, bayes@N or score_agg.
         k: number of samples that are drawn, or a list. Default: each k up to the smallest number of
-            samples of a question.
+            samples of a question. avg@N, bayes@N and score_agg have no k.
         interval: "sampling", for new samples of these questions; or "questions", for new questions
-            like these, paired.
+            like these, paired. vote@k and score_agg have "questions" only, and bayes@N has
+            "posterior" only, for new samples of these questions. Default: the first that the metric
+            has.
         confidence: probability of the interval at each k, and of the simultaneous band over all k.
         tau: share of correct samples that G-Pass@k requires, from 0 to 1.
         clusters: a label of the cluster of each question, for interval "questions". Default: each
             question is its own cluster.
+        w: rewards of the categories, for max@k, avg@N and bayes@N. Default: 0 and 1; or, if an
+            outcome is a float other than 0 and 1, the outcomes are rewards themselves.
+        temperature: strictness of score_agg, from 0.1 (strict) to 1.0 (lenient).
+        check_correct_fn: what to check predictions with, if the runs have references: a function of
+            a prediction and a reference, or "exact_match", "numeric" or "math_verify".
+        num_proc: number of processes to run the checker in.
+        p_values: whether to add <key>_p, the p-value of the difference: the smallest miscoverage at
+            which the interval at this k excludes 0.
 
     Returns:
         For each k in ascending order, with <key> such as "pass@4": <key>, the difference; <key>_a
@@ -47,7 +68,42 @@ def compare(
         {'pass@1': 0.25, 'pass@1_a': 0.5, 'pass@1_b': 0.75, 'pass@1_lo': -0.116, 'pass@1_hi': 0.58}
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
-    from .differences import compare_counts
+    from .compared import compare_sources
 
-    a, b = read_outcomes(R_a, "R_a").counts(), read_outcomes(R_b, "R_b").counts()
-    return compare_counts(a, b, metric, k, interval, confidence, tau, clusters)
+    found = compare_sources(
+        {"R_a": R_a, "R_b": R_b},
+        check_correct_fn,
+        num_proc,
+        metric=metric,
+        k=k,
+        interval=interval,
+        confidence=confidence,
+        tau=tau,
+        clusters=clusters,
+        w=w,
+        temperature=temperature,
+    )
+    return comparison_of_two(found, p_values)
+
+
+def comparison_of_two(found: Compared, p_values: bool = False) -> dict[str, float]:
+    """Return what `compare` returns, for two compared runs."""
+    a, b = (run.estimates.tolist() for run in found.measured)
+    differences, confidence = found.differences, found.measure.confidence
+    lo, hi = differences.limits(confidence)[:, 0].tolist()
+    band_lo, band_hi = differences.simultaneous_limits(confidence)[:, 0].tolist()
+    p = differences.p_values()[0].tolist() if p_values else []
+    result: dict[str, float] = {}
+    for place, key in enumerate(found.keys):
+        result |= {
+            key: b[place] - a[place],
+            f"{key}_a": a[place],
+            f"{key}_b": b[place],
+            f"{key}_lo": lo[place],
+            f"{key}_hi": hi[place],
+            f"{key}_band_lo": band_lo[place],
+            f"{key}_band_hi": band_hi[place],
+        }
+        if p_values:
+            result[f"{key}_p"] = p[place]
+    return result

@@ -96,7 +96,6 @@ class BinaryFamily(Family):
         return Shifted(theta, covariance, np.zeros(parts), np.ones(parts))
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
-        """(m, m) mean covariance of the columns of a question in part 0, for new samples of it."""
         result = np.zeros(())
         for n, priors in fit.priors.items():
             c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]

@@ -128,6 +128,13 @@ class Family(abc.ABC):
         """The shifted scores, and covariances for new samples or for new questions too."""
 
     @abc.abstractmethod
+    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
+        """(m, m) mean covariance of the columns of a question in part 0, for new samples of it.
+
+        Columns that are neither equal nor neighbors may have 0 for their covariance.
+        """
+
+    @abc.abstractmethod
     def candidates(self, fit: Fit, part: int) -> Candidates | None:
         """What a profile over priors needs, or None if all samples have the same reward."""
 

@@ -95,6 +95,20 @@ class RewardFamily(Family):
         most = high if math.isinf(most) else max(high, most)
         return least, most - least
 
+    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
+        fitted, result = fit.priors[0], np.zeros((len(self._ks), len(self._ks)))
+        if fitted is None:
+            return result
+        width = float(fitted.levels[-1] - fitted.levels[0])
+        for a, b in _neighbors(len(self._ks)):
+            j, k = self._ks[a], self._ks[b]
+            each = sum(
+                float(max_covariance(fitted.log_odds, fitted.gaps, n, j, k) @ prior)
+                for n, prior in fitted.priors.items()
+            )
+            result[a, b] = result[b, a] = width**2 * fitted.excess_variance * each
+        return result
+
     # --- Extrapolation --------------------------------------------------------------------
 
     def _extrapolate(self, fit: Fit) -> np.ndarray:
@@ -159,6 +173,11 @@ def _shifted_moments(
         between = fitted.shifted_means(mean**2, fitted.prior) - theta**2
         variance = variance + np.maximum(between, 0.0)
     return theta, variance
+
+
+def _neighbors(columns: int) -> list[tuple[int, int]]:
+    """Each column with itself and with the next."""
+    return [(a, b) for a in range(columns) for b in (a, a + 1) if b < columns]
 
 
 def _ladder(n: int, ks: set[int]) -> list[int]:

@@ -1,0 +1,91 @@
+"""The tables of a comparison of two runs, and the sentences that explain its limits."""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+from collections.abc import Mapping, Sequence
+
+from .formats import Cells
+from .tables import group_heading
+
+INTERVAL_SCOPE = {
+    "sampling": "if the same questions were sampled again",
+    "posterior": "if the same questions were sampled again",
+    "questions": "for other questions like these",
+}
+_COLUMNS = {
+    "": "difference",
+    "_lo": "lo",
+    "_hi": "hi",
+    "_band_lo": "band lo",
+    "_band_hi": "band hi",
+}
+"""The columns of a difference: the suffix of the keys, and the heading."""
+
+
+def comparison_tables(
+    scores: Mapping[str, float], labels: Sequence[str], groups: Sequence[str]
+) -> list[Cells]:
+    """Return a table for all questions and one for each group.
+
+    There is a row for each k: both scores, their difference and its limits.
+    """
+    headings = {"": "all questions" if groups else ""}
+    headings |= {f"{group}/": group_heading(group) for group in groups}
+    tables = []
+    for prefix, heading in headings.items():
+        table = [[heading, *labels, *_COLUMNS.values()]]
+        for key in _compared_keys(scores):
+            both = [f"{scores[prefix + key + suffix]:.4f}" for suffix in ("_a", "_b")]
+            table.append(
+                [key, *both, *(f"{scores[prefix + key + suffix]:+.4f}" for suffix in _COLUMNS)]
+            )
+        tables.append(table)
+    return tables
+
+
+def comparison_records(
+    scores: Mapping[str, float], labels: Sequence[str], groups: Sequence[str]
+) -> Cells:
+    """Return the comparisons of all questions and of each group in one table, in full precision."""
+    table = [["group", "key", *labels, *_COLUMNS.values()]]
+    for group in ["", *groups]:
+        for key in _compared_keys(scores):
+            name = f"{group}/{key}" if group else key
+            suffixes = ("_a", "_b", *_COLUMNS)
+            table.append([group, key, *(str(scores[name + suffix]) for suffix in suffixes)])
+    return table
+
+
+def comparison_summary(
+    scores: Mapping[str, float], labels: Sequence[str], interval: str, confidence: float
+) -> str:
+    """Return sentences that explain the limits, and say at which k one file scores higher."""
+    runs = []
+    keys_by_sign = itertools.groupby(_compared_keys(scores), lambda key: _band_sign(scores, key))
+    for sign, group in keys_by_sign:
+        keys = list(group)
+        where = f"at {keys[0]}" if len(keys) == 1 else f"from {keys[0]} to {keys[-1]}"
+        if sign != 0:
+            label = labels[1] if sign > 0 else labels[0]
+            runs.append(f"{label} is higher {where}")
+    conclusion = " and ".join(runs) or "neither is higher at any k"
+    percent = f"{100 * confidence:g} %"
+    return textwrap.fill(
+        f"lo and hi: {percent} confidence interval of the difference at each k, "
+        f"{INTERVAL_SCOPE[interval]}. band lo and band hi: simultaneous {percent} confidence "
+        f"band over all k. By the band, {conclusion}."
+    )
+
+
+def _band_sign(scores: Mapping[str, float], key: str) -> int:
+    """Return 1 or -1 if the band at a key is above or below 0, or else 0."""
+    if scores[f"{key}_band_lo"] > 0:
+        return 1
+    return -1 if scores[f"{key}_band_hi"] < 0 else 0
+
+
+def _compared_keys(scores: Mapping[str, float]) -> list[str]:
+    """Return the keys of the differences for all questions."""
+    return [key for key in scores if f"{key}_band_lo" in scores and "/" not in key]

@@ -1,0 +1,57 @@
+"""Several runs on the same questions, measured and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..inputs.run_checker import Checker
+from ..scores.score_agg import VERDICTS
+from .differences import Differences
+from .measure import Measure, Measured, check_measure
+from .outcomes_of_runs import Run, check_same_questions, grade_runs, parse_run
+
+
+class Compared(NamedTuple):
+    """Measured runs and their differences.
+
+    Args:
+        measure: which score is compared, and how.
+        keys: of the scores, one for each k.
+        runs: with their outcomes.
+        measured: with their scores.
+        differences: of all pairs of runs.
+    """
+
+    measure: Measure
+    keys: list[str]
+    runs: Sequence[Run]
+    measured: Sequence[Measured]
+    differences: Differences
+
+
+def compare_sources(
+    sources: Mapping[str, Any],
+    check_correct_fn: Checker = "exact_match",
+    num_proc: int | None = None,
+    **options: Any,
+) -> Compared:
+    """Read, check and compare runs. The options are those of `check_measure`."""
+    labels = labels_of(options["metric"])
+    parsed = [parse_run(name, source, labels) for name, source in sources.items()]
+    check_same_questions(parsed)
+    check_measure({run.name: run.n for run in parsed}, **options)  # before any sample is checked
+    return compare_runs(grade_runs(parsed, check_correct_fn, num_proc, labels), **options)
+
+
+def compare_runs(runs: Sequence[Run], **options: Any) -> Compared:
+    """Compare runs on the same questions. The options are those of `check_measure`."""
+    measure = check_measure({run.name: run.outcomes.n for run in runs}, **options)
+    keys, measured, width = measure.of_runs(runs)
+    differences = Differences(measured, measure.interval == "questions", width)
+    return Compared(measure, keys, runs, measured, differences)
+
+
+def labels_of(metric: str) -> dict[str, float] | None:
+    """The labels that stand for outcomes in a metric."""
+    return VERDICTS if metric == "score_agg" else None

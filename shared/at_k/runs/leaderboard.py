@@ -1,0 +1,176 @@
+"""Many runs on the same questions: scores, ranks, and which differences are certain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..checks import short
+from ..inputs.run_checker import Checker
+
+if TYPE_CHECKING:
+    from .compared import Compared
+
+
+def leaderboard(
+    runs: Mapping[str, Any],
+    metric: str = "pass@k",
+    k: int | list[int] | None = None,
+    interval: str | None = None,
+    confidence: float = 0.95,
+    tau: float = 0.5,
+    clusters: list[str] | None = None,
+    w: list[float] | None = None,
+    temperature: float = 0.5,
+    check_correct_fn: Checker = "exact_match",
+    num_proc: int | None = None,
+    p_values: bool = False,
+) -> dict[str, Any]:
+    """Rank runs on the same questions, and return which differences between them are certain.
+
+    The limits band_lo and band_hi of the differences between all pairs of runs, at all k, cover
+    together with the given confidence. Ranks and letters follow from them, so that the probability
+    of any false statement that one run is better than another is at most 1 - confidence. The
+    theorems are those of `at_k.runs.multiplicity`: Tukey and Kramer's studentized range for new
+    samples of the same questions, and the Gaussian correlation inequality.
+
+    Args:
+        runs: the runs by their names, two or more: for each the outcomes of the samples of M
+            questions, or a dict of predictions and references, as `at_k.read` returns it. All have
+            the same questions in the same order. The numbers of samples may differ.
+        metric: the score, see `compare`.
+        k: number of samples that are drawn, or a list. Default: the largest of 4, 8 and 16 that
+            every question has samples for; for vote@k the smallest number of samples of a question.
+        interval: see `compare`.
+        confidence: probability of the intervals of scores and of single differences, and of all
+            differences together.
+        tau: share of correct samples that G-Pass@k requires, from 0 to 1.
+        clusters: see `compare`.
+        w: see `compare`.
+        temperature: see `compare`.
+        check_correct_fn: see `compare`.
+        num_proc: see `compare`.
+        p_values: whether to add p-values to the differences.
+
+    Returns:
+        A dict with metric, interval, confidence and questions (the number of them);
+        simultaneous_confidence, of each interval band_lo to band_hi; and
+        runs: a list of dicts, for each k by descending score: run (the name), key (such as
+        "pass@8"), score, its limits lo and hi, rank, rank_lo and rank_hi, letters (runs that share
+        one cannot be told apart), n_min and n_max (numbers of samples of a question);
+        pairs: a list of dicts, for each k and each pair of runs in the order of runs: a, b, key,
+        difference (the score of a minus that of b), its limits lo and hi, band_lo and band_hi; and
+        if requested p, the smallest miscoverage at which lo to hi excludes 0, and p_adjusted, the
+        same for band_lo to band_hi.
+
+    Raises:
+        ValueError: if an outcome or a parameter is invalid, if there are fewer than two runs, or if
+            the runs have different questions, with the name of the run.
+
+    Examples:
+        >>> runs = {"x": [[0, 0, 1, 0], [1, 0, 1, 1]], "y": [[0, 1, 1, 0], [1, 1, 1, 1]]}
+        >>> board = leaderboard(runs, k=1)
+        >>> [(row["run"], row["score"], row["letters"]) for row in board["runs"]]
+        [('y', 0.75, 'a'), ('x', 0.5, 'a')]
+    """
+    # Imported here because SciPy takes longer to import than the rest of at_k.
+    from .compared import compare_sources
+
+    found = compare_sources(
+        check_runs(runs),
+        check_correct_fn,
+        num_proc,
+        metric=metric,
+        k=k,
+        interval=interval,
+        confidence=confidence,
+        tau=tau,
+        clusters=clusters,
+        w=w,
+        temperature=temperature,
+        all_k=False,
+    )
+    return leaderboard_of(found, p_values)
+
+
+def check_runs(runs: Any) -> dict[str, Any]:
+    """Return two or more runs by their names."""
+    if not isinstance(runs, Mapping):
+        raise ValueError(f"runs is {short(runs)}: give a dict from names to runs.")
+    for name in runs:
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError(f"runs has the name {short(name)}: give each run a text as its name.")
+    if len(runs) < 2:
+        raise ValueError(f"A leaderboard needs two runs or more, and runs has {len(runs)}.")
+    return dict(runs)
+
+
+def leaderboard_of(found: Compared, p_values: bool = False) -> dict[str, Any]:
+    """Return what `leaderboard` returns, for compared runs."""
+    import numpy as np
+
+    from .letters import letters, ranks
+
+    measure, differences = found.measure, found.differences
+    confidence, number = measure.confidence, len(found.runs)
+    simultaneous = differences.multiplicity.confidence_of_each(confidence)
+    lo, hi = differences.limits(confidence)
+    band_lo, band_hi = differences.limits(simultaneous)
+    p = differences.p_values() if p_values else None
+    limits = [run.limits(confidence) for run in found.measured]
+    rows, pairs = [], []
+    for place, key in enumerate(found.keys):
+        scores = np.array([run.estimates[place] for run in found.measured])
+        better = np.zeros((number, number), dtype=bool)
+        pair_of = {}
+        for pair, (a, b) in enumerate(differences.pairs.tolist()):
+            better[b, a] = band_lo[pair, place] > 0
+            better[a, b] = band_hi[pair, place] < 0
+            pair_of[a, b] = pair
+        order = np.argsort(-scores, kind="stable")
+        rank, rank_lo, rank_hi = ranks(scores, better)
+        marks = letters((better | better.T)[np.ix_(order, order)])
+        for mark, run in zip(marks, order.tolist(), strict=True):
+            n = found.runs[run].outcomes.n
+            rows.append(
+                {
+                    "run": found.runs[run].name,
+                    "key": key,
+                    "score": float(scores[run]),
+                    "lo": float(limits[run][0, place]),
+                    "hi": float(limits[run][1, place]),
+                    "rank": int(rank[run]),
+                    "rank_lo": int(rank_lo[run]),
+                    "rank_hi": int(rank_hi[run]),
+                    "letters": mark,
+                    "n_min": int(n.min()),
+                    "n_max": int(n.max()),
+                }
+            )
+        for first, a in enumerate(order.tolist()):
+            for b in order[first + 1 :].tolist():
+                pair = pair_of[min(a, b), max(a, b)]
+                each = {"lo": lo, "hi": hi, "band_lo": band_lo, "band_hi": band_hi}
+                numbers = {name: float(values[pair, place]) for name, values in each.items()}
+                if a < b:  # the pair has b - a
+                    numbers = {
+                        name: -numbers[other]
+                        for name, other in zip(
+                            each, ("hi", "lo", "band_hi", "band_lo"), strict=True
+                        )
+                    }
+                row = {"a": found.runs[a].name, "b": found.runs[b].name, "key": key}
+                row |= {"difference": float(scores[a] - scores[b])} | numbers
+                if p is not None:
+                    row["p"] = float(p[pair, place])
+                    row["p_adjusted"] = differences.multiplicity.adjusted(row["p"])
+                pairs.append(row)
+    return {
+        "metric": measure.metric,
+        "interval": measure.interval,
+        "confidence": confidence,
+        "simultaneous_confidence": simultaneous,
+        "questions": len(found.runs[0].outcomes.sizes),
+        "runs": rows,
+        "pairs": pairs,
+    }

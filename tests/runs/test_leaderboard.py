@@ -1,0 +1,216 @@
+"""Leaderboards: agreement with `compare`, ranks and letters, simultaneous limits, errors."""
+
+import itertools
+import json
+import math
+import re
+
+import at_k
+import numpy as np
+import pytest
+from at_k.runs.letters import letters, ranks
+from at_k.runs.multiplicity import Multiplicity, studentized_range_tail
+from scipy.stats import norm, studentized_range
+
+
+def some_runs(number: int, seed: int = 0, questions: int = 40, samples: int = 8) -> dict:
+    rng = np.random.default_rng(seed)
+    p = rng.beta(0.6, 1.0, (questions, 1))
+    return {
+        f"run {i}": (rng.random((questions, samples)) < p ** (1 / (1 + i / 2))).astype(int)
+        for i in range(number)
+    }
+
+
+def rows_of(board: dict, key: str) -> dict[str, dict]:
+    return {row["run"]: row for row in board["runs"] if row["key"] == key}
+
+
+# --- Agreement with compare ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("metric", "k", "interval"),
+    [
+        ("pass@k", [1, 4], "sampling"),
+        ("pass^k", 2, "questions"),
+        ("GeoSpectrum@k", [2, 4], "sampling"),
+        ("max@k", [1, 2, 4], "questions"),
+        ("avg@N", None, "sampling"),
+        ("bayes@N", None, "posterior"),
+        ("score_agg", None, "questions"),
+    ],
+)
+def test_two_runs_have_the_numbers_of_compare(metric, k, interval):
+    runs = some_runs(2)
+    names = list(runs)
+    board = at_k.leaderboard(runs, metric, k, interval)
+    compared = at_k.compare(runs[names[0]], runs[names[1]], metric, k, interval)
+    for pair in board["pairs"]:
+        key = pair["key"]
+        sign = 1 if pair["a"] == names[1] else -1
+        for suffix in ("", "_band"):
+            limits = [compared[f"{key}{suffix}_lo"], compared[f"{key}{suffix}_hi"]]
+            limits = [sign * limit for limit in limits[::sign]]
+            found = [pair[f"{suffix}_{limit}".strip("_")] for limit in ("lo", "hi")]
+            assert found == pytest.approx(limits, abs=1e-12)
+        assert pair["difference"] == pytest.approx(sign * compared[key], abs=1e-15)
+        assert rows_of(board, key)[names[1]]["score"] == compared[f"{key}_b"]
+
+
+def test_limits_of_each_run_are_those_of_the_metric(gpassk):
+    runs = some_runs(3)
+    board = at_k.leaderboard(runs, "pass@k", [1, 4])
+    for name, run in runs.items():
+        alone = gpassk.compute(
+            predictions=run, k=[1, 4], include="pass@k", confidence=0.95, interval="sampling"
+        )
+        for key in ("pass@1", "pass@4"):
+            row = rows_of(board, key)[name]
+            expected = [alone[key + suffix] for suffix in ("", "_lo", "_hi")]
+            assert [row["score"], row["lo"], row["hi"]] == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_result_is_plain_json_sorted_by_score():
+    board = at_k.leaderboard(some_runs(4), k=[1, 8], p_values=True)
+    assert json.loads(json.dumps(board)) == board
+    assert [row["key"] for row in board["runs"]] == ["pass@1"] * 4 + ["pass@8"] * 4
+    for key in ("pass@1", "pass@8"):
+        scores = [row["score"] for row in rows_of(board, key).values()]
+        assert scores == sorted(scores, reverse=True)
+        assert [row["rank"] for row in rows_of(board, key).values()] == [1, 2, 3, 4]
+    assert len(board["pairs"]) == 2 * math.comb(4, 2)
+
+
+@pytest.mark.parametrize("interval", ["sampling", "questions"])
+def test_p_values_agree_with_the_limits(interval):
+    board = at_k.leaderboard(some_runs(5), k=[1, 2], interval=interval, p_values=True)
+    for pair in board["pairs"]:
+        assert pair["p"] <= pair["p_adjusted"] <= 1
+        assert (pair["p"] < 0.05) == (pair["lo"] > 0 or pair["hi"] < 0)
+        assert (pair["p_adjusted"] < 0.05) == (pair["band_lo"] > 0 or pair["band_hi"] < 0)
+    pair = board["pairs"][2]
+    at_the_limit = at_k.leaderboard(
+        some_runs(5), k=[1, 2], interval=interval, confidence=1 - pair["p"]
+    )["pairs"][2]
+    assert min(abs(at_the_limit["lo"]), abs(at_the_limit["hi"])) < 1e-6
+
+
+# --- Ranks and letters --------------------------------------------------------------------
+
+
+def test_ranks_follow_from_the_runs_that_are_certainly_better_and_worse():
+    board = at_k.leaderboard(some_runs(6), k=4)
+    better = dict.fromkeys(rows_of(board, "pass@4"), 0)
+    worse = dict(better)
+    for pair in board["pairs"]:
+        if pair["band_lo"] > 0:
+            better[pair["b"]] += 1
+            worse[pair["a"]] += 1
+        assert pair["band_hi"] >= 0  # a has the higher score
+    for name, row in rows_of(board, "pass@4").items():
+        assert (row["rank_lo"], row["rank_hi"]) == (1 + better[name], 6 - worse[name])
+        assert row["rank_lo"] <= row["rank"] <= row["rank_hi"]
+    assert any(row["rank_hi"] < 6 for row in board["runs"])
+
+
+def test_equal_scores_share_a_rank():
+    run, other = [[1, 0], [1, 1]], [[0, 0], [1, 0]]
+    board = at_k.leaderboard({"a": run, "b": run, "c": other}, k=1)
+    assert [row["rank"] for row in board["runs"]] == [1, 1, 3]
+    rank, lo, hi = ranks(np.array([0.5, 0.5, 0.1]), np.zeros((3, 3), dtype=bool))
+    assert (rank.tolist(), lo.tolist(), hi.tolist()) == ([1, 1, 3], [1, 1, 1], [3, 3, 3])
+
+
+def test_runs_share_a_letter_exactly_if_they_do_not_differ():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        different = rng.random((7, 7)) < rng.random()
+        different = np.triu(different, 1) | np.triu(different, 1).T
+        marks = letters(different)
+        for a, b in itertools.combinations(range(7), 2):
+            assert bool(set(marks[a]) & set(marks[b])) == (not different[a, b])
+        assert all(marks)
+        assert marks[0].startswith("a")
+
+
+# --- Simultaneous inference ---------------------------------------------------------------
+
+
+def test_the_studentized_range_agrees_with_scipy():
+    for runs, q in itertools.product((2, 3, 6, 40), (0.5, 2.5, 3.5, 5.0)):
+        expected = studentized_range.sf(q, runs, np.inf)
+        assert studentized_range_tail(q, runs) == pytest.approx(expected, rel=1e-9)
+
+
+def test_critical_values_are_those_of_tukey_and_sidak():
+    for runs in (3, 6, 20):
+        angles = np.zeros((math.comb(runs, 2), 0))
+        tukey = Multiplicity(runs, angles, independent=True).confidence_of_each(0.95)
+        q = studentized_range.ppf(0.95, runs, np.inf)
+        assert norm.ppf((1 + tukey) / 2) == pytest.approx(q / math.sqrt(2), abs=1e-6)
+        sidak = Multiplicity(runs, angles, independent=False).confidence_of_each(0.95)
+        assert sidak == pytest.approx(0.95 ** (1 / len(angles)), abs=1e-9)
+
+
+@pytest.mark.parametrize("independent", [True, False])
+def test_normal_errors_exceed_the_critical_value_as_rarely_as_promised(independent):
+    rng, runs, keys, times = np.random.default_rng(1), 5, 4, 20_000
+    r = 0.9
+    of_keys = r ** np.abs(np.subtract.outer(np.arange(keys), np.arange(keys)))
+    sizes = rng.uniform(0.5, 2.0, runs)
+    between = np.eye(runs) if independent else 0.6 + 0.4 * np.eye(runs)
+    errors = np.einsum(
+        "ij,kl,njl->nik",
+        np.linalg.cholesky(between * np.outer(sizes, sizes)),
+        np.linalg.cholesky(of_keys),
+        rng.normal(size=(times, runs, keys)),
+    )
+    pairs = np.array([*itertools.combinations(range(runs), 2)])
+    differences = errors[:, pairs[:, 1]] - errors[:, pairs[:, 0]]
+    differences /= differences.std(axis=0)
+    angles = np.full((len(pairs), keys - 1), math.acos(r))
+    confidence = Multiplicity(runs, angles, independent).confidence_of_each(0.95)
+    z = norm.ppf((1 + confidence) / 2)
+    coverage = np.mean(np.abs(differences).max(axis=(1, 2)) <= z)
+    assert 0.95 - 3 * math.sqrt(0.95 * 0.05 / times) < coverage < 0.985
+
+
+# --- Errors -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("runs", "options", "message"),
+    [
+        ({"x": [[1, 0]]}, {}, "needs two runs or more, and runs has 1"),
+        ([[[1, 0]], [[1, 0]]], {}, "give a dict from names to runs"),
+        ({"x": [[1, 0]], 3: [[1, 0]]}, {}, "runs has the name 3"),
+        ({"x": [[1, 0]] * 3, "y": [[1, 0]] * 2}, {}, "x has 3 questions and y has 2"),
+        ({"x": [[1, 0]] * 3, "y": [[1, 0], [2, 0], [1, 1]]}, {}, "y[1][0] is 2"),
+        ({"x": [[1, 0]], "y": [[1]]}, {"k": 2}, "y: k is 2, but question 0 has n = 1"),
+        ({"x": [[1]] * 9, "y": [[0]] * 9}, {}, "x: one sample of each question does not show"),
+        ({"x": [[1, 0]], "y": [[1, 0]]}, {"metric": "avg@N", "k": 1}, "leave k out"),
+        ({"x": [[1, 0]], "y": [[1, 0]]}, {"metric": "vote@k"}, "x: vote@k needs answers"),
+        (
+            {"x": [[1, 0]], "y": [[1, 0]]},
+            {"metric": "bayes@N", "interval": "questions"},
+            "compared with interval='posterior'",
+        ),
+        (
+            {"x": [[1, 0]], "y": [[1, 0]]},
+            {"check_correct_fn": "numeric"},
+            "no run has references",
+        ),
+        (
+            {
+                "x": {"predictions": [["a"], ["b"]], "references": ["a", "b"]},
+                "y": {"predictions": [["a"], ["b"]], "references": ["a", "c"]},
+            },
+            {},
+            "Question 1 has the reference 'b' in x and 'c' in y",
+        ),
+    ],
+)
+def test_invalid_input_names_the_run(runs, options, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        at_k.leaderboard(runs, **options)
