@@ -3082,6 +3082,15 @@ class Score(NamedTuple):
         product = self.value(columns)
         return product * relative * product
 
+    def gradient(self, columns: np.ndarray) -> np.ndarray:
+        """(m,) partial derivatives by each column, at (m,) values; 0 where a factor is 0."""
+        result = np.zeros(len(columns))
+        product = self.value(columns)
+        for column, power in self._factors():
+            is_mean = self.powers == (1.0,)
+            result[column] = 1.0 if is_mean else _quotient(power * product, columns[column])
+        return result
+
     def _factors(self) -> Iterator[tuple[int, float]]:
         return zip(self.terms, self.powers, strict=True)
 
@@ -3520,6 +3529,13 @@ class Family(abc.ABC):
     @abc.abstractmethod
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
         """The shifted scores, and covariances for new samples or for new questions too."""
+
+    @abc.abstractmethod
+    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
+        """(m, m) mean covariance of the columns of a question in part 0, for new samples of it.
+
+        Columns that are neither equal nor neighbors may have 0 for their covariance.
+        """
 
     @abc.abstractmethod
     def candidates(self, fit: Fit, part: int) -> Candidates | None:
@@ -4186,6 +4202,20 @@ class RewardFamily(Family):
         most = high if math.isinf(most) else max(high, most)
         return least, most - least
 
+    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
+        fitted, result = fit.priors[0], np.zeros((len(self._ks), len(self._ks)))
+        if fitted is None:
+            return result
+        width = float(fitted.levels[-1] - fitted.levels[0])
+        for a, b in _neighbors(len(self._ks)):
+            j, k = self._ks[a], self._ks[b]
+            each = sum(
+                float(max_covariance(fitted.log_odds, fitted.gaps, n, j, k) @ prior)
+                for n, prior in fitted.priors.items()
+            )
+            result[a, b] = result[b, a] = width**2 * fitted.excess_variance * each
+        return result
+
     # --- Extrapolation --------------------------------------------------------------------
 
     def _extrapolate(self, fit: Fit) -> np.ndarray:
@@ -4250,6 +4280,11 @@ def _shifted_moments(
         between = fitted.shifted_means(mean**2, fitted.prior) - theta**2
         variance = variance + np.maximum(between, 0.0)
     return theta, variance
+
+
+def _neighbors(columns: int) -> list[tuple[int, int]]:
+    """Each column with itself and with the next."""
+    return [(a, b) for a in range(columns) for b in (a, a + 1) if b < columns]
 
 
 def _ladder(n: int, ks: set[int]) -> list[int]:

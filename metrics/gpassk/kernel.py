@@ -3088,6 +3088,15 @@ class Score(NamedTuple):
         product = self.value(columns)
         return product * relative * product
 
+    def gradient(self, columns: np.ndarray) -> np.ndarray:
+        """(m,) partial derivatives by each column, at (m,) values; 0 where a factor is 0."""
+        result = np.zeros(len(columns))
+        product = self.value(columns)
+        for column, power in self._factors():
+            is_mean = self.powers == (1.0,)
+            result[column] = 1.0 if is_mean else _quotient(power * product, columns[column])
+        return result
+
     def _factors(self) -> Iterator[tuple[int, float]]:
         return zip(self.terms, self.powers, strict=True)
 
@@ -3526,6 +3535,13 @@ class Family(abc.ABC):
     @abc.abstractmethod
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
         """The shifted scores, and covariances for new samples or for new questions too."""
+
+    @abc.abstractmethod
+    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
+        """(m, m) mean covariance of the columns of a question in part 0, for new samples of it.
+
+        Columns that are neither equal nor neighbors may have 0 for their covariance.
+        """
 
     @abc.abstractmethod
     def candidates(self, fit: Fit, part: int) -> Candidates | None:
@@ -4355,7 +4371,6 @@ class BinaryFamily(Family):
         return Shifted(theta, covariance, np.zeros(parts), np.ones(parts))
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
-        """(m, m) mean covariance of the columns of a question in part 0, for new samples of it."""
         result = np.zeros(())
         for n, priors in fit.priors.items():
             c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]

@@ -3329,6 +3329,15 @@ class Score(NamedTuple):
         product = self.value(columns)
         return product * relative * product
 
+    def gradient(self, columns: np.ndarray) -> np.ndarray:
+        """(m,) partial derivatives by each column, at (m,) values; 0 where a factor is 0."""
+        result = np.zeros(len(columns))
+        product = self.value(columns)
+        for column, power in self._factors():
+            is_mean = self.powers == (1.0,)
+            result[column] = 1.0 if is_mean else _quotient(power * product, columns[column])
+        return result
+
     def _factors(self) -> Iterator[tuple[int, float]]:
         return zip(self.terms, self.powers, strict=True)
 

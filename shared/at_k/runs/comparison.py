@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ..inputs.run_checker import Checker
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .compared import Compared
@@ -21,7 +20,7 @@ def compare(
     clusters: list[str] | None = None,
     w: list[float] | None = None,
     temperature: float = 0.5,
-    check_correct_fn: Checker = "exact_match",
+    check_correct_fn: str | Callable[..., Any] = "exact_match",
     num_proc: int | None = None,
     p_values: bool = False,
 ) -> dict[str, float]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..checks import short
-from ..inputs.run_checker import Checker
 
 if TYPE_CHECKING:
     from .compared import Compared
@@ -22,7 +21,7 @@ def leaderboard(
     clusters: list[str] | None = None,
     w: list[float] | None = None,
     temperature: float = 0.5,
-    check_correct_fn: Checker = "exact_match",
+    check_correct_fn: str | Callable[..., Any] = "exact_match",
     num_proc: int | None = None,
     p_values: bool = False,
 ) -> dict[str, Any]:
