@@ -110,6 +110,8 @@ Args:
         question is its own cluster.
     alpha0: first parameter of the Beta prior of a question's success rate.
     beta0: second parameter of the Beta prior of a question's success rate.
+    band: whether to add the limits <key>_band_lo and <key>_band_hi of a simultaneous confidence
+        band, which covers each score at all its k together. Requires a confidence.
     groups: a label for each question. Adds <label>/<key>, the score over the questions with that
         label.
     return_per_question: whether to add per_question, which has for each key the list of the scores
@@ -192,6 +194,7 @@ class Gpassk(SampledMetric):
         clusters: list[str] | None = None,
         alpha0: float = 1.0,
         beta0: float = 1.0,
+        band: bool = False,
         groups: list[str] | None = None,
         return_per_question: bool = False,
         keys: str = "exact",
@@ -209,7 +212,7 @@ class Gpassk(SampledMetric):
         interval = check_interval(interval, confidence, INTERVALS)
         method = method_with_prior(interval, None if prior == (1, 1) else "alpha0, beta0")
         cluster_index = check_clusters(clusters, method, confidence, len(predictions))
-        report = Report(len(predictions), groups, confidence, return_per_question, keys)
+        report = Report(len(predictions), groups, confidence, return_per_question, keys, band=band)
         allow_above_n = confidence is not None and method in ("hierarchical", "auto")
         requested, given = check_ks(k), given_per_question(predictions)
         ks = choose_ks(requested, _DEFAULT_K, given, allow_above_n)

@@ -101,6 +101,8 @@ Args:
         question is its own cluster.
     bounds: lower and upper bound that intervals are clipped to. Default: the least and the
         greatest reward.
+    band: whether to add the limits <key>_band_lo and <key>_band_hi of a simultaneous confidence
+        band, which covers each score at all its k together. Requires a confidence.
     groups: a label for each question. Adds <label>/<key>, the score over the questions with that
         label.
     return_per_question: whether to add per_question, which has for each key the list of the scores
@@ -173,6 +175,7 @@ class MaxAtK(SampledMetric):
         interval: str | None = None,
         clusters: list[str] | None = None,
         bounds: tuple[float, float] | None = None,
+        band: bool = False,
         groups: list[str] | None = None,
         return_per_question: bool = False,
         keys: str = "exact",
@@ -185,7 +188,7 @@ class MaxAtK(SampledMetric):
         interval = check_interval(interval, confidence, INTERVALS)
         method = method_with_prior(interval, "R0" if prior.any() else None)
         cluster_index = check_clusters(clusters, method, confidence, len(predictions))
-        report = Report(len(predictions), groups, confidence, return_per_question, keys)
+        report = Report(len(predictions), groups, confidence, return_per_question, keys, band=band)
         allow_above_n = confidence is not None and method in ("hierarchical", "auto")
         requested, given = check_ks(k), given_per_question(predictions)
         ks = choose_ks(requested, _DEFAULT_K, given, allow_above_n)

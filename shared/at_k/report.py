@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from .checks import check_confidence, check_flag, check_names
 from .inputs.labels import label_index
+from .intervals.band import simultaneous_confidence
 from .intervals.interval import Interval, IntervalMethod
 from .scores.score import Scores
 
@@ -24,10 +26,11 @@ class Report:
         return_per_question: whether to add the scores of each question.
         keys: "exact", or "safe" for numbers only, under names that every logger takes.
         fields: what to add for an interval.
+        band: whether to add the simultaneous band of each score over k.
 
     Raises:
-        ValueError: if there are not M labels, if confidence is not a probability, or if two labels
-            have the same safe name.
+        ValueError: if there are not M labels, if a band has no confidence, if confidence is not a
+            probability, or if two labels have the same safe name.
     """
 
     def __init__(
@@ -38,6 +41,7 @@ class Report:
         return_per_question: bool,
         keys: str = "exact",
         fields: tuple[str, ...] = ("mu", "sigma", "lo", "hi"),
+        band: bool = False,
     ):
         self._safe = check_names("keys", [keys], ("exact", "safe")) == ["safe"]
         self._names, self._prefixes, self._parts = ["The run"], [""], [np.arange(questions)]
@@ -49,7 +53,9 @@ class Report:
             self._prefixes += safe_prefixes(labels) if self._safe else [f"{x}/" for x in labels]
         self._confidence = None if confidence is None else check_confidence(confidence)
         self._return_per_question = check_flag("return_per_question", return_per_question)
-        self._fields = fields
+        self._fields, self._band = fields, check_flag("band", band)
+        if band and confidence is None:
+            raise ValueError("band needs an interval: give a confidence, such as 0.95.")
 
     def of(
         self, scores: Scores, method: IntervalMethod | None = None, name_methods: bool = False
@@ -70,13 +76,19 @@ class Report:
         fields = (*self._fields, "interval") if name_methods else self._fields
         name = safe_name if self._safe else str
         intervals = self._intervals(method)
-        for prefix, rows, found in zip(self._prefixes, self._parts, intervals, strict=True):
+        bands = self._bands(method, intervals)
+        for prefix, rows, found, band in zip(
+            self._prefixes, self._parts, intervals, bands, strict=True
+        ):
             multiplicity = np.bincount(scores.inverse[rows], minlength=len(scores.columns))
             for key, mean in scores.means(multiplicity).items():
                 result[prefix + name(key)] = mean
                 if key in found:
                     values = found[key]._asdict()
                     result |= {prefix + name(f"{key}_{x}"): values[x] for x in fields}
+                    if key in band:
+                        result[prefix + name(f"{key}_band_lo")] = band[key].lo
+                        result[prefix + name(f"{key}_band_hi")] = band[key].hi
                 elif name_methods and method is not None and self._confidence is not None:
                     result[f"{prefix}{key}_interval"] = f"none: {method.why_absent(key)}"
         if self._return_per_question and not self._safe:
@@ -91,6 +103,37 @@ class Report:
             if problem := method.problem(rows):
                 raise ValueError(f"{name} has no interval: {problem}.")
         return method.for_parts(self._parts, self._confidence)
+
+    def _bands(
+        self, method: IntervalMethod | None, intervals: list[dict[str, Interval]]
+    ) -> list[dict[str, Interval]]:
+        """The simultaneous bands over all questions and over each group."""
+        if method is None or self._confidence is None or not self._band:
+            return [{} for _ in self._parts]
+        bands = []
+        for rows, found in zip(self._parts, intervals, strict=True):
+            band: dict[str, Interval] = {}
+            for keys in curves(found):
+                covariance = method.covariance(rows, keys)
+                each = simultaneous_confidence(covariance, self._confidence)
+                wider = method.for_parts([rows], each)[0]
+                band |= {key: wider[key] for key in keys}
+            bands.append(band)
+        return bands
+
+
+def curves(keys: Iterable[str]) -> list[list[str]]:
+    """Return the keys of each score in ascending order of k.
+
+    >>> curves(["pass@1", "pass^1", "pass@16", "pass@4", "avg@n"])
+    [['pass@1', 'pass@4', 'pass@16'], ['pass^1'], ['avg@n']]
+    """
+    by_score: dict[tuple[str, str], dict[int, str]] = {}
+    for key in keys:
+        score = re.fullmatch(r"(.+[@^])(\d+)(_.+)?", key)
+        name = (score[1], score[3] or "") if score else (key, "")
+        by_score.setdefault(name, {})[int(score[2]) if score else 0] = key
+    return [[curve[k] for k in sorted(curve)] for curve in by_score.values()]
 
 
 # --- Names for loggers --------------------------------------------------------------------

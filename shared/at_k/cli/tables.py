@@ -17,6 +17,8 @@ _SUFFIXES = {
     "_sigma": "sd",
     "_lo": "lo",
     "_hi": "hi",
+    "_band_lo": "band lo",
+    "_band_hi": "band hi",
     "_interval": "interval",
 }
 """The columns of a table of intervals: the suffix of the keys, and the heading."""
@@ -137,6 +139,8 @@ def score_notes(scores: dict[str, Any], interval: str | None) -> list[str]:
     elif methods:
         others = "; by `questions`, for other questions like these" * ("questions" in methods)
         notes.append(f"lo and hi are limits for the same questions, sampled again{others}.")
+    if any(key.endswith("_band_lo") for key in scores):
+        notes.append("band lo and band hi are limits that cover each score at all k together.")
     notes += [f"{name.replace('none', 'No interval', 1)}." for name in sorted(names - methods)]
     if any(key.rpartition("/")[2].startswith("maj@") for key in scores):
         notes.append(

@@ -64,6 +64,10 @@ class AutoIntervals(FamilyMethod):
                 found[part] = self._from_single_samples(rows, confidence)
         return [found[part] for part in range(len(parts))]
 
+    def covariance(self, rows: np.ndarray, keys: Sequence[str]) -> np.ndarray:
+        single = self.one_sample_each(rows)
+        return (self._other_questions if single else self._same_questions).covariance(rows, keys)
+
     def from_fit(
         self, fit: Fit, confidence: float, clusters: Clusters | None = None
     ) -> dict[str, Interval]:

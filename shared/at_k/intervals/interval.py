@@ -51,6 +51,13 @@ class IntervalMethod(abc.ABC):
         """The reason why these questions have no interval, or None."""
         return None
 
+    def covariance(self, rows: np.ndarray, keys: Sequence[str]) -> np.ndarray:
+        """(m, m) covariance of the errors of m scores over these questions, up to a factor.
+
+        Where it is not known, the errors count as uncorrelated, which is the worst case for a band.
+        """
+        return np.eye(len(keys))
+
     def why_absent(self, key: str) -> str:
         """The reason why this method has no interval for a score, for the result."""
         return f"only interval='questions' applies to {key}"

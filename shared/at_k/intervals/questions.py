@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .clusters import ONE_CLUSTER, TOO_FEW_CLUSTERS, design_effects
+from .clusters import ONE_CLUSTER, TOO_FEW_CLUSTERS, cluster_deviations, design_effects
 from .interval import Interval, IntervalMethod, student_z, whole_range
 
 
@@ -44,6 +44,11 @@ class QuestionIntervals(IntervalMethod):
         self, parts: Sequence[np.ndarray], confidence: float
     ) -> list[dict[str, Interval]]:
         return [self._intervals(rows, confidence) for rows in parts]
+
+    def covariance(self, rows: np.ndarray, keys: Sequence[str]) -> np.ndarray:
+        columns = np.stack([self._scores[key][rows] for key in keys], axis=1)
+        deviations = cluster_deviations(columns, self._labels(rows))
+        return deviations.T @ deviations
 
     def _intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
         clusters, result = self._labels(rows), {}

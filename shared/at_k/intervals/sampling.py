@@ -16,12 +16,13 @@ also where few events are observed and for products of powers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..scores.family import Family, Fit, Shifted
-from .clusters import TOO_FEW_CLUSTERS, design_effects
+from .clusters import TOO_FEW_CLUSTERS, cluster_deviations, design_effects
 from .interval import Interval, normal_z, student_z
 from .inversion import limits_of_score, lower_limit, upper_limit
 from .methods import Clusters, FamilyMethod
@@ -66,6 +67,23 @@ class SamplingIntervals(FamilyMethod):
             )
         number = len(rows) if self._clusters is None else len(np.unique(self._clusters[rows]))
         return TOO_FEW_CLUSTERS if number < 2 else None
+
+    def covariance(self, rows: np.ndarray, keys: Sequence[str]) -> np.ndarray:
+        result, scores = np.eye(len(keys)), list(self.family.scores)
+        known = [place for place, key in enumerate(keys) if key in scores]
+        columns = [scores.index(keys[place]) for place in known]
+        inverse = self.family.inverse[rows]
+        multiplicity = np.bincount(inverse, minlength=len(self.family.n))
+        gradient = self.family.gradient(multiplicity)[:, columns]
+        if self._new_questions:
+            clusters = None if self._clusters is None else self._clusters[rows]
+            deviations = cluster_deviations(self.family.columns[inverse] @ gradient, clusters)
+            found = deviations.T @ deviations
+        else:
+            fit = self.family.fit(multiplicity[None])
+            found = gradient.T @ self.family.covariance_of_samples(fit) @ gradient
+        result[np.ix_(known, known)] = found
+        return result
 
     def from_fit(
         self, fit: Fit, confidence: float, clusters: Clusters | None = None

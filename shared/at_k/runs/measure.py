@@ -139,9 +139,7 @@ class Measure:
         fit = family.fit(family.multiplicity[None])
         clusters = None if self.clusters is None else [(family.inverse, self.clusters)]
         model = method.model(fit, clusters)
-        gradient = np.stack(
-            [score.gradient(model.point[:, 0]) for score in family.scores.values()], axis=1
-        )
+        gradient = family.gradient(family.multiplicity)
 
         of_samples = gradient.T @ family.covariance_of_samples(fit) @ gradient
 

@@ -114,6 +114,11 @@ class Family(abc.ABC):
         """(U, e) posterior means of the extrapolated scores under the prior of the whole run."""
         return self._extrapolate(self._whole_run)
 
+    def gradient(self, multiplicity: np.ndarray) -> np.ndarray:
+        """(m, s) derivatives of each score by each column, at the means over (U,) questions."""
+        means = multiplicity @ self.columns / multiplicity.sum()
+        return np.stack([score.gradient(means) for score in self.scores.values()], axis=1)
+
     @property
     @abc.abstractmethod
     def columns(self) -> np.ndarray:

@@ -41,7 +41,7 @@ class RewardFamily(Family):
         extrapolated: Mapping[str, int],
         bounds: tuple[float, float],
     ):
-        self._ks = list(dict.fromkeys(ks.values()))
+        self._ks = sorted({*ks.values()})
         scores = {key: Score((self._ks.index(k),)) for key, k in ks.items()}
         n = rewards.at_most[:, -1]
         super().__init__(

@@ -1,0 +1,120 @@
+"""The simultaneous band over k of a single run: identities, coverage, groups and errors."""
+
+import math
+
+import at_k
+import numpy as np
+import pytest
+from at_k.report import curves
+
+KS = [1, 2, 4, 8]
+INTERVALS = ("sampling", "questions")
+
+
+def some_run(seed: int, questions: int = 30, samples: int = 8) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return (rng.random((questions, samples)) < rng.beta(0.5, 1, (questions, 1))).astype(int)
+
+
+@pytest.mark.parametrize("interval", [*INTERVALS, "posterior", "auto"])
+def test_the_band_contains_the_intervals_and_changes_nothing_else(gpassk, interval):
+    options = {
+        "predictions": some_run(0),
+        "k": KS,
+        "include": ["pass@k", "pass^k", "Geom_ds@k"],
+        "confidence": 0.95,
+        "interval": interval,
+    }
+    plain, result = gpassk.compute(**options), gpassk.compute(**options, band=True)
+    assert {key: value for key, value in result.items() if "band" not in key} == plain
+    for k in KS:
+        for name in ("pass@", "pass^", "Geom_ds@"):
+            key = f"{name}{k}"
+            assert result[f"{key}_band_lo"] < result[f"{key}_lo"]
+            assert result[f"{key}_hi"] < result[f"{key}_band_hi"]
+
+
+def test_the_band_of_a_single_k_is_the_interval():
+    max_at_k = at_k.load("max_at_k")
+    rewards = np.random.default_rng(0).normal(size=(20, 4))
+    result = max_at_k.compute(predictions=rewards, k=2, confidence=0.9, band=True)
+    assert result["max@2_band_lo"] == result["max@2_lo"]
+    assert result["max@2_band_hi"] == result["max@2_hi"]
+
+
+def test_the_order_of_k_and_the_other_scores_do_not_matter(gpassk):
+    max_at_k = at_k.load("max_at_k")
+    run = some_run(1)
+    options = {"predictions": run, "confidence": 0.95, "band": True}
+    for metric, include in ((gpassk, {"include": "pass@k"}), (max_at_k, {})):
+        one = metric.compute(**options, **include, k=KS)
+        other = metric.compute(**options, **include, k=KS[::-1])
+        assert {key: one[key] for key in other} == other
+    both = gpassk.compute(**options, k=KS, include=["pass^k", "pass@k"])
+    alone = gpassk.compute(**options, k=KS, include="pass@k")
+    assert {key: both[key] for key in alone} == pytest.approx(alone)
+
+
+def test_groups_have_bands_of_their_own(gpassk):
+    run, options = some_run(2), {"k": KS, "include": "pass@k", "confidence": 0.95, "band": True}
+    labels = ["x", "y"] * 15
+    result = gpassk.compute(predictions=run, groups=labels, **options)
+    alone = gpassk.compute(predictions=run[::2], **options)
+    assert result["x/pass@4_band_lo"] == pytest.approx(alone["pass@4_band_lo"], abs=1e-12)
+    safe = gpassk.compute(predictions=run, groups=labels, keys="safe", **options)
+    assert safe["x__pass_at_4_band_lo"] == result["x/pass@4_band_lo"]
+
+
+def test_votes_have_a_band_for_other_questions():
+    cons_at_k = at_k.load("cons_at_k")
+    result = cons_at_k.compute(
+        predictions=[["a", "b", "a"], ["c", "b", "b"], ["a", "d", "e"], ["a", "a", "b"]],
+        references=["a", "b", "a", "b"],
+        k=[1, 3],
+        confidence=0.9,
+        interval="questions",
+        band=True,
+    )
+    assert result["vote@3_band_lo"] < result["vote@3_lo"]
+
+
+def test_keys_are_grouped_by_score_in_ascending_order_of_k():
+    keys = ["G-Pass@16_0.5", "G-Pass@4_0.5", "G-Pass@4_1.0", "accuracy (8 runs average)"]
+    assert curves(keys) == [["G-Pass@4_0.5", "G-Pass@16_0.5"], [keys[2]], [keys[3]]]
+
+
+def test_a_band_without_a_confidence_is_an_error(gpassk):
+    with pytest.raises(ValueError, match="band needs an interval"):
+        gpassk.compute(predictions=[[1, 0]], k=1, band=True)
+    with pytest.raises(ValueError, match="band is 'yes'"):
+        gpassk.compute(predictions=[[1, 0]], k=1, confidence=0.9, band="yes")
+
+
+RUNS = 200
+LEAST = 0.95 - 4 * math.sqrt(0.95 * 0.05 / RUNS)  # four standard errors below
+
+
+@pytest.mark.parametrize("interval", INTERVALS)
+def test_the_band_covers_all_k_together(gpassk, interval):
+    rng, ks = np.random.default_rng(3), np.array(KS)
+    population = np.mean(1 - (1 - rng.beta(0.5, 1, (100_000, 1))) ** ks, axis=0)
+    covered = narrow = 0
+    for _ in range(RUNS):
+        p = rng.beta(0.5, 1, (30, 1))
+        truth = population if interval == "questions" else np.mean(1 - (1 - p) ** ks, axis=0)
+        result = gpassk.compute(
+            predictions=(rng.random((30, 8)) < p).astype(int),
+            k=KS,
+            include="pass@k",
+            confidence=0.95,
+            interval=interval,
+            band=True,
+        )
+        lo, hi, band_lo, band_hi = (
+            np.array([result[f"pass@{k}_{limit}"] for k in KS])
+            for limit in ("lo", "hi", "band_lo", "band_hi")
+        )
+        covered += bool(np.all((band_lo <= truth) & (truth <= band_hi)))
+        narrow += bool(np.all((lo <= truth) & (truth <= hi)))
+    assert covered / RUNS > LEAST
+    assert narrow < covered
