@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-SLOW = ("datasets", "evaluate", "pandas", "pyarrow", "scipy")
+SLOW = ("altair", "datasets", "evaluate", "pandas", "pyarrow", "scipy")
 
 
 def test_importing_the_package_imports_no_slow_library():

@@ -18,7 +18,7 @@ ROOMS = [
     ["metric", "functions"],
     ["loading"],
     ["readers"],
-    ["runs"],
+    ["runs", "charts"],
     ["cli"],
     ["__main__"],
 ]

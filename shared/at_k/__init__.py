@@ -2,8 +2,11 @@
 
 The functions take already-graded outcomes; their common parameters are documented in
 `at_k.functions`. `load` returns a metric of Hugging Face `evaluate`, which checks predictions
-against references.
+against references. `charts` draws the results; it is imported when it is first used.
 """
+
+from importlib import import_module
+from typing import Any
 
 from .functions.counts import Counts
 from .functions.pass_family import (
@@ -45,6 +48,14 @@ from .runs.leaderboard import leaderboard
 from .scores.score_agg import score_agg
 
 __version__ = "0.2.0.dev0"  # read by setup.cfg
+
+
+def __getattr__(name: str) -> Any:
+    # Altair takes as long to import as the rest of the package.
+    if name == "charts":
+        return import_module(f"{__name__}.charts")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "Counts",

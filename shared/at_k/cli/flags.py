@@ -15,6 +15,7 @@ from typing import Any
 
 from ..readers.selection import PER_QUESTION, USUAL_NAMES
 from .formats import FORMATS_OF_OUTPUT
+from .plot import PLOT_HELP
 
 FILE_HELP = (
     "JSON Lines, JSON, CSV, TSV or Parquet file, also compressed (.gz .bz2 .xz .zst); a log of an "
@@ -107,6 +108,7 @@ def add_flags(
         dest="output_format",
         help="the same as --format json",
     )
+    command.add_argument("--plot", metavar="FILE", help=PLOT_HELP)
 
 
 def split_arguments(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -16,6 +16,7 @@ from ..loading import load
 from ..readers.questions import read_questions
 from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
 from .formats import Output
+from .plot import check_plot, check_scores_to_plot, plot_scores, scored_details
 from .tables import describe_input, score_notes, score_records, score_tables
 
 _METRIC_EXAMPLES = """\
@@ -40,14 +41,32 @@ def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
 
 
 def _score_files(
-    metric: evaluate.Metric, files: Sequence[str], output_format: str, **given: Any
+    metric: evaluate.Metric,
+    files: Sequence[str],
+    output_format: str,
+    plot: str | None = None,
+    **given: Any,
 ) -> str:
     """Return the scores of files, which are parts of one run."""
     reading, parameters = split_arguments(given)
+    signature = inspect.signature(metric._compute).parameters
+    defaults = {name: parameter.default for name, parameter in signature.items()}
+    if plot is not None:
+        check_plot(plot)
+        check_scores_to_plot(defaults | given)
     questions = read_questions(files, **reading)
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
         scores = metric.compute(**questions.arguments, **parameters)
     checker = parameters.get("check_correct_fn", "exact_match")
+    if plot is not None:
+        plot_scores(
+            plot,
+            scores,
+            **scored_details(questions, checker),
+            confidence=parameters.get("confidence", defaults["confidence"]),
+            # Where the scores do not name their intervals, this is the default of the metric.
+            interval=parameters.get("interval") or "posterior",
+        )
     output = Output(
         scores,
         [describe_input(questions, checker)],

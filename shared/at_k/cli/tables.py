@@ -27,7 +27,7 @@ _SUFFIXES = {
 def describe_input(questions: Questions, checker: str | Callable[..., Any]) -> str:
     """Return a sentence that says what was read, from which columns, and how it was checked."""
     columns, samples = dict(questions.columns), questions.arguments["predictions"]
-    sizes, missing = _sizes_and_missing(samples)
+    sizes, missing = sizes_and_missing(samples)
     count = "1 question" if len(sizes) == 1 else f"{len(sizes)} questions"
     each = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
     parts = f"{count}, {each} samples each"
@@ -39,10 +39,8 @@ def describe_input(questions: Questions, checker: str | Callable[..., Any]) -> s
         if "outcomes" in columns:
             parts += f", already graded in {columns.pop('outcomes')}"
         elif "references" in columns:
-            if not isinstance(checker, str):
-                checker = getattr(checker, "__name__", type(checker).__name__)
             parts += f" in {columns.pop('predictions')}"
-            parts += f", checked against {columns.pop('references')} with {checker}"
+            parts += f", checked against {columns.pop('references')} with {checker_name(checker)}"
         else:
             parts += f", already graded in {columns.pop('predictions')}"
     for role, column in columns.items():
@@ -54,7 +52,14 @@ def describe_input(questions: Questions, checker: str | Callable[..., Any]) -> s
     return f"{parts}."
 
 
-def _sizes_and_missing(samples: Any) -> tuple[list[int], int]:
+def checker_name(checker: str | Callable[..., Any]) -> str:
+    """Return the name of a checker, or of its type if it has none."""
+    if isinstance(checker, str):
+        return checker
+    return getattr(checker, "__name__", type(checker).__name__)
+
+
+def sizes_and_missing(samples: Any) -> tuple[list[int], int]:
     """Return the number of samples of each question, and how many of all are missing."""
     if isinstance(samples, dict):
         return list(samples["n"]), 0

@@ -1,0 +1,41 @@
+"""Charts of what `compute`, `compare` and `leaderboard` return, for papers and notebooks.
+
+    pip install "evaluate-at-k[charts]"
+
+    results = {"before": metric.compute(..., confidence=0.95), "after": metric.compute(...)}
+    chart = at_k.charts.by_k(results, "pass@k", n=32, checker="numeric", confidence=0.95)
+    chart.save("figure.pdf")
+
+Each function takes results as they are and computes no score. It returns an Altair chart, which
+shows itself in a notebook and has `save(file)` for SVG, PDF, PNG and HTML. The HTML needs no
+network. A chart is 3.3 inches wide, the column of a paper, with text of 8 points; lines differ in
+color, dash pattern and marker, so that they can be told apart in print without color.
+
+The caption below a chart says what results do not say about themselves. All functions take it as
+keywords:
+
+Args:
+    questions: number of questions.
+    n: number of samples of each question, or a text such as "30 to 32".
+    checker: name of the checker.
+    confidence: confidence of the limits in the results.
+    interval: interval method of the limits. It is needed only if the results do not name it. The
+        caption says which question the limits answer: "questions" is for other questions like
+        these, and all other methods are for the same questions sampled again.
+    caption: a text to show instead, or "" for none.
+    width: width of the chart in inches.
+"""
+
+try:
+    import altair  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        f'at_k.charts needs Altair ({error}): pip install "evaluate-at-k[charts]"'
+    ) from error
+
+from .curves import by_k, by_threshold
+from .difference import difference
+from .difficulty import by_question
+from .intervals import by_group
+
+__all__ = ["by_group", "by_k", "by_question", "by_threshold", "difference"]

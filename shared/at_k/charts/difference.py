@@ -1,0 +1,130 @@
+"""The chart of the difference of two runs against k."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import altair as alt
+
+from .captions import ChartDetails
+from .figure import Figure, divide_space, make_figure
+from .lines import LineAxis, NumberAxis, k_axis, line_layers, mark_apart
+from .results import ChartScores, Row, keys_by_k, metric_label, score_row
+from .style import DARK, LINE_HEIGHT, nice_ticks, text_width
+
+_HEIGHT = 130.0
+_ROOM_AT_ZERO = 0.12  # of the height, for a label beside the line at 0
+
+
+def difference(
+    comparison: ChartScores,
+    runs: Sequence[str] = ("A", "B"),
+    *,
+    questions: int | None = None,
+    n: int | str | None = None,
+    checker: str | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    caption: str | None = None,
+    width: float = 3.3,
+) -> Figure:
+    """Return a chart of the difference of two runs against k.
+
+    The dark band shows the confidence limits at each k, and the pale band is the simultaneous band
+    over all k. The line at 0 is heavy at those k where the simultaneous band excludes 0.
+
+    Args:
+        comparison: what `at_k.compare` returns for several k.
+        runs: names of the two runs, in the order of `at_k.compare`. The difference is the second
+            minus the first.
+        questions, n, checker, confidence, interval, caption, width: see `at_k.charts`.
+
+    Raises:
+        ValueError: if this is not a comparison at several k.
+
+    Examples:
+        >>> import at_k
+        >>> comparison = at_k.compare([[0, 0, 1, 0], [1, 0, 1, 1]], [[0, 1, 1, 0], [1, 1, 1, 1]])
+        >>> chart = difference(comparison, runs=("before", "after"), confidence=0.95)
+    """
+    found = {
+        metric: {k: key for k, key in keys.items() if f"{key}_band_lo" in comparison}
+        for metric, keys in keys_by_k(comparison).items()
+    }
+    metric, keys = max(found.items(), key=lambda item: len(item[1]), default=("", {}))
+    if len(keys) < 2:
+        raise ValueError(
+            "The comparison is not at several k: give what at_k.compare returns with "
+            "k=[1, 2, 4, 8], for example, or without k."
+        )
+    name_a, name_b = runs
+    rows: list[Row] = [
+        score_row(comparison, key, series=f"{name_b} minus {name_a}", x=k)
+        | {"a": comparison[f"{key}_a"], "b": comparison[f"{key}_b"]}
+        for k, key in keys.items()
+    ]
+    segments = _excluding_zero(rows, name_a, name_b)
+    x = k_axis(keys)
+    values = [row[column] for row in rows for column in ("band_lo", "band_hi")]
+    lowest, highest = min(0.0, *values), max(0.0, *values)
+    room = _ROOM_AT_ZERO * (highest - lowest)
+    if any(segment["sign"] > 0 for segment in segments):
+        lowest = min(lowest, -room)
+    if any(segment["sign"] < 0 for segment in segments):
+        highest = max(highest, room)
+    title = f"difference of {metric_label(metric)}: {name_b} minus {name_a}"
+    y = NumberAxis(title, nice_ticks(lowest, highest), signed=True)
+    space = divide_space(width, y.extent, text_width(f"{x.ticks[-1]:g}") / 2)
+    zero = alt.Chart(alt.InlineData(values=[{"y": 0}])).mark_rule(color=DARK, strokeWidth=0.6)
+    heavy = alt.Chart(alt.InlineData(values=segments))
+    layers = [
+        *line_layers(mark_apart(rows, x, space.view), x.channel(), y, [rows[0]["series"]]),
+        zero.encode(y=y.channel("y")),
+    ]
+    if segments:
+        rule = heavy.mark_rule(color=DARK, strokeWidth=2.5, strokeCap="round")
+        layers.append(rule.encode(x=x.channel(), x2="end:Q", y=y.channel("y")))
+        layers += [_label(segment, x, y, space.view) for segment in segments]
+    panel = alt.LayerChart(layer=layers, width=space.view, height=_HEIGHT)
+    details = ChartDetails(questions, n, checker, confidence, interval, caption)
+    text = details.caption_of(details.limits(rows, "Bands"), _conclusion(segments))
+    return make_figure([panel], [], text, space)
+
+
+def _excluding_zero(rows: Sequence[Row], name_a: str, name_b: str) -> list[Row]:
+    """Return the ranges of successive k at which the band excludes 0, and which run is higher."""
+    segments = []
+    for sign, group in itertools.groupby(
+        rows, key=lambda row: (row["band_lo"] > 0) - (row["band_hi"] < 0)
+    ):
+        ks = [row["x"] for row in group]
+        if sign:
+            label = f"{name_b if sign > 0 else name_a} higher"
+            segments.append({"x": ks[0], "end": ks[-1], "y": 0, "sign": sign, "label": label})
+    return segments
+
+
+def _label(segment: Row, x: LineAxis, y: NumberAxis, view: float) -> alt.Chart:
+    """Return the label of a heavy part of the line at 0, on the side without the band."""
+    half = text_width(segment["label"]) / 2
+    middle = view * (x.position(segment["x"]) + x.position(segment["end"])) / 2
+    left = min(max(middle, half), view - half) - half
+    text = alt.Chart(alt.InlineData(values=[segment])).mark_text(
+        align="left",
+        baseline="middle",
+        dy=segment["sign"] * (LINE_HEIGHT / 2 + 3),
+    )
+    return text.encode(x=alt.value(left), y=y.channel("y"), text="label:N")
+
+
+def _conclusion(segments: Sequence[Row]) -> str:
+    """Return the sentence on the heavy parts of the line at 0."""
+    if not segments:
+        return "The simultaneous band includes 0 at all k."
+    parts = []
+    for segment in segments:
+        first, last = segment["x"], segment["end"]
+        where = f"at k = {first}" if first == last else f"from k = {first} to {last}"
+        parts.append(f"{segment['label'].removesuffix(' higher')} is higher {where}")
+    return f"Heavy line at 0: the simultaneous band excludes 0; {', '.join(parts)}."

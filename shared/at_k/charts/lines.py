@@ -1,0 +1,238 @@
+"""Panels of lines with bands and markers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import altair as alt
+
+from .figure import Figure, divide_space, make_figure
+from .results import Row
+from .style import decimals_of, nice_ticks, series_scales, text_width, tick_labels
+
+_ONE_PANEL, _SEVERAL_PANELS = 130.0, 100.0  # heights
+_APART = 9.0  # smallest distance between markers of a line
+_TICKS_APART = 0.07  # smallest distance of labels, as a share of the axis
+_MARKER = 3.0  # half of a marker
+_AFTER_TICKS = 6.0  # between the labels of the vertical axis and the panel
+
+
+@dataclass(frozen=True)
+class LineAxis:
+    """The horizontal axis of lines.
+
+    Attributes:
+        title: its title.
+        ticks: the values that are labeled.
+        lowest, highest: its range.
+        logarithmic: whether equal ratios have equal lengths.
+    """
+
+    title: str
+    ticks: Sequence[float]
+    lowest: float
+    highest: float
+    logarithmic: bool = False
+
+    def position(self, value: float) -> float:
+        """Return where a value is, as a share of the length of the axis."""
+        size = math.log2 if self.logarithmic else float
+        lowest = size(self.lowest)
+        return (size(value) - lowest) / (size(self.highest) - lowest)
+
+    def channel(self, labeled: bool = True) -> alt.X:
+        """Return the channel of the column x."""
+        scale: dict[str, Any] = {"domain": [self.lowest, self.highest], "nice": False}
+        scale |= {"type": "log", "base": 2} if self.logarithmic else {"zero": False}
+        labels = {"title": self.title} if labeled else {"title": None, "labels": False}
+        axis = alt.Axis(
+            values=list(self.ticks),
+            grid=False,
+            labelExpr="'' + datum.value",
+            labelFlush=False,
+            labelOverlap=False,
+            **labels,
+        )
+        return alt.X("x:Q", scale=alt.Scale(**scale), axis=axis)
+
+
+def k_axis(ks: Iterable[int]) -> LineAxis:
+    """Return the axis of k: logarithmic for powers of 2, and for k above 8 from a wide range."""
+    ordered = sorted(set(ks))
+    first, last = ordered[0], ordered[-1]
+    are_powers = len(ordered) > 2 and all(k & (k - 1) == 0 for k in ordered)
+    logarithmic = are_powers or (last > 8 and last >= 4 * first)
+    ticks: Sequence[float] = ordered
+    if len(ordered) > 10 and logarithmic:
+        ticks = [2**i for i in range(last.bit_length()) if first <= 2**i < last] + [last]
+    elif len(ordered) > 10:
+        ticks = [x for x in nice_ticks(first, last) if first <= x <= last and x == int(x)]
+    axis = LineAxis("number of samples k", ticks, first, last, logarithmic)
+    apart = [ticks[0]]
+    for tick in ticks[1:]:
+        if axis.position(tick) - axis.position(apart[-1]) >= _TICKS_APART:
+            apart.append(tick)
+    return replace(axis, ticks=apart)
+
+
+@dataclass(frozen=True)
+class NumberAxis:
+    """The vertical axis of lines. Its title is above it."""
+
+    title: str
+    ticks: Sequence[float]
+    signed: bool = False
+
+    @property
+    def extent(self) -> float:
+        """The width of the labels, in points."""
+        return max(map(text_width, tick_labels(self.ticks, self.signed))) + _AFTER_TICKS
+
+    def channel(self, column: str) -> alt.Y:
+        """Return the channel of a column."""
+        number = f"format(datum.value, '{'+' * self.signed}.{decimals_of(self.ticks)}f')"
+        axis = alt.Axis(
+            title=self.title,
+            titleAlign="left",
+            titleAnchor="end",
+            titleAngle=0,
+            titleBaseline="bottom",
+            titleX=-self.extent,
+            titleY=-8,
+            values=list(self.ticks),
+            labelExpr=f"datum.value ? {number} : '0'" if self.signed else number,
+            domain=False,
+            ticks=False,
+            minExtent=self.extent,
+            maxExtent=self.extent,
+            labelPadding=_AFTER_TICKS - 2,
+        )
+        scale = alt.Scale(domain=[self.ticks[0], self.ticks[-1]], nice=False, zero=False)
+        return alt.Y(f"{column}:Q", scale=scale, axis=axis)
+
+
+def score_ticks(rows: Iterable[Row]) -> list[float]:
+    """Return the ticks of scores: from 0 to 1 if all scores and limits are in this range."""
+    values = [
+        row[x] for row in rows for x in ("score", "lo", "hi", "band_lo", "band_hi") if x in row
+    ]
+    lowest, highest = min(values), max(values)
+    if lowest >= -1e-9 and highest <= 1 + 1e-9:
+        return [0, 0.2, 0.4, 0.6, 0.8, 1]
+    return nice_ticks(lowest, highest)
+
+
+def figure_of_scores(
+    rows: Sequence[Row],
+    names: Mapping[str, str],
+    x: LineAxis,
+    caption: str,
+    width: float,
+    title: str,
+) -> Figure:
+    """Return a figure in which lines are the metrics of one run, or several runs.
+
+    Args:
+        rows: the scores, with the columns run, metric and x.
+        names: what to call each metric.
+        x: the horizontal axis.
+        caption: the text below.
+        width: in inches.
+        title: of the vertical axis of all metrics of one run.
+    """
+    if len({row["run"] for row in rows}) > 1:
+        rows = [{**row, "series": row["run"], "panel": names[row["metric"]]} for row in rows]
+    else:
+        rows = [{**row, "series": names[row["metric"]], "panel": title} for row in rows]
+    by_panel: dict[str, list[Row]] = {}
+    for row in rows:
+        by_panel.setdefault(row["panel"], []).append(row)
+    vertical = {panel: NumberAxis(panel, score_ticks(of)) for panel, of in by_panel.items()}
+    return figure_of_lines(rows, x, vertical, caption, width)
+
+
+def figure_of_lines(
+    rows: Sequence[Row],
+    x: LineAxis,
+    vertical: Mapping[str, NumberAxis],
+    caption: str,
+    inches: float,
+) -> Figure:
+    """Return a figure with a panel for each vertical axis, in which each series is a line.
+
+    Args:
+        rows: the scores, with the columns panel, series and x.
+        x: the horizontal axis.
+        vertical: the vertical axis of each panel.
+        caption: the text below the panels.
+        inches: width of the figure.
+    """
+    names = list(dict.fromkeys(row["series"] for row in rows))
+    extent = max(axis.extent for axis in vertical.values())
+    space = divide_space(inches, extent, max(text_width(f"{x.ticks[-1]:g}") / 2, _MARKER))
+    height = _ONE_PANEL if len(vertical) == 1 else _SEVERAL_PANELS
+    panels = []
+    for place, (panel, axis) in enumerate(vertical.items()):
+        of_panel = [row for row in rows if row["panel"] == panel]
+        of_panel = mark_apart(of_panel, x, space.view)
+        layers = line_layers(of_panel, x.channel(place == len(vertical) - 1), axis, names)
+        panels.append(alt.LayerChart(layer=layers, width=space.view, height=height))
+    return make_figure(panels, names if len(names) > 1 else [], caption, space)
+
+
+def mark_apart(rows: Sequence[Row], x: LineAxis, width: float) -> list[Row]:
+    """Return the rows with a column `marker`: false where markers of a line would overlap.
+
+    The first and the last point of each line have a marker.
+    """
+    marked: dict[str, list[int]] = {}
+    places = [x.position(row["x"]) * width for row in rows]
+    lines: dict[str, list[int]] = {}
+    for i, row in enumerate(rows):
+        if row.get("marker", True):
+            lines.setdefault(row["series"], []).append(i)
+    for series, points in lines.items():
+        chosen = points[:1]
+        for i in points[1:]:
+            if places[i] - places[chosen[-1]] >= _APART:
+                chosen.append(i)
+        if chosen[-1] != points[-1]:
+            chosen[max(1, len(chosen) - 1) :] = points[-1:]
+        marked[series] = chosen
+    return [{**row, "marker": i in marked.get(row["series"], ())} for i, row in enumerate(rows)]
+
+
+def line_layers(rows: list[Row], x: alt.X, y: NumberAxis, names: Sequence[str]) -> list[alt.Chart]:
+    """Return the bands, the lines and the markers of a panel."""
+    scales = series_scales(names)
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=x, color=alt.Color("series:N", scale=scales["color"], legend=None)
+    )
+    layers = []
+    for prefix, opacity in (("band_", 0.13), ("", 0.22)):
+        if any(f"{prefix}lo" in row for row in rows):
+            limited = base.transform_filter(f"isValid(datum.{prefix}lo)")
+            area = limited.mark_area(opacity=opacity, line=False, order=False)
+            layers.append(area.encode(y=y.channel(f"{prefix}lo"), y2=f"{prefix}hi:Q"))
+    line = base.mark_line(strokeWidth=1.4, strokeCap="butt", order=False)
+    dash = alt.StrokeDash("series:N", scale=scales["dash"], legend=None)
+    layers.append(line.encode(y=y.channel("score"), strokeDash=dash))
+    marker = base.transform_filter("datum.marker").mark_point(filled=True, opacity=1, size=20)
+    shape = alt.Shape("series:N", scale=scales["shape"], legend=None)
+    layers.append(marker.encode(y=y.channel("score"), shape=shape, tooltip=tooltip(rows)))
+    return layers
+
+
+def tooltip(rows: Sequence[Row]) -> list[alt.Tooltip]:
+    """Return the lines of the tooltip: the series, the key, the score and its limits."""
+    numbers = {"score": "score", "lo": "lower limit", "hi": "upper limit"}
+    numbers |= {"band_lo": "lower limit of the band", "band_hi": "upper limit of the band"}
+    lines = [alt.Tooltip(f"{column}:N") for column in ("series", "key")]
+    return lines + [
+        alt.Tooltip(f"{column}:Q", title=title, format=".4f")
+        for column, title in numbers.items()
+        if any(column in row for row in rows)
+    ]

@@ -1,0 +1,102 @@
+"""The flag `--plot FILE`: which chart shows the scores, and what its caption says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .tables import checker_name, sizes_and_missing
+
+if TYPE_CHECKING:
+    from ..readers.questions import Questions
+
+PLOT_HELP = (
+    "also write a chart, in the format of the suffix: .svg, .pdf, .png or .html. "
+    "It has confidence bands if there are limits"
+)
+_FILE_SUFFIXES = (".svg", ".pdf", ".png", ".html")
+
+
+def check_plot(file: str) -> None:
+    """Raise before anything is scored if a chart cannot be written to this file.
+
+    Raises:
+        ValueError: if the suffix is not that of a format, or the folder does not exist.
+        ImportError: if Altair is not installed.
+    """
+    path = Path(file)
+    if path.suffix.lower() not in _FILE_SUFFIXES:
+        raise ValueError(
+            f"--plot {file}: the suffix must be one of {', '.join(_FILE_SUFFIXES)}, which is the format."
+        )
+    if not path.parent.is_dir():
+        raise ValueError(f"--plot {file}: there is no folder {path.parent}.")
+    from ..charts import figure  # noqa: F401  (slow, and needs an extra)
+
+
+def check_scores_to_plot(parameters: Mapping[str, Any]) -> None:
+    """Raise before anything is scored if a metric has no scores that a chart can show.
+
+    Args:
+        parameters: the parameters of `compute`, with their defaults.
+
+    Raises:
+        ValueError: if there is no k, and neither groups nor scores of single questions.
+    """
+    if parameters.get("keys") == "safe":
+        raise ValueError("--plot needs the exact keys: leave out --keys safe.")
+    with_parts = parameters.get("groups") or parameters.get("return_per_question")
+    if "k" not in parameters and not with_parts:
+        raise ValueError(
+            "--plot: this metric has no k to draw its score against. Add --groups COLUMN for a "
+            "chart of groups, or --return-per-question for one of questions."
+        )
+
+
+def plot_scores(file: str, scores: Mapping[str, Any], **details: Any) -> None:
+    """Write the chart of what `compute` returns.
+
+    It shows single questions or groups where these are scored, or else the scores against k, or
+    G-Pass@k against its threshold if there is a single k.
+
+    Args:
+        file: the path of the chart.
+        scores: what `compute` returns.
+        **details: what the caption says, see `at_k.charts`.
+
+    Raises:
+        ValueError: if there is nothing that a chart can show.
+    """
+    from ..charts.curves import by_k, by_threshold
+    from ..charts.difficulty import by_question
+    from ..charts.intervals import by_group
+    from ..charts.results import keys_by_k, keys_by_threshold, score_keys
+
+    if "per_question" in scores:
+        shown = {name: details[name] for name in ("n", "checker")}
+        chart = by_question(scores, **shown)
+    elif any("/" in key for key in score_keys(scores)):
+        chart = by_group(scores, **details)
+    elif any(len(keys) > 1 for keys in keys_by_k(scores).values()):
+        chart = by_k(scores, **details)
+    elif any(len(keys) > 1 for keys in keys_by_threshold(scores).values()):
+        chart = by_threshold(scores, **details)
+    else:
+        raise ValueError(
+            "--plot: there is a single k. Give several, such as --k 1 2 4 8; or add --groups "
+            "COLUMN, or --return-per-question."
+        )
+    chart.save(file)
+
+
+def scored_details(questions: Questions, checker: str | Callable[..., Any]) -> dict[str, Any]:
+    """Return what the caption says about the questions of a file, their samples and checker."""
+    sizes, _ = sizes_and_missing(questions.arguments["predictions"])
+    least, most = min(sizes), max(sizes)
+    checked = "references" in questions.columns and "outcomes" not in questions.columns
+    return {
+        "questions": len(sizes),
+        "n": most if least == most else f"{least} to {most}",
+        "checker": checker_name(checker) if checked else None,
+    }

@@ -1,0 +1,233 @@
+"""The data of charts are the numbers of the results, and their captions say what these are."""
+
+from typing import Any
+
+import at_k
+import numpy as np
+import pytest
+from at_k import charts
+from chart_data import caption_of, rows_of, scores_by_key, values_of
+
+OUTCOMES = (np.random.default_rng(0).random((12, 9)) < np.linspace(0.1, 0.9, 12)[:, None]).astype(
+    int
+)
+OTHER = (np.random.default_rng(1).random((12, 9)) < np.linspace(0.5, 0.9, 12)[:, None]).astype(int)
+NO_DICT: Any = [0.5]
+TOPICS = ["algebra", "geometry", "number/theory"] * 4
+
+
+@pytest.fixture(scope="module")
+def result():
+    return at_k.load("gpassk").compute(
+        predictions=OUTCOMES,
+        k=[1, 2, 3, 4, 5, 8],
+        thresholds=[0.25, 0.5, 1.0],
+        include=["pass@k", "pass^k", "maj@k", "G-Pass@k"],
+        groups=TOPICS,
+        confidence=0.9,
+        return_per_question=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return at_k.compare(OUTCOMES, OTHER)
+
+
+def test_scores_against_k_are_those_of_the_result(result):
+    rows = rows_of(charts.by_k(result, ["pass@k", "pass^k"]))
+    keys = [f"{metric}{k}" for metric in ("pass@", "pass^") for k in (1, 2, 3, 4, 5, 8)]
+    assert [row["key"] for row in rows] == keys
+    assert [row["x"] for row in rows] == [1, 2, 3, 4, 5, 8] * 2
+    assert scores_by_key(rows) == {key: result[key] for key in keys}
+    for limit in ("lo", "hi"):
+        assert scores_by_key(rows, limit) == {key: result[f"{key}_{limit}"] for key in keys}
+
+
+def test_all_metrics_with_several_k_are_shown_by_default(result):
+    rows = rows_of(charts.by_k(result))
+    assert {row["metric"] for row in rows} == {
+        "pass@k",
+        "pass^k",
+        "maj@k",
+        "G-Pass@k_0.25",
+        "G-Pass@k_0.5",
+        "G-Pass@k_1.0",
+    }
+    chosen = rows_of(charts.by_k(result, "G-Pass@k"))
+    assert {row["metric"] for row in chosen} == {"G-Pass@k_0.25", "G-Pass@k_0.5", "G-Pass@k_1.0"}
+
+
+def test_several_runs_are_lines_of_a_panel_for_each_metric(result):
+    other = {key: value / 2 for key, value in result.items() if isinstance(value, float)}
+    chart = charts.by_k({"first": result, "second": other}, ["pass@k", "pass^k"])
+    rows = rows_of(chart)
+    assert list(dict.fromkeys(row["series"] for row in rows)) == ["first", "second"]
+    assert len({row["panel"] for row in rows}) == 2
+    halves = scores_by_key([row for row in rows if row["series"] == "second"])
+    assert halves["pass^4"] == result["pass^4"] / 2
+    assert "first" in str(rows_of(chart, "name"))
+
+
+def test_maj_at_k_is_shown_at_odd_k(result):
+    chart = charts.by_k(result, "maj@k")
+    assert [row["x"] for row in rows_of(chart)] == [1, 3, 5]
+    assert "maj@k is shown at odd k only." in caption_of(chart)
+    even = charts.by_k({"maj@2": 0.2, "maj@4": 0.3})
+    assert [row["x"] for row in rows_of(even)] == [2, 4]
+    assert "odd" not in str(even.to_dict(validate=False))
+
+
+def test_simultaneous_bands_are_shown_beside_the_limits_at_each_k():
+    result = {"max@2": 3.0, "max@4": 5.0}
+    for key, score in list(result.items()):
+        result |= {f"{key}_lo": score - 1, f"{key}_hi": score + 1}
+        result |= {f"{key}_band_lo": score - 2, f"{key}_band_hi": score + 2}
+    chart = charts.by_k(result, confidence=0.95, interval="questions")
+    assert scores_by_key(rows_of(chart), "band_hi") == {"max@2": 5.0, "max@4": 7.0}
+    assert caption_of(chart) == (
+        "Bands: 95 % confidence limits at each k (dark) and simultaneous 95 % band over all k "
+        "(pale), other questions like these."
+    )
+
+
+def test_the_axis_of_scores_goes_from_0_to_1_unless_scores_are_outside(result):
+    assert [0, 1] in values_of(charts.by_k(result, "pass@k").to_dict(validate=False), "domain")
+    chart = charts.by_k({"max@2": 3.0, "max@4": 5.5})
+    assert [3.0, 5.5] in values_of(chart.to_dict(validate=False), "domain")
+
+
+@pytest.mark.parametrize(
+    ("ks", "scale", "ticks"),
+    [
+        (range(1, 9), None, [1, 2, 3, 4, 5, 6, 7, 8]),
+        ([1, 2, 4, 8], "log", [1, 2, 4, 8]),
+        (range(1, 81), "log", [1, 2, 4, 8, 16, 32, 64]),
+        (range(1, 101), "log", [1, 2, 4, 8, 16, 32, 64, 100]),
+        ([10, 11, 12], None, [10, 11, 12]),
+    ],
+)
+def test_the_axis_of_k_is_logarithmic_where_k_has_a_wide_range(ks, scale, ticks):
+    chart = charts.by_k({f"pass@{k}": 0.5 for k in ks}).to_dict(validate=False)
+    assert ("log" in values_of(chart, "type")) == (scale == "log")
+    assert ticks in values_of(chart, "values")
+
+
+def test_markers_of_many_k_are_apart_and_include_the_first_and_the_last():
+    rows = rows_of(charts.by_k({f"pass@{k}": 0.5 for k in range(1, 81)}))
+    marked = [row["x"] for row in rows if row["marker"]]
+    assert (marked[0], marked[-1]) == (1, 80)
+    assert 10 < len(marked) < 30
+
+
+def test_scores_against_the_threshold_are_those_of_the_result(result):
+    rows = [row for row in rows_of(charts.by_threshold(result, 8)) if row["marker"]]
+    assert {row["x"]: row["score"] for row in rows} == {
+        tau: result[f"G-Pass@8_{tau}"] for tau in (0.25, 0.5, 1.0)
+    }
+    assert all(row["lo"] == result[f"{row['key']}_lo"] for row in rows)
+
+
+def test_g_pass_is_a_step_function_if_the_thresholds_include_all_steps():
+    result = {f"G-Pass@2_{tau}": score for tau, score in ((0.5, 0.8), (0.75, 0.3), (1.0, 0.3))}
+    rows = rows_of(charts.by_threshold(result))
+    corners = [(row["x"], row["score"]) for row in rows]
+    assert corners == [
+        *((0, 0.8), (0.5, 0.8), (0.5, 0.8)),
+        *((0.5, 0.3), (0.75, 0.3), (1.0, 0.3), (1.0, 0.3)),
+    ]
+    fewer = charts.by_threshold({"G-Pass@4_0.5": 0.8, "G-Pass@4_1.0": 0.3})
+    assert len(rows_of(fewer)) == 2
+
+
+def test_the_difference_is_that_of_the_comparison(comparison):
+    chart = charts.difference(comparison, ("before", "after"), confidence=0.95)
+    rows = rows_of(chart)
+    keys = [f"pass@{k}" for k in range(1, 10)]
+    assert scores_by_key(rows) == {key: comparison[key] for key in keys}
+    for field in ("lo", "hi", "band_lo", "band_hi", "a", "b"):
+        assert scores_by_key(rows, field) == {key: comparison[f"{key}_{field}"] for key in keys}
+    assert "difference of pass@k: after minus before" in values_of(
+        chart.to_dict(validate=False), "title"
+    )
+
+
+def test_the_line_at_0_is_heavy_where_the_band_excludes_0(comparison):
+    excluded = [k for k in range(1, 10) if comparison[f"pass@{k}_band_lo"] > 0]
+    assert excluded == [1, 2, 3]
+    chart = charts.difference(comparison, ("before", "after"))
+    (segment,) = rows_of(chart, "sign")
+    assert (segment["x"], segment["end"], segment["sign"]) == (1, 3, 1)
+    assert "after is higher from k = 1 to 3." in caption_of(chart)
+    none = charts.difference(at_k.compare(OUTCOMES, OUTCOMES))
+    assert rows_of(none, "sign") == []
+    assert "The simultaneous band includes 0 at all k." in caption_of(none)
+
+
+def test_questions_are_ordered_from_the_hardest_to_the_easiest(result):
+    rows = rows_of(charts.by_question(result, "pass@1"))
+    assert [row["score"] for row in rows] == sorted(result["per_question"]["pass@1"])
+    for row in rows:
+        assert row["score"] == result["per_question"]["pass@1"][row["question"]]
+
+
+def test_groups_have_the_scores_of_the_result(result):
+    rows = rows_of(charts.by_group(result, ["pass@1", "pass@8"]))
+    labels = ["all questions", "algebra", "geometry", "number/theory"]
+    assert list(dict.fromkeys(row["label"] for row in rows)) == labels
+    for row in rows:
+        prefix = "" if row["label"] == "all questions" else f"{row['label']}/"
+        assert row["score"] == result[f"{prefix}{row['metric']}"]
+        assert row["hi"] == result[f"{prefix}{row['metric']}_hi"]
+
+
+def test_the_caption_names_n_the_checker_the_confidence_and_what_the_band_answers(result):
+    details: dict[str, Any] = {"questions": 12, "n": 9, "checker": "numeric", "confidence": 0.9}
+    assert caption_of(charts.by_k(result, "pass@k", **details)) == (
+        "Bands: 90 % confidence limits, the same questions sampled again. 12 questions, 9 samples "
+        "each, checked with numeric."
+    )
+    named = {key: value for key, value in result.items() if not key.endswith("_interval")}
+    text = caption_of(charts.by_group(named, "pass@8", interval="questions", n="5 to 9"))
+    assert text == (
+        "Bars: confidence limits, other questions like these. 5 to 9 samples per question."
+    )
+    assert caption_of(charts.by_question(result, "pass@1", n=9)) == "12 questions, 9 samples each."
+    assert caption_of(charts.by_k(result, caption="Mine.", n=9)) == "Mine."
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: charts.by_k(NO_DICT), "results is list: give the dict that compute returns"),
+        (lambda: charts.by_k({}), "results is empty"),
+        (lambda: charts.by_k({"pass@4": 0.5}), "The result has no score for several k"),
+        (
+            lambda: charts.by_k({"first": {"pass@1": 0.1, "pass@2": 0.2}, "second": {"pass@2": 1}}),
+            "second has no score for several k",
+        ),
+        (
+            lambda: charts.by_k({"pass@1": 0.1, "pass@2": 0.2}, "pass^k"),
+            r"metric is 'pass\^k': the results have pass@k",
+        ),
+        (
+            lambda: charts.by_k({"a": {"pass@1": 0, "pass@2": 0}, "b": {"max@1": 0, "max@2": 0}}),
+            "The runs a, b have no scores for several k in common",
+        ),
+        (lambda: charts.by_threshold({"pass@1": 0.5}), "no G-Pass@k for several thresholds"),
+        (lambda: charts.by_question({"pass@1": 0.5}), "return_per_question=True"),
+        (lambda: charts.by_group({"pass@1": 0.5}), "compute with groups"),
+        (lambda: charts.difference({"pass@1": 0.5}), "The comparison is not at several k"),
+        (
+            lambda: charts.by_group({f"{g}pass@{k}": 0.5 for g in ("", "a/") for k in range(9)}),
+            "9 scores are too many",
+        ),
+        (
+            lambda: charts.by_k({"pass@1": 0.1, "pass@2": 0.2}, width=0.5),
+            "width is 0.5 inches: this chart needs at least",
+        ),
+    ],
+)
+def test_results_that_a_chart_cannot_show_are_refused(draw, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        draw()

@@ -1,0 +1,66 @@
+"""The flag `--plot FILE` of the command."""
+
+import json
+import re
+
+import pytest
+from run_command import error_of, output_of, question_rows, write_json_lines
+
+
+@pytest.fixture
+def file(tmp_path):
+    rows = question_rows("samples", "answer")
+    return write_json_lines(tmp_path / "run.jsonl", [row | {"topic": "x"} for row in rows])
+
+
+def text_of(path) -> str:
+    """Return the texts of an SVG file, on one line."""
+    return " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text(encoding="utf-8")))
+
+
+def test_a_chart_is_written_beside_the_scores(capsys, file, tmp_path):
+    flags = ("--k", "1,2", "--include", "pass@k", "--confidence", "0.9", "--json")
+    plain = output_of(capsys, "gpassk", file, *flags)
+    assert output_of(capsys, "gpassk", file, *flags, "--plot", tmp_path / "a.svg") == plain
+    assert "pass@2" in json.loads(plain)
+    text = text_of(tmp_path / "a.svg")
+    assert "pass@k: at least 1 of k samples correct" in text
+    assert "Bands: 90 % confidence limits, the same questions sampled again." in text
+    assert "2 questions, 3 to 4 samples each, checked with exact_match." in text
+
+
+@pytest.mark.parametrize(
+    ("metric", "flags", "shown"),
+    [
+        ("gpassk", ("--k", "2"), "threshold τ"),
+        ("gpassk", ("--k", "1,2", "--include", "pass@k", "--groups", "topic"), "all questions"),
+        ("bayes_at_n", ("--groups", "topic"), "the same questions sampled again"),
+        ("bayes_at_n", ("--return-per-question",), "from the hardest to the easiest"),
+        ("max_at_k", ("--k", "1,2"), "max@k: best of k samples"),
+    ],
+)
+def test_the_scores_decide_the_chart(capsys, file, tmp_path, metric, flags, shown):
+    output_of(capsys, metric, file, *flags, "--plot", tmp_path / "a.svg")
+    assert shown in text_of(tmp_path / "a.svg")
+
+
+def test_outcomes_that_are_graded_have_no_checker(capsys, tmp_path):
+    file = write_json_lines(tmp_path / "run.jsonl", [{"outcomes": [0, 1]}, {"outcomes": [1, 1]}])
+    output_of(capsys, "gpassk", file, "--k", "1,2", "--plot", tmp_path / "a.svg")
+    assert "2 questions, 2 samples each." in text_of(tmp_path / "a.svg")
+
+
+@pytest.mark.parametrize(
+    ("metric", "flags", "name", "message"),
+    [
+        ("gpassk", (), "a.jpg", "the suffix must be one of .svg, .pdf, .png, .html"),
+        ("gpassk", (), "a", "the suffix must be one of"),
+        ("gpassk", (), "missing/a.svg", "there is no folder"),
+        ("gpassk", ("--keys", "safe"), "a.svg", "--plot needs the exact keys"),
+        ("bayes_at_n", (), "a.svg", "this metric has no k to draw its score against"),
+        ("cons_at_k", ("--k", "2"), "a.svg", "there is a single k"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(capsys, file, tmp_path, metric, flags, name, message):
+    assert message in error_of(capsys, metric, file, *flags, "--plot", tmp_path / name)
+    assert not (tmp_path / name).exists()
