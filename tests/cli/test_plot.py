@@ -53,8 +53,8 @@ def test_outcomes_that_are_graded_have_no_checker(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("metric", "flags", "name", "message"),
     [
-        ("gpassk", (), "a.jpg", "the suffix must be one of .svg, .pdf, .png, .html"),
-        ("gpassk", (), "a", "the suffix must be one of"),
+        ("gpassk", (), "a.jpg", "must be one of .svg, .pdf, .png, .html"),
+        ("gpassk", (), "a", "must be one of"),
         ("gpassk", (), "missing/a.svg", "there is no folder"),
         ("gpassk", ("--keys", "safe"), "a.svg", "--plot needs the exact keys"),
         ("bayes_at_n", (), "a.svg", "this metric has no k to draw its score against"),

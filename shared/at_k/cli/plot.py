@@ -28,7 +28,8 @@ def check_plot(file: str) -> None:
     path = Path(file)
     if path.suffix.lower() not in _FILE_SUFFIXES:
         raise ValueError(
-            f"--plot {file}: the suffix must be one of {', '.join(_FILE_SUFFIXES)}, which is the format."
+            f"--plot {file}: the suffix is the format, and must be one of "
+            f"{', '.join(_FILE_SUFFIXES)}."
         )
     if not path.parent.is_dir():
         raise ValueError(f"--plot {file}: there is no folder {path.parent}.")
