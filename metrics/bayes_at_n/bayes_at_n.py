@@ -90,6 +90,9 @@ Args:
         each: it should import little.
     executor: a concurrent.futures.Executor to run the checker in. 32 calls of an async checker run
         at the same time, or as many as a ThreadPoolExecutor has threads.
+    timeout: seconds that the checker may take for a sample, or for a batch. A sample that takes
+        longer is not scored, and a warning says how many are. The checker runs in a process of its
+        own, or in num_proc processes, which are ended.
     confidence: probability of the intervals, or None to leave them out.
     interval: the interval method. For the same questions, sampled again: "posterior", a Bayesian
         posterior with a Dirichlet prior, for categories; "sampling", with the variance estimated
@@ -179,6 +182,7 @@ class BayesAtN(SampledMetric):
         check_correct_fn: Checker = "exact_match",
         num_proc: int | None = None,
         executor: Executor | None = None,
+        timeout: float | None = None,
         confidence: float | None = 0.95,
         interval: str | None = None,
         clusters: list[str] | None = None,
@@ -199,7 +203,7 @@ class BayesAtN(SampledMetric):
         report = Report(len(predictions), groups, confidence, return_per_question, keys, fields)
 
         outcomes = self.outcomes(
-            predictions, references, check_correct_fn, num_proc, executor, labels
+            predictions, references, check_correct_fn, num_proc, executor, timeout, labels
         )
         n = number_of_samples(outcomes.n)
         # Both scores estimate the mean reward, which is Max@1.

@@ -98,6 +98,9 @@ Args:
         each: it should import little.
     executor: a concurrent.futures.Executor to run the checker in. 32 calls of an async checker run
         at the same time, or as many as a ThreadPoolExecutor has threads.
+    timeout: seconds that the checker may take for a sample, or for a batch. A sample that takes
+        longer is not scored, and a warning says how many are. The checker runs in a process of its
+        own, or in num_proc processes, which are ended.
     confidence: a probability such as 0.95. Adds to avg@n, pass@k and maj@k, each as <key>, the
         center <key>_mu, the standard deviation <key>_sigma, and the limits <key>_lo and <key>_hi of
         an interval; also to cons@k unless the interval is a posterior, and to all scores for
@@ -173,6 +176,7 @@ class ConsAtK(SampledMetric):
         check_correct_fn: Checker = "exact_match",
         num_proc: int | None = None,
         executor: Executor | None = None,
+        timeout: float | None = None,
         confidence: float | None = None,
         interval: str | None = None,
         clusters: list[str] | None = None,
@@ -193,7 +197,9 @@ class ConsAtK(SampledMetric):
         requested = check_ks(k)
         check_samples(requested or [], given_per_question(predictions))
 
-        outcomes = self.outcomes(predictions, references, check_correct_fn, num_proc, executor)
+        outcomes = self.outcomes(
+            predictions, references, check_correct_fn, num_proc, executor, timeout
+        )
         correct = more_than_half(outcomes)
         counts = correct.counts()
         check_samples(requested or [], counts.n)  # the checker may leave samples unscored

@@ -97,6 +97,9 @@ Args:
         each: it should import little.
     executor: a concurrent.futures.Executor to run the checker in. 32 calls of an async checker run
         at the same time, or as many as a ThreadPoolExecutor has threads.
+    timeout: seconds that the checker may take for a sample, or for a batch. A sample that takes
+        longer is not scored, and a warning says how many are. The checker runs in a process of its
+        own, or in num_proc processes, which are ended.
     confidence: a probability such as 0.95. Adds to each <key> the center <key>_mu, the standard
         deviation <key>_sigma, and the limits <key>_lo and <key>_hi of an interval.
     interval: the interval method. For the same questions, sampled again: "sampling", with the
@@ -189,6 +192,7 @@ class Gpassk(SampledMetric):
         check_correct_fn: Checker = "exact_match",
         num_proc: int | None = None,
         executor: Executor | None = None,
+        timeout: float | None = None,
         confidence: float | None = None,
         interval: str | None = None,
         clusters: list[str] | None = None,
@@ -218,7 +222,9 @@ class Gpassk(SampledMetric):
         ks = choose_ks(requested, _DEFAULT_K, given, allow_above_n)
         scores = scores_by_name(include, ks, options)
 
-        counts = self.outcomes(predictions, references, check_correct_fn, num_proc, executor)
+        counts = self.outcomes(
+            predictions, references, check_correct_fn, num_proc, executor, timeout
+        )
         if (counts.n < given).any():  # the checker left samples unscored
             ks = choose_ks(requested, _DEFAULT_K, counts.n, allow_above_n)
             scores = scores_by_name(include, ks, options)

@@ -82,6 +82,9 @@ Args:
         each: it should import little.
     executor: a concurrent.futures.Executor to run the checker in. 32 calls of an async checker run
         at the same time, or as many as a ThreadPoolExecutor has threads.
+    timeout: seconds that the checker may take for a sample, or for a batch. A sample that takes
+        longer is not scored, and a warning says how many are. The checker runs in a process of its
+        own, or in num_proc processes, which are ended.
     confidence: a probability such as 0.95. Adds the center score_agg_mu, the standard deviation
         score_agg_sigma, and the limits score_agg_lo and score_agg_hi of an interval.
     interval: the interval method: "questions", for other items like these; or "auto", which is
@@ -157,6 +160,7 @@ class ScoreAgg(SampledMetric):
         check_correct_fn: Checker = "exact_match",
         num_proc: int | None = None,
         executor: Executor | None = None,
+        timeout: float | None = None,
         confidence: float | None = None,
         interval: str | None = None,
         clusters: list[str] | None = None,
@@ -172,7 +176,7 @@ class ScoreAgg(SampledMetric):
         report = Report(len(predictions), groups, confidence, return_per_question, keys)
 
         outcomes = self.outcomes(
-            predictions, references, check_correct_fn, num_proc, executor, labels
+            predictions, references, check_correct_fn, num_proc, executor, timeout, labels
         )
         values = item_scores(outcomes, p, penalty, eps)
         points = Scores({"score_agg": Score((0,))}, np.arange(len(values)), values[:, None])

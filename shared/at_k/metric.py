@@ -179,6 +179,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         check_correct_fn: Checker,
         num_proc: int | None,
         executor: Executor | None,
+        timeout: float | None = None,
         labels: Labels | None = None,
     ) -> Any:
         """Return the validated outcomes of all questions, see `validate`.
@@ -189,6 +190,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             check_correct_fn: what to check samples with.
             num_proc: number of processes to check in.
             executor: an executor to check in.
+            timeout: seconds that a check may take.
             labels: labels that stand for outcomes, and the number of each.
         """
         if self._graded is not None and check_correct_fn == "exact_match":
@@ -200,6 +202,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 check_correct_fn,
                 num_proc,
                 executor,
+                timeout,
                 labels,
                 self._finished,
             )

@@ -98,14 +98,14 @@ class CheckOnce:
     def map(self, check: Callable, batches: Iterable) -> Iterator:
         """Yield the results of each batch of pairs."""
         batches = list(batches)
-        total, checked = sum(map(len, batches)), 0
+        total, checked = sum(len(pairs) for _, pairs in batches), 0
         started = reported = time.monotonic()
-        for batch in batches:
+        for start, pairs in batches:
             results = []
-            for pair in batch:
+            for pair in pairs:
                 key = repr(pair)
                 if key not in self._results:
-                    (self._results[key],) = check([pair])
+                    _, (self._results[key],) = check((0, [pair]))
                 results.append(self._results[key])
                 checked += 1
                 now = time.monotonic()
@@ -113,7 +113,7 @@ class CheckOnce:
                     reported = now
                     left = (now - started) / checked * (total - checked)
                     self._report(Progress(checked, total, left))
-            yield results
+            yield start, results
 
 
 def _score(request: Request, report: Callable[[Progress], None]) -> Answer:

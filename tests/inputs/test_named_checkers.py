@@ -130,9 +130,16 @@ def test_math_verify_reads_expressions_without_dollar_signs(prediction, referenc
     assert check([[prediction]], [reference], "math_verify") == [[outcome]]
 
 
-def test_math_verify_runs_in_a_thread():
-    with ThreadPoolExecutor(1) as executor:
-        assert check([["1/2"]], ["0.5"], "math_verify", executor=executor) == [[1]]
+def test_math_verify_has_a_time_limit_in_a_thread(monkeypatch):
+    monkeypatch.setattr("at_k.inputs.run_checker.LONGEST_CHECK", 2)
+    samples = [["1/2", "$9^{9^{9^{9}}}$"]]
+    with ThreadPoolExecutor(1) as thread, pytest.warns(UserWarning, match="1 of 2 distinct"):
+        assert thread.submit(check, samples, ["0.5"], "math_verify").result() == [[1, 0]]
+
+
+def test_math_verify_does_not_run_in_a_pool_of_threads():
+    with ThreadPoolExecutor(1) as executor, pytest.raises(ValueError, match="has no time limit"):
+        check([["1/2"]], ["0.5"], "math_verify", executor=executor)
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,16 @@
 import multiprocessing
 import os
 import pickle
+import signal
 import subprocess
 import sys
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+import time
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing.pool import ThreadPool
+from pathlib import Path
 
 import pytest
-from at_k.inputs.workers import portable_check
+from at_k.inputs.portable import portable_check
 from checked import OUTCOMES, REFERENCES, SAMPLES, check, same
 
 
@@ -66,7 +68,7 @@ def test_a_worker_that_dies_is_an_error_that_names_the_first_pair_without_a_resu
             message = r"A worker died.*'c', ..\) on predictions\[1\]\[1\]"
             with pytest.raises(ValueError, match=message) as caught:
                 check([[None], [None, "c", "a"]], ["a", "a"], checker, **options)
-            assert isinstance(caught.value.__cause__, BrokenProcessPool)
+            assert isinstance(caught.value.__cause__, BrokenExecutor)
 
 
 def test_a_spawned_worker_imports_nothing_for_the_metric():
@@ -123,7 +125,7 @@ import sys
 
 sys.modules["at_k"] = sys.modules["checked"] = None  # importing them raises an ImportError
 check_batch = pickle.load(sys.stdin.buffer)
-print(check_batch([("a", "a"), ("b", "a"), ("?", "a")]))
+print(check_batch((7, [("a", "a"), ("b", "a"), ("?", "a")])))
 """
 
 
@@ -140,7 +142,7 @@ def test_a_worker_needs_neither_this_package_nor_the_module_of_the_checker():
         check=True,
         timeout=300,
     )
-    assert run.stdout.decode().startswith("[(1, None), (0.5, None), (None, KeyError('?'))]")
+    assert run.stdout.decode().startswith("(7, [(1, None), (0.5, None), (None, KeyError('?'))])")
 
 
 def even(prediction, reference):
@@ -240,3 +242,93 @@ def test_num_proc_and_executor_exclude_each_other():
         pytest.raises(ValueError, match="give one of them"),
     ):
         check([["a"]], ["a"], same, num_proc=2, executor=executor)
+
+
+# --- What a checker or an executor may do wrong -------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"num_proc": 2}, {"timeout": 20}])
+def test_a_checker_that_changes_its_reference_changes_no_other_verdict(options):
+    def checker(prediction, reference):
+        return reference["answers"].pop() == prediction
+
+    samples = [["a", "b", "c"], ["a", "d"]]
+    references = [{"answers": ["c", "a"]}, {"answers": ["a"]}]
+    assert check(samples, references, checker, **options) == [[1, 0, 0], [1, 0]]
+
+
+class Reordering:
+    """An executor that gives results in another order, and some of them twice."""
+
+    def map(self, function, batches):
+        results = list(map(function, batches))
+        return [*reversed(results), results[0]]
+
+
+def test_an_executor_may_reorder_and_repeat_results():
+    assert check(SAMPLES, REFERENCES, same, executor=Reordering()) == OUTCOMES
+
+
+@pytest.mark.parametrize("num_proc", [None, 2])
+def test_a_sample_that_takes_too_long_is_not_scored(num_proc):
+    def checker(prediction, reference):
+        while prediction == "loop":
+            pass
+        return prediction == reference
+
+    samples = [["a", "loop", "b"], ["b", "loop"]]
+    with pytest.warns(UserWarning, match=r"2 of 5 distinct .* timeout of 0\.3 s.* not scored"):
+        outcomes = check(samples, ["a", "b"], checker, num_proc=num_proc, timeout=0.3)
+    assert outcomes == [[1, None, 0], [1, None]]
+
+
+@pytest.mark.parametrize("timeout", [0, -1.0, float("nan"), True, "5"])
+def test_a_timeout_is_a_number_of_seconds(timeout):
+    with pytest.raises(ValueError, match="timeout is"):
+        check([["a"]], ["a"], same, timeout=timeout)
+
+
+def test_a_timeout_needs_processes():
+    with ThreadPoolExecutor(1) as pool, pytest.raises(ValueError, match="give num_proc instead"):
+        check([["a"]], ["a"], same, executor=pool, timeout=1)
+
+
+def test_no_more_processes_start_than_there_are_batches():
+    def checker(prediction, reference):
+        import multiprocessing
+
+        return len(multiprocessing.current_process()._identity) and int(
+            multiprocessing.current_process().name.split("-")[-1]
+        )
+
+    (numbers,) = check([["a", "b"]], ["x"], checker, num_proc=100)
+    assert abs(numbers[0] - numbers[1]) <= 1
+
+
+PARENT = """
+import sys, time
+from checked import check
+
+def checker(prediction, reference):
+    import os, time
+    print(os.getpid(), flush=True)
+    while True:
+        time.sleep(0.01)
+
+check([["a", "b"]], ["a"], checker, num_proc=2)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_no_worker_outlives_a_parent_that_is_killed(number):
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT], env=environment, stdout=subprocess.PIPE
+    ) as parent:
+        assert parent.stdout is not None
+        workers = [int(parent.stdout.readline()) for _ in range(2)]
+        parent.send_signal(number)
+    deadline = time.monotonic() + 20
+    while any(Path("/proc", str(each)).exists() for each in workers):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -311,6 +311,9 @@ def _as_math(text: str) -> str:
 TIME_LIMIT = 5
 """The seconds that math-verify may take to read an answer, and to compare two."""
 
+LONGEST_CHECK = 20
+"""The seconds after which the process of a check is ended, which a time limit may fail to end."""
+
 
 def _time_limit() -> int | None:
     """Return the time limit, which only works in a main thread."""

@@ -12,7 +12,7 @@ from ..checks import short
 from .columns import distinct_entries, to_python
 from .graded import Labels
 from .outcomes import Outcomes, place
-from .workers import PairResult, PairToCheck
+from .portable import PairResult, PairToCheck
 
 CHECKED = "the result for predictions"  # what messages call the outcomes of a checker
 

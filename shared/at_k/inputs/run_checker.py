@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import replace
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, NoReturn
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ from .async_checkers import CONCURRENT_CALLS, is_async, threads_for
 from .columns import flat_samples, is_text, samples_per_question, to_numpy, to_python
 from .graded import Labels, graded_outcomes
 from .named_checkers import (
+    LONGEST_CHECK,
     NAMES,
     TIME_LIMIT,
     TIMED_OUT,
@@ -28,7 +29,9 @@ from .named_checkers import (
 from .outcomes import Outcomes
 from .pairs import CHECKED, DistinctPairs, FinishedChecks
 from .parsing import has_references
-from .workers import CheckBatch, PairResult, check_in_workers, portable_check
+from .portable import CheckBatch, PairResult, portable_check
+from .processes import NOT_FINISHED
+from .workers import check_in_workers
 
 CheckResult = bool | int | float | str | None
 """What a checker returns for a sample: correct or incorrect, a category, a share of
@@ -44,13 +47,21 @@ of predictions and a list of references, and returns a list of results. The list
 
 
 def validate_checker(
-    checker: Checker, num_proc: int | None = None, executor: Executor | None = None
+    checker: Checker,
+    num_proc: int | None = None,
+    executor: Executor | None = None,
+    timeout: float | None = None,
 ) -> None:
     """Raise an error unless the checker can be called, in one way of running it."""
     if isinstance(checker, str):
         check_names("check_correct_fn", [checker], NAMES)
         if checker == "math_verify":
             math_verify_library()
+            if isinstance(executor, ThreadPoolExecutor):
+                raise ValueError(
+                    "executor runs threads, in which math_verify has no time limit: give num_proc "
+                    "or an executor of processes."
+                )
     elif not callable(checker):
         raise TypeError(
             f"check_correct_fn is {short(checker)}, which cannot be called: give a function of a "
@@ -63,6 +74,14 @@ def validate_checker(
             raise ValueError(f"num_proc is {short(num_proc)}: give a number of processes.")
     if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
         raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
+    if timeout is not None:
+        if isinstance(timeout, bool) or not isinstance(timeout, Real) or not timeout > 0:
+            raise ValueError(f"timeout is {short(timeout)}: give a number of seconds.")
+        if executor is not None or is_async(checker):
+            raise ValueError(
+                "timeout cannot end the calls of an executor or of an async check_correct_fn: give "
+                "num_proc instead of the executor, or limit the time in the function."
+            )
     if is_async(checker) and not (
         num_proc in (None, 1) and isinstance(executor, ThreadPoolExecutor | None)
     ):
@@ -92,6 +111,7 @@ def outcomes_of(
     checker: Checker = "exact_match",
     num_proc: int | None = None,
     executor: Executor | None = None,
+    timeout: float | None = None,
     labels: Labels | None = None,
     finished: FinishedChecks | None = None,
 ) -> Outcomes:
@@ -103,6 +123,7 @@ def outcomes_of(
         checker: what to check samples with.
         num_proc: number of processes to check in.
         executor: an executor to check in.
+        timeout: seconds that a check may take.
         labels: labels that stand for outcomes, and the number of each.
         finished: the results of checks before, which gets those of a run that fails.
 
@@ -110,7 +131,9 @@ def outcomes_of(
         ValueError: if `run_checker` or `graded_outcomes` raises it.
     """
     if has_references(references):
-        return run_checker(predictions, references, checker, num_proc, executor, labels, finished)
+        return run_checker(
+            predictions, references, checker, num_proc, executor, timeout, labels, finished
+        )
     if checker != "exact_match":
         raise ValueError(
             "check_correct_fn is given, but there are no references to check against: without "
@@ -125,20 +148,21 @@ def run_checker(
     checker: Checker = "exact_match",
     num_proc: int | None = None,
     executor: Executor | None = None,
+    timeout: float | None = None,
     labels: Labels | None = None,
     finished: FinishedChecks | None = None,
 ) -> Outcomes:
     """Check every sample and return the outcomes. The arguments are those of `outcomes_of`.
 
     Each distinct pair of a prediction and its question's reference is checked once. A sample is
-    not scored if it is None or if the checker returns None.
+    not scored if it is None, if the checker returns None, or if its check takes too long.
 
     Raises:
         ValueError: if the checker raises an exception (which is the cause), returns something that
             is not an outcome, or ends its process, with the place `predictions[i][j]`; or if a
             named checker cannot use a reference, with its place.
     """
-    validate_checker(checker, num_proc, executor)
+    validate_checker(checker, num_proc, executor, timeout)
     sizes, (values, times) = samples_per_question(predictions), flat_samples(predictions)
     if checker == "exact_match" or checker == "numeric":
         correct = match(values, references, sizes, checker)
@@ -156,10 +180,13 @@ def run_checker(
     pairs = DistinctPairs.of(values, sizes, answers)
     if isinstance(checker, str):
         check_references(answers)
-        results = _check_pairs(pairs, math_verify, num_proc, executor, {}, finished)
-        results = _without_timeouts(results)
+        # Some expressions ignore the time limit of math-verify, so it runs where it can be ended.
+        limit = timeout if timeout is not None or executor is not None else LONGEST_CHECK
+        checked = _check_pairs(pairs, math_verify, num_proc, executor, limit, {}, finished)
+        results = _results_of_math_verify(checked, timeout)
     else:
-        results = _check_pairs(pairs, checker, num_proc, executor, labels or {}, finished)
+        checked = _check_pairs(pairs, checker, num_proc, executor, timeout, labels or {}, finished)
+        results = _results_of(checked, timeout)
     return replace(pairs.outcomes(results), times=times)
 
 
@@ -168,10 +195,11 @@ def _check_pairs(
     checker: Callable[..., Any],
     num_proc: int | None,
     executor: Executor | None,
+    timeout: float | None,
     labels: Labels,
     finished: FinishedChecks | None,
-) -> list[float | None]:
-    """Return the result of each distinct pair, None for a pair that is not scored."""
+) -> list[PairResult]:
+    """Return the result of each distinct pair."""
     finished = finished or FinishedChecks()
     checked = finished.of(checker, labels, distinct.pairs)
     with ExitStack() as stack:
@@ -180,7 +208,9 @@ def _check_pairs(
             call, executor = stack.enter_context(threads_for(checker, executor))
         check = portable_check(call, labels, batched=batch_size is not None)
         try:
-            _check_missing(distinct, checked, check, batch_size, num_proc, executor, labels)
+            _check_missing(
+                distinct, checked, check, batch_size, num_proc, executor, timeout, labels
+            )
         except BaseException as error:
             if kept := finished.keep(distinct.pairs, checked):
                 error.add_note(
@@ -188,7 +218,7 @@ def _check_pairs(
                     f"check_correct_fn to check the others."
                 )
             raise
-    return [each[0] for each in checked if each is not None]
+    return [each for each in checked if each is not None]
 
 
 def _check_missing(
@@ -198,6 +228,7 @@ def _check_missing(
     batch_size: int | None,
     num_proc: int | None,
     executor: Executor | None,
+    timeout: float | None,
     labels: Labels,
 ) -> None:
     """Check the pairs without a result, and raise an error for the first that has a problem."""
@@ -207,11 +238,11 @@ def _check_missing(
     pairs = [distinct.pairs[place] for place in missing]
     first = 0  # all pairs before it have results
     try:
-        with closing(check_in_workers(check, pairs, batch_size, num_proc, executor)) as batches:
-            for start, results in batches:
-                for place, result in zip(
-                    missing[start : start + len(results)], results, strict=True
-                ):
+        results = check_in_workers(check, pairs, batch_size, num_proc, executor, timeout)
+        with closing(results) as batches:
+            for start, found in batches:
+                places = missing[start : start + len(found)]
+                for place, result in zip(places, found, strict=True):
                     checked[place] = result
                 while first < len(checked) and (known := checked[first]) is not None:
                     if known[1] is not None:
@@ -227,8 +258,22 @@ def _check_missing(
         raise ValueError(f"The executor gave {given} results for {len(checked)} pairs.")
 
 
-def _without_timeouts(results: list[float | None]) -> list[float | None]:
-    """Return the results of math-verify, and warn of time-outs, which are incorrect."""
+def _results_of(checked: list[PairResult], timeout: float | None) -> list[float | None]:
+    """Return the result of each pair, and warn of those that took too long."""
+    if late := sum(each is NOT_FINISHED for each in checked):
+        warnings.warn(
+            f"{late} of {len(checked)} distinct samples took longer to check than the timeout of "
+            f"{timeout:g} s. They are not scored.",
+            stacklevel=2,
+        )
+    return [each[0] for each in checked]
+
+
+def _results_of_math_verify(checked: list[PairResult], timeout: float | None) -> list[float | None]:
+    """Return the result of each pair. One that ran into a limit of math-verify is incorrect."""
+    if timeout is None:
+        checked = [(TIMED_OUT, None) if each is NOT_FINISHED else each for each in checked]
+    results = _results_of(checked, timeout)
     if late := results.count(TIMED_OUT):
         warnings.warn(
             f"{late} of {len(results)} distinct samples ran into the time limit of {TIME_LIMIT} s "

@@ -1,0 +1,131 @@
+"""A checker that runs in any worker: a thread, a process, or a process on another machine.
+
+Workers may lack the code of the metric and of the checker. So what they run is pickled by `dill`,
+with its code. `dill` pickles a function at the top level of a module as a name to be imported, and
+a nested function with its code: the functions for workers are nested, import what they use, and
+refer to nothing else in this module. A worker then imports neither the metric nor its libraries,
+which also lets it start faster.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from typing import Any
+
+import dill
+
+PairToCheck = tuple[Any, Any]
+"""A prediction and a reference."""
+
+PairResult = tuple[float | None, str | BaseException | None]
+"""The result of a pair and None; or None and the problem: an exception, or what was returned."""
+
+PairBatch = tuple[int, list[PairToCheck]]
+"""The place of the first pair, and the pairs."""
+
+BatchResult = tuple[int, list[PairResult]]
+"""The place of the first pair of a batch, and the result of each of its pairs."""
+
+CheckBatch = Callable[[PairBatch], BatchResult]
+"""Applies a checker to a batch of pairs."""
+
+
+class Portable:
+    """A function that every executor can pickle, with its code. It unpickles as the function."""
+
+    def __init__(self, function: Callable[..., Any]):
+        self._function = function
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._function(*arguments)
+
+    def __reduce__(self):
+        return dill.loads, (self._pickled,)
+
+    @cached_property
+    def _pickled(self) -> bytes:
+        try:
+            try:
+                return dill.dumps(self._function, recurse=True)
+            except Exception:  # two functions that call each other, for example
+                return dill.dumps(self._function)
+        except Exception as error:
+            raise ValueError(f"check_correct_fn cannot be sent to a worker: {error}.") from error
+
+
+def portable_check(
+    checker: Callable[..., Any], labels: Mapping[str, float], batched: bool = False
+) -> CheckBatch:
+    """Return a function that applies a checker to a batch of pairs, here or in any worker.
+
+    Args:
+        checker: a function of a prediction and a reference.
+        labels: labels that the checker may return, and the number of each.
+        batched: whether the checker is a function of a list of each, and returns a list.
+    """
+
+    def check_batch(
+        checker: Callable[..., Any],
+        labels: dict[str, float],
+        batched: bool,
+        home: str,
+        batch: PairBatch,
+    ) -> BatchResult:
+        import copy
+        import os
+        import pickle
+        import socket
+        import traceback
+
+        start, pairs = batch
+        # A checker that changes a reference must not change those of other samples.
+        pairs = [
+            tuple(copy.deepcopy(x) if isinstance(x, (dict, list)) else x for x in pair)
+            for pair in pairs
+        ]
+
+        def call(*arguments: Any) -> tuple[Any, BaseException | None]:
+            """Return what the checker returns, or its exception."""
+            try:
+                return checker(*arguments), None
+            except (Exception, SystemExit) as error:  # generated code may well call sys.exit
+                problem: BaseException = error
+                if home != f"{socket.gethostname()}:{os.getpid()}":
+                    error.add_note(f"In the worker:\n{traceback.format_exc()}")
+                    try:
+                        pickle.loads(pickle.dumps(error))
+                    except Exception:  # some exceptions cannot be pickled
+                        problem = RuntimeError(f"{type(error).__name__}: {error}")
+                return None, problem
+
+        def read(result: Any) -> PairResult:
+            """Return a result as a number, or what is wrong with it."""
+            if getattr(result, "ndim", None) == 0:
+                result = result.item()  # a scalar of NumPy or torch
+            if isinstance(result, str):
+                result = labels.get(result, result)
+            is_category = isinstance(result, int) and 0 <= result < 2**31
+            is_share = isinstance(result, float) and 0 <= result <= 1
+            if result is None or is_category or is_share:
+                return result, None
+            return None, f"returned {repr(result)[:60]}"
+
+        if not batched:
+            called = [call(*pair) for pair in pairs]
+        else:
+            found, problem = call(*map(list, zip(*pairs, strict=True)))
+            if problem is not None:
+                return start, [(None, problem)] * len(pairs)
+            if not hasattr(found, "__len__") or len(found) != len(pairs):
+                text = (
+                    f"returned {repr(found)[:60]} for a batch of {len(pairs)}, one result for each"
+                )
+                return start, [(None, text)] * len(pairs)
+            called = [(result, None) for result in found]
+        return start, [read(result) if error is None else (None, error) for result, error in called]
+
+    home = f"{socket.gethostname()}:{os.getpid()}"
+    return partial(Portable(check_batch), Portable(checker), dict(labels), batched, home)
