@@ -782,12 +782,12 @@ def portable_check(
         import socket
         import traceback
 
-        start, pairs = batch
-        # A checker that changes a reference must not change those of other samples.
-        pairs = [
-            tuple(copy.deepcopy(x) if isinstance(x, (dict, list)) else x for x in pair)
-            for pair in pairs
-        ]
+        def own(value: Any) -> Any:
+            """Return a copy of what the checker might change, which other samples share."""
+            return copy.deepcopy(value) if isinstance(value, (dict, list)) else value
+
+        start, shared = batch
+        pairs = [(own(prediction), own(reference)) for prediction, reference in shared]
 
         def call(*arguments: Any) -> tuple[Any, BaseException | None]:
             """Return what the checker returns, or its exception."""
@@ -1052,7 +1052,9 @@ def check_in_processes(
             for worker in workers:
                 if worker.batch is None and remaining:
                     worker.send(remaining.pop())
-            busy = {worker.connection: worker for worker in workers if worker.batch}
+            busy: dict[Any, _Worker] = {
+                worker.connection: worker for worker in workers if worker.batch
+            }
             first = min(worker.sent for worker in busy.values())
             left = None if seconds is None else max(0.0, first + seconds - time.monotonic())
             for connection in wait(busy, left):

@@ -51,7 +51,9 @@ def check_in_processes(
             for worker in workers:
                 if worker.batch is None and remaining:
                     worker.send(remaining.pop())
-            busy = {worker.connection: worker for worker in workers if worker.batch}
+            busy: dict[Any, _Worker] = {
+                worker.connection: worker for worker in workers if worker.batch
+            }
             first = min(worker.sent for worker in busy.values())
             left = None if seconds is None else max(0.0, first + seconds - time.monotonic())
             for connection in wait(busy, left):
