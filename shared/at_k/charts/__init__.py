@@ -36,6 +36,6 @@ except ImportError as error:
 from .curves import by_k, by_threshold
 from .difference import difference
 from .difficulty import by_question
-from .intervals import by_group
+from .intervals import by_group, forest
 
-__all__ = ["by_group", "by_k", "by_question", "by_threshold", "difference"]
+__all__ = ["by_group", "by_k", "by_question", "by_threshold", "difference", "forest"]

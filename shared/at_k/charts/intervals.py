@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import altair as alt
-
 from .captions import ChartDetails
-from .figure import Figure, FigureSpace, divide_space, make_figure, pixel_y
-from .lines import score_ticks, tooltip
+from .figure import Figure
 from .results import ChartResults, Row, few_of, runs_by_name, score_keys, score_row, score_title
-from .style import (
-    DARK,
-    LINE_HEIGHT,
-    POINTS_PER_INCH,
-    decimals_of,
-    series_scales,
-    text_width,
-    tick_labels,
-    wrap_text,
-)
+from .rows import figure_of_rows
 
 _ALL = "all questions"
-_LABEL_SHARE = 0.42  # of the width of a figure
-_GAP = 6.0  # between labels and the panel
-_SERIES_HEIGHT = 7.0
-_BETWEEN_ROWS = 7.0
 
 
 def by_group(
@@ -73,7 +57,7 @@ def by_group(
     )
     groups = {_ALL: "", **{group: f"{group}/" for group in prefixes}}
     rows = [
-        score_row(scores, prefix + each, run=name, metric=each, label=group)
+        score_row(scores, prefix + each, run=name, metric=each, label=group, cells={})
         for each in shown
         for group, prefix in groups.items()
         for name, scores in runs.items()
@@ -87,93 +71,65 @@ def by_group(
         rows = [{**row, "series": names[row["metric"]], "panel": title} for row in rows]
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
     text = details.caption_of(details.limits(rows, "Bars"))
-    return _figure_of_intervals(rows, text, width)
+    return figure_of_rows(rows, text, width)
 
 
-def _figure_of_intervals(rows: Sequence[Row], caption: str, inches: float) -> Figure:
-    """Return a figure with a panel for each value of `panel`, in which each label has a row.
+def forest(
+    board: Mapping[str, Any],
+    key: str | Sequence[str] | None = None,
+    *,
+    checker: str | None = None,
+    caption: str | None = None,
+    width: float = 3.3,
+) -> Figure:
+    """Return a chart of many runs: their scores with limits, their ranks and their letters.
+
+    The runs are in descending order of their scores. At the right are the ranks that the
+    simultaneous limits of the differences allow, and letters: runs that share a letter cannot be
+    told apart. For several k there is a panel for each.
 
     Args:
-        rows: the scores, with the columns panel, label and series.
-        caption: the text below the panels.
-        inches: width of the figure.
+        board: what `at_k.leaderboard` returns.
+        key: the scores that are shown, such as "pass@8". Default: all.
+        checker, caption, width: see `at_k.charts`.
+
+    Raises:
+        ValueError: if this is not a leaderboard, or has no score with this key.
+
+    Examples:
+        >>> import at_k
+        >>> runs = {"x": [[0, 0, 1, 0], [1, 0, 1, 1]], "y": [[0, 1, 1, 0], [1, 1, 1, 1]]}
+        >>> chart = forest(at_k.leaderboard(runs, k=1), checker="numeric")
     """
-    labels = list(dict.fromkeys(row["label"] for row in rows))
-    names = list(dict.fromkeys(row["series"] for row in rows))
-    most = _LABEL_SHARE * inches * POINTS_PER_INCH
-    lines = {label: wrap_text(label, most) for label in labels}
-    left = max(text_width(line) for of_label in lines.values() for line in of_label) + _GAP
-    panels: dict[str, list[Row]] = {}
-    for row in rows:
-        panels.setdefault(row["panel"], []).append(row)
-    ticks = {panel: score_ticks(of_panel) for panel, of_panel in panels.items()}
-    right = max(text_width(tick_labels(each)[-1]) / 2 for each in ticks.values())
-    space = divide_space(inches, left, right)
-    charts = [
-        _panel(of_panel, lines, names, ticks[panel], panel, space)
-        for panel, of_panel in panels.items()
+    if not isinstance(board.get("runs"), list):
+        raise ValueError("This is not a leaderboard: give what at_k.leaderboard returns.")
+    keys = few_of(key, {"": dict.fromkeys(row["key"] for row in board["runs"])})
+    rows = [
+        {**row, "series": "", "panel": score_title(each), "label": row["run"]}
+        | {"cells": {"rank": _rank_range(row), "": row["letters"]}}
+        for each in keys
+        for row in board["runs"]
+        if row["key"] == each
     ]
-    return make_figure(charts, names if len(names) > 1 else [], caption, space, dashed=False)
+    least, most = min(row["n_min"] for row in rows), max(row["n_max"] for row in rows)
+    details = ChartDetails(
+        questions=board["questions"],
+        n=most if least == most else f"{least} to {most}",
+        checker=checker,
+        confidence=board["confidence"],
+        interval=board["interval"],
+        caption=caption,
+    )
+    percent = f"{100 * board['confidence']:.6g} %"
+    text = details.caption_of(
+        details.limits(rows, "Bars"),
+        f"Ranks and letters: simultaneous {percent} limits of all differences; runs that share a "
+        f"letter cannot be told apart.",
+    )
+    return figure_of_rows(rows, text, width)
 
 
-def _panel(
-    rows: Sequence[Row],
-    lines: dict[str, list[str]],
-    names: Sequence[str],
-    ticks: Sequence[float],
-    title: str,
-    space: FigureSpace,
-) -> alt.LayerChart:
-    """Return a panel of intervals, with the lines of each label at the left."""
-    placed: list[Row] = []
-    texts: list[Row] = []
-    top = _BETWEEN_ROWS / 2
-    for label, of_label in lines.items():
-        block = max(_SERIES_HEIGHT * len(names), LINE_HEIGHT * len(of_label))
-        middle = top + block / 2
-        for row in rows:
-            if row["label"] == label:
-                offset = names.index(row["series"]) - (len(names) - 1) / 2
-                placed.append({**row, "y": middle + offset * _SERIES_HEIGHT})
-        for i, line in enumerate(of_label):
-            offset = i - (len(of_label) - 1) / 2
-            texts.append({"x": space.left - _GAP, "y": middle + offset * LINE_HEIGHT, "line": line})
-        top += block + _BETWEEN_ROWS
-    height = top - _BETWEEN_ROWS / 2
-    scales = series_scales(names)
-    axis = alt.Axis(
-        title=wrap_text(title, space.view + space.right),
-        values=list(ticks),
-        format=f".{decimals_of(ticks)}f",
-        labelFlush=False,
-        labelOverlap=False,
-    )
-    scale = alt.Scale(domain=[ticks[0], ticks[-1]], nice=False, zero=False)
-
-    def x(column: str) -> alt.X:
-        return alt.X(f"{column}:Q", scale=scale, axis=axis)
-
-    base = alt.Chart(alt.InlineData(values=placed)).encode(
-        y=pixel_y("y", height), color=alt.Color("series:N", scale=scales["color"], legend=None)
-    )
-    layers: list[Any] = []
-    if any("lo" in row for row in placed):
-        limited = base.transform_filter("isValid(datum.lo)")
-        layers.append(limited.mark_rule(strokeWidth=1.2).encode(x=x("lo"), x2="hi:Q"))
-    marker = base.mark_point(filled=True, opacity=1, size=20).encode(
-        x=x("score"),
-        shape=alt.Shape("series:N", scale=scales["shape"], legend=None),
-        tooltip=tooltip(placed),
-    )
-    text = (
-        alt.Chart(alt.InlineData(values=texts))
-        .mark_text(align="right", baseline="middle", color=DARK)
-        .encode(x=space.x("x"), y=pixel_y("y", height), text="line:N")
-    )
-    intervals = alt.LayerChart(layer=[*layers, marker])
-    return alt.LayerChart(
-        layer=[intervals, text],
-        resolve=alt.Resolve(scale=alt.ScaleResolveMap(x="independent")),
-        width=space.view,
-        height=height,
-    )
+def _rank_range(row: Row) -> str:
+    """Return the ranks that a run may have: "2" or "2-4", with an en dash."""
+    first, last = row["rank_lo"], row["rank_hi"]
+    return f"{first}" if first == last else f"{first}\u2013{last}"

@@ -114,15 +114,24 @@ class NumberAxis:
         return alt.Y(f"{column}:Q", scale=scale, axis=axis)
 
 
-def score_ticks(rows: Iterable[Row]) -> list[float]:
-    """Return the ticks of scores: from 0 to 1 if all scores and limits are in this range."""
-    values = [
-        row[x] for row in rows for x in ("score", "lo", "hi", "band_lo", "band_hi") if x in row
-    ]
+def score_ticks(rows: Iterable[Row], is_zoomed: bool = False) -> list[float]:
+    """Return the ticks of scores.
+
+    They go from 0 to 1 if all scores and limits are in this range.
+
+    Args:
+        rows: the scores.
+        is_zoomed: whether they include no more of this range than is needed.
+    """
+    fields = ("score", "lo", "hi", "band_lo", "band_hi")
+    values = [row[field] for row in rows for field in fields if field in row]
     lowest, highest = min(values), max(values)
+    ticks = nice_ticks(lowest, highest)
     if lowest >= -1e-9 and highest <= 1 + 1e-9:
+        if is_zoomed and highest > lowest:
+            return [tick for tick in ticks if 0 <= tick <= 1]
         return [0, 0.2, 0.4, 0.6, 0.8, 1]
-    return nice_ticks(lowest, highest)
+    return ticks
 
 
 def figure_of_scores(

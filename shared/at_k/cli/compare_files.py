@@ -28,6 +28,7 @@ from .comparison_tables import comparison_records, comparison_summary, compariso
 from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
 from .formats import Output
 from .leaderboard_tables import leaderboard_notes, leaderboard_records, leaderboard_tables
+from .plot import check_plot, plot_comparison, scored_details
 from .tables import describe_input
 
 _COMPARE_EXAMPLES = """\
@@ -70,9 +71,12 @@ def _compare_files(
     num_proc: int | None = None,
     check_correct_fn: Checker = "exact_match",
     p_values: bool = False,
+    plot: str | None = None,
     **given: Any,
 ) -> str:
     """Return the comparison of two files, or the leaderboard of more."""
+    if plot is not None:
+        check_plot(plot)
     if len(files) < 2:
         raise ValueError("There is one file: compare needs two or more.")
     names = _check_names(names, files)
@@ -92,6 +96,8 @@ def _compare_files(
         runs = _graded_runs(names, inputs, options, check_correct_fn, num_proc)
     found = compare_runs(runs, **options)
     by_group = _compare_groups(found, inputs[0], options)
+    if plot is not None:
+        plot_comparison(plot, found, [scored_details(each, check_correct_fn) for each in inputs])
     descriptions = [
         f"{name}: {_path_of(name, file)}{describe_input(questions, check_correct_fn)}"
         for name, file, questions in zip(names, files, inputs, strict=True)

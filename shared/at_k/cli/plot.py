@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..runs.comparison import comparison_of_two
+from ..runs.leaderboard import leaderboard_of
 from .tables import checker_name, sizes_and_missing
 
 if TYPE_CHECKING:
     from ..readers.questions import Questions
+    from ..runs.compared import Compared
 
 PLOT_HELP = (
     "also write a chart, in the format of the suffix: .svg, .pdf, .png or .html. "
@@ -88,6 +91,35 @@ def plot_scores(file: str, scores: Mapping[str, Any], **details: Any) -> None:
             "--plot: there is a single k. Give several, such as --k 1 2 4 8; or add --groups "
             "COLUMN, or --return-per-question."
         )
+    chart.save(file)
+
+
+def plot_comparison(file: str, found: Compared, details: Sequence[Mapping[str, Any]]) -> None:
+    """Write the chart of a comparison: the difference of two runs against k, or a leaderboard.
+
+    Args:
+        file: the path of the chart.
+        found: the compared runs.
+        details: what the caption says about each run, see `scored_details`.
+    """
+    from ..charts.difference import difference
+    from ..charts.intervals import forest
+
+    checkers = {each["checker"] for each in details}
+    checker = checkers.pop() if len(checkers) == 1 else None
+    if len(found.runs) == 2 and len(found.keys) > 1:
+        sizes = {each["n"] for each in details}
+        chart = difference(
+            comparison_of_two(found),
+            [run.name for run in found.runs],
+            questions=details[0]["questions"],
+            n=sizes.pop() if len(sizes) == 1 else None,
+            checker=checker,
+            confidence=found.measure.confidence,
+            interval=found.measure.interval,
+        )
+    else:
+        chart = forest(leaderboard_of(found), checker=checker)
     chart.save(file)
 
 

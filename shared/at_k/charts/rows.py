@@ -1,0 +1,158 @@
+"""Panels of intervals, one below the other, with labels at the left and text at the right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from .figure import Figure, FigureSpace, divide_space, make_figure, pixel_y
+from .lines import score_ticks, tooltip
+from .results import Row
+from .style import (
+    LINE_HEIGHT,
+    POINTS_PER_INCH,
+    decimals_of,
+    series_scales,
+    text_width,
+    tick_labels,
+    wrap_text,
+)
+
+_LABEL_SHARE = 0.42  # of the width of a figure
+_GAP = 6.0  # between text and the panel
+_SERIES_HEIGHT = 7.0
+_BETWEEN_ROWS = 7.0
+_BETWEEN_SINGLE_ROWS = 2.0  # if a row has a single interval
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """What the panels of a figure have in common.
+
+    Attributes:
+        names: the series.
+        lines: the lines of each label.
+        starts: where each column of text begins, by its heading.
+        space: the horizontal space.
+    """
+
+    names: Sequence[str]
+    lines: Mapping[str, Sequence[str]]
+    starts: Mapping[str, float]
+    space: FigureSpace
+
+    def middles(self, labels: Sequence[str]) -> tuple[dict[str, float], float]:
+        """Return the middle of the row of each label, and the height of all, in points."""
+        series = len(self.names)
+        between = _BETWEEN_ROWS if series > 1 else _BETWEEN_SINGLE_ROWS
+        middles = {}
+        top = LINE_HEIGHT * bool(self.starts) + between / 2
+        for label in labels:
+            height = max(_SERIES_HEIGHT * series, LINE_HEIGHT * len(self.lines[label]))
+            middles[label] = top + height / 2
+            top += height + between
+        return middles, top - between / 2
+
+
+def figure_of_rows(rows: Sequence[Row], caption: str, inches: float) -> Figure:
+    """Return a figure with a panel for each value of `panel`, in which each label has a row.
+
+    Args:
+        rows: the scores, with the columns panel, label and series; and cells, the texts at the
+            right by the heading of their column. With such texts, the axis of scores is zoomed.
+        caption: the text below the panels.
+        inches: width of the figure.
+    """
+    names = list(dict.fromkeys(row["series"] for row in rows))
+    most = _LABEL_SHARE * inches * POINTS_PER_INCH
+    lines = {row["label"]: wrap_text(row["label"], most) for row in rows}
+    left = max(text_width(line) for of_label in lines.values() for line in of_label) + _GAP
+    widths = {
+        heading: max(text_width(text) for text in (heading, *(r["cells"][heading] for r in rows)))
+        for heading in rows[0]["cells"]
+    }
+    panels: dict[str, list[Row]] = {}
+    for row in rows:
+        panels.setdefault(row["panel"], []).append(row)
+    ticks = {panel: score_ticks(of, is_zoomed=bool(widths)) for panel, of in panels.items()}
+    last_label = max(text_width(tick_labels(each)[-1]) / 2 for each in ticks.values())
+    space = divide_space(inches, left, max(last_label, sum(widths.values()) + _GAP * len(widths)))
+    starts, start = {}, space.left + space.view + _GAP
+    for heading, width in widths.items():
+        starts[heading] = start
+        start += width + _GAP
+    layout = _Layout(names, lines, starts, space)
+    charts = [_panel(of, ticks[panel], panel, layout) for panel, of in panels.items()]
+    return make_figure(charts, names if len(names) > 1 else [], caption, space, dashed=False)
+
+
+def _panel(
+    rows: Sequence[Row], ticks: Sequence[float], title: str, layout: _Layout
+) -> alt.LayerChart:
+    """Return a panel of intervals and their text."""
+    names, space = layout.names, layout.space
+    middles, height = layout.middles(list(dict.fromkeys(row["label"] for row in rows)))
+    offset = {name: (i - (len(names) - 1) / 2) * _SERIES_HEIGHT for i, name in enumerate(names)}
+    placed = [{**row, "y": middles[row["label"]] + offset[row["series"]]} for row in rows]
+    axis = alt.Axis(
+        title=wrap_text(title, space.view + space.right),
+        values=list(ticks),
+        format=f".{decimals_of(ticks)}f",
+        labelFlush=False,
+        labelOverlap=False,
+    )
+    scale = alt.Scale(domain=[ticks[0], ticks[-1]], nice=False, zero=False)
+
+    def x(column: str) -> alt.X:
+        return alt.X(f"{column}:Q", scale=scale, axis=axis)
+
+    scales = series_scales(names)
+    base = alt.Chart(alt.InlineData(values=placed)).encode(
+        y=pixel_y("y", height), color=alt.Color("series:N", scale=scales["color"], legend=None)
+    )
+    layers: list[Any] = []
+    if any("lo" in row for row in placed):
+        limited = base.transform_filter("isValid(datum.lo)")
+        layers.append(limited.mark_rule(strokeWidth=1.2).encode(x=x("lo"), x2="hi:Q"))
+    marker = base.mark_point(filled=True, opacity=1, size=20)
+    shape = alt.Shape("series:N", scale=scales["shape"], legend=None)
+    layers.append(marker.encode(x=x("score"), shape=shape, tooltip=tooltip(placed)))
+    texts = [
+        _texts(of_side, side, height, space)
+        for side, of_side in (("right", _labels(middles, layout)), ("left", _cells(placed, layout)))
+        if of_side
+    ]
+    return alt.LayerChart(
+        layer=[alt.LayerChart(layer=layers), *texts],
+        resolve=alt.Resolve(scale=alt.ScaleResolveMap(x="independent")),
+        width=space.view,
+        height=height,
+    )
+
+
+def _labels(middles: Mapping[str, float], layout: _Layout) -> list[Row]:
+    """Return the lines of the labels of rows, which end left of the panel."""
+    texts = []
+    for label, middle in middles.items():
+        lines = layout.lines[label]
+        for i, line in enumerate(lines):
+            y = middle + (i - (len(lines) - 1) / 2) * LINE_HEIGHT
+            texts.append({"x": layout.space.left - _GAP, "y": y, "text": line})
+    return texts
+
+
+def _cells(placed: Sequence[Row], layout: _Layout) -> list[Row]:
+    """Return the columns of text and their headings, which begin right of the panel."""
+    texts = []
+    for heading, start in layout.starts.items():
+        texts.append({"x": start, "y": LINE_HEIGHT / 2, "text": heading})
+        texts += [{"x": start, "y": row["y"], "text": row["cells"][heading]} for row in placed]
+    return texts
+
+
+def _texts(rows: list[Row], align: Any, height: float, space: FigureSpace) -> alt.Chart:
+    text = alt.Chart(alt.InlineData(values=rows)).mark_text(align=align, baseline="middle")
+    return text.encode(x=space.x("x"), y=pixel_y("y", height), text="text:N")
