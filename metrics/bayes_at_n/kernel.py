@@ -1250,6 +1250,7 @@ def _columns(values, name: str) -> dict[str, Any]:
 
 
 def _column(values, name: str) -> Any:
+    values = as_arrow(values)
     return frame_rows(values) if is_frame(values) else entries_of(name, values)
 
 

@@ -1258,6 +1258,7 @@ def _columns(values, name: str) -> dict[str, Any]:
 
 
 def _column(values, name: str) -> Any:
+    values = as_arrow(values)
     return frame_rows(values) if is_frame(values) else entries_of(name, values)
 
 
@@ -4341,6 +4342,8 @@ def _tails(
     n: np.ndarray, c: np.ndarray, k: int, needed: list[int], prior: Prior | None
 ) -> dict[int, np.ndarray]:
     """P(at least r of k samples are correct), rounded: (U,) for each needed r."""
+    if prior is None and (n == k).all():
+        return {r: (c >= r).astype(float) for r in needed}
     low, high = [r for r in needed if 2 * r <= k], [r for r in needed if 2 * r > k]
     tails = dict(zip(high, _upper_tails(n, c, k, high, prior).T, strict=True))
     if low:

@@ -5,7 +5,7 @@ define these names.
 """
 
 from at_k.readers.cells import as_outcome
+from at_k.readers.names import PER_QUESTION, USUAL_NAMES, SelectionError
 from at_k.readers.questions import read_questions
-from at_k.readers.selection import PER_QUESTION, USUAL_NAMES, SelectionError
 
 __all__ = ["PER_QUESTION", "USUAL_NAMES", "SelectionError", "as_outcome", "read_questions"]

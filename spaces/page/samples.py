@@ -113,9 +113,10 @@ def _with_remedy(error: SelectionError) -> str:
             f"{error.examples[-1]} if all samples are of one run."
         )
     present = {column.lower() for column in error.choices}
-    if all(present.intersection(USUAL_NAMES[role]) for role in error.roles):
+    roles = [role for role in error.roles if role in USUAL_NAMES]
+    if all(present.intersection(USUAL_NAMES[role]) for role in roles):
         return f"{error} Leave out the columns that are not meant."
-    names = " or ".join(f'"{USUAL_NAMES[role][0]}"' for role in error.roles)
+    names = " or ".join(f'"{USUAL_NAMES[role][0]}"' for role in roles)
     return f"{error} Name a column {names}."
 
 

@@ -5,8 +5,8 @@ import json
 import pickle
 
 import pytest
+from at_k.readers.names import SelectionError
 from at_k.readers.questions import read_questions
-from at_k.readers.selection import SelectionError
 from run_command import (
     FLAGS,
     REFERENCES,
@@ -132,7 +132,7 @@ def test_samples_of_a_question_with_different_references_are_refused(capsys, tmp
         ("a.csv", "sample\na\n", (), "Name one with --questions."),
         ("a.csv", "id,sample\n,a\n", (), "row 0 (from 0) has no id, so its question is unknown"),
         ("a.csv", "x,y\n1,2\n", (), "The columns are x, y."),
-        ("a.csv", "x,y\n1,2\n", (), "Name one with --predictions or --outcomes."),
+        ("a.csv", "x,y\n1,2\n", (), "Name one with --predictions or --outcomes or --counts."),
         ("a.csv", "samples\n[1 0 1]\n", (), "'[1 0 1]' is not a JSON list of samples"),
         ("a.csv", 'samples\n"[1, 0]"\n"[1, "\n', (), "row 1 (from 0): '[1, ' is not a JSON list"),
         ("a.csv", "samples\n\"['a' 'b']\"\n\"['a', 'b']\"\n", (), "row 0 (from 0): \"['a' 'b']\""),
@@ -159,6 +159,6 @@ def test_the_error_of_a_missing_column_names_no_flag_but_has_its_roles_and_the_c
         read_questions(str(file))
     assert "--" not in str(raised.value).replace(str(file), "")
     for error in (raised.value, pickle.loads(pickle.dumps(raised.value))):
-        assert error.roles == ("predictions", "outcomes")
+        assert error.roles == ("predictions", "outcomes", "counts")
         assert error.choices == ("x", "y")
         assert str(error) == str(raised.value)

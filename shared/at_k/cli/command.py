@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 import at_k
 
 from ..loading import metric_folders, metric_script, register, unregister
-from ..readers.selection import SelectionError
+from ..readers.names import SelectionError
 
 _EPILOG = """\
 Run `at-k COMMAND --help` for the flags of a command.

@@ -13,7 +13,7 @@ import typing
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..readers.selection import PER_QUESTION, USUAL_NAMES
+from ..readers.names import PER_QUESTION, USUAL_NAMES
 from .formats import FORMATS_OF_OUTPUT
 from .plot import PLOT_HELP
 
@@ -28,6 +28,8 @@ _COLUMN_HELP = {
     "references": "references to check the samples against, or a file with them by question.",
     "n": "numbers of samples, in a table of counts.",
     "correct": "numbers of correct samples, in a table of counts.",
+    "counts": "numbers of samples in the categories 0, 1, .., a column for each, in this order or "
+    "named by their outcomes; or beside samples, how often the sample of each row occurs.",
     "questions": "what identifies the question of a row: a column, or several together.",
 }
 _ROWS = ("where", "pool", "correct_values", "group_size")
@@ -61,9 +63,10 @@ def add_flags(
             options = _argparse_options(parameter)
             flags.add_argument(flag, help=text, default=argparse.SUPPRESS, **options)
     for role, text in column_helps.items():
-        usual = f"Usual names: {', '.join(USUAL_NAMES[role])}."
-        several: dict[str, Any] = {"nargs": "+"} if role == "questions" else {}
-        columns.add_argument(f"--{role}", metavar="COLUMN", help=f"{text} {usual}", **several)
+        if role in USUAL_NAMES:
+            text = f"{text} Usual names: {', '.join(USUAL_NAMES[role])}."
+        several: dict[str, Any] = {"nargs": "+"} if role in ("questions", "counts") else {}
+        columns.add_argument(f"--{role}", metavar="COLUMN", help=text, **several)
     rows.add_argument(
         "--where",
         action="append",

@@ -13,6 +13,7 @@ from typing import Any
 import evaluate
 
 from ..loading import load
+from ..readers.cells import as_outcome
 from ..readers.questions import read_questions
 from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
 from .formats import Output
@@ -54,6 +55,9 @@ def _score_files(
     if plot is not None:
         check_plot(plot)
         check_scores_to_plot(defaults | given)
+    counts = reading["counts"] or ()
+    if len(counts) > 1 and ("categories" in parameters or metric.name == "score_agg"):
+        reading["counts"] = {as_outcome(name): name for name in counts}  # named by labels
     questions = read_questions(files, **reading)
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
         scores = metric.compute(**questions.arguments, **parameters)

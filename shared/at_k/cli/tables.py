@@ -31,8 +31,11 @@ def describe_input(questions: Questions, checker: str | Callable[..., Any]) -> s
     count = "1 question" if len(sizes) == 1 else f"{len(sizes)} questions"
     each = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
     parts = f"{count}, {each} samples each"
+    counts = columns.pop("counts", None)
     if "n" in columns:
         parts += f", counted in {columns.pop('n')} and {columns.pop('correct')}"
+    elif counts and not {"predictions", "outcomes"} & columns.keys():
+        parts += f", counted in {counts if isinstance(counts, str) else ', '.join(counts.values())}"
     else:
         if missing:
             parts += f" ({missing} of them missing)"
@@ -43,6 +46,8 @@ def describe_input(questions: Questions, checker: str | Callable[..., Any]) -> s
             parts += f", checked against {columns.pop('references')} with {checker_name(checker)}"
         else:
             parts += f", already graded in {columns.pop('predictions')}"
+        if counts:
+            parts += f", counted in {counts}"
     for role, column in columns.items():
         parts += f"; {role} from {column}"
     if questions.origin:
@@ -62,7 +67,7 @@ def checker_name(checker: str | Callable[..., Any]) -> str:
 def sizes_and_missing(samples: Any) -> tuple[list[int], int]:
     """Return the number of samples of each question, and how many of all are missing."""
     if isinstance(samples, dict):
-        return list(samples["n"]), 0
+        return list(samples["n"] if "n" in samples else map(sum, samples["counts"])), 0
     if hasattr(samples, "to_pylist"):  # a column of Arrow
         sizes = samples_per_question(samples)
         return sizes.tolist(), int((sizes - given_per_question(samples)).sum())

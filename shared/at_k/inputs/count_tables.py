@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import entries_of, is_frame, is_list_like, short
-from .containers import column_names, frame_rows, plain_entry, to_array
+from .containers import as_arrow, column_names, frame_rows, plain_entry, to_array
 from .counts import one_size
 
 _FORMS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
@@ -113,6 +113,7 @@ def _columns(values, name: str) -> dict[str, Any]:
 
 
 def _column(values, name: str) -> Any:
+    values = as_arrow(values)
     return frame_rows(values) if is_frame(values) else entries_of(name, values)
 
 

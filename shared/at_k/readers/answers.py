@@ -8,7 +8,7 @@ from typing import Any
 
 from ..checks import short
 from .cells import entry_text
-from .selection import SelectionError, find_column, list_columns, question_columns
+from .names import SelectionError, find_column, list_columns, question_columns
 from .sources import load_table
 from .table import Table
 

@@ -21,6 +21,11 @@ def entry_text(entry) -> str:
     return entry if isinstance(entry, str) else repr(entry)
 
 
+def word(entry) -> str:
+    """Return an entry as text that does not depend on case: true for True."""
+    return entry_text(entry).strip().lower()
+
+
 def column_at(columns: Columns, path: str) -> Sequence[Any] | None:
     """Return the column of this name, or else the fields that a dotted path leads to.
 

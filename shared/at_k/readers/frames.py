@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .selection import SelectionError
+from .names import SelectionError
 from .table import ArrowColumn, Columns, columns_of_rows
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..checks import short
-from .cells import entry_text
-from .selection import USUAL_NAMES, SelectionError, list_columns, numbers_samples
+from .cells import as_whole_number, entry_text
+from .counted import numbers_samples
+from .names import USUAL_NAMES, SelectionError, list_columns
 from .table import Columns
 
 _IDENTIFYING = {
@@ -28,6 +29,16 @@ _IDENTIFYING = {
 
 The index of a sample, an epoch and a seed are not among them, because they differ from sample to
 sample.
+"""
+
+_SAMPLE_NUMBERS = {
+    f"{sample}{suffix}"
+    for sample in ("sample", "completion", "response", "generation", "rollout", "repeat", "attempt")
+    for suffix in ("", "_id", "_idx", "_index", "_num", "_number")
+} | {"epoch", "trial", "trial_id"}
+"""Columns that number the samples of a question, by their names in lower case.
+
+A seed is not among them, because several samples can have the same one.
 """
 
 _TEXTS = ("question", "problem", "prompt")
@@ -69,6 +80,50 @@ def refuse_mixtures(
             columns,
             [where, f"{name} {' '.join(key)}", name],
         )
+
+
+def refuse_repeated_samples(
+    columns: Columns,
+    rows_of: Mapping[Any, Sequence[int]],
+    key: Sequence[str],
+    used: Collection[str],
+    pool: Sequence[str],
+    title: str,
+) -> None:
+    """Raise an error if two rows have the same question and the same number of a sample.
+
+    Args:
+        columns: the source.
+        rows_of: the rows of each question, one sample in each.
+        key: the columns that identify the questions.
+        used: columns that do not number samples.
+        pool: columns that distinguish samples of the same number, such as the name of a run.
+        title: the name of the source.
+
+    Raises:
+        SelectionError: with the rows, the question and the column.
+    """
+    for name, cells in columns.items():
+        if name.lower() not in _SAMPLE_NUMBERS or name in (*key, *used):
+            continue
+        numbers = [as_whole_number(cell) for cell in cells]
+        if None in numbers or not _rows_that_differ(numbers, rows_of.values()):
+            continue
+        samples = list(
+            zip(numbers, *(map(entry_text, columns[each]) for each in pool), strict=True)
+        )
+        for question, rows in rows_of.items():
+            first: dict[Any, int] = {}
+            for row in rows:
+                if first.setdefault(samples[row], row) != row:
+                    raise SelectionError(
+                        f"{title}, rows {first[samples[row]]} and {row} (from 0): both are {name} "
+                        f"{numbers[row]} of {', '.join(key)} {short(question)}. If they are "
+                        f"different samples, {name} does not number them.",
+                        ["pool"],
+                        columns,
+                        [name],
+                    )
 
 
 def _fields(columns: Columns) -> Columns:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from .names import SelectionError
 from .questions import Names, read_questions
-from .selection import SelectionError
 
 
 def read(
@@ -18,6 +18,7 @@ def read(
     questions: Names | None = None,
     n: str | None = None,
     correct: str | None = None,
+    counts: Names | Mapping[Any, str] | None = None,
     groups: str | None = None,
     R0: str | None = None,
     clusters: str | None = None,
@@ -46,6 +47,10 @@ def read(
         questions: the column that identifies questions, or several that do together.
         n: the column of numbers of samples, if the source has counts.
         correct: the column of numbers of correct samples, if the source has counts.
+        counts: the columns of numbers of samples, one for each category 0, 1, .., in this order, or
+            named by their outcomes, such as 0, 0.5 and 1; or a dict with the column of each
+            outcome. One column: lists of such numbers, or beside samples how often the sample of
+            each row occurs.
         groups: the column of groups.
         R0: the column of prior outcomes.
         clusters: the column of clusters.
@@ -83,6 +88,7 @@ def read(
             references=references,
             n=n,
             correct=correct,
+            counts=counts,
             groups=groups,
             **named,
         )

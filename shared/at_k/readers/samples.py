@@ -1,0 +1,177 @@
+"""The cells that hold samples or counts of them, and the predictions that they become."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from ..checks import short
+from .cells import as_lists, as_outcome, as_whole_number, has_lists, parse_list, unwrapped, word
+from .names import SelectionError
+from .table import ArrowColumn, Columns, Table
+
+SampleCells = dict[str, Sequence[Any]]
+"""Entries by role, one per row: of `samples`, with or without `references` and `times` (how often
+each sample occurs); or of `counts`, the numbers of samples in each row."""
+
+
+def read_cells(
+    table: Table,
+    chosen: Mapping[str, Any],
+    correct_values: Collection[Any],
+    title: str,
+    lists_as_text: bool,
+) -> tuple[SampleCells, bool]:
+    """Return the cells of samples or counts, and whether a row has several samples.
+
+    Args:
+        table: the source.
+        chosen: its columns, as `choose_columns` returns them.
+        correct_values: the outcomes that are correct. If there are none, outcomes are kept.
+        title: the name of the source.
+        lists_as_text: whether lists that are written as text, as in CSV, are lists of samples.
+    """
+    if correct_values and ("references" in chosen or "n" in chosen):
+        raise ValueError("correct_values are for outcomes: name their column.")
+    name = chosen.get("predictions") or chosen.get("outcomes")
+    if name is None:
+        return {"counts": _counts(table.columns, chosen, title)}, True
+    cells: SampleCells = {"samples": unwrapped(table.columns[name])}
+    if "references" in chosen:
+        cells["references"] = table.columns[chosen["references"]]
+    if "counts" in chosen:
+        cells["times"] = table.columns[chosen["counts"]]
+    if lists_as_text and _are_lists_as_text(cells["samples"], table, title):
+        cells = {role: as_lists(entries) for role, entries in cells.items()}
+    of_lists = _holds_lists(cells["samples"], title)
+    if "times" in cells and not of_lists:
+        cells["times"] = _count_columns(table.columns, [chosen["counts"]], title)[0]
+    if "references" not in chosen and not of_lists:
+        cells["samples"] = [as_outcome(cell) for cell in cells["samples"]]
+    if correct_values:
+        cells["samples"] = _graded(cells["samples"], correct_values)
+    return cells, of_lists
+
+
+def compute_predictions(cells: SampleCells, chosen: Mapping[str, Any]) -> Any:
+    """Remove the samples or counts of the questions from the cells; return them as predictions."""
+    if "counts" not in cells:
+        samples = cells.pop("samples")
+        if "times" not in cells:
+            return samples
+        return {"answers": list(samples), "counts": list(cells.pop("times"))}
+    rows = list(map(list, cells.pop("counts")))
+    if "n" in chosen:
+        return {"n": [n for n, _ in rows], "correct": [correct for _, correct in rows]}
+    if isinstance(chosen["counts"], str):
+        return {"counts": rows}
+    outcomes = list(chosen["counts"])
+    if outcomes == list(range(len(outcomes))):
+        return {"counts": rows}
+    return {"answers": [outcomes] * len(rows), "counts": rows}
+
+
+# --- Samples ----------------------------------------------------------------------------
+
+
+def _are_lists_as_text(cells: Sequence[Any], table: Table, title: str) -> bool:
+    """Whether the cells are lists of samples that are written as text."""
+    if not all(isinstance(cell, str) for cell in cells):
+        return False
+    lists = [parse_list(cell) for cell in cells]
+    if not any(lists) and not all(cell.startswith("[") for cell in cells):
+        return False
+    if None in lists:
+        row = lists.index(None)
+        raise SelectionError(
+            f"{title}, row {row} (from 0): {short(cells[row])} is not a JSON list of samples. If "
+            f"each row is one sample, a column has to identify its question.",
+            ["questions"],
+            table.columns,
+        )
+    return True
+
+
+def _holds_lists(cells: Sequence[Any], title: str) -> bool:
+    """Return whether the cells are lists of samples; a ValueError if only some are."""
+    if isinstance(cells, ArrowColumn):  # its entries are of one type
+        return has_lists(cells)
+    are_lists = {isinstance(cell, list) for cell in cells if cell is not None}
+    if len(are_lists) > 1:
+        raise ValueError(f"{title} has lists of samples in some rows and single ones in others.")
+    return True in are_lists
+
+
+def _graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
+    """Return outcomes, or lists of them, as bools: whether they are among the correct ones."""
+    correct = {word(value) for value in correct_values}
+    outcomes: set[str] = set()
+
+    def grade(outcome: Any) -> Any:
+        if isinstance(outcome, list):
+            return [grade(each) for each in outcome]
+        outcomes.add(word(outcome))
+        return None if outcome is None else word(outcome) in correct
+
+    graded = [grade(cell) for cell in cells]
+    if not outcomes & correct:
+        warnings.warn(
+            f"No outcome is one of correct_values. The outcomes are {short(sorted(outcomes))}.",
+            stacklevel=2,
+        )
+    return graded
+
+
+# --- Counts -----------------------------------------------------------------------------
+
+
+def _counts(columns: Columns, chosen: Mapping[str, Any], title: str) -> list[Any]:
+    """Return the counts in each row: n and correct, or the number of samples in each category."""
+    counts = chosen.get("counts")
+    if isinstance(counts, str):
+        return _lists_of_counts(as_lists(columns[counts]), counts, title)
+    if counts is not None:
+        return list(zip(*_count_columns(columns, list(counts.values()), title), strict=True))
+    names = [chosen["n"], chosen["correct"]]
+    rows = list(zip(*_count_columns(columns, names, title), strict=True))
+    for row, (n, correct) in enumerate(rows):
+        if correct > n:
+            raise ValueError(
+                f"{title}, row {row} (from 0): {names[0]} is {n} and {names[1]} is {correct}. "
+                f"Counts are whole numbers with 0 <= correct <= n."
+            )
+    return rows
+
+
+def _lists_of_counts(cells: Sequence[Any], name: str, title: str) -> list[Any]:
+    """Return lists of counts; a ValueError unless all have one count for each category."""
+    rows = [list(map(_count, cell)) if isinstance(cell, list) else [None] for cell in cells]
+    for row, counts in enumerate(rows):
+        if None in counts or len(counts) != len(rows[0]):
+            raise ValueError(
+                f"{title}, row {row} (from 0): {name} is {short(cells[row])}. Give a list of whole "
+                f"numbers of at least 0, one for each category, with the same length in all rows."
+            )
+    return rows
+
+
+def _count_columns(columns: Columns, names: Sequence[str], title: str) -> list[list[Any]]:
+    """Return columns of counts; a ValueError if an entry is not a whole number of at least 0."""
+    found = []
+    for name in names:
+        counts = list(map(_count, columns[name]))
+        if None in counts:
+            row = counts.index(None)
+            raise ValueError(
+                f"{title}, row {row} (from 0): {name} is {short(columns[name][row])}, and a count "
+                f"is a whole number of at least 0."
+            )
+        found.append(counts)
+    return found
+
+
+def _count(cell: Any) -> int | None:
+    """Return the whole number of at least 0 that a cell holds, or None if it holds none."""
+    number = as_whole_number(cell)
+    return None if number is None or number < 0 else number
