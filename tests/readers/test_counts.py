@@ -207,4 +207,4 @@ def test_runs_of_counts_are_compared(capsys, tmp_path):
     assert scores == expected == at_k.compare(of_a, at_k.read(b)["predictions"], k=[1, 2])
     fewer = write_json_lines(tmp_path / "d.jsonl", [{"0": 1, "1": 2}])
     error = error_of(capsys, "compare", a, fewer, "--counts", 0, 1)
-    assert "4 questions in the first file and 1 in the second" in error
+    assert "a has 4 questions and d has 1" in error
