@@ -22,12 +22,15 @@ import numpy as np
 from .kernel import (
     BinaryFamily,
     Checker,
+    EstimatedScore,
     IntervalMethod,
+    JoinedIntervals,
     PosteriorIntervals,
     QuestionIntervals,
     Report,
     SampledMetric,
     Scores,
+    VarianceIntervals,
     check_clusters,
     check_flag,
     check_interval,
@@ -49,7 +52,9 @@ from .kernel import (
     one_column_each,
     read_answers,
     require_shares,
+    share_variances,
     vote_at_k,
+    vote_variances,
 )
 
 _CITATION = """\
@@ -101,10 +106,9 @@ Args:
     timeout: seconds that the checker may take for a sample, or for a batch. A sample that takes
         longer is not scored, and a warning says how many are. The checker runs in a process of its
         own, or in num_proc processes, which are ended.
-    confidence: a probability such as 0.95. Adds to avg@n, pass@k and maj@k, each as <key>, the
-        center <key>_mu, the standard deviation <key>_sigma, and the limits <key>_lo and <key>_hi of
-        an interval; also to cons@k unless the interval is a posterior, and to all scores for
-        "questions".
+    confidence: a probability such as 0.95. Adds to each score, as <key>, the center <key>_mu, the
+        standard deviation <key>_sigma, and the limits <key>_lo and <key>_hi of an interval. Only
+        avg@n, pass@k and maj@k have a posterior.
     interval: the interval method. For the same questions, sampled again: "sampling", with the
         variance estimated from the data; "posterior", a Bayesian posterior with a Beta prior. For
         other questions like these: "questions". "auto" chooses from the data: "sampling",
@@ -209,13 +213,23 @@ class ConsAtK(SampledMetric):
         values = {
             key: score.estimate(*counts.unique)[counts.inverse] for key, score in scores.items()
         }
+        same_questions = confidence is not None and method in ("sampling", "auto")
+        estimated: dict[str, EstimatedScore] = {}  # of more than the counts of correct samples
         if outcomes.values.dtype.kind == "f":
-            values[f"accuracy ({n} runs average)"] = mean_shares(outcomes)
+            key = f"accuracy ({n} runs average)"
+            values[key] = mean_shares(outcomes)
+            if same_questions:
+                estimated[key] = EstimatedScore(values[key], share_variances(outcomes), counts.n)
         if has_references(references):
             answers = read_answers(flat_samples(predictions)[0], check_correct_fn)
             votes = count_answers(correct, answers, merge_right)
             for name, size in ks.items():
-                values[f"vote@{name}"] = vote_at_k(votes, counts.n if size is None else size)
+                drawn = counts.n if size is None else size
+                key = f"vote@{name}"
+                values[key] = vote_at_k(votes, drawn)
+                if same_questions:
+                    variances = vote_variances(votes, drawn)
+                    estimated[key] = EstimatedScore(values[key], variances, counts.n / drawn)
         points = Scores(
             one_column_each(values),
             np.arange(len(counts.n)),
@@ -231,5 +245,8 @@ class ConsAtK(SampledMetric):
             intervals = QuestionIntervals(values, (0.0, 1.0), cluster_index)
         else:
             family = BinaryFamily(counts, *consensus_estimator(scores), {})
-            intervals = choose_interval(family, method, cluster_index)
+            intervals = JoinedIntervals(
+                choose_interval(family, method, cluster_index),
+                VarianceIntervals(estimated, counts.n, cluster_index),
+            )
         return report.of(points, intervals, name_methods=interval == "auto")

@@ -81,11 +81,11 @@ def test_without_limits_there_is_no_sentence_about_them(capsys, tmp_path):
 
 def test_the_reason_why_a_score_has_no_interval_is_below_the_table(capsys, tmp_path):
     file = write_json_lines(tmp_path / "s.jsonl", question_rows("samples", "answer"))
-    printed = output_of(capsys, "cons_at_k", file, "--confidence", 0.9)
+    printed = output_of(capsys, "cons_at_k", file, "--confidence", 0.9, "--alpha0", 2)
     table, notes = printed.split("\n\n")[1:]
     row = next(line for line in table.splitlines() if line.startswith("vote@n"))
     assert row.split() == ["vote@n", "1.0000", "none"]
-    assert "No interval: only interval='questions' applies to vote@n." in notes.splitlines()
+    assert "No interval: vote@n has no posterior." in notes.splitlines()
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """The option `interval`: its default, the methods that "auto" names, and what it refuses."""
 
+import math
+
 import at_k
 import evaluate
 import numpy as np
@@ -87,7 +89,7 @@ def test_a_score_without_a_posterior_says_so():
 # --- Scores without an interval -----------------------------------------------------------
 
 
-def test_auto_says_why_a_score_has_no_interval():
+def test_votes_and_shares_of_correctness_have_intervals_of_the_same_questions():
     scores = at_k.load("cons_at_k").compute(
         predictions=[["a", "b", "a"], ["b", "b", "a"]],
         references=["a", "a"],
@@ -96,9 +98,19 @@ def test_auto_says_why_a_score_has_no_interval():
         groups=["x", "y"],
     )
     for key in ("vote@3", "accuracy (3 runs average)", "x/vote@3"):
-        reason = f"none: only interval='questions' applies to {key.removeprefix('x/')}"
-        assert scores[f"{key}_interval"] == reason
-        assert f"{key}_lo" not in scores
+        assert scores[f"{key}_interval"] == "sampling"
+        assert scores[f"{key}_lo"] < scores[key] < scores[f"{key}_hi"] or key == "x/vote@3"
+    # The variance of a share of 2/3 of three samples is 2/9 / 2 for each of two questions.
+    assert scores["accuracy (3 runs average)_sigma"] == pytest.approx(math.sqrt(2 / 9 / 2 / 2))
+
+
+def test_votes_of_one_sample_each_have_an_interval_of_other_questions():
+    samples, answers = [["a"], ["b"], ["a"], ["a"]], ["a", "a", "b", "a"]
+    options = {"predictions": samples, "references": answers, "confidence": 0.9}
+    scores = at_k.load("cons_at_k").compute(**options)
+    assert scores["vote@1_interval"] == "questions"
+    same = at_k.load("cons_at_k").compute(**options, interval="questions")
+    assert (scores["vote@1_lo"], scores["vote@1_hi"]) == (same["vote@1_lo"], same["vote@1_hi"])
 
 
 @pytest.mark.parametrize("options", [{"confidence": None}, {"interval": "posterior"}])

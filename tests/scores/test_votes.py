@@ -1,12 +1,19 @@
 """vote@k is exact: it agrees with enumeration and has the identities of a vote."""
 
+import itertools
 import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from at_k.inputs.outcomes import Outcomes
-from at_k.scores.votes import AnswerCounts, count_answers, vote_at_k, vote_probability
+from at_k.scores.votes import (
+    AnswerCounts,
+    count_answers,
+    vote_at_k,
+    vote_probability,
+    vote_variances,
+)
 from exact import vote as every_subset
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -134,3 +141,39 @@ def test_answers_of_samples_are_counted_for_each_question():
     separate = vote_at_k(count_answers(correct, codes, merge_correct=False), k)
     assert merged == pytest.approx([float(every_subset([3], [1], 1, 3)), 0, 0])
     assert separate == pytest.approx([float(every_subset([2, 1], [1], 1, 3)), 0, 0])
+
+
+# --- Variances ----------------------------------------------------------------------------
+
+
+def moments_of_estimates(shares: list[float], n: int, k: int) -> tuple[float, float, float]:
+    """Return the mean and the variance of vote@k of n samples, and the mean estimated variance.
+
+    They come from all counts of n samples with these shares, of which the first is correct.
+    """
+    weights, found = [], []
+    for counts in itertools.product(range(n + 1), repeat=len(shares)):
+        if sum(counts) == n:
+            ways = math.factorial(n) / math.prod(map(math.factorial, counts))
+            weights.append(ways * math.prod(p**m for p, m in zip(shares, counts, strict=True)))
+            correct, *incorrect = (tuple([m] if m else []) for m in counts)
+            found.append(AnswerCounts(correct, tuple(sorted(sum(incorrect, ()))), 0))
+    votes, variances = vote_at_k(found, k), vote_variances(found, k)
+    mean = float(np.array(weights) @ votes)
+    return mean, float(weights @ (votes - mean) ** 2), float(weights @ variances)
+
+
+@pytest.mark.parametrize("shares", [[0.6, 0.3, 0.1], [0.4, 0.4, 0.2], [0.2, 0.5, 0.3]])
+@pytest.mark.parametrize(("n", "k"), [(8, 1), (8, 3), (8, 4), (8, 6), (8, 8), (7, 7)])
+def test_estimated_variances_of_votes_are_near_the_variance(shares, n, k):
+    _, variance, estimated = moments_of_estimates(shares, n, k)
+    assert 0.65 * variance < estimated < 1.8 * variance
+    if k == 1:
+        assert estimated == pytest.approx(variance)
+    elif 2 * k <= n:
+        assert estimated > variance  # by the Efron-Stein inequality, up to n / (n - 1)
+
+
+def test_the_variance_of_one_vote_is_that_of_its_share():
+    counts = [AnswerCounts((2, 3), (1,), 4), AnswerCounts((), (3,), 0), AnswerCounts((1,), (), 0)]
+    assert vote_variances(counts, 1) == pytest.approx([0.25 / 9, 0.0, 0.25])

@@ -84,23 +84,23 @@ def variance_of_mean(
 def wilson_limits(
     mean: float,
     variance: float,
-    questions: int,
+    trials: float,
     limits: tuple[float, float],
     z: float,
 ) -> tuple[float, float]:
-    """Wilson's interval for the effective number of trials of a mean.
+    """Wilson's interval for the effective number of trials of a mean of observations.
 
     A continuity correction of 1/8 event is added to the variance and to the largest variance
-    that the mean allows, because M scores cannot show rarer events. A smaller correction is too
-    narrow for scores that are rarely low, a larger one too wide for scores that hardly vary.
+    that the mean allows, because M observations cannot show rarer events. A smaller correction is
+    too narrow for scores that are rarely low, a larger one too wide for scores that hardly vary.
     """
     least, most = map(float, limits)
     width = most - least
     if not width:
         return least, most
-    u, correction = min(1.0, max(0.0, (mean - least) / width)), 1 / 8 / questions
-    share = (questions * variance / width**2 + correction) / (u * (1 - u) + correction)
-    m = questions / max(share, 1e-6)
+    u, correction = min(1.0, max(0.0, (mean - least) / width)), 1 / 8 / trials
+    share = (trials * variance / width**2 + correction) / (u * (1 - u) + correction)
+    m = trials / max(share, 1e-6)
     center = (u + z**2 / 2 / m) / (1 + z**2 / m)
     margin = z / (1 + z**2 / m) * math.sqrt(u * (1 - u) / m + z**2 / 4 / m**2)
     lo, hi = max(0.0, min(center - margin, u)), min(1.0, max(center + margin, u))

@@ -135,3 +135,15 @@ def mean_shares(outcomes: Outcomes) -> np.ndarray:
     """Return the mean share of correctness of the scored samples of each question, (M,)."""
     shares = outcomes.values * outcomes.scored_times.astype(float)
     return np.add.reduceat(shares, np.cumsum(outcomes.sizes) - outcomes.sizes) / outcomes.n
+
+
+def share_variances(outcomes: Outcomes) -> np.ndarray:
+    """Return the estimated variance of the mean share of each question for new samples, (M,).
+
+    It is unbiased. One sample does not show how samples vary, and has the largest possible
+    variance, 1/4.
+    """
+    n, start = outcomes.n, np.cumsum(outcomes.sizes) - outcomes.sizes
+    deviations = outcomes.values - np.repeat(mean_shares(outcomes), outcomes.sizes)
+    squares = np.add.reduceat(deviations**2 * outcomes.scored_times.astype(float), start)
+    return np.where(n > 1, squares / np.maximum(n * (n - 1.0), 1.0), 0.25)

@@ -31,6 +31,8 @@ from ..inputs.outcomes import Outcomes
 from .credits import majority
 from .pass_family import expected_credits
 
+_COPIES = 64  # of each sample, of which k are drawn in place of drawing with replacement
+
 
 class AnswerCounts(NamedTuple):
     """How many samples of a question gave each of its answers.
@@ -87,6 +89,63 @@ def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray
     """
     ks = np.broadcast_to(k, len(counts)).tolist()
     return np.array([vote_probability(*pair) for pair in zip(counts, ks, strict=True)])
+
+
+def vote_variances(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray:
+    """Return the estimated variance of vote@k of each question for new samples, (M,).
+
+    For k <= n/2 it is the jackknife variance, whose mean is at least the variance (Efron & Stein
+    1981, Annals of Statistics 9, 586). For larger k no estimate from n samples is unbiased. The
+    variance is then at most k/n times that of the vote of k new samples (Hoeffding 1948, Annals of
+    Mathematical Statistics 19, 293), with equality for k = n, and this vote is correct with a
+    probability that is estimated by drawing with replacement. One sample does not show how samples
+    vary, and has the largest possible variance, 1/4.
+
+    Args:
+        counts: M answer counts.
+        k: one k, or (M,) of them; at most the number of samples of the question.
+    """
+    ks = np.broadcast_to(k, len(counts)).tolist()
+    return np.array([_vote_variance(*pair) for pair in zip(counts, ks, strict=True)])
+
+
+@lru_cache(maxsize=1 << 14)
+def _vote_variance(counts: AnswerCounts, k: int) -> float:
+    n = sum(counts.correct) + sum(counts.incorrect) + counts.unanswered
+    if n == 1:
+        return 0.25
+    if 2 * k > n:
+        correct, incorrect = (tuple(_COPIES * m for m in some) for some in counts[:2])
+        probability = vote_probability(
+            AnswerCounts(correct, incorrect, _COPIES * counts.unanswered), k
+        )
+        return k / n * probability * (1 - probability)
+    smaller = _without_one_sample(counts)
+    share = np.array([times for times, _ in smaller]) / n
+    vote = np.array([vote_probability(each, k) for _, each in smaller])
+    return (n - 1) * float(share @ (vote - share @ vote) ** 2)
+
+
+def _without_one_sample(counts: AnswerCounts) -> list[tuple[int, AnswerCounts]]:
+    """Return the distinct counts that are left without one sample, and how many samples do so."""
+    correct, incorrect, unanswered = counts
+    result = [
+        (m * correct.count(m), counts._replace(correct=_one_less(correct, m)))
+        for m in sorted({*correct})
+    ]
+    result += [
+        (m * incorrect.count(m), counts._replace(incorrect=_one_less(incorrect, m)))
+        for m in sorted({*incorrect})
+    ]
+    if unanswered:
+        result.append((unanswered, counts._replace(unanswered=unanswered - 1)))
+    return result
+
+
+def _one_less(samples: tuple[int, ...], m: int) -> tuple[int, ...]:
+    place = samples.index(m)
+    rest = [*samples[:place], m - 1, *samples[place + 1 :]]
+    return tuple(sorted(each for each in rest if each))
 
 
 @lru_cache(maxsize=1 << 14)
