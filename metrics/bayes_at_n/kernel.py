@@ -116,7 +116,10 @@ _BELOW_1 = math.nextafter(1.0, 0.0)
 
 def short(value, most: int = 60) -> str:
     """Return the repr of a value for a message, shortened if it has more than `most` characters."""
-    shown = repr(value)
+    try:
+        shown = " ".join(repr(value).split())
+    except Exception:  # the value is nested too deeply, or its own `__repr__` fails
+        shown = f"a {type(value).__name__}"
     return shown if len(shown) <= most else f"{shown[:most]}.."
 
 
@@ -158,6 +161,29 @@ def as_list(name: str, value) -> list[Any]:
     return values
 
 
+def check_depth(name: str, values: Sequence[Any]) -> None:
+    """Raise a ValueError if an entry is nested more than 50 levels deep, or contains itself.
+
+    Arrow and JSON read nested lists and dicts by recursion, which a deep one brings to a crash.
+    """
+    for place, value in enumerate(values):
+        level = {id(value): value}
+        for _ in range(50):
+            level = {
+                id(entry): entry
+                for each in level.values()
+                if isinstance(each, (list, tuple, dict))
+                for entry in (each.values() if isinstance(each, dict) else each)
+                if isinstance(entry, (list, tuple, dict))
+            }
+            if not level:
+                break
+        else:
+            raise ValueError(
+                f"{name}[{place}] is nested more than 50 levels deep, or contains itself."
+            )
+
+
 def entries_of(name: str, values) -> list[Any]:
     """Return the entries of a list, an array or a column. Masked entries are None."""
     if is_frame(values):  # iterating gives column names
@@ -175,10 +201,12 @@ def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> 
     """Return a parameter of one or more names, each of which has to be known."""
     requested, known = as_list(name, names), list(known)
     for each in requested:
+        if not isinstance(each, str):
+            raise ValueError(f"{name} has {short(each)}: give {', '.join(known)}.")
         if each not in known:
-            family = re.sub(r"(?<=[@^])\d.*", "k", str(each))
-            if family in known and family != str(each):
-                k = re.findall(r"[@^](\d+)", str(each))[0]
+            family = re.sub(r"(?<=[@^])\d.*", "k", each)
+            if family in known and family != each:
+                k = re.findall(r"[@^](\d+)", each)[0]
                 raise ValueError(
                     f"{name} has {short(each)}: give {family!r}, and k={k} (in the shell --k {k})."
                 )
@@ -901,8 +929,9 @@ def plain_entry(value) -> Any:
         return float(value)
     if hasattr(value, "as_py"):  # a scalar of Arrow
         value = value.as_py()
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, (Decimal, Fraction)):
+        number = float(value)
+        return int(value) if number.is_integer() else number
     return value.item() if has_no_axes(value) else value
 
 
@@ -2358,11 +2387,14 @@ def _with_plain_types(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _flat_column(references: list[Any]) -> pa.ChunkedArray:
+    check_depth("references", references)
     return pa.chunked_array([_typed_array(references, "references")])
 
 
 def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
     rows = [row if type(row) in _PLAIN_ROWS else _samples(row, i) for i, row in enumerate(rows)]
+    if not all(_NESTED.isdisjoint(map(type, row)) for row in rows):
+        check_depth("predictions", rows)
     leaf = next((sample for row in rows for sample in row if sample is not None), None)
     # With the type given, Arrow reads every text once, not twice.
     guess = pa.large_list(pa.large_string()) if isinstance(leaf, str) else None
@@ -2378,6 +2410,7 @@ def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
 
 
 _PLAIN_ROWS = (list, tuple, np.ndarray)
+_NESTED = {list, tuple, dict}
 
 
 def _samples(row, question: int) -> list[Any]:
@@ -2422,7 +2455,7 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
         name: what the caller calls them, for messages.
         sizes: (M,) number of entries of each question, or None for one entry per question.
     """
-    values = [plain_entry(value) for value in values]
+    values = [_storable(plain_entry(value)) for value in values]
     entries = [entry for value in values for entry in (value if type(value) is list else [value])]
     kinds = {type(value) for value in (*values, *entries)} - {type(None)}
     lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
@@ -2435,6 +2468,16 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
         if array is not None and "struct" not in str(array.type):
             return array
     return to_json(values, name, sizes)
+
+
+def _storable(value) -> Any:
+    """Return a text, or a list of texts, with replacements for what UTF-8 cannot hold.
+
+    A file read with errors="surrogateescape" gives such texts.
+    """
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return [_storable(each) for each in value] if type(value) is list else value
 
 
 # --- JSON ---------------------------------------------------------------------------------
@@ -2463,10 +2506,15 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
 
 
 def _json_default(value) -> Any:
-    """Return an array or a number of NumPy as JSON can hold it."""
-    if not hasattr(value, "tolist"):
+    """Return an array or a number of another library as JSON can hold it."""
+    plain = plain_entry(value)
+    if plain is value and hasattr(value, "tolist"):
+        plain = value.tolist()
+        if plain and isinstance(value, np.ndarray) and value.dtype.kind == "g":
+            plain = value.astype(float).tolist()  # Python has no number of this precision
+    if plain is value:
         raise TypeError(f"it is a {type(value).__name__}")
-    return value.tolist()
+    return plain
 
 
 def _check_keys(value) -> None:

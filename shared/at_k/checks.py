@@ -17,7 +17,10 @@ _BELOW_1 = math.nextafter(1.0, 0.0)
 
 def short(value, most: int = 60) -> str:
     """Return the repr of a value for a message, shortened if it has more than `most` characters."""
-    shown = repr(value)
+    try:
+        shown = " ".join(repr(value).split())
+    except Exception:  # the value is nested too deeply, or its own `__repr__` fails
+        shown = f"a {type(value).__name__}"
     return shown if len(shown) <= most else f"{shown[:most]}.."
 
 
@@ -59,6 +62,29 @@ def as_list(name: str, value) -> list[Any]:
     return values
 
 
+def check_depth(name: str, values: Sequence[Any]) -> None:
+    """Raise a ValueError if an entry is nested more than 50 levels deep, or contains itself.
+
+    Arrow and JSON read nested lists and dicts by recursion, which a deep one brings to a crash.
+    """
+    for place, value in enumerate(values):
+        level = {id(value): value}
+        for _ in range(50):
+            level = {
+                id(entry): entry
+                for each in level.values()
+                if isinstance(each, (list, tuple, dict))
+                for entry in (each.values() if isinstance(each, dict) else each)
+                if isinstance(entry, (list, tuple, dict))
+            }
+            if not level:
+                break
+        else:
+            raise ValueError(
+                f"{name}[{place}] is nested more than 50 levels deep, or contains itself."
+            )
+
+
 def entries_of(name: str, values) -> list[Any]:
     """Return the entries of a list, an array or a column. Masked entries are None."""
     if is_frame(values):  # iterating gives column names
@@ -76,10 +102,12 @@ def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> 
     """Return a parameter of one or more names, each of which has to be known."""
     requested, known = as_list(name, names), list(known)
     for each in requested:
+        if not isinstance(each, str):
+            raise ValueError(f"{name} has {short(each)}: give {', '.join(known)}.")
         if each not in known:
-            family = re.sub(r"(?<=[@^])\d.*", "k", str(each))
-            if family in known and family != str(each):
-                k = re.findall(r"[@^](\d+)", str(each))[0]
+            family = re.sub(r"(?<=[@^])\d.*", "k", each)
+            if family in known and family != each:
+                k = re.findall(r"[@^](\d+)", each)[0]
                 raise ValueError(
                     f"{name} has {short(each)}: give {family!r}, and k={k} (in the shell --k {k})."
                 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -71,8 +72,9 @@ def plain_entry(value) -> Any:
         return float(value)
     if hasattr(value, "as_py"):  # a scalar of Arrow
         value = value.as_py()
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, (Decimal, Fraction)):
+        number = float(value)
+        return int(value) if number.is_integer() else number
     return value.item() if has_no_axes(value) else value
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..checks import entries_of, is_frame, is_list_like, is_masked, short
+from ..checks import check_depth, entries_of, is_frame, is_list_like, is_masked, short
 from .columns import JSON, counted_samples, is_list, is_text, lists_of_samples, one_chunk
 from .containers import as_arrow, plain_entry, sample_rows, to_array
 from .count_tables import is_counts, read_counts
@@ -145,11 +145,14 @@ def _with_plain_types(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _flat_column(references: list[Any]) -> pa.ChunkedArray:
+    check_depth("references", references)
     return pa.chunked_array([_typed_array(references, "references")])
 
 
 def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
     rows = [row if type(row) in _PLAIN_ROWS else _samples(row, i) for i, row in enumerate(rows)]
+    if not all(_NESTED.isdisjoint(map(type, row)) for row in rows):
+        check_depth("predictions", rows)
     leaf = next((sample for row in rows for sample in row if sample is not None), None)
     # With the type given, Arrow reads every text once, not twice.
     guess = pa.large_list(pa.large_string()) if isinstance(leaf, str) else None
@@ -165,6 +168,7 @@ def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
 
 
 _PLAIN_ROWS = (list, tuple, np.ndarray)
+_NESTED = {list, tuple, dict}
 
 
 def _samples(row, question: int) -> list[Any]:
@@ -209,7 +213,7 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
         name: what the caller calls them, for messages.
         sizes: (M,) number of entries of each question, or None for one entry per question.
     """
-    values = [plain_entry(value) for value in values]
+    values = [_storable(plain_entry(value)) for value in values]
     entries = [entry for value in values for entry in (value if type(value) is list else [value])]
     kinds = {type(value) for value in (*values, *entries)} - {type(None)}
     lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
@@ -222,6 +226,16 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
         if array is not None and "struct" not in str(array.type):
             return array
     return to_json(values, name, sizes)
+
+
+def _storable(value) -> Any:
+    """Return a text, or a list of texts, with replacements for what UTF-8 cannot hold.
+
+    A file read with errors="surrogateescape" gives such texts.
+    """
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return [_storable(each) for each in value] if type(value) is list else value
 
 
 # --- JSON ---------------------------------------------------------------------------------
@@ -250,10 +264,15 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
 
 
 def _json_default(value) -> Any:
-    """Return an array or a number of NumPy as JSON can hold it."""
-    if not hasattr(value, "tolist"):
+    """Return an array or a number of another library as JSON can hold it."""
+    plain = plain_entry(value)
+    if plain is value and hasattr(value, "tolist"):
+        plain = value.tolist()
+        if plain and isinstance(value, np.ndarray) and value.dtype.kind == "g":
+            plain = value.astype(float).tolist()  # Python has no number of this precision
+    if plain is value:
         raise TypeError(f"it is a {type(value).__name__}")
-    return value.tolist()
+    return plain
 
 
 def _check_keys(value) -> None:

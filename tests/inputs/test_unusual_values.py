@@ -1,0 +1,104 @@
+"""Values that nobody expects: each gives outcomes, or an error that names its place."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import at_k
+import numpy as np
+import polars
+import pytest
+
+ITSELF: list = []
+ITSELF.append(ITSELF)
+DICT_OF_ITSELF: dict = {}
+DICT_OF_ITSELF["answers"] = [DICT_OF_ITSELF]
+
+
+def nested(levels):
+    value = "a"
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+class WithoutRepr:
+    def __repr__(self):
+        raise RuntimeError("this object has no repr")
+
+
+def always(prediction, reference):
+    return 1
+
+
+@pytest.mark.parametrize("reference", [ITSELF, DICT_OF_ITSELF, nested(10_000), (nested(51),)])
+def test_what_is_nested_too_deeply_is_refused_with_its_place(gpassk, reference):
+    message = r"{}\[1\] is nested more than 50 levels deep, or contains itself"
+    with pytest.raises(ValueError, match=message.format("references")):
+        gpassk.compute(
+            predictions=[["a"], ["b"]], references=["a", reference], check_correct_fn=always, k=1
+        )
+    with pytest.raises(ValueError, match=message.format("predictions")):
+        gpassk.compute(
+            predictions=[["a"], [reference]], references=["a", "b"], check_correct_fn=always, k=1
+        )
+    for function in (at_k.pass_at_k, at_k.max_at_k):
+        with pytest.raises(ValueError, match=r"^R"):
+            function([[1], [reference]], 1)
+
+
+def test_a_reference_of_fifty_levels_is_kept(gpassk):
+    def checker(prediction, reference):
+        for _ in range(49):
+            (reference,) = reference
+        return prediction == reference
+
+    scores = gpassk.compute(
+        predictions=[["a"]], references=[nested(49)], check_correct_fn=checker, k=1
+    )
+    assert scores["G-Pass@1_1.0"] == 1.0
+
+
+@pytest.mark.parametrize("name", ["interval", "keys", "include", "check_correct_fn"])
+@pytest.mark.parametrize("value", [nested(10_000), [WithoutRepr()], polars.Series([[1]]), 3])
+def test_a_name_of_another_type_is_refused_with_the_names_that_are_known(gpassk, name, value):
+    with pytest.raises((ValueError, TypeError), match=rf"{name} (has|is) .*give|{name} is"):
+        gpassk.compute(predictions=[["a"]], references=["a"], k=1, confidence=0.9, **{name: value})
+
+
+def test_a_text_that_utf8_cannot_hold_refuses_no_other(gpassk):
+    for predictions, references, score in (
+        ([["\ud800", "b"]], ["b"], 0.5),
+        ([["a", "b"], ["c", "d"]], ["\udcff", ["c", "\udcff"]], 0.25),
+    ):
+        scores = gpassk.compute(
+            predictions=predictions, references=references, k=1, include="pass@k"
+        )
+        assert scores == {"pass@1": score}
+
+
+@pytest.mark.parametrize("number", [Fraction, Decimal, np.longdouble])
+def test_exact_and_long_numbers_are_outcomes(gpassk, number):
+    R = [[number(1), number(0)], [number(1), number(1)]]
+    assert at_k.pass_at_k(R, 1) == 0.75
+    assert gpassk.compute(predictions=R, k=1, include="pass@k") == {"pass@1": 0.75}
+    rewards = [[number(1) / number(4), number(2)]]
+    assert math.isclose(at_k.max_at_k(rewards, 1), 1.125)
+
+
+@pytest.mark.parametrize(
+    "value", [Decimal("inf"), Decimal("nan"), 10**400], ids=lambda x: str(x)[:5]
+)
+def test_numbers_that_are_not_finite_or_too_large_are_refused_with_their_place(gpassk, value):
+    with pytest.raises(ValueError, match=r"R\[0\]\[1\]"):
+        at_k.pass_at_k([[1, value]], 1)
+    with pytest.raises(ValueError, match="predictions"):
+        gpassk.compute(predictions=[[1, value]], k=1)
+
+
+def test_long_numbers_are_references(gpassk):
+    for references in (np.array([1, 2], dtype=np.longdouble), [{"x": np.longdouble(1)}, {"x": 2}]):
+        scores = gpassk.compute(
+            predictions=[["a"], ["b"]], references=references, check_correct_fn=always, k=1
+        )
+        assert scores["G-Pass@1_1.0"] == 1.0
