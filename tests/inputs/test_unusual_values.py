@@ -16,7 +16,7 @@ DICT_OF_ITSELF["answers"] = [DICT_OF_ITSELF]
 
 
 def nested(levels):
-    value = "a"
+    value: list | str = "a"
     for _ in range(levels):
         value = [value]
     return value
