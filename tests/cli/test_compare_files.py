@@ -33,7 +33,7 @@ def write_two_runs(folder, **columns) -> tuple:
 
 def test_the_output_says_at_which_k_each_file_is_higher(capsys):
     printed = output_of(capsys, "compare", *SHIPPED, *NUMERIC)
-    head, table, summary = printed.strip().split("\n\n")
+    head, table, summary, sentence = printed.strip().split("\n\n")
     assert head.splitlines() == [
         f"smollm2_{name}: 94 questions, 32 samples each in predictions, checked against reference "
         "with numeric."
@@ -46,6 +46,13 @@ def test_the_output_says_at_which_k_each_file_is_higher(capsys):
     assert " ".join(summary.split()).endswith(
         "By the band, smollm2_cool is higher from pass@1 to pass@4 and smollm2_warm is higher from "
         "pass@8 to pass@32."
+    )
+    assert " ".join(sentence.split()) == (
+        "On 94 questions with 32 samples each, smollm2_warm has a pass@32 of 80.9 % and "
+        "smollm2_cool one of 66.0 %: a difference of 14.9 percentage points (95 % confidence "
+        "interval 7.8 to 20.3, if the same questions were sampled again). By a simultaneous 95 % "
+        "confidence band over all 32 values of k, smollm2_cool is higher from pass@1 to pass@4 and "
+        "smollm2_warm is higher from pass@8 to pass@32."
     )
     one_k = output_of(capsys, "compare", *SHIPPED, *NUMERIC, "--k", 6)
     assert "By the band, neither is higher at any k." in " ".join(one_k.split())
@@ -108,7 +115,7 @@ def test_groups_of_questions_are_compared_for_themselves(capsys, tmp_path):
     }
     assert scores == plain | expected
     printed = output_of(capsys, "compare", a, b, "--groups", "topic", "--k", 1, 2)
-    headings = [block.split("  ")[0] for block in printed.split("\n\n")[1:-1]]
+    headings = [block.split("  ")[0] for block in printed.split("\n\n")[1:-2]]
     assert headings == ["all questions", "x", "y"]
     flags = ("--groups", "id", "--interval", "questions")
     assert "at-k: Group q0: " in error_of(capsys, "compare", a, b, *flags)

@@ -42,22 +42,25 @@ def test_csv_has_all_scores_in_full_precision_and_nothing_else(capsys, file):
     assert "use --format json" in error
 
 
-def test_markdown_and_latex_have_the_table_of_the_terminal(capsys, file):
+def test_markdown_and_latex_have_percentages_with_one_decimal(capsys, file):
     markdown = output_of(capsys, "gpassk", file, *FLAGS, "--format", "markdown")
     assert markdown.splitlines()[2:] == [
-        "|  | score |",
+        "| Score (%) | Estimate |",
         "|:--|--:|",
-        "| pass@2 | 1.0000 |",
-        "| pass^2 | 0.4167 |",
+        "| pass@2 | 100.0 |",
+        "| pass^2 | 41.7 |",
     ]
     latex = output_of(capsys, "gpassk", file, *FLAGS, "--format", "latex")
     assert latex.splitlines()[0].startswith("% 2 questions, 3 to 4 samples each")
     assert latex.splitlines()[2:] == [
+        r"% needs \usepackage{booktabs}",
         r"\begin{tabular}{lr}",
-        r" & score \\",
-        r"\hline",
-        r"pass@2 & 1.0000 \\",
-        r"pass\textasciicircum{}2 & 0.4167 \\",
+        r"\toprule",
+        r"Score (\%) & Estimate \\",
+        r"\midrule",
+        r"pass@2 & 100.0 \\",
+        r"pass\textasciicircum{}2 & 41.7 \\",
+        r"\bottomrule",
         r"\end{tabular}",
     ]
 
@@ -68,7 +71,7 @@ def test_special_characters_are_escaped(capsys, tmp_path):
     flags = ("--k", 1, "--include", "pass@k", "--format")
     assert "| a\\|b_%$#&{}~\\ |" in output_of(capsys, "gpassk", file, *flags, "markdown")
     latex = output_of(capsys, "gpassk", file, *flags, "latex")
-    assert r"a|b\_\%\$\#\&\{\}\textasciitilde{}\textbackslash{} \\" in latex
+    assert r"a|b\_\%\$\#\&\{\}\textasciitilde{}\textbackslash{} & 50.0 \\" in latex
 
 
 def test_comparisons_have_the_same_formats(capsys, tmp_path):
@@ -87,4 +90,4 @@ def test_comparisons_have_the_same_formats(capsys, tmp_path):
         assert float(row["band lo"]) == scores[f"{row['key']}_band_lo"]
         assert float(row["before"]) == scores[f"{row['key']}_a"]
     markdown = output_of(capsys, "compare", *files, "--k", 1, "--format", "markdown")
-    assert "|  | before | after | difference | lo | hi | band lo | band hi |" in markdown
+    assert "| Score (%) | before | after | Difference (95 % CI) |\n" in markdown

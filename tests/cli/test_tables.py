@@ -71,7 +71,7 @@ def test_a_sentence_below_the_limits_says_what_they_are_for(
     ]
     file = write_json_lines(tmp_path / "r.jsonl", rows)
     printed = output_of(capsys, metric, file, "--confidence", 0.9, *flags)
-    assert printed.split("\n\n")[-1] == f"{sentence}\n"
+    assert " ".join(printed.split("\n\n")[-1].split()) == sentence
 
 
 def test_without_limits_there_is_no_sentence_about_them(capsys, tmp_path):
@@ -96,7 +96,9 @@ def test_where_maj_at_k_is_shown_the_output_says_what_other_papers_call_so(
 ):
     file = write_json_lines(tmp_path / "s.jsonl", question_rows("samples", "answer"))
     printed = output_of(capsys, metric, file, *flags)
-    assert "The majority vote of most papers (maj@k, cons@64) is vote@k" in printed
+    assert "The majority vote of most papers (maj@k, cons@64) is vote@k" in " ".join(
+        printed.split()
+    )
     assert "most papers" not in output_of(capsys, "gpassk", file, "--k", 1)
 
 

@@ -28,7 +28,9 @@ from .comparison_tables import comparison_records, comparison_summary, compariso
 from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
 from .formats import Output
 from .leaderboard_tables import leaderboard_notes, leaderboard_records, leaderboard_tables
+from .paper_tables import paper_tables_of_many, paper_tables_of_two
 from .plot import check_plot, plot_comparison, scored_details
+from .sentences import sentence_of_many, sentence_of_two
 from .tables import describe_input
 
 _COMPARE_EXAMPLES = """\
@@ -125,8 +127,17 @@ def _output_of_two(
         scores,
         inputs,
         partial(comparison_tables, scores, names, groups),
+        partial(paper_tables_of_two, scores, found.keys, names, groups, measure.confidence),
         partial(comparison_records, scores, names, groups),
         [comparison_summary(scores, names, measure.interval, measure.confidence)],
+        [comparison_summary(scores, names, measure.interval, measure.confidence, for_paper=True)],
+        sentence_of_two(
+            scores,
+            names,
+            [run.outcomes.n for run in found.runs],
+            measure.interval,
+            measure.confidence,
+        ),
     )
 
 
@@ -142,8 +153,11 @@ def _output_of_many(
         board,
         inputs,
         partial(leaderboard_tables, board),
+        partial(paper_tables_of_many, board),
         partial(leaderboard_records, board),
         leaderboard_notes(board),
+        leaderboard_notes(board, for_paper=True),
+        sentence_of_many(board, [run.outcomes.n for run in found.runs]),
     )
 
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import itertools
-import textwrap
 from collections.abc import Mapping, Sequence
 
 from .formats import Cells
+from .paper_tables import p_value
 from .tables import group_heading
 
 INTERVAL_SCOPE = {
     "sampling": "if the same questions were sampled again",
     "posterior": "if the same questions were sampled again",
     "questions": "for other questions like these",
+}
+INTERVAL_NAME = {
+    "sampling": "confidence interval",
+    "posterior": "credible interval",
+    "questions": "confidence interval",
 }
 _COLUMNS = {
     "": "difference",
@@ -33,13 +38,17 @@ def comparison_tables(
     """
     headings = {"": "all questions" if groups else ""}
     headings |= {f"{group}/": group_heading(group) for group in groups}
+    columns = {**_COLUMNS, "": "diff"}  # so that most tables have 80 columns
     tables = []
     for prefix, heading in headings.items():
-        table = [[heading, *labels, *_COLUMNS.values()]]
-        for key in _compared_keys(scores):
-            both = [f"{scores[prefix + key + suffix]:.4f}" for suffix in ("_a", "_b")]
+        has_p = any(key.endswith("_p") for key in scores)
+        table = [[heading, *labels, *columns.values(), *["p"] * has_p]]
+        for key in compared_keys(scores):
+            name = prefix + key
+            both = [f"{scores[name + suffix]:.4f}" for suffix in ("_a", "_b")]
+            numbers = [f"{scores[name + suffix]:+.4f}" for suffix in columns]
             table.append(
-                [key, *both, *(f"{scores[prefix + key + suffix]:+.4f}" for suffix in _COLUMNS)]
+                [key, *both, *numbers, *map(p_value, [scores[f"{name}_p"]] if has_p else [])]
             )
         tables.append(table)
     return tables
@@ -51,7 +60,7 @@ def comparison_records(
     """Return the comparisons of all questions and of each group in one table, in full precision."""
     table = [["group", "key", *labels, *_COLUMNS.values()]]
     for group in ["", *groups]:
-        for key in _compared_keys(scores):
+        for key in compared_keys(scores):
             name = f"{group}/{key}" if group else key
             suffixes = ("_a", "_b", *_COLUMNS)
             table.append([group, key, *(str(scores[name + suffix]) for suffix in suffixes)])
@@ -59,24 +68,50 @@ def comparison_records(
 
 
 def comparison_summary(
-    scores: Mapping[str, float], labels: Sequence[str], interval: str, confidence: float
+    scores: Mapping[str, float],
+    labels: Sequence[str],
+    interval: str,
+    confidence: float,
+    for_paper: bool = False,
 ) -> str:
-    """Return sentences that explain the limits, and say at which k one file scores higher."""
+    """Return sentences that explain the limits, and say at which k one file scores higher.
+
+    Args:
+        scores: of `at_k.compare`.
+        labels: the names of both runs.
+        interval: the method of the intervals.
+        confidence: of the intervals.
+        for_paper: whether limits are in parentheses, and not in columns lo and hi.
+    """
+    percent = f"{100 * confidence:g} %"
+    limits, band = ("lo and hi", "band lo and band hi")
+    if for_paper:
+        limits, band = f"{percent} CI", f"{percent} band"
+    parts = [
+        f"{limits}: {percent} {INTERVAL_NAME[interval]} of the difference at each k, "
+        f"{INTERVAL_SCOPE[interval]}."
+    ]
+    if len(compared_keys(scores)) > 1 or not for_paper:
+        parts.append(
+            f"{band}: simultaneous {percent} confidence band over all k. By the band, "
+            f"{band_conclusion(scores, labels)}."
+        )
+    if any(key.endswith("_p") for key in scores):
+        parts.append("p: the smallest miscoverage at which the interval excludes 0.")
+    return " ".join(parts)
+
+
+def band_conclusion(scores: Mapping[str, float], labels: Sequence[str]) -> str:
+    """Return the k at which the band excludes 0, as a clause."""
     runs = []
-    keys_by_sign = itertools.groupby(_compared_keys(scores), lambda key: _band_sign(scores, key))
+    keys_by_sign = itertools.groupby(compared_keys(scores), lambda key: _band_sign(scores, key))
     for sign, group in keys_by_sign:
         keys = list(group)
         where = f"at {keys[0]}" if len(keys) == 1 else f"from {keys[0]} to {keys[-1]}"
         if sign != 0:
             label = labels[1] if sign > 0 else labels[0]
             runs.append(f"{label} is higher {where}")
-    conclusion = " and ".join(runs) or "neither is higher at any k"
-    percent = f"{100 * confidence:g} %"
-    return textwrap.fill(
-        f"lo and hi: {percent} confidence interval of the difference at each k, "
-        f"{INTERVAL_SCOPE[interval]}. band lo and band hi: simultaneous {percent} confidence "
-        f"band over all k. By the band, {conclusion}."
-    )
+    return " and ".join(runs) or "neither is higher at any k"
 
 
 def _band_sign(scores: Mapping[str, float], key: str) -> int:
@@ -86,6 +121,6 @@ def _band_sign(scores: Mapping[str, float], key: str) -> int:
     return -1 if scores[f"{key}_band_hi"] < 0 else 0
 
 
-def _compared_keys(scores: Mapping[str, float]) -> list[str]:
+def compared_keys(scores: Mapping[str, float]) -> list[str]:
     """Return the keys of the differences for all questions."""
     return [key for key in scores if f"{key}_band_lo" in scores and "/" not in key]

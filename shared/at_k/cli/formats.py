@@ -7,6 +7,7 @@ import io
 import json
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,16 +25,22 @@ class Output:
     Attributes:
         scores: the dict of scores, for JSON.
         input: a sentence for each file: what was read.
-        tables: returns the tables of scores, as people read them.
+        tables: returns the tables of scores, for the terminal.
+        paper: returns them as papers print them, for Markdown and LaTeX.
         records: returns one table of all scores with full precision, as programs read them.
-        notes: sentences about the scores.
+        notes: sentences that explain the tables.
+        paper_notes: the same for the tables of papers. Default: notes.
+        sentence: a sentence about the result that a paper can use, or an empty text.
     """
 
     scores: dict[str, Any]
     input: Sequence[str]
     tables: Callable[[], Sequence[Cells]]
+    paper: Callable[[], Sequence[Cells]]
     records: Callable[[], Cells]
     notes: Sequence[str] = ()
+    paper_notes: Sequence[str] | None = None
+    sentence: str = ""
 
     def printed(self, output_format: str) -> str:
         """Return the output in one of FORMATS_OF_OUTPUT.
@@ -45,14 +52,22 @@ class Output:
         if output_format == "csv":
             stream = io.StringIO()
             csv.writer(stream, lineterminator="\n").writerows(self.records())
-            print("\n".join([*self.input, *self.notes]), file=sys.stderr)
+            sentences = [*self.input, *self.notes, self.sentence]
+            print("\n".join(filter(None, sentences)), file=sys.stderr)
             return stream.getvalue().rstrip("\n")
         start = "% " if output_format == "latex" else ""
         render = {"table": aligned, "markdown": _markdown, "latex": _latex}[output_format]
-        sentences = ["\n".join(f"{start}{line}" for line in self.input)]
-        tables = [render(table) for table in self.tables()]
-        notes = [f"{start}{line}" for note in self.notes for line in note.splitlines()]
-        return "\n\n".join([*sentences, *tables, *(["\n".join(notes)] if notes else [])])
+        source, notes = self.tables, self.notes
+        if output_format != "table":
+            source, notes = self.paper, notes if self.paper_notes is None else self.paper_notes
+        notes = [textwrap.fill(note, 78) for note in notes]
+        blocks = [
+            "\n".join(f"{start}{line}" for line in self.input),
+            *(render(table) for table in source()),
+            "\n".join(f"{start}{line}" for note in notes for line in note.splitlines()),
+            textwrap.fill(_latex_text(self.sentence) if start else self.sentence, 80),
+        ]
+        return "\n\n".join(filter(None, blocks))
 
 
 def aligned(table: Cells) -> str:
@@ -79,13 +94,28 @@ def _markdown(table: Cells) -> str:
 
 
 def _latex(table: Cells) -> str:
-    """Return a tabular, which needs no package."""
+    """Return a tabular with the rules of the package booktabs."""
     columns = "l" + "r" * (len(table[0]) - 1)
-    lines = [" & ".join(map(_latex_text, row)) + r" \\" for row in table]
-    body = "\n".join([lines[0], r"\hline", *lines[1:]])
-    return f"\\begin{{tabular}}{{{columns}}}\n{body}\n\\end{{tabular}}"
+    head, *lines = (" & ".join(map(_latex_text, row)) + r" \\" for row in table)
+    body = [r"\toprule", head, r"\midrule", *lines, r"\bottomrule"]
+    return "\n".join(
+        [
+            r"% needs \usepackage{booktabs}",
+            rf"\begin{{tabular}}{{{columns}}}",
+            *body,
+            r"\end{tabular}",
+        ]
+    )
 
 
 def _latex_text(text: str) -> str:
-    named = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
-    return re.sub(r"[\\^~&%$#_{}]", lambda found: named.get(found[0], f"\\{found[0]}"), text)
+    named = {
+        "\\": r"\textbackslash{}",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+    }
+    text = re.sub(r"[\\^~&%$#_{}<>]", lambda found: named.get(found[0], f"\\{found[0]}"), text)
+    text = re.sub(r"(?<=\d) (?=\\%)", r"\\,", text)
+    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", text)  # a minus, and no hyphen

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from .comparison_tables import INTERVAL_SCOPE
+from .comparison_tables import INTERVAL_NAME, INTERVAL_SCOPE
 from .formats import Cells
+from .paper_tables import p_value
 from .tables import group_heading
 
 _MOST_PAIRS = 15  # up to which the differences are in a table of their own
@@ -29,13 +29,13 @@ def leaderboard_tables(board: Mapping[str, Any]) -> list[Cells]:
     for heading, each in {"all questions" if groups else "": board, **groups}.items():
         title = group_heading(heading) if groups else ""
         tables += [_table_of_runs(each, key, title) for key in _keys(each)]
-        if 0 < len(each["pairs"]) <= _MOST_PAIRS:
+        if _shows_pairs(each):
             tables.append(_table_of_pairs(each))
     return tables
 
 
 def _table_of_runs(board: Mapping[str, Any], key: str, heading: str) -> Cells:
-    table = [[heading, key, "lo", "hi", "rank", "possible", "letters"]]
+    table = [[heading, key, "lo", "hi", "rank", "rank interval", "letters"]]
     for row in board["runs"]:
         if row["key"] == key:
             numbers = [f"{row[name]:.4f}" for name in ("score", "lo", "hi")]
@@ -51,7 +51,7 @@ def _table_of_pairs(board: Mapping[str, Any]) -> Cells:
     for pair in board["pairs"]:
         title = f"{pair['a']} - {pair['b']}" + (f", {pair['key']}" if several else "")
         cells = [
-            f"{pair[name]:.4f}" if name.startswith("p") else f"{pair[name]:+.4f}" for name in names
+            p_value(pair[name]) if name.startswith("p") else f"{pair[name]:+.4f}" for name in names
         ]
         table.append([title, *cells])
     return table
@@ -66,22 +66,37 @@ def leaderboard_records(board: Mapping[str, Any]) -> Cells:
     return table
 
 
-def leaderboard_notes(board: Mapping[str, Any]) -> list[str]:
-    """Return sentences that explain the limits, the ranks and the letters."""
+def leaderboard_notes(board: Mapping[str, Any], for_paper: bool = False) -> list[str]:
+    """Return sentences that explain the limits, the ranks and the letters.
+
+    Args:
+        board: of `at_k.leaderboard`.
+        for_paper: whether limits are in parentheses, and not in columns lo and hi.
+    """
     percent = f"{100 * board['confidence']:g} %"
     scope = INTERVAL_SCOPE[board["interval"]]
+    limits = f"{percent} CI" if for_paper else "lo and hi"
     over = " and k" if len(_keys(board)) > 1 else ""
     notes = (
-        f"lo and hi: {percent} confidence interval of each score, {scope}. The ranks under "
-        f"`possible` and the letters follow from {percent} confidence intervals of all pairwise "
+        f"{limits}: {percent} {INTERVAL_NAME[board['interval']]} of each score, {scope}. The rank "
+        f"intervals and the letters follow from {percent} confidence intervals of all pairwise "
         f"differences together, over all pairs{over}: runs that share a letter cannot be told "
         f"apart."
     )
-    if len(board["pairs"]) > _MOST_PAIRS:
+    if "p" in board["pairs"][0]:
+        notes += " p: the smallest miscoverage at which an interval excludes 0."
+    if for_paper:
+        return [notes]
+    if not _shows_pairs(board):
         notes += f" The {len(board['pairs'])} differences are in the output of --format json."
     else:
         notes += " band lo and band hi are these limits; lo and hi of a difference are its own."
-    return [textwrap.fill(notes)]
+    return [notes]
+
+
+def _shows_pairs(board: Mapping[str, Any]) -> bool:
+    """Whether the differences have a table: if there are few, or if p-values were requested."""
+    return len(board["pairs"]) <= _MOST_PAIRS or "p" in board["pairs"][0]
 
 
 def _keys(board: Mapping[str, Any]) -> list[str]:

@@ -17,6 +17,7 @@ from ..readers.cells import as_outcome
 from ..readers.questions import read_questions
 from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
 from .formats import Output
+from .paper_tables import paper_notes, paper_tables_of_scores
 from .plot import check_plot, check_scores_to_plot, plot_scores, scored_details
 from .tables import describe_input, score_notes, score_records, score_tables
 
@@ -62,12 +63,13 @@ def _score_files(
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
         scores = metric.compute(**questions.arguments, **parameters)
     checker = parameters.get("check_correct_fn", "exact_match")
+    confidence = parameters.get("confidence", defaults.get("confidence"))
     if plot is not None:
         plot_scores(
             plot,
             scores,
             **scored_details(questions, checker),
-            confidence=parameters.get("confidence", defaults["confidence"]),
+            confidence=confidence,
             # Where the scores do not name their intervals, this is the default of the metric.
             interval=parameters.get("interval") or "posterior",
         )
@@ -75,7 +77,9 @@ def _score_files(
         scores,
         [describe_input(questions, checker)],
         functools.partial(score_tables, scores),
+        functools.partial(paper_tables_of_scores, scores, confidence),
         functools.partial(score_records, scores),
         score_notes(scores, parameters.get("interval")),
+        paper_notes(scores, parameters.get("interval"), confidence),
     )
     return output.printed(output_format)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..inputs.columns import given_per_question, samples_per_question
@@ -81,7 +81,7 @@ def score_tables(scores: dict[str, Any]) -> list[Cells]:
     there is a table for all questions and one for each group. Scores of single questions follow in
     a table of their own.
     """
-    values, rows, labels = _layout(scores)
+    values, rows, labels = layout(scores)
     headings = {"": "all questions" if labels else ""}
     headings |= {f"{label}/": group_heading(label) for label in labels}
     if any(f"{row}_lo" in values for row in rows):
@@ -92,14 +92,19 @@ def score_tables(scores: dict[str, Any]) -> list[Cells]:
         head = ["", *headings.values()] if labels else ["", "score"]
         lines = [[row, *(_cell(values[prefix + row]) for prefix in headings)] for row in rows]
         tables = [[head, *lines]]
-    if "per_question" in scores:
-        per_question = scores["per_question"]
-        lines = [
-            [str(question), *(_cell(value) for value in values_of_one)]
-            for question, values_of_one in enumerate(zip(*per_question.values(), strict=True))
-        ]
-        tables.append([["question", *per_question], *lines])
-    return tables
+    return [*tables, *per_question_table(scores)]
+
+
+def per_question_table(scores: Mapping[str, Any]) -> list[Cells]:
+    """Return the table of the scores of single questions, if there are any."""
+    if "per_question" not in scores:
+        return []
+    per_question = scores["per_question"]
+    lines = [
+        [str(question), *(_cell(value) for value in values_of_one)]
+        for question, values_of_one in enumerate(zip(*per_question.values(), strict=True))
+    ]
+    return [[["question", *per_question], *lines]]
 
 
 def score_records(scores: dict[str, Any]) -> Cells:
@@ -112,7 +117,7 @@ def score_records(scores: dict[str, Any]) -> Cells:
     """
     if "per_question" in scores:
         raise ValueError("CSV has no scores of single questions: use --format json.")
-    values, rows, labels = _layout(scores)
+    values, rows, labels = layout(scores)
     suffixes = [suffix for suffix in _SUFFIXES if any(key + suffix in values for key in rows)]
     table = [["group", "key", *(_SUFFIXES[suffix] for suffix in suffixes)]]
     for label, prefix in {"": "", **{label: f"{label}/" for label in labels}}.items():
@@ -122,7 +127,7 @@ def score_records(scores: dict[str, Any]) -> Cells:
     return table
 
 
-def _layout(scores: dict[str, Any]) -> tuple[dict[str, Any], list[str], list[str]]:
+def layout(scores: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], list[str]]:
     """Return the values by key, the keys of scores of all questions, and the labels of groups."""
     values = {key: value for key, value in scores.items() if key != "per_question"}
     of_intervals = {key + suffix for key in values for suffix in _SUFFIXES if suffix}
@@ -131,12 +136,19 @@ def _layout(scores: dict[str, Any]) -> tuple[dict[str, Any], list[str], list[str
     return values, [key for key in keys if "/" not in key], list(labels)
 
 
-def score_notes(scores: dict[str, Any], interval: str | None) -> list[str]:
+def score_notes(
+    scores: dict[str, Any],
+    interval: str | None,
+    limits: str = "lo and hi are limits",
+    band: str = "band lo and band hi are limits",
+) -> list[str]:
     """Return the sentences below the tables: what the limits are for, and which vote maj@k is.
 
     Args:
         scores: of `compute`.
         interval: the requested interval method, or None for the default.
+        limits: what the tables call the limits.
+        band: what they call those of the simultaneous band.
     """
     notes = []
     # Without names the interval is the requested one, or the default of bayes_at_n.
@@ -145,12 +157,12 @@ def score_notes(scores: dict[str, Any], interval: str | None) -> list[str]:
     if not names and any(key.endswith("_lo") for key in scores):
         methods = {interval or "posterior"}
     if methods == {"questions"}:
-        notes.append("lo and hi are limits for other questions like these.")
+        notes.append(f"{limits} for other questions like these.")
     elif methods:
         others = "; by `questions`, for other questions like these" * ("questions" in methods)
-        notes.append(f"lo and hi are limits for the same questions, sampled again{others}.")
+        notes.append(f"{limits} for the same questions, sampled again{others}.")
     if any(key.endswith("_band_lo") for key in scores):
-        notes.append("band lo and band hi are limits that cover each score at all k together.")
+        notes.append(f"{band} that cover each score at all k together.")
     notes += [f"{name.replace('none', 'No interval', 1)}." for name in sorted(names - methods)]
     if any(key.rpartition("/")[2].startswith("maj@") for key in scores):
         notes.append(

@@ -1,0 +1,108 @@
+"""Sentences about a comparison that a paper can use as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .comparison_tables import INTERVAL_NAME, INTERVAL_SCOPE, band_conclusion, compared_keys
+from .paper_tables import Scale, scale_of_many, scale_of_two
+
+_MOST_NAMES = 5  # up to which runs are listed by name
+
+
+def sentence_of_two(
+    scores: Mapping[str, float],
+    names: Sequence[str],
+    sizes: Sequence[np.ndarray],
+    interval: str,
+    confidence: float,
+) -> str:
+    """Return the difference at the largest k, and at which k the band excludes 0.
+
+    Args:
+        scores: of `at_k.compare`.
+        names: of both runs.
+        sizes: for each run (M,) numbers of samples.
+        interval: the method of the intervals.
+        confidence: of the intervals.
+    """
+    keys = compared_keys(scores)
+    key, scale = keys[-1], scale_of_two(scores, keys)
+    order = [1, 0] if scores[key] >= 0 else [0, 1]
+    best, other = (f"{names[run]}" for run in order)
+    values = [_with_unit(scale, scores[f"{key}_{'ab'[run]}"]) for run in order]
+    limits = [scores[f"{key}_lo"], scores[f"{key}_hi"]]
+    if scores[key] < 0:
+        limits = [-limit for limit in limits[::-1]]
+    unit = " percentage points" if scale.percent else ""
+    sentence = (
+        f"On {_questions(sizes)}, {best} has {_article(key)} of {values[0]} and {other} one of "
+        f"{values[1]}: a difference of {scale.number(abs(scores[key]))}{unit} "
+        f"({_interval(scale, limits, interval, confidence)})."
+    )
+    if len(keys) == 1:
+        return sentence
+    return (
+        f"{sentence} By a simultaneous {100 * confidence:g} % confidence band over all "
+        f"{len(keys)} values of k, {band_conclusion(scores, names)}."
+    )
+
+
+def sentence_of_many(board: Mapping[str, Any], sizes: Sequence[np.ndarray]) -> str:
+    """Return the highest score, and which runs it differs from."""
+    key = board["runs"][-1]["key"]
+    rows = [row for row in board["runs"] if row["key"] == key]
+    best, scale, confidence = rows[0], scale_of_many(board), board["confidence"]
+    limits = [best["lo"], best["hi"]]
+    pairs = [pair for pair in board["pairs"] if pair["key"] == key]
+    behind = [pair["b"] for pair in pairs if pair["a"] == best["run"] and pair["band_lo"] > 0]
+    equal = [row["run"] for row in rows[1:] if row["run"] not in behind]
+    number, ks = len(board["pairs"]), len({pair["key"] for pair in board["pairs"]})
+    over = f"{number} pairwise differences" + (f" at {ks} values of k" if ks > 1 else "")
+    found = f"{best['run']} has the highest {key}, {_with_unit(scale, best['score'])}"
+    text = (
+        f"Of {len(rows)} runs on {_questions(sizes)}, {found} "
+        f"({_interval(scale, limits, board['interval'], confidence)}). "
+        f"By simultaneous {100 * confidence:g} % confidence intervals of all {over}, it "
+    )
+    if not behind:
+        return f"{text}cannot be told apart from any other run."
+    text += f"is higher than that of {_names(behind, len(rows) - 1)}"
+    return f"{text}; {_names(equal, len(rows) - 1)} cannot be told apart." if equal else f"{text}."
+
+
+def _questions(sizes: Sequence[np.ndarray]) -> str:
+    """The numbers of questions and samples."""
+    ranges = dict.fromkeys((int(n.min()), int(n.max())) for n in sizes)
+    if len(ranges) > 2:
+        ranges = {(min(low for low, _ in ranges), max(high for _, high in ranges)): None}
+    number = " and ".join(f"{low}" if low == high else f"{low} to {high}" for low, high in ranges)
+    samples = "1 sample" if number == "1" else f"{number} samples"
+    questions = len(sizes[0])
+    return f"{questions} question{'s' * (questions != 1)} with {samples} each"
+
+
+def _article(key: str) -> str:
+    return f"an {key}" if key[0] in "aAF" else f"a {key}"
+
+
+def _with_unit(scale: Scale, value: float) -> str:
+    return scale.number(value) + (" %" if scale.percent else "")
+
+
+def _interval(scale: Scale, limits: Sequence[float], interval: str, confidence: float) -> str:
+    lo, hi = (scale.number(limit) for limit in limits)
+    return (
+        f"{100 * confidence:g} % {INTERVAL_NAME[interval]} {lo} to {hi}, {INTERVAL_SCOPE[interval]}"
+    )
+
+
+def _names(runs: Sequence[str], others: int) -> str:
+    if len(runs) == others:
+        return "every other run" if others > 1 else runs[0]
+    if len(runs) > _MOST_NAMES:
+        return f"{len(runs)} of the other {others} runs"
+    return " and ".join([", ".join(runs[:-1]), runs[-1]] if len(runs) > 1 else runs)

@@ -1,0 +1,147 @@
+"""`at-k compare` with three files or more: the leaderboard, its tables, sentences and errors."""
+
+import csv
+import io
+import json
+
+import at_k
+import numpy as np
+import pytest
+from at_k.cli.command import main
+from run_command import error_of, output_of, scores_of, write_json_lines
+
+NAMES = ["small", "medium", "large"]
+
+
+def outcomes() -> dict[str, list[list[int]]]:
+    rng = np.random.default_rng(0)
+    p = rng.random((30, 1))
+    return {
+        name: (rng.random((30, 8)) < p ** (1.5 - i / 2)).astype(int).tolist()
+        for i, name in enumerate(NAMES)
+    }
+
+
+@pytest.fixture
+def files(tmp_path):
+    return [
+        write_json_lines(
+            tmp_path / f"{name}.jsonl",
+            [{"id": f"q{i}", "outcomes": x, "topic": "xy"[i % 2]} for i, x in enumerate(rows)],
+        )
+        for name, rows in outcomes().items()
+    ]
+
+
+def test_json_is_the_dict_of_the_function(capsys, files):
+    flags = "--metric pass^k --k 1 2 --interval questions --confidence 0.9 --p-values"
+    board = scores_of(capsys, "compare", *files, *flags.split())
+    assert board == at_k.leaderboard(outcomes(), "pass^k", [1, 2], "questions", 0.9, p_values=True)
+    assert scores_of(capsys, "compare", *files) == at_k.leaderboard(outcomes())
+
+
+def test_questions_are_matched_and_missing_ones_are_refused_by_name(capsys, files):
+    expected = scores_of(capsys, "compare", *files)
+    rows = [json.loads(line) for line in files[1].read_text().splitlines()]
+    write_json_lines(files[1], rows[::-1])
+    assert scores_of(capsys, "compare", *files) == expected
+    write_json_lines(files[1], rows[2:])
+    error = error_of(capsys, "compare", *files)
+    assert "medium lacks 2 of the questions of small, such as id 'q0'" in error
+
+
+def test_groups_have_leaderboards_of_their_own(capsys, files):
+    board = scores_of(capsys, "compare", *files, "--groups", "topic", "--k", 4)
+    halves = {name: rows[1::2] for name, rows in outcomes().items()}
+    assert board["groups"]["y"] == at_k.leaderboard(halves, k=4)
+    printed = output_of(capsys, "compare", *files, "--groups", "topic", "--k", 4)
+    assert [line.split()[0] for line in printed.splitlines() if line.endswith("letters")] == [
+        "all",
+        "x",
+        "y",
+    ]
+
+
+def test_the_tables_are_explained(capsys, files):
+    printed = output_of(capsys, "compare", *files, "--k", 4, "--p-values")
+    _, runs, pairs, notes, sentence = printed.strip().split("\n\n")
+    assert runs.splitlines()[0].split() == [
+        "pass@4",
+        "lo",
+        "hi",
+        "rank",
+        "rank",
+        "interval",
+        "letters",
+    ]
+    assert [line.split()[0] for line in runs.splitlines()[2:]] == NAMES[::-1]
+    assert pairs.splitlines()[0].split()[-3:] == ["p", "adjusted", "p"]
+    assert len(pairs.splitlines()) == 2 + 3
+    assert max(map(len, runs.splitlines())) <= 80
+    assert "runs that share a letter cannot be told apart" in " ".join(notes.split())
+    assert " ".join(sentence.split()).startswith(
+        "Of 3 runs on 30 questions with 8 samples each, large has the highest pass@4, "
+    )
+
+
+def test_papers_get_scores_with_limits_ranks_and_letters(capsys, files):
+    board = scores_of(capsys, "compare", *files, "--k", 4)
+    first = board["runs"][0]
+    lo, hi = (f"{100 * first[limit]:.1f}" for limit in ("lo", "hi"))
+    cell = f"{100 * first['score']:.1f} ({lo}, {hi})"
+    rank = f"1 ({first['rank_lo']}, {first['rank_hi']})"
+    markdown = output_of(capsys, "compare", *files, "--k", 4, "--format", "markdown")
+    assert "| Run | pass@4 in % (95 % CI) | Letters | Rank (95 % CI) |" in markdown
+    assert f"| large | {cell} | {first['letters']} | {rank} |" in markdown
+    latex = output_of(capsys, "compare", *files, "--k", 1, 4, "--format", "latex")
+    assert r"Run & pass@1 in \% (95\,\% CI) &  & pass@4 in \% (95\,\% CI) &  \\" in latex
+    assert f"& {cell} & " in latex
+    assert latex.count(r"\midrule") == 1
+    main(["compare", *map(str, files), "--k", "4", "--format", "csv"])
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [float(row["score"]) for row in rows] == [row["score"] for row in board["runs"]]
+
+
+def test_names_are_given_or_those_of_the_files(capsys, files, tmp_path):
+    board = scores_of(capsys, "compare", *files, "--names", "a", "b", "c")
+    assert {row["run"] for row in board["runs"]} == {"a", "b", "c"}
+    error = error_of(capsys, "compare", *files, "--names", "a", "b", "a")
+    assert "'a' is not unique" in error
+    assert "2 names for 3 files" in error_of(capsys, "compare", *files, "--names", "a", "b")
+    assert "There is one file" in error_of(capsys, "compare", files[0])
+    folders = []
+    for name, rows in outcomes().items():
+        (tmp_path / name).mkdir()
+        lines = [{"outcomes": row} for row in rows]
+        folders.append(write_json_lines(tmp_path / name / "samples.jsonl", lines))
+    board = scores_of(capsys, "compare", *folders)
+    assert {row["run"] for row in board["runs"]} == set(NAMES)
+    board = scores_of(capsys, "compare", *[folders[0]] * 3)
+    assert {row["run"] for row in board["runs"]} == {"A", "B", "C"}
+
+
+def test_an_error_names_the_run_and_the_question(capsys, files):
+    rows = [json.loads(line) for line in files[2].read_text().splitlines()]
+    rows[5]["outcomes"] = [1, 0]
+    write_json_lines(files[2], rows)
+    error = error_of(capsys, "compare", *files, "--k", 4)
+    assert "large: k is 4, but question 5 has n = 2 scored samples" in error
+
+
+def test_rewards_have_their_own_unit(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    files = [
+        write_json_lines(
+            tmp_path / f"{name}.jsonl",
+            [{"outcomes": row} for row in rng.normal(i, 1, (20, 4)).tolist()],
+        )
+        for i, name in enumerate(NAMES)
+    ]
+    markdown = output_of(
+        capsys, "compare", *files, "--metric", "max@k", "--k", 2, "--format", "markdown"
+    )
+    board = scores_of(capsys, "compare", *files, "--metric", "max@k", "--k", 2)
+    assert f"| large | {board['runs'][0]['score']:.3f} (" in markdown
+    assert "percentage" not in markdown
+    two = output_of(capsys, "compare", *files[:2], "--metric", "avg@N")
+    assert "medium has an avg@4 of " in " ".join(two.split())
