@@ -4583,7 +4583,7 @@ def confidence_of_each(
     """
     alpha, normal = 1 - confidence, NormalDist()
     least, most = (-normal.inv_cdf(alpha / 2 / each) for each in (1, number))
-    for _ in range(50):
+    for _ in range(40):
         c = (least + most) / 2
         least, most = (c, most) if exceedance(c) > alpha else (least, c)
     return min(max(confidence, 1 - 2 * normal.cdf(-most)), math.nextafter(1.0, 0.0))

@@ -73,7 +73,10 @@ def paper_tables_of_scores(scores: Mapping[str, Any], confidence: float | None) 
             band = [band_heading(confidence)]
 
     def cells(key: str) -> list[str]:
-        return [_cell(scale, values, key), *(_limits(scale, values, f"{key}_band") for _ in band)]
+        return [
+            _estimate_cell(scale, values, key),
+            *(_limits(scale, values, f"{key}_band") for _ in band),
+        ]
 
     if len(keys) < len(parts):
         columns = keys
@@ -88,7 +91,7 @@ def paper_tables_of_scores(scores: Mapping[str, Any], confidence: float | None) 
     return [[[scale.heading, *head], *rows], *per_question_table(scores)]
 
 
-def _cell(scale: Scale, values: Mapping[str, Any], key: str) -> str:
+def _estimate_cell(scale: Scale, values: Mapping[str, Any], key: str) -> str:
     if key not in values:
         return ""
     return f"{scale.number(values[key])} {_limits(scale, values, key)}".strip()

@@ -70,8 +70,8 @@ def sentence_of_many(board: Mapping[str, Any], sizes: Sequence[np.ndarray]) -> s
     )
     if not behind:
         return f"{text}cannot be told apart from any other run."
-    text += f"is higher than that of {_names(behind, len(rows) - 1)}"
-    return f"{text}; {_names(equal, len(rows) - 1)} cannot be told apart." if equal else f"{text}."
+    text += f"is higher than that of {_listed(behind, len(rows) - 1)}"
+    return f"{text}; {_listed(equal, len(rows) - 1)} cannot be told apart." if equal else f"{text}."
 
 
 def _questions(sizes: Sequence[np.ndarray]) -> str:
@@ -100,7 +100,7 @@ def _interval(scale: Scale, limits: Sequence[float], interval: str, confidence: 
     )
 
 
-def _names(runs: Sequence[str], others: int) -> str:
+def _listed(runs: Sequence[str], others: int) -> str:
     if len(runs) == others:
         return "every other run" if others > 1 else runs[0]
     if len(runs) > _MOST_NAMES:
