@@ -184,3 +184,13 @@ def test_the_help_has_the_texts_of_the_docstring_of_the_function(capsys):
         assert flag in text
     assert "the interval at each k, and of the simultaneous band over all k" in text
     assert not {"--R-a", "--executor"} & {*itertools.chain(text.split())}
+
+
+def test_questions_that_are_matched_by_their_order_are_said_to_be(capsys, tmp_path):
+    a = write_json_lines(tmp_path / "a.jsonl", [{"correct": [1, 0]}, {"correct": [1, 1]}])
+    b = write_json_lines(tmp_path / "b.jsonl", [{"id": i, "correct": [1, 0]} for i in (1, 2)])
+    by_order = "are those of {} in the same order, as no column in both identifies them."
+    assert by_order.format("a") in output_of(capsys, "compare", a, b)
+    assert by_order.format("b") in output_of(capsys, "compare", b, a)
+    c = write_json_lines(tmp_path / "c.jsonl", [{"id": i, "correct": [1, 1]} for i in (2, 1)])
+    assert "in the same order" not in output_of(capsys, "compare", b, c)

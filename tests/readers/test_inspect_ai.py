@@ -92,6 +92,16 @@ def test_several_logs_in_a_data_frame_are_refused(tmp_path, capsys):
     assert "max@1" in output_of(capsys, "max_at_k", file, *flags, "--where", "eval_id=other")
 
 
+def test_the_scorer_of_one_log_in_a_data_frame_need_not_be_named(tmp_path):
+    import pandas
+
+    frame = pandas.read_parquet(FOLDER / "samples_df.parquet")
+    scores = [name for name in frame if name.startswith("score_")]
+    other = frame.drop(columns=scores).assign(eval_id="other", score_match="C")
+    both = pandas.concat([frame, other])
+    assert at_k.read(both, where={"eval_id": "other"})["predictions"] == [[1] * 4] * 4
+
+
 def test_the_first_line_names_harness_model_and_task(capsys):
     printed = output_of(capsys, "gpassk", FOLDER / "sums.json", "--k", 1)
     assert printed.startswith("inspect_ai, model mockllm/model, task sums: 4 questions, 4 samples")

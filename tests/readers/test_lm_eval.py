@@ -35,6 +35,25 @@ def test_several_filters_are_refused(capsys):
     assert "--where filter=strict" in error
 
 
+def test_a_filter_that_keeps_all_responses_can_be_chosen_beside_one_that_takes_the_first(
+    tmp_path, capsys
+):
+    rows = [
+        json.loads(line) | {"filter": name or json.loads(line)["filter"]}
+        for task, name in (("sums_pass", None), ("sums_first", "first"))
+        for line in samples_of(task).read_text().splitlines()
+    ]
+    file = tmp_path / samples_of("sums_pass").name
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for name in ("strict", "flexible"):
+        scores = pass_at_k_of(file, where={"filter": name})
+        assert scores == pass_at_k_of(samples_of("sums_pass"), where={"filter": name})
+    assert "--where filter=strict" in error_of(capsys, "gpassk", file)
+    error = error_of(capsys, "gpassk", file, "--where", "filter=first")
+    assert "resps and filtered_resps" in error
+    assert "--predictions" in error
+
+
 def test_without_a_filter_all_repeats_are_read():
     # The harness scores the first response of each document, which it keeps.
     arguments = at_k.read(samples_of("sums_plain"))
@@ -92,3 +111,5 @@ def test_tasks_of_several_files_are_groups():
     arguments = at_k.read(files, outcomes="exact_match")
     assert arguments["groups"] == ["sums_once"] * 4 + ["sums_first"] * 4
     assert len(arguments["predictions"]) == 8
+    read = at_k.read([samples_of("sums_plain"), samples_of("sums_once")], predictions="resps")
+    assert [len(samples) for samples in read["predictions"]] == [4] * 4 + [1] * 4

@@ -95,6 +95,39 @@ def test_the_number_of_a_row_may_vary(tmp_path):
     assert read_rows(tmp_path, rows) == {"predictions": [[1, 1]] * 2}
 
 
+# --- The same sample twice --------------------------------------------------------------
+
+TWICE = [{"id": i, "sample_id": j, "correct": int(j == 1)} for i in "ab" for j in range(3)]
+
+
+@pytest.mark.parametrize("name", ["sample_id", "Sample_Idx", "completion_id", "epoch"])
+def test_the_same_sample_twice_is_refused(capsys, tmp_path, name):
+    rows = [{name if key == "sample_id" else key: x for key, x in row.items()} for row in TWICE]
+    assert read_rows(tmp_path, rows) == {"predictions": [[0, 1, 0]] * 2}
+    message = rf"rows 4 and 6 \(from 0\) have the same sample: {name} 1 of id 'b'\. Leave out one"
+    with pytest.raises(SelectionError, match=message):
+        read_rows(tmp_path, [*rows, rows[4]])
+    assert read_rows(tmp_path, [*rows, rows[4]], pool=name) == {
+        "predictions": [[0, 1, 0], [0, 1, 0, 1]]
+    }
+    file = write_json_lines(tmp_path / "rows.jsonl", [*rows, rows[4]])
+    assert error_of(capsys, "gpassk", file).endswith(f"Add --pool {name}.\n")
+
+
+def test_samples_of_pooled_runs_may_have_the_same_numbers(tmp_path):
+    rows = [{"run_name": run, **row} for run in "xy" for row in TWICE]
+    assert read_rows(tmp_path, rows, pool="run_name") == {"predictions": [[0, 1, 0] * 2] * 2}
+    with pytest.raises(SelectionError, match="have the same sample"):
+        read_rows(tmp_path, [*rows, rows[0]], pool="run_name")
+
+
+def test_equal_answers_and_numbers_that_all_samples_share_are_no_repeated_samples(tmp_path):
+    rows = [{**row, "sample_id": 1} for row in TWICE]
+    assert read_rows(tmp_path, rows)["predictions"] == [[0, 1, 0]] * 2
+    rows = [{**row, "completion": "7" if row["correct"] else "8"} for row in TWICE]
+    assert read_rows(tmp_path, rows)["predictions"] == [[0, 1, 0]] * 2
+
+
 # --- Merged rows ------------------------------------------------------------------------
 
 SHARDS = [

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
+import at_k
 import datasets
 import pytest
 from run_command import (
@@ -115,3 +117,11 @@ def test_the_texts_of_json_are_not_converted(capsys, tmp_path):
 def test_an_unreadable_file_is_an_error_with_its_line(capsys, tmp_path, name, text, flags, message):
     (tmp_path / name).write_text(text)
     assert message in error_of(capsys, "gpassk", tmp_path / name, "--k", 1, *flags)
+
+
+def test_columns_that_some_files_lack_are_named(tmp_path, recwarn):
+    a = write_json_lines(tmp_path / "a.jsonl", [{"id": 1, "correct": 1, "group": "x"}])
+    b = write_json_lines(tmp_path / "b.jsonl", [{"id": 2, "correct": 0, "level": 3}])
+    message = f"without group (not in {b}), level (not in {a})."
+    with pytest.warns(UserWarning, match=re.escape(message)):
+        assert at_k.read([a, b]) == {"predictions": [[1], [0]]}

@@ -102,6 +102,7 @@ def _compare_files(
         plot_comparison(plot, found, [scored_details(each, check_correct_fn) for each in inputs])
     descriptions = [
         f"{name}: {_path_of(name, file)}{describe_input(questions, check_correct_fn)}"
+        f"{_how_matched(inputs[0], questions, names[0])}"
         for name, file, questions in zip(names, files, inputs, strict=True)
     ]
     if len(files) == 2:
@@ -244,6 +245,16 @@ def _match_questions(a: Questions, b: Questions, name_a: str, name_b: str) -> li
                     f"{column} {short(missing[0])}: give the same questions in all files."
                 )
     return None
+
+
+def _how_matched(a: Questions, b: Questions, name_a: str) -> str:
+    """Return a sentence if the questions of b are matched with those of a by their order."""
+    if a is b or not a.identifiers.keys().isdisjoint(b.identifiers):
+        return ""
+    return (
+        f" Its questions are those of {name_a} in the same order, as no column in both identifies "
+        f"them."
+    )
 
 
 def _check_names(names: Sequence[str] | None, files: Sequence[str]) -> list[str]:

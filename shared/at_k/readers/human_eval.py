@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .table import Table
+from .table import Roles, Table
 
 
 def read_human_eval(table: Table, path: Path | None) -> Table | None:
     """Return the table with `passed` as outcomes, and `task_id` as question."""
     if not table.columns.keys() >= {"task_id", "completion", "result", "passed"}:
         return None
-    roles: dict[str, str | tuple[str, ...]] = {"questions": "task_id", "outcomes": "passed"}
+    roles: Roles = {"questions": "task_id", "outcomes": "passed"}
     return Table(table.columns, roles, {"harness": "human-eval"})

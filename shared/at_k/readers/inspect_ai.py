@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .table import Columns, Table
+from .table import Columns, Roles, Table
 
 _SCORE_VALUES = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
 
@@ -60,7 +60,7 @@ def read_samples_df(table: Table, path: Path | None) -> Table | None:
         return None
     columns = {name: list(map(_none_if_nan, cells)) for name, cells in table.columns.items()}
     origin = {"harness": "inspect_ai"}
-    roles: dict[str, str | tuple[str, ...]] = {"questions": "id"}
+    roles: Roles = {"questions": "id"}
     if "model" in columns:
         origin["model"] = ", ".join(dict.fromkeys(columns["model"]))
     if "task_name" in columns:
@@ -87,7 +87,7 @@ def _log_table(model: str, task: str, samples: Sequence[Mapping[str, Any]]) -> T
         ]
         for name in scorers
     }
-    roles: dict[str, str | tuple[str, ...]] = {"questions": ("task", "id"), "groups": "task"}
+    roles: Roles = {"questions": ("task", "id"), "groups": "task"}
     roles |= {"predictions": "completion", "references": "target"}
     origin = {"harness": "inspect_ai", "model": model, "task": task}
     return _with_scores(columns, scores, roles, origin)
@@ -96,7 +96,7 @@ def _log_table(model: str, task: str, samples: Sequence[Mapping[str, Any]]) -> T
 def _with_scores(
     columns: Mapping[str, Sequence[Any]],
     scores: Mapping[str, Sequence[Any]],
-    roles: dict[str, str | tuple[str, ...]],
+    roles: Roles,
     origin: dict[str, str],
 ) -> Table:
     """Return the table with the columns of scores as outcomes."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .table import Columns, Table
+from .table import Columns, Roles, Table
 
 
 def read_lighteval(table: Table, path: Path | None) -> Table | None:
@@ -28,7 +28,7 @@ def read_lighteval(table: Table, path: Path | None) -> Table | None:
     columns["task"] = [document["task_name"] for document in documents]
     columns["responses"] = [_response_texts(response) for response in responses]
     columns["gold"] = [_gold_answers(document) for document in documents]
-    roles: dict[str, str | tuple[str, ...]] = {"questions": ("task", "id"), "groups": "task"}
+    roles: Roles = {"questions": ("task", "id"), "groups": "task"}
     samples_per_document = max(map(len, columns["responses"]))
     if samples_per_document > 0:
         roles |= {"predictions": "responses", "references": "gold"}

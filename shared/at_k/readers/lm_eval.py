@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .table import Columns, Table
+from .table import Columns, Roles, Table
 
 _LOG_COLUMNS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps"}
 _LOG_NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]+?)\.jsonl")
@@ -33,23 +33,35 @@ def read_lm_eval(table: Table, path: Path | None) -> Table | None:
         return None
     columns = dict(table.columns)
     origin = _log_origin(path)
-    roles: dict[str, str | tuple[str, ...]] = {"questions": "doc_id"}
     if "task" in origin:
         columns["task"] = [origin["task"]] * len(columns["doc_id"])
-        roles |= {"questions": ("task", "doc_id"), "groups": "task"}
-    samples_per_document = 1
     if all(map(_is_generated, columns["resps"])):
         columns["resps"] = [row[0] for row in columns["resps"]]
         columns["filtered_resps"] = [_kept_responses(row[0]) for row in columns["filtered_resps"]]
+        lists = [_list_of_texts(target) for target in columns["target"]]
+        if None not in lists:
+            columns["target_list"] = lists
+    return Table(columns, _find_roles(columns), origin, find_roles=_find_roles)
+
+
+def _find_roles(columns: Columns) -> Roles:
+    """Return the roles of the columns for these rows, which may be those of one filter."""
+    roles: Roles = {"questions": "doc_id"}
+    if "task" in columns:
+        roles |= {"questions": ("task", "doc_id"), "groups": "task"}
+    samples_per_document = 1
+    if all(isinstance(text, str) for responses in columns["resps"] for text in responses):
         samples_per_document = max(map(len, columns["resps"]))
         roles |= {
             "predictions": _response_columns(columns),
-            "references": _reference_columns(columns),
+            # The harness writes a list of acceptable answers as text, in the same way as a target
+            # that has this form: the caller has to say which it is.
+            "references": ("target", "target_list") if "target_list" in columns else "target",
         }
     if samples_per_document == 1:
         metrics = tuple(name for name in columns if name != "doc_id" and _is_metric(columns[name]))
         roles |= {"outcomes": metrics} if metrics else {}
-    return Table(columns, roles, origin)
+    return roles
 
 
 def _log_origin(path: Path | None) -> dict[str, str]:
@@ -80,19 +92,6 @@ def _response_columns(columns: Columns) -> str | tuple[str, ...]:
         return "filtered_resps"
     unfiltered = set(columns.get("filter", ("none",))) == {"none"}
     return "resps" if unfiltered else ("resps", "filtered_resps")
-
-
-def _reference_columns(columns: Columns) -> str | tuple[str, ...]:
-    """Return the column of the target, and that of lists if each target may be one as text.
-
-    The harness writes a list of acceptable answers as text, in the same way as it writes a target
-    that has this form: the caller has to say which it is.
-    """
-    lists = [_list_of_texts(target) for target in columns["target"]]
-    if None in lists:
-        return "target"
-    columns["target_list"] = lists
-    return ("target", "target_list")
 
 
 def _list_of_texts(target: Any) -> list[str] | None:

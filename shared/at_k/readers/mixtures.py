@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from ..checks import short
@@ -33,12 +33,13 @@ sample.
 
 _SAMPLE_NUMBERS = {
     f"{sample}{suffix}"
-    for sample in ("sample", "completion", "response", "generation", "rollout", "repeat", "attempt")
-    for suffix in ("", "_id", "_idx", "_index", "_num", "_number")
-} | {"epoch", "trial", "trial_id"}
+    for sample in ("sample", "completion", "response", "generation", "rollout", "attempt", "trial")
+    for suffix in ("_id", "_idx", "_index", "_num", "_number")
+} | {"epoch", "repeat", "repeat_id", "repeat_idx", "repeat_index"}
 """Columns that number the samples of a question, by their names in lower case.
 
-A seed is not among them, because several samples can have the same one.
+A seed is not among them, because several samples can have the same one, and a completion is not,
+because it can be an answer.
 """
 
 _TEXTS = ("question", "problem", "prompt")
@@ -70,12 +71,10 @@ def refuse_mixtures(
             continue
         entries = list(dict.fromkeys(entry_text(cells[row]) for row in rows))
         shown = ", ".join(map(short, entries[:4])) + (", .." if len(entries) > 4 else "")
-        values = [short(columns[each][rows[0]]) for each in key]
-        question = ", ".join(f"{each} {value}" for each, value in zip(key, values, strict=True))
         where = f"{name}={entries[0]}" if len(entries[0]) <= 40 else f"{name}=.."
         raise SelectionError(
-            f"The samples of {question} have different values of {name}: {shown}. They can be "
-            f"different runs or questions. {list_columns(columns)}",
+            f"The samples of {_named(key, columns, rows[0])} have different values of {name}: "
+            f"{shown}. They can be different runs or questions. {list_columns(columns)}",
             ["where", "questions", "pool"],
             columns,
             [where, f"{name} {' '.join(key)}", name],
@@ -84,7 +83,7 @@ def refuse_mixtures(
 
 def refuse_repeated_samples(
     columns: Columns,
-    rows_of: Mapping[Any, Sequence[int]],
+    rows_of: Sequence[Sequence[int]],
     key: Sequence[str],
     used: Collection[str],
     pool: Sequence[str],
@@ -107,23 +106,28 @@ def refuse_repeated_samples(
         if name.lower() not in _SAMPLE_NUMBERS or name in (*key, *used):
             continue
         numbers = [as_whole_number(cell) for cell in cells]
-        if None in numbers or not _rows_that_differ(numbers, rows_of.values()):
+        if None in numbers or not _rows_that_differ(numbers, rows_of):
             continue
         samples = list(
             zip(numbers, *(map(entry_text, columns[each]) for each in pool), strict=True)
         )
-        for question, rows in rows_of.items():
+        for rows in rows_of:
             first: dict[Any, int] = {}
             for row in rows:
                 if first.setdefault(samples[row], row) != row:
                     raise SelectionError(
-                        f"{title}, rows {first[samples[row]]} and {row} (from 0): both are {name} "
-                        f"{numbers[row]} of {', '.join(key)} {short(question)}. If they are "
-                        f"different samples, {name} does not number them.",
+                        f"{title}, rows {first[samples[row]]} and {row} (from 0) have the same "
+                        f"sample: {name} {numbers[row]} of {_named(key, columns, row)}. Leave out "
+                        f"one of them, unless {name} does not number samples.",
                         ["pool"],
                         columns,
                         [name],
                     )
+
+
+def _named(key: Sequence[str], columns: Columns, row: int) -> str:
+    """Return the question of a row with the columns that identify it."""
+    return ", ".join(f"{name} {short(columns[name][row])}" for name in key)
 
 
 def _fields(columns: Columns) -> Columns:

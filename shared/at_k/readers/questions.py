@@ -102,6 +102,11 @@ def read_questions(
         long_key = key or question_columns(table, of_lists=False)
         return list(rows_by_question(table.columns, long_key).values())
 
+    if table.roles:  # A log knows its questions, so runs are distinguished first.
+        known = {name for _, name in _pairs(named)} | {*pool}
+        refuse_mixtures(
+            table.columns, rows_of_samples(), key or question_columns(table, False), known
+        )
     of_samples = {role: name for role, name in named.items() if role not in PER_QUESTION}
     chosen: dict[str, Any] = dict(choose_columns(table, of_samples, checked, rows_of_samples))
     cells, of_lists = read_cells(table, chosen, correct_values, title, lists_as_text=not key)
@@ -120,9 +125,10 @@ def read_questions(
         name = ", ".join(key)
         if not of_lists or len(rows_of) < len(table.columns[key[0]]):
             used = {name for role, name in _pairs(chosen) if role not in PER_QUESTION} | {*pool}
-            refuse_mixtures(table.columns, list(rows_of.values()), key, used)
+            groups = list(rows_of.values())
+            refuse_mixtures(table.columns, groups, key, used)
             if not of_lists:
-                refuse_repeated_samples(table.columns, rows_of, key, used, pool, title)
+                refuse_repeated_samples(table.columns, groups, key, used, pool, title)
             cells = {
                 role: gathered(role, entries, of_lists, rows_of, name, title)
                 for role, entries in cells.items()

@@ -19,7 +19,7 @@ def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
             found = list(dict.fromkeys(map(entry_text, cells)))
             shown = ", ".join(map(short, found[:8])) + (", .." if len(found) > 8 else "")
             raise ValueError(f"No row has {short(entry)} in {name}. Its entries are {shown}.")
-        table = table.with_columns(
+        table = table.with_rows(
             {column: _entries_in(cells, rows) for column, cells in table.columns.items()}
         )
     return table

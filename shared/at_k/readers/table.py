@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 Columns = dict[str, Sequence[Any]]
 """Entries by column name, one per row."""
+
+Roles = dict[str, str | tuple[str, ...]]
+"""The column of each role, or several that can have it."""
 
 
 class ArrowColumn(Sequence[Any]):
@@ -53,20 +57,35 @@ class Table:
         origin: what the source says about itself, in the order in which it is reported:
             {"harness": "lm-evaluation-harness", "model": .., "task": ..}.
         parts: number of sources that the rows come from.
+        find_roles: returns the roles if they depend on the rows that are read.
     """
 
     columns: Columns
-    roles: dict[str, str | tuple[str, ...]] = field(default_factory=dict)
+    roles: Roles = field(default_factory=dict)
     origin: dict[str, str] = field(default_factory=dict)
     parts: int = 1
+    find_roles: Callable[[Columns], Roles] | None = None
 
     def with_columns(self, columns: Columns) -> Table:
         """Return the table with other columns."""
         return replace(self, columns=columns)
 
+    def with_rows(self, columns: Columns) -> Table:
+        """Return the table with some of its rows, in which a column may have no entry."""
+        roles = self.find_roles(columns) if self.find_roles else self.roles
+        roles = {
+            role: tuple(name for name in names if any(cell is not None for cell in columns[name]))
+            if role != "questions" and isinstance(names, tuple)
+            else names
+            for role, names in roles.items()
+        }
+        return replace(self, columns=columns, roles=roles)
+
 
 def join_tables(tables: Sequence[Table], names: Sequence[str]) -> Table:
     """Return the rows of several tables, which are parts of one run, with their common columns.
+
+    A warning names the columns that some part lacks, of which a log has some for each task.
 
     Args:
         tables: the parts.
@@ -89,6 +108,8 @@ def join_tables(tables: Sequence[Table], names: Sequence[str]) -> Table:
         for name in first.columns
         if all(name in table.columns for table in tables)
     }
+    if not first.roles:
+        _warn_of_columns(tables, names, columns)
     roles = {
         role: name
         for role, name in first.roles.items()
@@ -99,4 +120,22 @@ def join_tables(tables: Sequence[Table], names: Sequence[str]) -> Table:
         for what in first.origin
         if all(what in table.origin for table in tables)
     }
-    return Table(columns, roles, origin, sum(table.parts for table in tables))
+    parts = sum(table.parts for table in tables)
+    joined = Table(columns, roles, origin, parts)
+    if first.find_roles and all(table.find_roles is first.find_roles for table in tables):
+        joined = replace(joined, find_roles=first.find_roles).with_rows(columns)
+    return joined
+
+
+def _warn_of_columns(tables: Sequence[Table], names: Sequence[str], common: Columns) -> None:
+    """Warn if some tables lack columns that others have."""
+    lacking = {
+        column: next(
+            name for table, name in zip(tables, names, strict=True) if column not in table.columns
+        )
+        for column in dict.fromkeys(column for table in tables for column in table.columns)
+        if column not in common
+    }
+    if lacking:
+        shown = ", ".join(f"{column} (not in {name})" for column, name in lacking.items())
+        warnings.warn(f"Only columns that all files have are read, without {shown}.", stacklevel=2)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .table import Columns, Table
+from .table import Columns, Roles, Table
 
 
 def read_trl(table: Table, path: Path | None) -> Table | None:
@@ -24,5 +24,5 @@ def read_trl(table: Table, path: Path | None) -> Table | None:
     )
     for name in rewards:
         columns[name] = [None if cell != cell else cell for cell in columns[name]]
-    roles: dict[str, str | tuple[str, ...]] = {"questions": "prompt", "predictions": "completion"}
+    roles: Roles = {"questions": "prompt", "predictions": "completion"}
     return Table(columns, roles | {"outcomes": rewards}, {"harness": "TRL"})

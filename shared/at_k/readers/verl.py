@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .table import Table
+from .table import Roles, Table
 
 
 def read_verl(table: Table, path: Path | None) -> Table | None:
@@ -17,7 +17,7 @@ def read_verl(table: Table, path: Path | None) -> Table | None:
     """
     if not table.columns.keys() >= {"input", "output", "gts", "score", "step"}:
         return None
-    roles: dict[str, str | tuple[str, ...]] = {
+    roles: Roles = {
         "questions": "input",
         "predictions": "output",
         "references": "gts",

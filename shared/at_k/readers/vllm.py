@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .table import Columns, Table
+from .table import Columns, Roles, Table
 
 
 def read_request_outputs(source: Any) -> Table | None:
@@ -22,7 +22,7 @@ def read_request_outputs(source: Any) -> Table | None:
         "prompt": [request.prompt for request in requests],
         "outputs": [[output.text for output in request.outputs] for request in requests],
     }
-    roles: dict[str, str | tuple[str, ...]] = {"questions": "request_id", "predictions": "outputs"}
+    roles: Roles = {"questions": "request_id", "predictions": "outputs"}
     return Table(columns, roles, {"harness": "vLLM"})
 
 
