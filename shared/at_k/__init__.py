@@ -45,6 +45,7 @@ from .loading import load
 from .readers.read import read
 from .runs.comparison import compare
 from .runs.leaderboard import leaderboard
+from .runs.plan import plan
 from .scores.score_agg import score_agg
 
 __version__ = "0.2.0.dev0"  # read by setup.cfg
@@ -91,6 +92,7 @@ __all__ = [
     "pass_at_k_ci",
     "pass_hat_k",
     "pass_hat_k_ci",
+    "plan",
     "read",
     "score_agg",
     "threshold_spectrum_at_k",

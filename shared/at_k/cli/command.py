@@ -103,6 +103,13 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
 
         add_compare_flags(command)
     command = add_command(
+        "plan", "Plan how many questions and samples a run needs, from a pilot run."
+    )
+    if chosen == "plan":
+        from .plan_files import add_plan_flags
+
+        add_plan_flags(command)
+    command = add_command(
         "completion", "Print a script that completes commands and flags in bash and zsh."
     )
     command.set_defaults(run=_completion)

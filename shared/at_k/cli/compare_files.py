@@ -7,7 +7,7 @@ import contextlib
 import inspect
 import string
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import short
+from ..inputs.graded import Labels
 from ..inputs.labels import label_index
 from ..inputs.run_checker import Checker
 from ..loading import load
@@ -93,9 +94,18 @@ def _compare_files(
     inputs += [read_questions(file, **reading) for file in files[1:]]
     if "clusters" in inputs[0].arguments:
         options["clusters"] = inputs[0].arguments["clusters"]
-    options = {"metric": "pass@k", "all_k": len(files) == 2} | options
+    defaults: dict[str, Any] = {"metric": "pass@k", "all_k": len(files) == 2}
+    options = defaults | options
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
-        runs = _graded_runs(names, inputs, options, check_correct_fn, num_proc)
+        labels = labels_of(options["metric"])
+        runs = graded_runs(
+            names,
+            inputs,
+            check_correct_fn,
+            num_proc,
+            labels,
+            lambda sizes: check_measure(sizes, **options),
+        )
     found = compare_runs(runs, **options)
     by_group = _compare_groups(found, inputs[0], options)
     if plot is not None:
@@ -162,15 +172,24 @@ def _output_of_many(
     )
 
 
-def _graded_runs(
+def graded_runs(
     names: Sequence[str],
     inputs: Sequence[Questions],
-    options: dict[str, Any],
     checker: Checker,
     num_proc: int | None,
+    labels: Labels | None = None,
+    check_sizes: Callable[[dict[str, np.ndarray]], Any] | None = None,
 ) -> list[Run]:
-    """Return the runs with their outcomes, all with the questions in the order of the first."""
-    labels = labels_of(options["metric"])
+    """Return the runs with their outcomes, all with the questions in the order of the first.
+
+    Args:
+        names: of the runs.
+        inputs: what was read for each.
+        checker: what samples are checked with.
+        num_proc: number of processes to check in.
+        labels: labels that stand for outcomes, and the number of each.
+        check_sizes: called with the numbers of samples of each run before any sample is checked.
+    """
     parsed = [
         parse_run(name, questions.arguments, labels)
         for name, questions in zip(names, inputs, strict=True)
@@ -185,7 +204,8 @@ def _graded_runs(
         run.name: run.n if order is None else run.n[order]
         for run, order in zip(parsed, orders, strict=True)
     }
-    check_measure(sizes, **options)  # before any sample is checked
+    if check_sizes is not None:
+        check_sizes(sizes)
     graded = grade_runs(parsed, checker, num_proc, labels)
     return [
         run if order is None else run.of_questions(order)

@@ -1,0 +1,78 @@
+"""The command `at-k plan`: pilot runs from files, assumed rates, tables and sentences."""
+
+import re
+from typing import Any
+
+import at_k
+from conftest import ROOT
+from run_command import error_of, output_of, scores_of, write_json_lines
+
+SHIPPED = [ROOT / f"shared/at_k/samples/smollm2_{name}.jsonl" for name in ("warm", "cool")]
+NUMERIC = ("--check-correct-fn", "numeric")
+GRID = ("--number-of-questions", "100,400", "--number-of-samples", "8")
+RATES = ("--rates", "0.1", "0.5", "0.9")
+
+
+def test_json_is_the_dict_of_plan(capsys):
+    runs = [at_k.read(str(file)) for file in SHIPPED]
+    design: dict[str, Any] = {"k": 4, "questions": [100, 400], "samples": 8, "half_width": 0.03}
+    expected = at_k.plan(runs[0], R_b=runs[1], check_correct_fn="numeric", **design)
+    flags = (*GRID, "--k", 4, "--half-width", 0.03)
+    assert scores_of(capsys, "plan", *SHIPPED, *NUMERIC, *flags) == expected
+    assert 0.5 < expected["assumptions"]["correlation"] <= 1
+
+
+def test_the_table_is_followed_by_what_its_columns_are_the_cheapest_design_and_assumptions(capsys):
+    printed = output_of(capsys, "plan", *RATES, *GRID, "--k", 4, "--half-width", 0.08)
+    table, notes = printed.strip().split("\n\n")
+    head, _, *rows = table.splitlines()
+    columns = "questions, samples, cost, +- sampling, +- questions, diff. sampling, diff. questions"
+    assert re.split(r" {2,}", head) == columns.split(", ")
+    assert [row.split()[:3] for row in rows[:2]] == [["100", "8", "800"], ["400", "8", "3200"]]
+    notes = " ".join(notes.split())
+    best = scores_of(capsys, "plan", *RATES, *GRID, "--k", 4, "--half-width", 0.08)["cheapest"]
+    assert (
+        f"The cheapest design, in the last row, has {best['questions']} questions with 8 samples "
+        f"each, at a cost of {best['cost']:g}, and a half-width of at most 0.08, for other "
+        f"questions like these."
+    ) in notes
+    assert "success rates of questions are assumed" in notes
+    assert "over questions, 0.50, is assumed." in notes
+
+
+def test_what_no_design_reaches_is_said(capsys):
+    printed = output_of(capsys, "plan", *RATES, *GRID, "--difference", 0.001)
+    assert "No design with these numbers has a difference of at most 0.001" in printed
+
+
+def test_an_extrapolated_score_is_said(capsys, tmp_path):
+    rows = [{"outcomes": row} for row in ([0, 1], [1, 1], [0, 0])]
+    file = write_json_lines(tmp_path / "pilot.jsonl", rows)
+    printed = " ".join(output_of(capsys, "plan", file, "--k", 4).split())
+    assert (
+        "3 questions with 2 samples each, and scores with more samples are extrapolated" in printed
+    )
+
+
+def test_questions_of_two_files_are_matched(capsys, tmp_path):
+    rows = [{"id": i, "outcomes": [i > 2, i % 2, i > 4, i > 5]} for i in range(8)]
+    first = write_json_lines(tmp_path / "a.jsonl", rows)
+    second = write_json_lines(tmp_path / "b.jsonl", rows[::-1])
+    same = scores_of(capsys, "plan", first, first)
+    assert scores_of(capsys, "plan", first, second) == same
+
+
+def test_csv_has_the_rows_of_the_grid_and_the_cheapest_design(capsys):
+    printed = output_of(capsys, "plan", *RATES, *GRID, "--half-width", 0.08, "--format", "csv")
+    head, *rows = printed.strip().splitlines()
+    assert head.startswith("design,key,questions,samples,cost,half_width_sampling")
+    assert [row.split(",")[0] for row in rows] == ["grid", "grid", "cheapest"]
+
+
+def test_latex_without_a_file_starts_with_the_table(capsys):
+    assert output_of(capsys, "plan", *RATES, *GRID, "--format", "latex").startswith("\\begin")
+
+
+def test_a_plan_needs_a_file_or_rates_and_at_most_two_files(capsys):
+    assert "Give a pilot run R, or the assumed success rates" in error_of(capsys, "plan")
+    assert "There are 3 files" in error_of(capsys, "plan", "a", "b", "c")

@@ -1,0 +1,225 @@
+"""Plans of runs: agreement with exact variances and with simulated runs, pilot runs, and errors."""
+
+import doctest
+import importlib
+import json
+import math
+from typing import Any
+
+import at_k
+import numpy as np
+import pytest
+from at_k.inputs.counts import BinaryCounts
+from at_k.intervals.sampling import SamplingIntervals
+from at_k.scores.binary_family import BinaryFamily
+from at_k.scores.credits import any_correct
+from at_k.scores.pass_family import estimator
+from at_k.scores.score import Score
+from at_k.scores.success_rates import RATES
+from scipy.stats import binom, norm
+
+UNIFORM = ((np.arange(1000) + 0.5) / 1000).tolist()
+PILOT = [[0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 1, 0], [0, 0, 0, 0], [1, 1, 0, 1]]
+
+
+def row_of(**given) -> dict:
+    """Return the only row of a plan."""
+    (row,) = at_k.plan(**given)["rows"]
+    return row
+
+
+def unbiased_pass_at_k(n: int, k: int) -> np.ndarray:
+    """Return the estimates of questions with 0, 1, .., n correct samples."""
+    return np.array([1 - math.comb(n - c, k) / math.comb(n, k) for c in range(n + 1)])
+
+
+def test_the_docstring_example_prints_the_shown_result():
+    results = doctest.testmod(importlib.import_module("at_k.runs.plan"))
+    assert results.attempted == 2
+    assert results.failed == 0
+
+
+# --- Agreement with exact variances -------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "k"), [(4, 1), (8, 4), (16, 16)])
+def test_large_runs_have_normal_intervals_with_the_exact_variance(n, k):
+    rates, questions = RATES[[70, 90]], 1_000_000
+    pmf, h = binom.pmf(np.arange(n + 1), n, rates[:, None]), unbiased_pass_at_k(n, k)
+    variance = (pmf @ h**2).mean() - (pmf @ h).mean() ** 2
+    between = (pmf @ h).var()
+    row = row_of(rates=rates, k=k, questions=questions, samples=n, correlation=0.3)
+    z, z_power = norm.ppf(0.975), norm.ppf(0.8)
+    for kind, each, both in (
+        ("sampling", variance - between, 2 * (variance - between)),
+        ("questions", variance, 2 * (variance - 0.3 * between)),
+    ):
+        assert row[f"half_width_{kind}"] == pytest.approx(z * math.sqrt(each / questions), rel=0.02)
+        smallest = (z + z_power) * math.sqrt(both / questions)
+        assert row[f"difference_{kind}"] == pytest.approx(smallest, rel=0.03)
+
+
+def test_the_score_is_the_mean_over_the_rates():
+    plan = at_k.plan(rates=[0.0, 0.1, 0.5, 1.0], metric="pass^k", k=3)
+    assert plan["key"] == "pass^3"
+    assert plan["score"] == pytest.approx((0.001 + 0.125 + 1) / 4, rel=2e-3)
+
+
+# --- Agreement with simulated runs --------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["sampling", "questions"])
+@pytest.mark.parametrize(
+    ("a", "b", "n", "k", "questions"), [(0.3, 3, 4, 1, 100), (2, 1, 8, 4, 30), (0.5, 0.5, 2, 2, 60)]
+)
+def test_half_widths_are_those_of_simulated_runs(a, b, n, k, questions, kind):
+    rng = np.random.default_rng(0)
+    population = rng.beta(a, b, 5000)
+    correct = rng.binomial(n, rng.choice(population, (400, questions)))
+    multiplicity = np.array([np.bincount(c, minlength=n + 1) for c in correct])
+    counts = BinaryCounts(np.full(n + 1, n), np.arange(n + 1))
+    family = BinaryFamily(counts, *estimator({"": Score((any_correct(k),))}), {})
+    interval = SamplingIntervals(family, kind == "questions").over(multiplicity, 0.95)[""]
+    row = row_of(rates=population, k=k, questions=questions, samples=n)
+    assert row[f"half_width_{kind}"] == pytest.approx(
+        ((interval.hi - interval.lo) / 2).mean(), rel=0.1
+    )
+
+
+@pytest.mark.parametrize("kind", ["sampling", "questions"])
+def test_a_comparison_finds_the_smallest_difference_with_the_given_power(kind):
+    questions, n, runs = 60, 4, 200
+    row = row_of(rates=UNIFORM, questions=questions, samples=n, power=0.7, correlation=1.0)
+    # Run b answers a share of the questions that run a does not: 1 - (1 - x)(1 - p).
+    share = 2 * row[f"difference_{kind}"]
+    rng = np.random.default_rng(1)
+    found = 0
+    for _ in range(runs):
+        a = (
+            rng.choice(UNIFORM, questions)
+            if kind == "questions"
+            else np.array(UNIFORM[8::16][:questions])
+        )
+        b = 1 - (1 - share) * (1 - a)
+        run_a, run_b = (at_k.Counts([n] * questions, rng.binomial(n, p)) for p in (a, b))
+        found += at_k.compare(run_a, run_b, k=1, interval=kind)["pass@1_lo"] > 0
+    assert found / runs == pytest.approx(0.7, abs=0.12)
+
+
+# --- Pilot runs ---------------------------------------------------------------------------
+
+
+def test_a_large_pilot_run_gives_the_plan_of_its_rates():
+    rng = np.random.default_rng(2)
+    pilot = at_k.Counts([16] * 3000, rng.binomial(16, rng.beta(2, 3, 3000)))
+    design: dict[str, Any] = {"k": 4, "questions": 200, "samples": 8}
+    from_pilot = row_of(R=pilot, **design)
+    from_rates = row_of(rates=rng.beta(2, 3, 20_000), **design)
+    for name, value in from_rates.items():
+        assert from_pilot[name] == pytest.approx(value, rel=0.05), name
+
+
+def test_the_correlation_is_estimated_without_the_noise_of_samples():
+    rng = np.random.default_rng(3)
+    rates = rng.beta(1, 1, (2, 4000))
+    rates[1, ::2] = rates[0, ::2]  # half of the questions have the same rate in both runs
+    a, b = (at_k.Counts([4] * 4000, rng.binomial(4, each)) for each in rates)
+    assumptions = at_k.plan(a, R_b=b)["assumptions"]
+    assert assumptions["correlation_is"] == "estimated"
+    assert assumptions["correlation"] == pytest.approx(0.5, abs=0.06)
+
+
+def test_a_plan_states_its_assumptions():
+    assert at_k.plan(PILOT, k=8)["assumptions"] == {
+        "rates_are": "estimated",
+        "pilot_questions": 5,
+        "pilot_samples": 4,
+        "extrapolated": True,
+        "correlation": 0.5,
+        "correlation_is": "assumed",
+    }
+    assert at_k.plan(rates=[0.5], correlation=0.2)["assumptions"] == {
+        "rates_are": "assumed",
+        "correlation": 0.2,
+        "correlation_is": "given",
+    }
+
+
+def test_predictions_and_references_are_checked():
+    data = {"predictions": [["a", "b"], ["c", "c"]], "references": ["a", "c"]}
+    assert at_k.plan(data) == at_k.plan([[1, 0], [1, 1]])
+
+
+def test_a_plan_is_json_without_nan():
+    for rates in ([0.5], [0.0], [1.0], [0.0, 1.0]):
+        plan = at_k.plan(rates=rates, k=4, samples=[4, 64], half_width=0.05)
+        assert json.loads(json.dumps(plan, allow_nan=False)) == plan
+
+
+# --- The grid and the cheapest design -----------------------------------------------------
+
+
+def test_one_sample_of_each_question_has_no_interval_for_the_same_questions():
+    row = row_of(rates=UNIFORM, questions=50, samples=1)
+    assert row["half_width_sampling"] is None
+    assert row["difference_sampling"] is None
+    assert row["half_width_questions"] > 0
+
+
+def test_a_difference_that_no_score_has_is_none():
+    row = row_of(rates=[0.99], questions=20, samples=4)
+    assert row["difference_sampling"] is None
+
+
+@pytest.mark.parametrize("wanted", [{"half_width": 0.04}, {"difference": 0.08}])
+@pytest.mark.parametrize("interval", ["sampling", "questions"])
+def test_the_cheapest_design_has_the_lowest_cost_of_those_that_suffice(wanted, interval):
+    costs: dict[str, Any] = {"question_cost": 3.0, "sample_cost": 0.5}
+    samples = [2, 4, 8]
+    plan = at_k.plan(rates=UNIFORM, samples=samples, interval=interval, **wanted, **costs)
+    ((name, value),) = wanted.items()
+    best = plan["cheapest"]
+    assert best["cost"] == best["questions"] * (3 + best["samples"] * 0.5)
+    assert best[f"{name}_{interval}"] <= value
+    # No design that costs 2 % less suffices.
+    for n in samples:
+        cheaper = int(0.98 * best["cost"] / (3 + n * 0.5))
+        row = row_of(rates=UNIFORM, questions=cheaper, samples=n)
+        assert row[f"{name}_{interval}"] > value
+
+
+def test_the_cheapest_design_has_at_most_the_given_number_of_questions():
+    given: dict[str, Any] = {"rates": UNIFORM, "half_width": 0.02, "samples": 4}
+    assert at_k.plan(**given)["cheapest"]["questions"] > 500
+    assert at_k.plan(**given, questions=[100, 500])["cheapest"] is None
+
+
+# --- Errors -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "Give a pilot run R"),
+        ({"R": PILOT, "rates": [0.5]}, "Give a pilot run R"),
+        ({"R": [[1], [0]]}, "R has one sample of each question"),
+        ({"R": PILOT, "R_b": PILOT[:2]}, "R has 5 questions and R_b has 2"),
+        ({"R": PILOT, "R_b": PILOT, "correlation": 0.5}, "give it or a correlation"),
+        ({"R": PILOT, "R_b": PILOT, "k": 5}, "the correlation needs k of them"),
+        ({"R": PILOT, "k": 4, "samples": [8, 3]}, r"samples\[1\] is 3: give integers from 4"),
+        ({"R": PILOT, "questions": 1}, r"questions\[0\] is 1: give integers from 2"),
+        ({"R": PILOT, "questions": [10.5]}, r"questions\[0\] is 10.5"),
+        ({"R": [[0, 2]]}, "2"),
+        ({"rates": [0.5, 1.5]}, r"rates\[1\] is 1.5: a success rate is a number from 0 to 1"),
+        ({"rates": [0.5], "half_width": 0.1, "difference": 0.1}, "give one of them"),
+        ({"rates": [0.5], "half_width": 0}, "half_width is 0: give a number above 0"),
+        ({"rates": [0.5], "correlation": 2}, "correlation is 2"),
+        ({"rates": [0.5], "power": 1}, "power is 1: give a probability from 0.5"),
+        ({"rates": [0.5], "sample_cost": -1}, "sample_cost is -1"),
+        ({"rates": [0.5], "metric": "vote@k"}, "metric has 'vote@k', which is none of pass@k"),
+        ({"rates": [0.5], "interval": "posterior"}, "interval has 'posterior'"),
+    ],
+)
+def test_invalid_parameters_are_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        at_k.plan(**given)
