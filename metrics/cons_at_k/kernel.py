@@ -4624,6 +4624,8 @@ _IMPOSSIBLE, _CERTAIN = -1e9, 1e9  # log-odds of the rates 0 and 1 in floating p
 _INNER = np.arange(-_HALF_SUPPORT - _SHIFTS, _HALF_SUPPORT + _SHIFTS + 1) * _STEP
 _LOG_ODDS = np.hstack([_IMPOSSIBLE, _INNER, _CERTAIN])
 RATE_SUPPORT = slice(_SHIFTS + 1, _SHIFTS + 2 * _HALF_SUPPORT + 2)  # of the prior, not shifted
+RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
+"""(161,) the success rates of the prior's support."""
 
 
 def estimate_rate_prior(
@@ -4638,8 +4640,7 @@ def estimate_rate_prior(
     Returns:
         The priors split by n: for each n, (B, 161). The sum over n and rates is 1.
     """
-    rate = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
-    start = rate * (1 - rate)  # uniform in p, on the scale of log-odds
+    start = RATES * (1 - RATES)  # uniform in p, on the scale of log-odds
     likelihood = binomial_likelihood(n, c)[:, RATE_SUPPORT]
     return estimate_prior(n, likelihood, multiplicity, start / start.sum())
 

@@ -44,8 +44,16 @@ def add_flags(
     command: argparse.ArgumentParser,
     parameters: Iterable[inspect.Parameter],
     helps: dict[str, str],
+    has_charts: bool = True,
 ) -> None:
-    """Add a flag for each column of a file and for each parameter, and those of the output."""
+    """Add a flag for each column of a file and for each parameter, and those of the output.
+
+    Args:
+        command: the parser of the subcommand.
+        parameters: of what it runs.
+        helps: the help text of each parameter, by name.
+        has_charts: whether a chart can show the scores.
+    """
     columns = command.add_argument_group(
         "columns of the file, found by their usual names if not given",
         "A name such as response.choices leads to the fields of nested objects.",
@@ -111,7 +119,8 @@ def add_flags(
         dest="output_format",
         help="the same as --format json",
     )
-    command.add_argument("--plot", metavar="FILE", help=PLOT_HELP)
+    if has_charts:
+        command.add_argument("--plot", metavar="FILE", help=PLOT_HELP)
 
 
 def split_arguments(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

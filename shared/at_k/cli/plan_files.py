@@ -21,7 +21,7 @@ from .tables import describe_input
 _FLAGS = {"questions": "number_of_questions", "samples": "number_of_samples"}
 """Parameters whose names are those of columns of a file, and their names as flags."""
 
-_COLUMNS = {
+_PLAN_COLUMNS = {
     "questions": "questions",
     "samples": "samples",
     "cost": "cost",
@@ -57,7 +57,7 @@ def add_plan_flags(command: argparse.ArgumentParser) -> None:
         for name, each in parameters.items()
         if name not in ("R", "R_b")
     ]
-    add_flags(command, shown, helps)
+    add_flags(command, shown, helps, has_charts=False)
     command.set_defaults(run=_plan_files)
 
 
@@ -90,21 +90,21 @@ def _plan_files(files: Sequence[str], output_format: str, **given: Any) -> str:
 
 def _table(found: Mapping[str, Any]) -> Cells:
     rows = found["rows"] + ([found["cheapest"]] if found["cheapest"] else [])
-    table = [[*_COLUMNS.values()]]
+    table = [[*_PLAN_COLUMNS.values()]]
     for row in rows:
         counts = [str(row["questions"]), str(row["samples"]), f"{row['cost']:g}"]
-        precise = [row[name] for name in list(_COLUMNS)[3:]]
+        precise = [row[name] for name in list(_PLAN_COLUMNS)[3:]]
         table.append([*counts, *("-" if each is None else f"{each:.4f}" for each in precise)])
     return table
 
 
 def _records(found: Mapping[str, Any]) -> Cells:
     """Return the rows with full precision, and the cheapest design as the last."""
-    table = [["design", "key", *_COLUMNS]]
+    table = [["design", "key", *_PLAN_COLUMNS]]
     named = [("grid", row) for row in found["rows"]]
     named += [("cheapest", found["cheapest"])] if found["cheapest"] else []
     for name, row in named:
-        values = ("" if row[column] is None else str(row[column]) for column in _COLUMNS)
+        values = ("" if row[column] is None else str(row[column]) for column in _PLAN_COLUMNS)
         table.append([name, found["key"], *values])
     return table
 

@@ -43,7 +43,7 @@ from ..scores.score import Score
 from ..scores.success_rates import RATE_SUPPORT, binomial_likelihood
 
 _UP = np.array([1, 2, 3, 4, 6, 8, 11, 15, 20, 28, 40, 60])  # shifts by steps of the log-odds
-_SHIFTS = np.concatenate([-_UP[::-1], [0], _UP])
+_PRIOR_SHIFTS = np.concatenate([-_UP[::-1], [0], _UP])
 _HERE = len(_UP)
 _NODES = (np.arange(20) + 0.5) / 20  # probabilities of the quantiles that a mean is taken over
 _DIFFERENCES = 2001  # candidates for the smallest difference
@@ -89,7 +89,9 @@ class Design:
         keys, estimate = estimator({"": score})
         self._family = BinaryFamily(BinaryCounts(size, c), keys, estimate, {})
         h, likelihood = self._family.columns[:, 0], binomial_likelihood(size, c)
-        supports = [slice(RATE_SUPPORT.start + s, RATE_SUPPORT.stop + s) for s in _SHIFTS.tolist()]
+        supports = [
+            slice(RATE_SUPPORT.start + s, RATE_SUPPORT.stop + s) for s in _PRIOR_SHIFTS.tolist()
+        ]
         score_of_rate = h @ likelihood
         # Each of these has an entry for each shift.
         self._pmf_of_c = np.array([likelihood[:, each] @ prior for each in supports])
@@ -137,7 +139,7 @@ class Design:
         far = 2 * z * math.sqrt(2 * self._variance(kind).max() / questions)
         first = np.searchsorted(self.scores, scores.min(), "right") - 1
         last = np.searchsorted(self.scores, max(scores.max(), self.score + far), "left")
-        shifts = np.arange(min(max(first, 0), _HERE), min(last, len(_SHIFTS) - 1) + 1)
+        shifts = np.arange(min(max(first, 0), _HERE), min(last, len(_PRIOR_SHIFTS) - 1) + 1)
         method = SamplingIntervals(self._family, new_questions=kind == "questions")
         found: Interval = method.over(questions * self._pmf_of_c[shifts], self._goal.confidence)[""]
         return shifts, (found.mu, found.lo, found.hi)
