@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import inspect
 import sys
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -82,6 +81,7 @@ def _plan_files(files: Sequence[str], output_format: str, **given: Any) -> str:
         found,
         [describe_input(run, checker) for run in inputs],
         lambda: [_table(found)],
+        lambda: [_table(found)],
         lambda: _records(found),
         _notes(found, options),
     )
@@ -124,7 +124,7 @@ def _notes(found: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
             wanted = f"a {name.replace('_', '-')} of at most {options[name]:g}"
             scope = _SCOPE[options.get("interval", "questions")]
             notes.append(f"{_cheapest_design(found['cheapest'], wanted)}, for {scope}.")
-    return [textwrap.fill(note, 100) for note in [*notes, _assumptions(found["assumptions"])]]
+    return [*notes, _assumptions(found["assumptions"])]
 
 
 def _cheapest_design(cheapest: Mapping[str, Any] | None, wanted: str) -> str:
