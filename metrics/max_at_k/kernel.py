@@ -5088,6 +5088,12 @@ def normal_limits(mu, sigma, confidence: float, bounds: tuple[float, float]):
 # also where few events are observed and for products of powers.
 # ==================================================================================================
 
+ONE_SAMPLE_EACH = (
+    "one sample of each question does not show how samples vary: add samples, or pass "
+    "interval='questions'"
+)
+
+
 class ErrorModel(NamedTuple):
     """Estimates of B parts, and the family that their limits are found in.
 
@@ -5121,10 +5127,7 @@ class SamplingIntervals(FamilyMethod):
         if not self._new_questions:
             if not self.one_sample_each(rows):
                 return None
-            return (
-                "one sample of each question does not show how samples vary: add samples, or "
-                "pass interval='questions'"
-            )
+            return ONE_SAMPLE_EACH
         number = len(rows) if self._clusters is None else len(np.unique(self._clusters[rows]))
         return TOO_FEW_CLUSTERS if number < 2 else None
 

@@ -96,6 +96,31 @@ def test_p_values_agree_with_the_limits(interval):
     assert min(abs(at_the_limit["lo"]), abs(at_the_limit["hi"])) < 1e-6
 
 
+def answered(seed: int, accuracy: float) -> dict:
+    rng = np.random.default_rng(seed)
+    samples = np.where(rng.random((20, 6)) < accuracy, "a", rng.choice(["b", "c", "d"], (20, 6)))
+    return {"predictions": samples.tolist(), "references": ["a"] * 20}
+
+
+@pytest.mark.parametrize("interval", ["sampling", "questions"])
+def test_votes_are_compared_from_answers_and_references(interval):
+    runs = {"x": answered(0, 0.3), "y": answered(1, 0.6)}
+    board = at_k.leaderboard(runs, "vote@k", interval=interval)
+    for name, run in runs.items():
+        alone = at_k.load("cons_at_k").compute(**run, k=6, confidence=0.95, interval=interval)
+        row = rows_of(board, "vote@6")[name]
+        expected = [alone[f"vote@6{suffix}"] for suffix in ("", "_lo", "_hi")]
+        assert [row["score"], row["lo"], row["hi"]] == pytest.approx(expected, abs=1e-12)
+    compared = at_k.compare(runs["x"], runs["y"], "vote@k", interval=interval)
+    assert [key for key in compared if key.endswith("_a")] == [f"vote@{k}_a" for k in (1, 2, 4, 6)]
+    outcomes = {
+        name: [[sample == "a" for sample in row] for row in run["predictions"]]
+        for name, run in runs.items()
+    }
+    graded = at_k.leaderboard(outcomes, k=4, interval=interval)
+    assert at_k.leaderboard(runs, k=4, interval=interval) == graded
+
+
 # --- Ranks and letters --------------------------------------------------------------------
 
 
@@ -191,6 +216,11 @@ def test_normal_errors_exceed_the_critical_value_as_rarely_as_promised(independe
         ({"x": [[1]] * 9, "y": [[0]] * 9}, {}, "x: one sample of each question does not show"),
         ({"x": [[1, 0]], "y": [[1, 0]]}, {"metric": "avg@N", "k": 1}, "leave k out"),
         ({"x": [[1, 0]], "y": [[1, 0]]}, {"metric": "vote@k"}, "x: vote@k needs answers"),
+        (
+            {"x": {"predictions": [["a"]], "references": ["a"]}, "y": [[1]]},
+            {"metric": "vote@k", "interval": "sampling"},
+            "x: one sample of each question",
+        ),
         (
             {"x": [[1, 0]], "y": [[1, 0]]},
             {"metric": "bayes@N", "interval": "questions"},

@@ -27,6 +27,11 @@ from .interval import Interval, normal_z, student_z
 from .inversion import limits_of_score, lower_limit, upper_limit
 from .methods import Clusters, FamilyMethod
 
+ONE_SAMPLE_EACH = (
+    "one sample of each question does not show how samples vary: add samples, or pass "
+    "interval='questions'"
+)
+
 
 class ErrorModel(NamedTuple):
     """Estimates of B parts, and the family that their limits are found in.
@@ -61,10 +66,7 @@ class SamplingIntervals(FamilyMethod):
         if not self._new_questions:
             if not self.one_sample_each(rows):
                 return None
-            return (
-                "one sample of each question does not show how samples vary: add samples, or "
-                "pass interval='questions'"
-            )
+            return ONE_SAMPLE_EACH
         number = len(rows) if self._clusters is None else len(np.unique(self._clusters[rows]))
         return TOO_FEW_CLUSTERS if number < 2 else None
 

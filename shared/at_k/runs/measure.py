@@ -20,7 +20,8 @@ from ..intervals.interval import IntervalMethod
 from ..intervals.options import check_clusters
 from ..intervals.posterior import PosteriorIntervals
 from ..intervals.questions import QuestionIntervals
-from ..intervals.sampling import SamplingIntervals
+from ..intervals.sampling import ONE_SAMPLE_EACH, SamplingIntervals
+from ..intervals.variance_intervals import EstimatedScore, VarianceIntervals
 from ..scores.binary_family import BinaryFamily
 from ..scores.consensus import more_than_half
 from ..scores.credits import PASS_FAMILY, ScoreOptions, check_tau, scores_by_name
@@ -38,13 +39,14 @@ from ..scores.rewards import (
 )
 from ..scores.score import Score
 from ..scores.score_agg import exponent, item_scores, require_weights
-from ..scores.votes import count_answers, vote_at_k
+from ..scores.votes import count_answers, vote_at_k, vote_variances
 from .outcomes_of_runs import Run
 
 OTHERS = ("vote@k", "max@k", "avg@N", "bayes@N", "score_agg")
 COMPARED = (*PASS_FAMILY, *OTHERS)
 WITHOUT_K = ("avg@N", "bayes@N", "score_agg")
 
+_INTERVALS_OF = {"bayes@N": ("posterior",), "score_agg": ("questions",)}
 _USUAL_KS = (4, 8, 16)
 _PENALTY, _EPS = 0.1, 1e-9  # the defaults of score_agg
 
@@ -99,10 +101,10 @@ class Measure:
         if self.metric in PASS_FAMILY:
             scores = scores_by_name([self.metric], self.ks, ScoreOptions(thresholds=[self.tau]))
             return list(scores), _each(runs, lambda run: self._pass(run, scores)), 1.0
-        if self.metric in ("vote@k", "score_agg"):
-            keys = [f"vote@{k}" for k in self.ks] or ["score_agg"]
-            of_run = self._votes if self.ks else self._verdicts
-            return keys, _each(runs, lambda run: self._of_questions(of_run(run))), 1.0
+        if self.metric == "vote@k":
+            return [f"vote@{k}" for k in self.ks], _each(runs, self._votes), 1.0
+        if self.metric == "score_agg":
+            return ["score_agg"], _each(runs, self._verdicts), 1.0
         rewards = _rewards(runs, self.w)
         bounds = (
             min(float(each.levels.min()) for each in rewards),
@@ -154,11 +156,6 @@ class Measure:
             cache(limits),
         )
 
-    def _of_questions(self, columns: np.ndarray) -> Measured:
-        keys = [str(column) for column in range(columns.shape[1])]
-        scores = dict(zip(keys, columns.T, strict=True))
-        return self._measured(columns, None, QuestionIntervals(scores, (0.0, 1.0), self.clusters))
-
     def _measured(
         self, columns: np.ndarray, of_samples: np.ndarray | None, method: IntervalMethod
     ) -> Measured:
@@ -173,7 +170,7 @@ class Measure:
         deviations = cluster_deviations(columns, self.clusters)
         return Measured(columns.mean(axis=0), deviations, of_samples, cache(limits))
 
-    def _votes(self, run: Run) -> np.ndarray:
+    def _votes(self, run: Run) -> Measured:
         if run.answers is None:
             raise ValueError(
                 "vote@k needs answers and references: give what at_k.read returns, with "
@@ -181,10 +178,28 @@ class Measure:
             )
         correct = more_than_half(require_shares(run.outcomes))
         votes = count_answers(correct, run.answers, merge_correct=True)
-        return np.stack([vote_at_k(votes, k) for k in self.ks], axis=1)
+        n, repeated = run.outcomes.n, run.outcomes.n.max() > 1
+        if self.interval == "sampling" and not repeated:
+            raise ValueError(f"{ONE_SAMPLE_EACH}.")
+        scores = {
+            str(k): EstimatedScore(vote_at_k(votes, k), vote_variances(votes, k), n / k)
+            for k in self.ks
+        }
+        columns = np.stack([score.values for score in scores.values()], axis=1)
+        # The covariances of votes at different k are not known.
+        of_samples = np.diag([float(score.variances.sum()) for score in scores.values()])
+        method: IntervalMethod = VarianceIntervals(scores, n)
+        if self.interval == "questions":
+            method = self._question_intervals(columns)
+        return self._measured(columns, of_samples if repeated else None, method)
 
-    def _verdicts(self, run: Run) -> np.ndarray:
-        return item_scores(require_weights(run.outcomes), self.power, _PENALTY, _EPS)[:, None]
+    def _verdicts(self, run: Run) -> Measured:
+        scores = item_scores(require_weights(run.outcomes), self.power, _PENALTY, _EPS)
+        return self._measured(scores[:, None], None, self._question_intervals(scores[:, None]))
+
+    def _question_intervals(self, columns: np.ndarray) -> QuestionIntervals:
+        scores = {str(place): column for place, column in enumerate(columns.T)}
+        return QuestionIntervals(scores, (0.0, 1.0), self.clusters)
 
 
 def check_measure(
@@ -206,9 +221,7 @@ def check_measure(
         all_k: whether the default is every k, or the largest of 4, 8 and 16.
     """
     check_names("metric", [metric], COMPARED)
-    known = ("posterior",) if metric == "bayes@N" else ("sampling", "questions")
-    if metric in ("vote@k", "score_agg"):
-        known = ("questions",)
+    known = _INTERVALS_OF.get(metric, ("sampling", "questions"))
     if interval is None:
         interval = known[0]
     elif interval not in known and interval in ("sampling", "posterior", "questions"):
@@ -240,10 +253,11 @@ def _choose_ks(
 ) -> list[int]:
     least = int(min(n.min() for n in sizes.values()))
     if k is None:
+        if metric == "vote@k":  # whose variances take long for many k
+            powers = [2**i for i in range(least.bit_length()) if 2**i < least]
+            return [*powers, least] if all_k else [least]
         if all_k:
             return list(range(1, least + 1))
-        if metric == "vote@k":
-            return [least]
         return [max((each for each in _USUAL_KS if each <= least), default=least)]
     ks = sorted({check_k(each) for each in as_list("k", k)})
     for name, n in sizes.items():
