@@ -5,6 +5,7 @@ the tests of the Spaces install the requirements of the bundles from it.
 """
 
 import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -27,25 +28,37 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("any machine")
 
 
-def is_of_a_running_space(nodeid: str) -> bool:
-    return nodeid.startswith("tests/spaces/") and "test_bundle" not in nodeid
+def scope_of(nodeid: str) -> str:
+    """Return what runs in one process: the tests of a running Space, or those of a file."""
+    file, _, test = nodeid.partition("::")
+    is_of_a_running_space = file.startswith("tests/spaces/") and "test_bundle" not in file
+    names = re.findall(r"\w+", test.partition("[")[2]) if is_of_a_running_space else []
+    spaces = [name for name in names if (ROOT / "spaces" / name / "app.py").exists()]
+    return spaces[0] if spaces else file
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start with the Spaces, which take as long as all other tests together."""
-    items.sort(key=lambda item: not is_of_a_running_space(item.nodeid))
+    """Spread the Spaces evenly among the files, beginning with a Space.
+
+    The first Space installs what all of them need, while another process tests files.
+    """
+    scopes = list(dict.fromkeys(scope_of(item.nodeid) for item in items))
+    order: dict[str, tuple[float, bool]] = {}
+    for group in ([s for s in scopes if "/" not in s], [s for s in scopes if "/" in s]):
+        order |= {scope: (place / len(group), "/" in scope) for place, scope in enumerate(group)}
+    items.sort(key=lambda item: order[scope_of(item.nodeid)])
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Run each file in one process, and all Spaces in one: they share servers."""
+    """Run each file in one process, and each Space in one: its tests share a server."""
     from xdist.scheduler import LoadScopeScheduling
 
-    class ByFile(LoadScopeScheduling):
+    class ByScope(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "spaces" if is_of_a_running_space(nodeid) else nodeid.partition("::")[0]
+            return scope_of(nodeid)
 
-    return ByFile(config, log)
+    return ByScope(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)

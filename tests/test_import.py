@@ -1,12 +1,35 @@
-"""What `import at_k` imports: NumPy, and none of the libraries that take seconds."""
+"""What `import at_k` imports, and that its modules can be imported on every system."""
 
 import subprocess
 import sys
 
+import pytest
+from conftest import ROOT
+
 SLOW = ("altair", "datasets", "evaluate", "pandas", "pyarrow", "scipy")
+NOT_ON_WINDOWS = ("fcntl", "grp", "pwd", "resource")
+
+IMPORTS = f"""
+import importlib, os, pkgutil, sys
+sys.modules.update(dict.fromkeys({NOT_ON_WINDOWS}))
+del os.fork
+import at_k
+print([name for name in {SLOW} if name in sys.modules])
+for module in pkgutil.walk_packages(at_k.__path__, "at_k."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+print("at_k.metric" in sys.modules)
+"""
 
 
-def test_importing_the_package_imports_no_slow_library():
-    code = f"import sys, at_k; print([name for name in {SLOW} if name in sys.modules])"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "[]"
+def test_the_package_imports_no_slow_library_and_no_module_imports_one_that_windows_lacks():
+    found = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.split() == ["[]", "True"]
+
+
+def test_a_space_says_that_it_does_not_run_on_windows(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "spaces"))
+    monkeypatch.setattr("sys.platform", "win32")
+    with pytest.raises(ImportError, match="does not run on Windows"):
+        import page  # noqa: F401

@@ -8,7 +8,14 @@ folder, which is removed when the server ends.
 import atexit
 import os
 import shutil
+import sys
 import tempfile
+
+if sys.platform == "win32":
+    raise ImportError(
+        "A Space does not run on Windows, which cannot limit the memory and the time of a request "
+        "as Linux does. Run it in the Windows Subsystem for Linux, or use the command at-k."
+    )
 
 # A worker process inherits the folder that its parent made.
 if not os.environ.get("HF_HOME", "").startswith(tempfile.gettempdir()):

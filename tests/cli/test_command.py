@@ -1,7 +1,7 @@
 """The command itself: help, errors, terminals and pipes, and the demo."""
 
+import io
 import json
-import os
 import subprocess
 import sys
 
@@ -44,17 +44,14 @@ def test_a_missing_file_is_one_line_on_stderr(capsys):
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8", "latin-1"])
-def test_characters_that_a_terminal_cannot_show_are_escaped(tmp_path, encoding):
+def test_characters_that_a_terminal_cannot_show_are_escaped(tmp_path, monkeypatch, encoding):
     file = tmp_path / "s.jsonl"
     file.write_text(json.dumps({"outcomes": [1], "group": "\u4e2d\u6587"}))
-    result = subprocess.run(
-        [sys.executable, "-c", AT_K, "gpassk", file, "--k", "1"],
-        env=os.environ | {"PYTHONIOENCODING": encoding},
-        capture_output=True,
-    )
-    assert result.returncode == 0, result.stderr
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding)
+    monkeypatch.setattr("sys.stdout", terminal)
+    assert main(["gpassk", str(file), "--k", "1"]) == 0
     label = "\u4e2d\u6587" if encoding == "utf-8" else "\\u4e2d\\u6587"
-    assert label in result.stdout.decode(encoding)
+    assert label in terminal.buffer.getvalue().decode(encoding)
 
 
 def test_a_closed_pipe_is_not_an_error(tmp_path):

@@ -77,11 +77,7 @@ def start(name: str, python: str, compiled: Path, folder: Path):
             [python, "app.py"], cwd=target, env=environment, stdout=output, stderr=output
         )
         try:
-            for _ in range(480):
-                assert process.poll() is None, log.read_text()
-                with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/config"):
-                    break
-                time.sleep(0.25)
+            wait_until_it_answers(f"{url}/config", process, log)
             yield RunningSpace(name, target, temporary, process.pid, url)
         finally:
             process.terminate()
@@ -90,6 +86,16 @@ def start(name: str, python: str, compiled: Path, folder: Path):
     assert sorted(target.rglob("*")) == before, "the Space wrote into its own folder"
     assert not [path for path in home.rglob("*") if path.is_file()], "the Space wrote into the home"
     assert "Traceback" not in log.read_text()
+
+
+def wait_until_it_answers(url: str, process: subprocess.Popen, log: Path) -> None:
+    started = time.monotonic()
+    while True:
+        assert process.poll() is None, log.read_text()
+        with contextlib.suppress(OSError), urllib.request.urlopen(url):
+            return
+        assert time.monotonic() - started < 300, f"The Space does not start: {log.read_text()}"
+        time.sleep(0.25)
 
 
 def free_port() -> int:

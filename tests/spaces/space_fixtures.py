@@ -12,16 +12,29 @@ import venv
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from playwright.sync_api import sync_playwright
 from running_space import NAMES, bundle, clean_environment, start
 
 
 @pytest.fixture(scope="session")
 def clean_python(tmp_path_factory):
-    """The Python of a virtual environment with the requirements of the Spaces, and nothing else."""
-    folder = tmp_path_factory.mktemp("clean")
-    venv.create(folder / "env")
+    """The Python of a virtual environment with the requirements of the Spaces, and nothing else.
+
+    All processes of a parallel run share the environment: the first one installs it.
+    """
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "clean"
+    with FileLock(f"{folder}.lock"):
+        if not (folder / "installed").exists():
+            install_requirements(folder)
+            (folder / "installed").touch()
+    return str(folder / "env" / "bin" / "python")
+
+
+def install_requirements(folder):
     python = str(folder / "env" / "bin" / "python")
+    venv.create(folder / "env")
     requirements = []
     for name in NAMES:
         bundle(name, folder / name)
@@ -33,7 +46,6 @@ def clean_python(tmp_path_factory):
     subprocess.run(
         [*pip, *options, *requirements], check=True, timeout=900, env=clean_environment()
     )
-    return python
 
 
 @pytest.fixture(scope="session", params=NAMES)

@@ -10,11 +10,18 @@ from browsing import opened, scores, screenshot_file
 pytest_plugins = ["space_fixtures"]
 
 
-def test_the_code_gives_the_scores_of_the_downloaded_json(browser, space, monkeypatch):
+def test_the_downloads_are_the_charts_and_the_scores_that_the_code_gives(
+    browser, space, monkeypatch
+):
     with opened(browser, space) as page:
         with page.expect_download() as download:
             page.click("#json")
         result = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
+        with page.expect_download() as download:
+            page.click("#png")
+        assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG")
+        assert download.value.suggested_filename == f"{space.name}.png"
+        shutil.copyfile(download.value.path(), screenshot_file(f"{space.name}-download"))
         shown = scores(page)
         code = shown_code(page)
     (label, first_scores), *_ = result["scores"].items()
@@ -23,15 +30,6 @@ def test_the_code_gives_the_scores_of_the_downloaded_json(browser, space, monkey
     names = run_code(code, space, monkeypatch)
     for call in result.keys() - {"metric", "options", "samples"}:
         assert json.loads(json.dumps(names[call])) == result[call][label]
-
-
-def test_the_charts_are_downloaded_as_png(browser, space):
-    with opened(browser, space) as page:
-        with page.expect_download() as download:
-            page.click("#png")
-        assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG")
-        assert download.value.suggested_filename == f"{space.name}.png"
-        shutil.copyfile(download.value.path(), screenshot_file(f"{space.name}-download"))
 
 
 def shown_code(page):

@@ -20,7 +20,7 @@ from browsing import (
 pytest_plugins = ["space_fixtures"]
 
 
-def test_pasted_csv_with_one_sample_in_each_row_is_scored(browser, space):
+def test_pasted_csv_with_one_sample_in_each_row_or_with_counts_is_scored(browser, space):
     if space.name == "score_agg":
         text = "question,verdicts\nq1,fully\nq1,none\nq2,mostly\nq2,minor\n"
     else:
@@ -30,13 +30,8 @@ def test_pasted_csv_with_one_sample_in_each_row_is_scored(browser, space):
         choose_source(page, "Paste")
         assert "There is no text" in problem(page)
         page.fill("#text textarea", text)
-        wait_for_change(page, before)
+        before = wait_for_change(page, before)
         assert re.match(r"2 \w+, 2 \w+ each\.", note(page))
-
-
-def test_pasted_counts_are_scored(browser, space):
-    with opened(browser, space) as page:
-        before = sentence(page)
         paste(page, "question_id,n,correct\nq1,6,2\nq2,6,6\nq3,6,0\n")
         wait_for_change(page, before)
         assert re.match(r"3 \w+, 6 \w+ each\.$", note(page).split(" k was")[0])
