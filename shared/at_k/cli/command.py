@@ -18,6 +18,7 @@ import at_k
 
 from ..loading import metric_folders, metric_script, register, unregister
 from ..readers.names import SelectionError
+from .formats import printable
 
 _EPILOG = """\
 Run `at-k COMMAND --help` for the flags of a command.
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = _print_warning
             output = run(**options)
-        print(output, flush=True)
+        print(printable(output), flush=True)
     except KeyboardInterrupt:
         print("at-k: interrupted", file=sys.stderr)
         return 130
@@ -55,17 +56,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for role, example in zip(error.roles, examples, strict=True)
         )
         verb = "Add" if error.examples else "Name one with"
-        print(f"at-k: {error} {verb} {flags}.", file=sys.stderr)
+        _print_message(f"{error} {verb} {flags}.")
         return 2
     except (ValueError, TypeError, ImportError, OSError) as error:
-        print(f"at-k: {error}", file=sys.stderr)
+        _print_message(str(error))
         return 2
     return 0
 
 
 def _print_warning(message, category, filename, lineno, file=None, line=None) -> None:
     """Print a warning without the line of code that it comes from."""
-    print(f"at-k: warning: {message}", file=sys.stderr)
+    _print_message(f"warning: {message}")
+
+
+def _print_message(message: str) -> None:
+    print(f"at-k: {printable(message)}", file=sys.stderr)
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:

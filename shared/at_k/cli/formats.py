@@ -18,6 +18,9 @@ Cells = list[list[str]]
 FORMATS_OF_OUTPUT = ("table", "json", "csv", "markdown", "latex")
 
 
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
 @dataclass(frozen=True)
 class Output:
     """What a subcommand prints.
@@ -53,7 +56,7 @@ class Output:
             stream = io.StringIO()
             csv.writer(stream, lineterminator="\n").writerows(self.records())
             sentences = [*self.input, *self.notes, self.sentence]
-            print("\n".join(filter(None, sentences)), file=sys.stderr)
+            print(printable("\n".join(filter(None, sentences))), file=sys.stderr)
             return stream.getvalue().rstrip("\n")
         start = "% " if output_format == "latex" else ""
         render = {"table": aligned, "markdown": _markdown, "latex": _latex}[output_format]
@@ -68,6 +71,15 @@ class Output:
             textwrap.fill(_latex_text(self.sentence) if start else self.sentence, 80),
         ]
         return "\n\n".join(filter(None, blocks))
+
+
+def printable(text: str) -> str:
+    """Return a text in which characters that control a terminal are written as escapes.
+
+    They are control characters other than line feeds and tabs, separators of lines, and those that
+    change the direction of text: a label could erase or rewrite what is printed before it.
+    """
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def aligned(table: Cells) -> str:

@@ -92,12 +92,12 @@ def parse_list(cell) -> list[Any] | None:
     except RecursionError:
         return None
     except ValueError:
-        if _has_adjacent_strings(cell):
-            return None
+        pass
     try:
-        return ast.literal_eval(cell.strip())
+        literal = ast.literal_eval(cell.strip())
     except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two: nested deeply
         return None
+    return None if _has_adjacent_strings(cell) else literal
 
 
 def _has_adjacent_strings(cell: str) -> bool:

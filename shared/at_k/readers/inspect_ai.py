@@ -34,7 +34,11 @@ def read_eval_file(path: Path) -> Table | None:
             f"{path} needs inspect_ai: pip install inspect_ai. It also converts the log to JSON: "
             f"inspect log dump {path} > log.json."
         ) from error
-    log = read_eval_log(str(path), exclude_fields={"messages", "events", "store", "attachments"})
+    unread = {"messages", "events", "store", "attachments"}
+    try:
+        log = read_eval_log(str(path), exclude_fields=unread)
+    except Exception as error:  # of zip, zstd, JSON or pydantic
+        raise ValueError(f"{path} cannot be read by inspect_ai: {error}") from error
     fields = {"id", "epoch", "target", "output", "scores", "error"}
     samples = [sample.model_dump(include=fields) for sample in log.samples or []]
     return _log_table(log.eval.model, log.eval.task, samples)

@@ -72,9 +72,23 @@ def _load_one(source: str, config: str | None, split: str | None) -> Table:
 
 
 def _with_roles(table: Table, path: Path | None) -> Table:
-    """Return the table as the first reader returns it that recognizes it."""
-    tables = (read_table(table, path) for read_table in TABLE_READERS)
-    return next((each for each in tables if each is not None), table)
+    """Return the table as the first reader returns it that recognizes it.
+
+    Raises:
+        ValueError: if it has the columns of a log, but not its entries.
+    """
+    for read_table in TABLE_READERS:
+        try:
+            found = read_table(table, path)
+        except (AttributeError, LookupError, TypeError) as error:
+            harness = read_table.__name__.removeprefix("read_")
+            raise ValueError(
+                f"{path or 'The source'} has the columns of a log ({harness}), but not its "
+                f"entries: {type(error).__name__}: {error}."
+            ) from error
+        if found is not None:
+            return found
+    return table
 
 
 def _load_columns(source: str, config: str | None, split: str | None) -> Columns:
@@ -85,7 +99,14 @@ def _load_columns(source: str, config: str | None, split: str | None) -> Columns
             raise ValueError(f"config and split apply to datasets, and {source} is a file.")
         return read_file(source)
     with _progress_bars_disabled():
-        return columns_of_dataset(one_split(_load_dataset(source, config), source, split))
+        try:
+            dataset = _load_dataset(source, config)
+        except (ValueError, TypeError, OSError, ImportError):
+            raise
+        except Exception as error:  # datasets runs parsers that may raise anything
+            reason = " ".join(str(error).split())
+            raise ValueError(f"{source} cannot be read as a dataset: {reason}") from error
+        return columns_of_dataset(one_split(dataset, source, split))
 
 
 @contextmanager
