@@ -181,6 +181,31 @@ def test_groups_have_the_scores_of_the_result(result):
         assert row["hi"] == result[f"{prefix}{row['metric']}_hi"]
 
 
+def test_the_forest_has_the_scores_ranks_and_letters_of_the_leaderboard():
+    board = at_k.leaderboard({"one": OUTCOMES, "two": OTHER, "three": OUTCOMES}, k=[1, 4])
+    chart = charts.forest(board, checker="numeric")
+    rows = [{name: row[name] for name in board["runs"][0]} for row in rows_of(chart)]
+    assert rows == board["runs"]
+    texts = [row["text"] for row in rows_of(chart, "text")]
+    for row in board["runs"]:
+        assert row["run"] in texts
+        assert row["letters"] in texts
+    assert {(row["rank_lo"], row["rank_hi"]) for row in board["runs"]} >= {(1, 1), (2, 3)}
+    assert {"1", "2\u20133"} <= set(texts)
+    assert caption_of(chart) == (
+        "Bars: 95 % confidence limits, the same questions sampled again. Ranks and letters: "
+        "simultaneous 95 % limits of all differences; runs that share a letter cannot be told "
+        "apart. 12 questions, 9 samples each, checked with numeric."
+    )
+    assert {row["key"] for row in rows_of(charts.forest(board, "pass@4"))} == {"pass@4"}
+
+
+def test_a_band_has_a_gap_where_a_score_has_no_limits():
+    result = {"vote@1": 0.1, "vote@2": 0.2, "vote@4": 0.3, "vote@1_lo": 0, "vote@1_hi": 0.2}
+    rows = rows_of(charts.by_k(result))
+    assert [("lo" in row) for row in rows] == [True, False, False]
+
+
 def test_the_caption_names_n_the_checker_the_confidence_and_what_the_band_answers(result):
     details: dict[str, Any] = {"questions": 12, "n": 9, "checker": "numeric", "confidence": 0.9}
     assert caption_of(charts.by_k(result, "pass@k", **details)) == (
@@ -217,6 +242,7 @@ def test_the_caption_names_n_the_checker_the_confidence_and_what_the_band_answer
         (lambda: charts.by_threshold({"pass@1": 0.5}), "no G-Pass@k for several thresholds"),
         (lambda: charts.by_question({"pass@1": 0.5}), "return_per_question=True"),
         (lambda: charts.by_group({"pass@1": 0.5}), "compute with groups"),
+        (lambda: charts.forest({"pass@1": 0.5}), "This is not a leaderboard"),
         (lambda: charts.difference({"pass@1": 0.5}), "The comparison is not at several k"),
         (
             lambda: charts.by_group({f"{g}pass@{k}": 0.5 for g in ("", "a/") for k in range(9)}),

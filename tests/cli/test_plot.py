@@ -51,6 +51,23 @@ def test_outcomes_that_are_graded_have_no_checker(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("names", "flags", "shown"),
+    [
+        (["one", "two"], (), "difference of pass@k: two minus one"),
+        (["one", "two"], ("--metric", "avg@N"), "avg@3: mean reward of the samples"),
+        (["one", "two", "three"], (), "runs that share a letter cannot be told apart"),
+    ],
+)
+def test_comparisons_have_charts(capsys, tmp_path, names, flags, shown):
+    rows = [{"outcomes": [0, 1, 1]}, {"outcomes": [1, 0, 0]}, {"outcomes": [1, 1, 0]}]
+    files = [write_json_lines(tmp_path / f"{name}.jsonl", rows) for name in names]
+    output_of(capsys, "compare", *files, *flags, "--plot", tmp_path / "a.svg")
+    text = text_of(tmp_path / "a.svg")
+    assert shown in text
+    assert "3 questions, 3 samples each." in text
+
+
+@pytest.mark.parametrize(
     ("metric", "flags", "name", "message"),
     [
         ("gpassk", (), "a.jpg", "must be one of .svg, .pdf, .png, .html"),

@@ -79,14 +79,15 @@ def difference(
     zero = alt.Chart(alt.InlineData(values=[{"y": 0}])).mark_rule(color=DARK, strokeWidth=0.6)
     heavy = alt.Chart(alt.InlineData(values=segments))
     layers = [
-        *line_layers(mark_apart(rows, x, space.view), x.channel(), y, [rows[0]["series"]]),
+        *line_layers(rows, x.channel(), y, [rows[0]["series"]]),
         zero.encode(y=y.channel("y")),
     ]
     if segments:
         rule = heavy.mark_rule(color=DARK, strokeWidth=2.5, strokeCap="round")
         layers.append(rule.encode(x=x.channel(), x2="end:Q", y=y.channel("y")))
         layers += [_label(segment, x, y, space.view) for segment in segments]
-    panel = alt.LayerChart(layer=layers, width=space.view, height=_HEIGHT)
+    data = alt.InlineData(values=mark_apart(rows, x, space.view))
+    panel = alt.LayerChart(data=data, layer=layers, width=space.view, height=_HEIGHT)
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
     text = details.caption_of(details.limits(rows, "Bands"), _conclusion(segments))
     return make_figure([panel], [], text, space)

@@ -24,6 +24,7 @@ from .style import (
 _KEY_LINE = 20.0  # length of the line in the key
 _BEFORE_NAME, _AFTER_NAME = 4.0, 12.0
 _NARROWEST_VIEW = 60.0
+_BEYOND = 1.2  # how far marks at the border are drawn beyond their place
 _PPI = 300
 # On a page, a figure is as wide as the page allows, up to twice its size in print.
 _PAGE = """\
@@ -177,7 +178,7 @@ def make_figure(
         vconcat=parts,
         spacing=6,
         background="white",
-        padding=PADDING,
+        padding=PADDING - _BEYOND,
         config=config(),
         usermeta={"inches": (space.total + 2 * PADDING) / POINTS_PER_INCH},
     )

@@ -106,7 +106,7 @@ def forest(
     keys = few_of(key, {"": dict.fromkeys(row["key"] for row in board["runs"])})
     rows = [
         {**row, "series": "", "panel": score_title(each), "label": row["run"]}
-        | {"cells": {"rank": _rank_range(row), "": row["letters"]}}
+        | {"cells": {"rank": _rank_range(row), "letters": row["letters"]}}
         for each in keys
         for row in board["runs"]
         if row["key"] == each

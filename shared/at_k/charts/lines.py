@@ -11,9 +11,10 @@ import altair as alt
 
 from .figure import Figure, divide_space, make_figure
 from .results import Row
-from .style import decimals_of, nice_ticks, series_scales, text_width, tick_labels
+from .style import TEXT, decimals_of, nice_ticks, series_scales, text_width, tick_labels
 
 _ONE_PANEL, _SEVERAL_PANELS = 130.0, 100.0  # heights
+_MARGIN = 0.05  # of a zoomed range, on both sides
 _APART = 9.0  # smallest distance between markers of a line
 _TICKS_APART = 0.07  # smallest distance of labels, as a share of the axis
 _MARKER = 3.0  # half of a marker
@@ -114,24 +115,43 @@ class NumberAxis:
         return alt.Y(f"{column}:Q", scale=scale, axis=axis)
 
 
-def score_ticks(rows: Iterable[Row], is_zoomed: bool = False) -> list[float]:
-    """Return the ticks of scores.
+def score_ticks(rows: Iterable[Row]) -> list[float]:
+    """Return the ticks of scores: from 0 to 1 if all scores and limits are in this range."""
+    lowest, highest = range_of_scores(rows)
+    if is_share(lowest, highest):
+        return [0, 0.2, 0.4, 0.6, 0.8, 1]
+    return nice_ticks(lowest, highest)
 
-    They go from 0 to 1 if all scores and limits are in this range.
 
-    Args:
-        rows: the scores.
-        is_zoomed: whether they include no more of this range than is needed.
-    """
+def zoomed_range(rows: Iterable[Row]) -> tuple[float, float]:
+    """Return a range that is a little larger than that of the scores, but not beyond 0 to 1."""
+    lowest, highest = range_of_scores(rows)
+    margin = _MARGIN * (highest - lowest) or abs(lowest) / 10 or 1.0
+    if is_share(lowest, highest):
+        return max(0.0, lowest - margin), min(1.0, highest + margin)
+    return lowest - margin, highest + margin
+
+
+def ticks_within(lowest: float, highest: float, width: float) -> list[float]:
+    """Return round numbers within a range whose labels fit a width in points."""
+    for at_most in range(6, 0, -1):
+        ticks = [x for x in nice_ticks(lowest, highest, at_most) if lowest <= x <= highest]
+        needed = sum(text_width(label) + TEXT / 2 for label in tick_labels(ticks))
+        if needed <= width:
+            break
+    return ticks
+
+
+def range_of_scores(rows: Iterable[Row]) -> tuple[float, float]:
+    """Return the smallest and the largest of all scores and limits."""
     fields = ("score", "lo", "hi", "band_lo", "band_hi")
     values = [row[field] for row in rows for field in fields if field in row]
-    lowest, highest = min(values), max(values)
-    ticks = nice_ticks(lowest, highest)
-    if lowest >= -1e-9 and highest <= 1 + 1e-9:
-        if is_zoomed and highest > lowest:
-            return [tick for tick in ticks if 0 <= tick <= 1]
-        return [0, 0.2, 0.4, 0.6, 0.8, 1]
-    return ticks
+    return min(values), max(values)
+
+
+def is_share(lowest: float, highest: float) -> bool:
+    """Return whether a range is within 0 to 1, except for rounding."""
+    return lowest >= -1e-9 and highest <= 1 + 1e-9
 
 
 def figure_of_scores(
@@ -186,9 +206,9 @@ def figure_of_lines(
     panels = []
     for place, (panel, axis) in enumerate(vertical.items()):
         of_panel = [row for row in rows if row["panel"] == panel]
-        of_panel = mark_apart(of_panel, x, space.view)
         layers = line_layers(of_panel, x.channel(place == len(vertical) - 1), axis, names)
-        panels.append(alt.LayerChart(layer=layers, width=space.view, height=height))
+        data = alt.InlineData(values=mark_apart(of_panel, x, space.view))
+        panels.append(alt.LayerChart(data=data, layer=layers, width=space.view, height=height))
     return make_figure(panels, names if len(names) > 1 else [], caption, space)
 
 
@@ -214,17 +234,21 @@ def mark_apart(rows: Sequence[Row], x: LineAxis, width: float) -> list[Row]:
     return [{**row, "marker": i in marked.get(row["series"], ())} for i, row in enumerate(rows)]
 
 
-def line_layers(rows: list[Row], x: alt.X, y: NumberAxis, names: Sequence[str]) -> list[alt.Chart]:
-    """Return the bands, the lines and the markers of a panel."""
+def line_layers(
+    rows: Sequence[Row], x: alt.X, y: NumberAxis, names: Sequence[str]
+) -> list[alt.Chart]:
+    """Return the bands, the lines and the markers of a panel.
+
+    They have no data: Altair copies a chart with its data at each step, and the panel has the data.
+    """
     scales = series_scales(names)
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=x, color=alt.Color("series:N", scale=scales["color"], legend=None)
-    )
+    base = alt.Chart().encode(x=x, color=alt.Color("series:N", scale=scales["color"], legend=None))
     layers = []
     for prefix, opacity in (("band_", 0.13), ("", 0.22)):
         if any(f"{prefix}lo" in row for row in rows):
-            limited = base.transform_filter(f"isValid(datum.{prefix}lo)")
-            area = limited.mark_area(opacity=opacity, line=False, order=False)
+            area = base.mark_area(
+                opacity=opacity, line=False, order=False, invalid="break-paths-filter-domains"
+            )
             layers.append(area.encode(y=y.channel(f"{prefix}lo"), y2=f"{prefix}hi:Q"))
     line = base.mark_line(strokeWidth=1.4, strokeCap="butt", order=False)
     dash = alt.StrokeDash("series:N", scale=scales["dash"], legend=None)

@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 
 from .figure import Figure, FigureSpace, divide_space, make_figure, pixel_y
-from .lines import score_ticks, tooltip
+from .lines import score_ticks, ticks_within, tooltip, zoomed_range
 from .results import Row
 from .style import (
     LINE_HEIGHT,
@@ -17,12 +17,12 @@ from .style import (
     decimals_of,
     series_scales,
     text_width,
-    tick_labels,
     wrap_text,
 )
 
 _LABEL_SHARE = 0.42  # of the width of a figure
 _GAP = 6.0  # between text and the panel
+_LAST_LABEL = 8.0  # half of the last label of the axis
 _SERIES_HEIGHT = 7.0
 _BETWEEN_ROWS = 7.0
 _BETWEEN_SINGLE_ROWS = 2.0  # if a row has a single interval
@@ -77,23 +77,26 @@ def figure_of_rows(rows: Sequence[Row], caption: str, inches: float) -> Figure:
     panels: dict[str, list[Row]] = {}
     for row in rows:
         panels.setdefault(row["panel"], []).append(row)
-    ticks = {panel: score_ticks(of, is_zoomed=bool(widths)) for panel, of in panels.items()}
-    last_label = max(text_width(tick_labels(each)[-1]) / 2 for each in ticks.values())
-    space = divide_space(inches, left, max(last_label, sum(widths.values()) + _GAP * len(widths)))
+    right = max(_LAST_LABEL, sum(widths.values()) + _GAP * len(widths))
+    space = divide_space(inches, left, right)
     starts, start = {}, space.left + space.view + _GAP
     for heading, width in widths.items():
         starts[heading] = start
         start += width + _GAP
     layout = _Layout(names, lines, starts, space)
-    charts = [_panel(of, ticks[panel], panel, layout) for panel, of in panels.items()]
+    charts = [_panel(of, panel, layout) for panel, of in panels.items()]
     return make_figure(charts, names if len(names) > 1 else [], caption, space, dashed=False)
 
 
-def _panel(
-    rows: Sequence[Row], ticks: Sequence[float], title: str, layout: _Layout
-) -> alt.LayerChart:
+def _panel(rows: Sequence[Row], title: str, layout: _Layout) -> alt.LayerChart:
     """Return a panel of intervals and their text."""
     names, space = layout.names, layout.space
+    if layout.starts:
+        lowest, highest = zoomed_range(rows)
+        ticks = ticks_within(lowest, highest, space.view)
+    else:
+        ticks = score_ticks(rows)
+        lowest, highest = ticks[0], ticks[-1]
     middles, height = layout.middles(list(dict.fromkeys(row["label"] for row in rows)))
     offset = {name: (i - (len(names) - 1) / 2) * _SERIES_HEIGHT for i, name in enumerate(names)}
     placed = [{**row, "y": middles[row["label"]] + offset[row["series"]]} for row in rows]
@@ -104,20 +107,20 @@ def _panel(
         labelFlush=False,
         labelOverlap=False,
     )
-    scale = alt.Scale(domain=[ticks[0], ticks[-1]], nice=False, zero=False)
+    scale = alt.Scale(domain=[lowest, highest], nice=False, zero=False)
 
     def x(column: str) -> alt.X:
         return alt.X(f"{column}:Q", scale=scale, axis=axis)
 
     scales = series_scales(names)
-    base = alt.Chart(alt.InlineData(values=placed)).encode(
+    base = alt.Chart().encode(
         y=pixel_y("y", height), color=alt.Color("series:N", scale=scales["color"], legend=None)
     )
     layers: list[Any] = []
     if any("lo" in row for row in placed):
         limited = base.transform_filter("isValid(datum.lo)")
         layers.append(limited.mark_rule(strokeWidth=1.2).encode(x=x("lo"), x2="hi:Q"))
-    marker = base.mark_point(filled=True, opacity=1, size=20)
+    marker = base.mark_point(filled=True, opacity=1, size=14)
     shape = alt.Shape("series:N", scale=scales["shape"], legend=None)
     layers.append(marker.encode(x=x("score"), shape=shape, tooltip=tooltip(placed)))
     texts = [
@@ -126,7 +129,7 @@ def _panel(
         if of_side
     ]
     return alt.LayerChart(
-        layer=[alt.LayerChart(layer=layers), *texts],
+        layer=[alt.LayerChart(data=alt.InlineData(values=placed), layer=layers), *texts],
         resolve=alt.Resolve(scale=alt.ScaleResolveMap(x="independent")),
         width=space.view,
         height=height,
