@@ -16,6 +16,12 @@ NO_DICT: Any = [0.5]
 TOPICS = ["algebra", "geometry", "number/theory"] * 4
 
 
+@pytest.fixture(autouse=True)
+def without_repeated_validation(monkeypatch):
+    """Let Altair validate no part of a chart: what is saved is validated as a whole."""
+    monkeypatch.setattr("altair.utils.schemapi.DEBUG_MODE", False)
+
+
 @pytest.fixture(scope="module")
 def result():
     return at_k.load("gpassk").compute(
