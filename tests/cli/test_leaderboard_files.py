@@ -97,6 +97,7 @@ def test_papers_get_scores_with_limits_ranks_and_letters(capsys, files):
     assert r"Run & pass@1 in \% (95\,\% CI) &  & pass@4 in \% (95\,\% CI) &  \\" in latex
     assert f"& {cell} & " in latex
     assert latex.count(r"\midrule") == 1
+    assert r"\begin{tabular}{lrlrl}" in latex
     main(["compare", *map(str, files), "--k", "4", "--format", "csv"])
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [float(row["score"]) for row in rows] == [row["score"] for row in board["runs"]]

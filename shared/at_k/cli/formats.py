@@ -106,8 +106,9 @@ def _markdown(table: Cells) -> str:
 
 
 def _latex(table: Cells) -> str:
-    """Return a tabular with the rules of the package booktabs."""
-    columns = "l" + "r" * (len(table[0]) - 1)
+    """Return a tabular with the rules of the package booktabs; numbers are on the right."""
+    others = list(zip(*table[1:], strict=True))[1:]
+    columns = "l" + "".join("r" if re.search(r"\d", "".join(each)) else "l" for each in others)
     head, *lines = (" & ".join(map(_latex_text, row)) + r" \\" for row in table)
     body = [r"\toprule", head, r"\midrule", *lines, r"\bottomrule"]
     return "\n".join(

@@ -71,7 +71,9 @@ def sentence_of_many(board: Mapping[str, Any], sizes: Sequence[np.ndarray]) -> s
     if not behind:
         return f"{text}cannot be told apart from any other run."
     text += f"is higher than that of {_listed(behind, len(rows) - 1)}"
-    return f"{text}; {_listed(equal, len(rows) - 1)} cannot be told apart." if equal else f"{text}."
+    if not equal:
+        return f"{text}."
+    return f"{text}, and cannot be told apart from that of {_listed(equal, len(rows) - 1)}."
 
 
 def _questions(sizes: Sequence[np.ndarray]) -> str:
