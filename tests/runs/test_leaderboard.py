@@ -121,6 +121,17 @@ def test_votes_are_compared_from_answers_and_references(interval):
     assert at_k.leaderboard(runs, k=4, interval=interval) == graded
 
 
+def test_clusters_that_a_run_was_read_with_are_used_where_they_apply():
+    runs: dict = {name: answered(seed, 0.5) for seed, name in enumerate("xy")}
+    clusters = [f"c{i // 2}" for i in range(20)]
+    read = {name: run | {"clusters": clusters} for name, run in runs.items()}
+    given = at_k.leaderboard(runs, interval="questions", clusters=clusters)
+    assert at_k.leaderboard(read, interval="questions") == given
+    assert at_k.leaderboard(read) == at_k.leaderboard(runs)
+    with pytest.raises(ValueError, match="x has prior outcomes R0"):
+        at_k.leaderboard({"x": runs["x"] | {"R0": [[1]] * 20}, "y": runs["y"]})
+
+
 # --- Ranks and letters --------------------------------------------------------------------
 
 

@@ -58,11 +58,13 @@ def comparison_records(
     scores: Mapping[str, float], labels: Sequence[str], groups: Sequence[str]
 ) -> Cells:
     """Return the comparisons of all questions and of each group in one table, in full precision."""
-    table = [["group", "key", *labels, *_COLUMNS.values()]]
+    has_p = any(key.endswith("_p") for key in scores)
+    columns = _COLUMNS | ({"_p": "p"} if has_p else {})
+    table = [["group", "key", *labels, *columns.values()]]
     for group in ["", *groups]:
         for key in compared_keys(scores):
             name = f"{group}/{key}" if group else key
-            suffixes = ("_a", "_b", *_COLUMNS)
+            suffixes = ("_a", "_b", *columns)
             table.append([group, key, *(str(scores[name + suffix]) for suffix in suffixes)])
     return table
 
@@ -97,7 +99,9 @@ def comparison_summary(
             f"{band_conclusion(scores, labels)}."
         )
     if any(key.endswith("_p") for key in scores):
-        parts.append("p: the smallest miscoverage at which the interval excludes 0.")
+        parts.append(
+            "p: by inversion of the interval (the miscoverage at which it just excludes 0)."
+        )
     return " ".join(parts)
 
 

@@ -84,7 +84,7 @@ def leaderboard_notes(board: Mapping[str, Any], for_paper: bool = False) -> list
         f"apart."
     )
     if "p" in board["pairs"][0]:
-        notes += " p: the smallest miscoverage at which an interval excludes 0."
+        notes += " p: by inversion of the interval (the miscoverage at which it just excludes 0)."
     if for_paper:
         return [notes]
     if not _shows_pairs(board):

@@ -9,7 +9,7 @@ from ..inputs.run_checker import Checker
 from ..scores.score_agg import VERDICTS
 from .differences import Differences
 from .measure import Measure, Measured, check_measure
-from .outcomes_of_runs import Run, check_same_questions, grade_runs, parse_run
+from .outcomes_of_runs import Run, check_same_questions, grade_runs, is_read, parse_run
 
 
 class Compared(NamedTuple):
@@ -36,8 +36,17 @@ def compare_sources(
     num_proc: int | None = None,
     **options: Any,
 ) -> Compared:
-    """Read, check and compare runs. The options are those of `check_measure`."""
+    """Read, check and compare runs. The options are those of `check_measure`.
+
+    Clusters that the first run was read with are used if they apply and no others are given.
+    """
     labels = labels_of(options["metric"])
+    for name, source in sources.items():
+        if is_read(source) and source.get("R0") is not None:
+            raise ValueError(f"{name} has prior outcomes R0, which a comparison does not use.")
+    first = next(iter(sources.values()))
+    if is_read(first) and options["interval"] == "questions" and options["clusters"] is None:
+        options["clusters"] = first.get("clusters")
     parsed = [parse_run(name, source, labels) for name, source in sources.items()]
     check_same_questions(parsed)
     check_measure({run.name: run.n for run in parsed}, **options)  # before any sample is checked

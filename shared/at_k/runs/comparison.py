@@ -48,8 +48,8 @@ def compare(
         check_correct_fn: what to check predictions with, if the runs have references: a function of
             a prediction and a reference, or "exact_match", "numeric" or "math_verify".
         num_proc: number of processes to run the checker in.
-        p_values: whether to add <key>_p, the p-value of the difference: the smallest miscoverage at
-            which the interval at this k excludes 0.
+        p_values: whether to add <key>_p, the p-value of the difference by inversion of its
+            interval: the smallest miscoverage at which the interval at this k excludes 0.
 
     Returns:
         For each k in ascending order, with <key> such as "pass@4": <key>, the difference; <key>_a

@@ -59,8 +59,8 @@ def leaderboard(
         one cannot be told apart), n_min and n_max (numbers of samples of a question);
         pairs: a list of dicts, for each k and each pair of runs in the order of runs: a, b, key,
         difference (the score of a minus that of b), its limits lo and hi, band_lo and band_hi; and
-        if requested p, the smallest miscoverage at which lo to hi excludes 0, and p_adjusted, the
-        same for band_lo to band_hi.
+        if requested p, by inversion of the interval: the smallest miscoverage at which lo to hi
+        excludes 0, and p_adjusted, the same for band_lo to band_hi.
 
     Raises:
         ValueError: if an outcome or a parameter is invalid, if there are fewer than two runs, or if

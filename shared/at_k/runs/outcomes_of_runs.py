@@ -83,7 +83,7 @@ def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:
         ValueError: if it has another form, with the name of the run.
     """
     try:
-        if not (isinstance(source, Mapping) and "predictions" in source):
+        if not is_read(source):
             outcomes = read_outcomes(source, name, labels)
             return Ungraded(name, outcomes.n, outcomes, None)
         predictions = prediction_column(source["predictions"])
@@ -91,6 +91,11 @@ def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:
         return Ungraded(name, given_per_question(predictions), None, (predictions, references))
     except ValueError as error:
         raise _with_name(name, error) from error
+
+
+def is_read(source: Any) -> bool:
+    """Whether a run is a dict of predictions, as `at_k.read` returns it."""
+    return isinstance(source, Mapping) and "predictions" in source
 
 
 def grade_runs(
