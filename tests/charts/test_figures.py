@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import xml.dom.minidom
 
 import at_k
 import pytest
@@ -50,6 +51,14 @@ def test_html_needs_no_network_and_runs_no_text_of_results(files):
     assert not re.search(r"<(script|link)[^>]*(src|href)=", page)
     assert HOSTILE not in page
     assert page.count("</script>") == 2
+
+
+def test_control_characters_in_names_are_spaces(tmp_path):
+    hostile = "\x1b[31m\x00\ud800\n"
+    scores = {"pass@1": 0.2, f"{hostile}/pass@1": 0.3}
+    charts.by_group({f"a{hostile}": scores, "b": scores}).save(tmp_path / "chart.svg")
+    text = xml.dom.minidom.parse(str(tmp_path / "chart.svg")).toxml()
+    assert "a [31m" in text
 
 
 def test_text_of_results_is_in_no_expression():

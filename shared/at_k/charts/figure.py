@@ -81,6 +81,13 @@ class Figure(alt.VConcatChart):
             options = {"ppi": _PPI, **options}
         super().save(str(fp) if isinstance(fp, Path) else fp, format=format, **options)
 
+    def to_dict(self, *args: Any, **options: Any) -> dict[str, Any]:
+        """Return the Vega-Lite specification, with spaces in place of control characters.
+
+        These are not allowed in SVG, and vl-convert ends the process at some of them.
+        """
+        return _with_printable_text(super().to_dict(*args, **options))
+
     def _svg(self) -> str:
         """Return the chart as SVG, whose units are points."""
         stream = io.StringIO()
@@ -151,6 +158,17 @@ def divide_space(inches: float, left: float, right: float) -> FigureSpace:
         least = (left + right + _NARROWEST_VIEW + 2 * PADDING) / POINTS_PER_INCH
         raise ValueError(f"width is {inches} inches: this chart needs at least {least:.1f}.")
     return FigureSpace(left, total - left - right, right)
+
+
+def _with_printable_text(value: Any) -> Any:
+    """Return a part of a specification with a space for each character that is not printable."""
+    if isinstance(value, dict):
+        return {name: _with_printable_text(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_with_printable_text(part) for part in value]
+    if isinstance(value, str) and not value.isprintable():
+        return "".join(character if character.isprintable() else " " for character in value)
+    return value
 
 
 def make_figure(
