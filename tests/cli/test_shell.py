@@ -38,13 +38,11 @@ def test_samples_come_from_a_pipe(tmp_path):
 @pytest.mark.parametrize("argument", ["-", "/dev/fd"])
 def test_samples_come_from_an_open_file_that_is_a_pipe(capsys, tmp_path, monkeypatch, argument):
     write_json_lines(tmp_path / "a.jsonl", SHARDS[0])
-    with (
-        subprocess.Popen(["cat", tmp_path / "a.jsonl"], stdout=subprocess.PIPE) as cat,
-        open(cat.stdout.fileno(), closefd=False) as stream,
-    ):
-        monkeypatch.setattr("sys.stdin", stream)
-        # This is what bash gives in place of <(cat a.jsonl).
-        name = argument if argument == "-" else f"/dev/fd/{stream.fileno()}"
+    command = ["cat", tmp_path / "a.jsonl"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as cat:
+        monkeypatch.setattr("sys.stdin", cat.stdout)
+        # bash replaces <(cat a.jsonl) by such a name.
+        name = argument if argument == "-" else f"/dev/fd/{sys.stdin.fileno()}"
         assert pass_at_k(capsys, name) == {"pass@1": 0.5}
 
 

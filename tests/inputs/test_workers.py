@@ -94,7 +94,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 context = multiprocessing.get_context("spawn")
 multiprocessing.set_start_method("spawn", force=True)
-for options in ({"executor": ProcessPoolExecutor(2, mp_context=context)}, {"num_proc": 2}):
+for options in ({"executor": ProcessPoolExecutor(1, mp_context=context)}, {"num_proc": 2}):
     try:
         check(SAMPLES, REFERENCES, same, **options)
     except ValueError as error:

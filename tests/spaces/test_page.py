@@ -4,6 +4,7 @@ import re
 
 import pytest
 from browsing import (
+    DESKTOP,
     PHONE,
     has_one_color,
     note,
@@ -26,25 +27,23 @@ WITH_CHECKER = [name for name in NAMES if name != "score_agg"]
 WITH_SHADING = ["cons_at_k", "gpassk", "max_at_k"]
 
 
-def test_the_page_opens_with_an_example_and_its_charts(browser, space):
-    with opened(browser, space) as page:
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_opens_on_a_phone_and_a_desktop_with_an_example_and_its_charts(
+    browser, space, scheme
+):
+    with opened(browser, space, PHONE, scheme) as page:
         assert re.search(r"\d", sentence(page))
+        assert page.locator(".numbers tbody tr").count()
         canvases = page.locator("canvas").all()
         assert len(canvases) == page.locator(".chart").count()
         assert not any(has_one_color(canvas) for canvas in canvases)
-        assert page.locator(".numbers tbody tr").count()
-        take_screenshot(page, f"{space.name}-desktop-light")
-    with opened(browser, space, scheme="dark") as page:
-        take_screenshot(page, f"{space.name}-desktop-dark")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_fits_a_phone(browser, space, scheme):
-    with opened(browser, space, PHONE, scheme) as page:
         assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
-        for canvas in page.locator("canvas").all():
-            assert canvas.bounding_box()["width"] <= PHONE["width"]
+        assert all(canvas.bounding_box()["width"] <= PHONE["width"] for canvas in canvases)
         take_screenshot(page, f"{space.name}-phone-{scheme}")
+        page.set_viewport_size(DESKTOP)
+        take_screenshot(page, f"{space.name}-desktop-{scheme}")
+        assert page.evaluate("document.documentElement.scrollWidth") == DESKTOP["width"]
+        assert not any(has_one_color(canvas) for canvas in page.locator("canvas").all())
 
 
 def test_every_example_is_scored(browser, space):
@@ -59,9 +58,16 @@ def test_every_example_is_scored(browser, space):
             take_screenshot(page, f"{space.name}-example-{number}")
 
 
-def test_the_scores_follow_an_edit_of_the_table(browser, space):
+def test_the_scores_follow_a_slider_and_an_edit_of_the_table(browser, space):
+    def answer_and_scores(page):
+        return page.inner_text("#answer") + scores(page)
+
     other = {"score_agg": "none", "max_at_k": "0.05"}.get(space.name, "?")
     with opened(browser, space) as page:
+        before = answer_and_scores(page)
+        page.locator("#inputs input[type=range]").first.focus()
+        page.keyboard.press("ArrowLeft")
+        wait_for_change(page, before, answer_and_scores)
         before = scores(page)
         page.get_by_test_id("cell-0-3").dblclick()
         page.wait_for_selector("#table textarea[aria-label='Edit cell']")
@@ -69,17 +75,6 @@ def test_the_scores_follow_an_edit_of_the_table(browser, space):
         page.keyboard.type(other)
         page.keyboard.press("Enter")
         wait_for_change(page, before, scores)
-
-
-def test_the_scores_follow_a_slider(browser, space):
-    def answer_and_scores(page):
-        return page.inner_text("#answer") + scores(page)
-
-    with opened(browser, space) as page:
-        before = answer_and_scores(page)
-        page.locator("#inputs input[type=range]").first.focus()
-        page.keyboard.press("ArrowLeft")
-        wait_for_change(page, before, answer_and_scores)
 
 
 @pytest.mark.parametrize("space", WITH_CHECKER, indirect=True, scope="session")
