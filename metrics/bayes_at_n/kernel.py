@@ -3204,6 +3204,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             timeout: seconds that a check may take.
             labels: labels that stand for outcomes, and the number of each.
         """
+        validate_checker(check_correct_fn, num_proc, executor, timeout)  # also if it is not used
         if self._graded is not None and check_correct_fn == "exact_match":
             return self._graded
         return self.validate(

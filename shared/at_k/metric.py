@@ -19,7 +19,7 @@ from .inputs.counts import BinaryCounts
 from .inputs.graded import Labels, graded_outcomes
 from .inputs.outcomes import Outcomes
 from .inputs.pairs import FinishedChecks
-from .inputs.run_checker import Checker, outcomes_of
+from .inputs.run_checker import Checker, outcomes_of, validate_checker
 
 
 class _ArrowDataset(datasets.Dataset):
@@ -193,6 +193,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             timeout: seconds that a check may take.
             labels: labels that stand for outcomes, and the number of each.
         """
+        validate_checker(check_correct_fn, num_proc, executor, timeout)  # also if it is not used
         if self._graded is not None and check_correct_fn == "exact_match":
             return self._graded
         return self.validate(
