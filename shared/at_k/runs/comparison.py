@@ -91,7 +91,7 @@ def comparison_of_two(found: Compared, p_values: bool = False) -> dict[str, floa
     differences, confidence = found.differences, found.measure.confidence
     lo, hi = differences.limits(confidence)[:, 0].tolist()
     band_lo, band_hi = differences.simultaneous_limits(confidence)[:, 0].tolist()
-    p = differences.p_values()[0].tolist() if p_values else []
+    p = differences.p_values()[0, 1].tolist() if p_values else []
     result: dict[str, float] = {}
     for place, key in enumerate(found.keys):
         result |= {

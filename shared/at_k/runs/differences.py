@@ -86,17 +86,28 @@ class Differences:
         """(2, P, m) limits that cover together, over all pairs and scores."""
         return self.limits(self.multiplicity.confidence_of_each(confidence))
 
+    def of_all_runs(self, confidence: float) -> np.ndarray:
+        """(2, K, K, m) lower and upper limits of each run minus each other run."""
+        lo, hi = self.limits(confidence)
+        a, b = self.pairs.T
+        runs = len(self._runs)
+        result = np.zeros((2, runs, runs, lo.shape[1]))
+        result[:, b, a] = lo, hi
+        result[:, a, b] = -hi, -lo
+        return result
+
     def p_values(self) -> np.ndarray:
-        """(P, m) p-values of the single differences."""
+        """(K, K, m) p-values of the differences between each two runs, each by itself."""
         normal = NormalDist()
-        p = np.ones(self.values.shape)
+        p = np.ones((len(self._runs), len(self._runs), self.values.shape[1]))
         for pair, score in np.argwhere(self.values != 0).tolist():
             least, most = 0.0, _LARGEST_Z
             for _ in range(_HALVINGS):
                 z = (least + most) / 2
                 lo, hi = self.limits_of(pair, 1 - 2 * normal.cdf(-z))[:, score]
                 least, most = (z, most) if lo > 0 or hi < 0 else (least, z)
-            p[pair, score] = 2 * normal.cdf(-least)
+            a, b = self.pairs[pair]
+            p[a, b, score] = p[b, a, score] = 2 * normal.cdf(-least)
         return p
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..checks import short
+from .letters import letters, ranks
 
 if TYPE_CHECKING:
     from .compared import Compared
@@ -106,70 +110,68 @@ def check_runs(runs: Any) -> dict[str, Any]:
 
 def leaderboard_of(found: Compared, p_values: bool = False) -> dict[str, Any]:
     """Return what `leaderboard` returns, for compared runs."""
-    import numpy as np
-
-    from .letters import letters, ranks
-
     measure, differences = found.measure, found.differences
-    confidence, number = measure.confidence, len(found.runs)
-    simultaneous = differences.multiplicity.confidence_of_each(confidence)
-    lo, hi = differences.limits(confidence)
-    band_lo, band_hi = differences.limits(simultaneous)
+    simultaneous = differences.multiplicity.confidence_of_each(measure.confidence)
+    lo, hi = differences.of_all_runs(measure.confidence)
+    band_lo, band_hi = differences.of_all_runs(simultaneous)
+    limits = {"lo": lo, "hi": hi, "band_lo": band_lo, "band_hi": band_hi}
     p = differences.p_values() if p_values else None
-    limits = [run.limits(confidence) for run in found.measured]
-    rows, pairs = [], []
+    rows: list[dict[str, Any]] = []
+    pairs: list[dict[str, Any]] = []
     for place, key in enumerate(found.keys):
-        scores = np.array([run.estimates[place] for run in found.measured])
-        better = np.zeros((number, number), dtype=bool)
-        pair_of = {}
-        for pair, (a, b) in enumerate(differences.pairs.tolist()):
-            better[b, a] = band_lo[pair, place] > 0
-            better[a, b] = band_hi[pair, place] < 0
-            pair_of[a, b] = pair
-        order = np.argsort(-scores, kind="stable")
-        rank, rank_lo, rank_hi = ranks(scores, better)
-        marks = letters((better | better.T)[np.ix_(order, order)])
-        for mark, run in zip(marks, order.tolist(), strict=True):
-            n = found.runs[run].outcomes.n
-            rows.append(
-                {
-                    "run": found.runs[run].name,
-                    "key": key,
-                    "score": float(scores[run]),
-                    "lo": float(limits[run][0, place]),
-                    "hi": float(limits[run][1, place]),
-                    "rank": int(rank[run]),
-                    "rank_lo": int(rank_lo[run]),
-                    "rank_hi": int(rank_hi[run]),
-                    "letters": mark,
-                    "n_min": int(n.min()),
-                    "n_max": int(n.max()),
-                }
-            )
-        for first, a in enumerate(order.tolist()):
-            for b in order[first + 1 :].tolist():
-                pair = pair_of[min(a, b), max(a, b)]
-                each = {"lo": lo, "hi": hi, "band_lo": band_lo, "band_hi": band_hi}
-                numbers = {name: float(values[pair, place]) for name, values in each.items()}
-                if a < b:  # the pair has b - a
-                    numbers = {
-                        name: -numbers[other]
-                        for name, other in zip(
-                            each, ("hi", "lo", "band_hi", "band_lo"), strict=True
-                        )
-                    }
-                row = {"a": found.runs[a].name, "b": found.runs[b].name, "key": key}
-                row |= {"difference": float(scores[a] - scores[b])} | numbers
-                if p is not None:
-                    row["p"] = float(p[pair, place])
-                    row["p_adjusted"] = differences.multiplicity.adjusted(row["p"])
-                pairs.append(row)
+        scores = [float(run.estimates[place]) for run in found.measured]
+        order = sorted(range(len(scores)), key=lambda run: -scores[run])
+        rows += _rows(found, place, order, band_lo[:, :, place] > 0)
+        for a, b in itertools.combinations(order, 2):
+            pair: dict[str, Any] = {"a": found.runs[a].name, "b": found.runs[b].name, "key": key}
+            pair |= {"difference": scores[a] - scores[b]}
+            pair |= {name: float(each[a, b, place]) for name, each in limits.items()}
+            if p is not None:
+                pair["p"] = float(p[a, b, place])
+                pair["p_adjusted"] = differences.multiplicity.adjusted(pair["p"])
+            pairs.append(pair)
     return {
         "metric": measure.metric,
         "interval": measure.interval,
-        "confidence": confidence,
+        "confidence": measure.confidence,
         "simultaneous_confidence": simultaneous,
         "questions": len(found.runs[0].outcomes.sizes),
         "runs": rows,
         "pairs": pairs,
     }
+
+
+def _rows(
+    found: Compared, place: int, order: Sequence[int], better: np.ndarray
+) -> list[dict[str, Any]]:
+    """Return the rows of the runs for one score, by descending score.
+
+    Args:
+        found: the compared runs.
+        place: of the score.
+        order: the runs by descending score.
+        better: (K, K) whether each run is certainly better than each other.
+    """
+    scores = np.array([run.estimates[place] for run in found.measured])
+    rank, rank_lo, rank_hi = ranks(scores, better)
+    marks = letters((better | better.T)[np.ix_(order, order)])
+    rows = []
+    for run, mark in zip(order, marks, strict=True):
+        lo, hi = found.measured[run].limits(found.measure.confidence)[:, place]
+        n = found.runs[run].outcomes.n
+        rows.append(
+            {
+                "run": found.runs[run].name,
+                "key": found.keys[place],
+                "score": float(scores[run]),
+                "lo": float(lo),
+                "hi": float(hi),
+                "rank": int(rank[run]),
+                "rank_lo": int(rank_lo[run]),
+                "rank_hi": int(rank_hi[run]),
+                "letters": mark,
+                "n_min": int(n.min()),
+                "n_max": int(n.max()),
+            }
+        )
+    return rows

@@ -42,8 +42,7 @@ from ..scores.score_agg import exponent, item_scores, require_weights
 from ..scores.votes import count_answers, vote_at_k, vote_variances
 from .outcomes_of_runs import Run
 
-OTHERS = ("vote@k", "max@k", "avg@N", "bayes@N", "score_agg")
-COMPARED = (*PASS_FAMILY, *OTHERS)
+COMPARED = (*PASS_FAMILY, "vote@k", "max@k", "avg@N", "bayes@N", "score_agg")
 WITHOUT_K = ("avg@N", "bayes@N", "score_agg")
 
 _INTERVALS_OF = {"bayes@N": ("posterior",), "score_agg": ("questions",)}
@@ -142,7 +141,6 @@ class Measure:
         clusters = None if self.clusters is None else [(family.inverse, self.clusters)]
         model = method.model(fit, clusters)
         gradient = family.gradient(family.multiplicity)
-
         of_samples = gradient.T @ family.covariance_of_samples(fit) @ gradient
 
         def limits(confidence: float) -> np.ndarray:
