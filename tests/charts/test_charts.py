@@ -153,7 +153,7 @@ def test_the_difference_is_that_of_the_comparison(comparison):
     assert scores_by_key(rows) == {key: comparison[key] for key in keys}
     for field in ("lo", "hi", "band_lo", "band_hi", "a", "b"):
         assert scores_by_key(rows, field) == {key: comparison[f"{key}_{field}"] for key in keys}
-    assert "difference of pass@k: after minus before" in values_of(
+    assert ["difference of pass@k: after minus before"] in values_of(
         chart.to_dict(validate=False), "title"
     )
 
@@ -168,6 +168,14 @@ def test_the_line_at_0_is_heavy_where_the_band_excludes_0(comparison):
     none = charts.difference(at_k.compare(OUTCOMES, OUTCOMES))
     assert rows_of(none, "sign") == []
     assert "The simultaneous band includes 0 at all k." in caption_of(none)
+
+
+def test_long_names_are_in_the_caption_but_not_beside_the_line_at_0(comparison):
+    names = ("a-model-with-a-long-name", "another-model-with-a-long-name")
+    chart = charts.difference(comparison, names).to_dict(validate=False)
+    assert "label" not in {each["field"] for each in values_of(chart, "text") if "field" in each}
+    titles = [title for title in values_of(chart, "title") if isinstance(title, list)]
+    assert len(titles[0]) == 2
 
 
 def test_questions_are_ordered_from_the_hardest_to_the_easiest(result):

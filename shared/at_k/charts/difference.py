@@ -8,13 +8,14 @@ from collections.abc import Sequence
 import altair as alt
 
 from .captions import ChartDetails
-from .figure import Figure, divide_space, make_figure
+from .figure import Figure, divide_space, make_figure, printed_width
 from .lines import LineAxis, NumberAxis, k_axis, line_layers, mark_apart
 from .results import ChartScores, Row, keys_by_k, metric_label, score_row
-from .style import DARK, LINE_HEIGHT, nice_ticks, text_width
+from .style import DARK, LINE_HEIGHT, nice_ticks, text_width, wrap_text
 
 _HEIGHT = 130.0
 _ROOM_AT_ZERO = 0.12  # of the height, for a label beside the line at 0
+_WIDEST_LABEL = 0.45  # of the width; wider labels could be in the way of the band
 
 
 def difference(
@@ -74,7 +75,7 @@ def difference(
     if any(segment["sign"] < 0 for segment in segments):
         highest = max(highest, room)
     title = f"difference of {metric_label(metric)}: {name_b} minus {name_a}"
-    y = NumberAxis(title, nice_ticks(lowest, highest), signed=True)
+    y = NumberAxis(wrap_text(title, printed_width(width)), nice_ticks(lowest, highest), signed=True)
     space = divide_space(width, y.extent, text_width(f"{x.ticks[-1]:g}") / 2)
     zero = alt.Chart(alt.InlineData(values=[{"y": 0}])).mark_rule(color=DARK, strokeWidth=0.6)
     heavy = alt.Chart(alt.InlineData(values=segments))
@@ -85,7 +86,8 @@ def difference(
     if segments:
         rule = heavy.mark_rule(color=DARK, strokeWidth=2.5, strokeCap="round")
         layers.append(rule.encode(x=x.channel(), x2="end:Q", y=y.channel("y")))
-        layers += [_label(segment, x, y, space.view) for segment in segments]
+        if all(text_width(segment["label"]) <= _WIDEST_LABEL * space.view for segment in segments):
+            layers += [_label(segment, x, y, space.view) for segment in segments]
     data = alt.InlineData(values=mark_apart(rows, x, space.view))
     panel = alt.LayerChart(data=data, layer=layers, width=space.view, height=_HEIGHT)
     details = ChartDetails(questions, n, checker, confidence, interval, caption)

@@ -147,13 +147,18 @@ class FigureSpace:
         return alt.X(f"{column}:Q", scale=scale, axis=None)
 
 
+def printed_width(inches: float) -> float:
+    """Return the width of a figure without its padding, in points."""
+    return inches * POINTS_PER_INCH - 2 * PADDING
+
+
 def divide_space(inches: float, left: float, right: float) -> FigureSpace:
     """Return the space of a figure of a given width.
 
     Raises:
         ValueError: if the width leaves nothing for the views.
     """
-    total = inches * POINTS_PER_INCH - 2 * PADDING
+    total = printed_width(inches)
     if not total - left - right >= _NARROWEST_VIEW:
         least = (left + right + _NARROWEST_VIEW + 2 * PADDING) / POINTS_PER_INCH
         raise ValueError(f"width is {inches} inches: this chart needs at least {least:.1f}.")

@@ -9,9 +9,18 @@ from typing import Any
 
 import altair as alt
 
-from .figure import Figure, divide_space, make_figure
+from .figure import Figure, divide_space, make_figure, printed_width
 from .results import Row
-from .style import TEXT, decimals_of, nice_ticks, series_scales, text_width, tick_labels
+from .style import (
+    LINE_HEIGHT,
+    TEXT,
+    decimals_of,
+    nice_ticks,
+    series_scales,
+    text_width,
+    tick_labels,
+    wrap_text,
+)
 
 _ONE_PANEL, _SEVERAL_PANELS = 130.0, 100.0  # heights
 _MARGIN = 0.05  # of a zoomed range, on both sides
@@ -81,9 +90,9 @@ def k_axis(ks: Iterable[int]) -> LineAxis:
 
 @dataclass(frozen=True)
 class NumberAxis:
-    """The vertical axis of lines. Its title is above it."""
+    """The vertical axis of lines. The lines of its title are above it."""
 
-    title: str
+    title: Sequence[str]
     ticks: Sequence[float]
     signed: bool = False
 
@@ -96,13 +105,14 @@ class NumberAxis:
         """Return the channel of a column."""
         number = f"format(datum.value, '{'+' * self.signed}.{decimals_of(self.ticks)}f')"
         axis = alt.Axis(
-            title=self.title,
+            title=list(self.title),
             titleAlign="left",
             titleAnchor="end",
             titleAngle=0,
             titleBaseline="bottom",
             titleX=-self.extent,
-            titleY=-8,
+            titleLineHeight=LINE_HEIGHT,
+            titleY=-8 - LINE_HEIGHT * (len(self.title) - 1),
             values=list(self.ticks),
             labelExpr=f"datum.value ? {number} : '0'" if self.signed else number,
             domain=False,
@@ -179,7 +189,10 @@ def figure_of_scores(
     by_panel: dict[str, list[Row]] = {}
     for row in rows:
         by_panel.setdefault(row["panel"], []).append(row)
-    vertical = {panel: NumberAxis(panel, score_ticks(of)) for panel, of in by_panel.items()}
+    vertical = {
+        panel: NumberAxis(wrap_text(panel, printed_width(width)), score_ticks(of))
+        for panel, of in by_panel.items()
+    }
     return figure_of_lines(rows, x, vertical, caption, width)
 
 
