@@ -35,6 +35,11 @@ def test_files_have_their_formats(files):
     assert files[".html"].startswith(b"<!DOCTYPE html>")
 
 
+def test_svg_has_no_options(chart, tmp_path):
+    with pytest.raises(TypeError, match="A chart saved as svg has no option ppi"):
+        chart.save(tmp_path / "chart.svg", ppi=100)
+
+
 def test_files_are_as_wide_as_a_column(files):
     width = re.search(rb'width="([\d.]+)pt"', files[".svg"])
     assert width is not None

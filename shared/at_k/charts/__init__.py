@@ -6,6 +6,13 @@
     chart = at_k.charts.by_k(results, "pass@k", n=32, checker="numeric", confidence=0.95)
     chart.save("figure.pdf")
 
+by_k: scores against the number of samples k, of one or many runs.
+by_threshold: G-Pass@k against its threshold.
+by_group: scores of groups of questions.
+by_question: scores of questions, from the hardest to the easiest.
+difference: the difference of two runs against k, with a simultaneous band.
+forest: many runs with their limits, ranks and letters.
+
 Each function takes results as they are and computes no score. It returns an Altair chart, which
 shows itself in a notebook and has `save(file)` for SVG, PDF, PNG and HTML. The HTML needs no
 network. A chart is 3.3 inches wide, the column of a paper, with text of 8 points; lines differ in

@@ -71,6 +71,8 @@ class Figure(alt.VConcatChart):
         if format is None and isinstance(fp, (str, Path)):
             format = Path(fp).suffix.lstrip(".").lower()
         if format in ("svg", "html"):
+            if options:
+                raise TypeError(f"A chart saved as {format} has no option {', '.join(options)}.")
             text = self._svg() if format == "svg" else self._html()
             if isinstance(fp, (str, Path)):
                 Path(fp).write_text(text, encoding="utf-8")
@@ -199,6 +201,7 @@ def make_figure(
         parts.append(_caption(caption, space))
     return Figure(
         vconcat=parts,
+        description=caption,
         spacing=6,
         background="white",
         padding=PADDING - _BEYOND,
