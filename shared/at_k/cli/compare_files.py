@@ -50,7 +50,7 @@ def add_compare_flags(command: argparse.ArgumentParser) -> None:
     parameters = [*_compare_parameters(), inspect.signature(gpassk._compute).parameters["groups"]]
     helps = parameter_helps(inspect.getdoc(compare) or "")
     helps["groups"] = "groups of questions that are compared for themselves as well."
-    helps["k"] += " For three files or more: the default of at_k.leaderboard."
+    helps["k"] += " For three files or more: the largest of 4, 8 and 16 up to this number."
     command.usage = "at-k compare FILE FILE... [flags]"
     command.epilog = _COMPARE_EXAMPLES
     command.add_argument("files", metavar="FILE", nargs="+", help=FILE_HELP)

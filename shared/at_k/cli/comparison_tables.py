@@ -39,6 +39,8 @@ def comparison_tables(
     headings = {"": "all questions" if groups else ""}
     headings |= {f"{group}/": group_heading(group) for group in groups}
     columns = {**_COLUMNS, "": "diff"}  # so that most tables have 80 columns
+    if len(compared_keys(scores)) == 1:  # the band is equal to the interval
+        columns = {suffix: columns[suffix] for suffix in ("", "_lo", "_hi")}
     tables = []
     for prefix, heading in headings.items():
         has_p = any(key.endswith("_p") for key in scores)
@@ -89,15 +91,14 @@ def comparison_summary(
     limits, band = ("lo and hi", "band lo and band hi")
     if for_paper:
         limits, band = f"{percent} CI", f"{percent} band"
-    parts = [
-        f"{limits}: {percent} {INTERVAL_NAME[interval]} of the difference at each k, "
-        f"{INTERVAL_SCOPE[interval]}."
-    ]
-    if len(compared_keys(scores)) > 1 or not for_paper:
-        parts.append(
-            f"{band}: simultaneous {percent} confidence band over all k. By the band, "
-            f"{band_conclusion(scores, labels)}."
-        )
+    name, conclusion = f"{percent} {INTERVAL_NAME[interval]}", band_conclusion(scores, labels)
+    if len(compared_keys(scores)) == 1:
+        parts = [f"{limits}: {name} of the difference, {INTERVAL_SCOPE[interval]}."]
+        parts.append(f"By the interval, {conclusion}.")
+    else:
+        parts = [f"{limits}: {name} of the difference at each k, {INTERVAL_SCOPE[interval]}."]
+        parts.append(f"{band}: simultaneous {percent} confidence band over all k.")
+        parts.append(f"By the band, {conclusion}.")
     if any(key.endswith("_p") for key in scores):
         parts.append(
             "p: by inversion of the interval (the miscoverage at which it just excludes 0)."
@@ -115,7 +116,7 @@ def band_conclusion(scores: Mapping[str, float], labels: Sequence[str]) -> str:
         if sign != 0:
             label = labels[1] if sign > 0 else labels[0]
             runs.append(f"{label} is higher {where}")
-    return " and ".join(runs) or "neither is higher at any k"
+    return " and ".join(runs) or "neither is certainly higher"
 
 
 def _band_sign(scores: Mapping[str, float], key: str) -> int:
