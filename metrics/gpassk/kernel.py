@@ -873,10 +873,17 @@ def portable_check(
 # Arrays, tensors and data frames of other libraries as values of NumPy and Python.
 # ==================================================================================================
 
+QUESTION_NAMES = (
+    *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id"),
+    *("instance_id", "id", "question", "problem", "prompt"),
+)
+"""The usual names of the column that identifies questions, in order of precedence."""
+
 _NOT_SAMPLES = {
-    *("id", "question", "question_id", "problem", "problem_id", "prompt", "prompt_id", "task"),
-    *("task_id", "doc_id", "example_id", "instance_id", "idx", "index", "epoch", "sample_id"),
-    *("qid", "uid", "uuid", "group", "cluster", "model", "seed", "reference", "answer", "target"),
+    *QUESTION_NAMES,
+    *("task", "model", "group", "cluster", "qid", "uid", "uuid"),
+    *("idx", "index", "epoch", "seed", "sample_id"),
+    *("reference", "answer", "target"),
     *("n", "c", "correct", "passed", "outcome", "reward", "score", "verdict"),
 }
 """Names of columns in frames whose rows are not the samples of one question, in lower case."""

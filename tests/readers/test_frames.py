@@ -1,7 +1,9 @@
 """Objects: data frames, Arrow tables, datasets, dicts of columns and lists of rows."""
 
 import at_k
+import dask.dataframe
 import datasets
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -63,6 +65,13 @@ def test_any_library_that_exports_arrow_is_read():
             return pa.table(NESTED).__arrow_c_stream__(requested_schema)
 
     assert plain(at_k.read(Frame())) == READ_NESTED
+
+
+def test_tables_of_engines_are_read():
+    counts = pd.DataFrame({"question_id": [1, 2], "n": [4, 3], "correct": [1, 3]})
+    expected = {"predictions": {"n": [4, 3], "correct": [1, 3]}}
+    assert at_k.read(dask.dataframe.from_pandas(counts, npartitions=2)) == expected
+    assert at_k.read(duckdb.from_df(counts)) == expected
 
 
 def test_the_index_of_a_frame_identifies_questions():

@@ -19,7 +19,7 @@ from .plot import PLOT_HELP
 
 FILE_HELP = (
     "JSON Lines, JSON, CSV, TSV or Parquet file, also compressed (.gz .bz2 .xz .zst); a log of an "
-    "evaluation harness; a saved dataset; the name of a dataset; or - for standard input"
+    "evaluation harness; a saved dataset; the name of a dataset; or - for standard input."
 )
 
 _COLUMN_HELP = {
@@ -28,8 +28,9 @@ _COLUMN_HELP = {
     "references": "references to check the samples against, or a file with them by question.",
     "n": "numbers of samples, in a table of counts.",
     "correct": "numbers of correct samples, in a table of counts.",
-    "counts": "numbers of samples in the categories 0, 1, .., a column for each, in this order or "
-    "named by their outcomes; or beside samples, how often the sample of each row occurs.",
+    "counts": "numbers of samples: a column for each of the categories 0, 1, .., in this order, or "
+    "columns that are named by their outcomes; or, beside samples, how often the sample of each "
+    "row occurs.",
     "questions": "what identifies the question of a row: a column, or several together.",
 }
 _ROWS = ("where", "pool", "correct_values", "group_size")
@@ -88,7 +89,8 @@ def add_flags(
         nargs="+",
         default=(),
         metavar="COLUMN",
-        help="columns that may differ between the samples of a question, such as the name of a run",
+        help="columns that may differ between the samples of a question, such as the name of a "
+        "run.",
     )
     rows.add_argument(
         "--group-size",
@@ -103,21 +105,21 @@ def add_flags(
         metavar="VALUE",
         help="outcomes that are correct, such as C or yes. All others are incorrect.",
     )
-    dataset.add_argument("--config", metavar="NAME", help="configuration of the dataset")
-    dataset.add_argument("--split", metavar="NAME", help="split of the dataset")
+    dataset.add_argument("--config", metavar="NAME", help="configuration of the dataset.")
+    dataset.add_argument("--split", metavar="NAME", help="split of the dataset.")
     command.add_argument(
         "--format",
         dest="output_format",
         choices=FORMATS_OF_OUTPUT,
         default="table",
-        help="how to print the scores. json prints the dict of compute. Default: table",
+        help="how to print the scores. json prints the dict of compute. Default: table.",
     )
     command.add_argument(
         "--json",
         action="store_const",
         const="json",
         dest="output_format",
-        help="the same as --format json",
+        help="the same as --format json.",
     )
     if has_charts:
         command.add_argument("--plot", metavar="FILE", help=PLOT_HELP)

@@ -10,10 +10,17 @@ import numpy as np
 
 from ..checks import has_no_axes, is_list_like
 
+QUESTION_NAMES = (
+    *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id"),
+    *("instance_id", "id", "question", "problem", "prompt"),
+)
+"""The usual names of the column that identifies questions, in order of precedence."""
+
 _NOT_SAMPLES = {
-    *("id", "question", "question_id", "problem", "problem_id", "prompt", "prompt_id", "task"),
-    *("task_id", "doc_id", "example_id", "instance_id", "idx", "index", "epoch", "sample_id"),
-    *("qid", "uid", "uuid", "group", "cluster", "model", "seed", "reference", "answer", "target"),
+    *QUESTION_NAMES,
+    *("task", "model", "group", "cluster", "qid", "uid", "uuid"),
+    *("idx", "index", "epoch", "seed", "sample_id"),
+    *("reference", "answer", "target"),
     *("n", "c", "correct", "passed", "outcome", "reward", "score", "verdict"),
 }
 """Names of columns in frames whose rows are not the samples of one question, in lower case."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..inputs.containers import as_arrow
 from .names import SelectionError
 from .table import ArrowColumn, Columns, columns_of_rows
 
@@ -13,8 +14,8 @@ def columns_of_object(source: Any, split: str | None = None) -> Columns:
     """Return the columns of an object by name.
 
     Args:
-        source: a data frame of pandas, polars, Spark or any library that exports Arrow; an Arrow
-            table; a `datasets.Dataset`, also streamed; a dict of columns; or a list of dicts.
+        source: a data frame of pandas, polars, Spark, Dask or any library that exports Arrow; an
+            Arrow table; a `datasets.Dataset`, also streamed; a dict of columns; or a list of dicts.
         split: the split, if the source is a dict of datasets.
 
     Raises:
@@ -22,8 +23,9 @@ def columns_of_object(source: Any, split: str | None = None) -> Columns:
     """
     if hasattr(source, "toPandas"):  # Spark
         source = source.toPandas()
-    if hasattr(source, "collect") and not hasattr(source, "__arrow_c_stream__"):  # lazy polars
-        source = source.collect()
+    if hasattr(source, "dask"):
+        source = source.compute()
+    source = as_arrow(source)
     if hasattr(source, "iloc") and hasattr(source, "columns"):
         return _columns_of_pandas(source)
     if isinstance(source, Mapping):

@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from ..checks import short
+from ..inputs.containers import QUESTION_NAMES
 from .cells import as_whole_number, entry_text
 from .counted import numbers_samples
-from .names import USUAL_NAMES, SelectionError, list_columns
+from .names import SelectionError, list_columns
 from .table import Columns
 
 _IDENTIFYING = {
@@ -23,7 +24,7 @@ _IDENTIFYING = {
     # which question it answers
     *("task", "task_name", "dataset", "dataset_name", "benchmark", "subset", "subtask", "split"),
     *("subject", "category", "topic", "level", "language", "lang"),
-    *USUAL_NAMES["questions"],
+    *QUESTION_NAMES,
 }
 """Columns whose entries are equal in all samples of a question, by their names in lower case.
 
@@ -157,6 +158,6 @@ def _numbers_rows(name: str, cells: Sequence[Any], rows_of: Sequence[Sequence[in
     name = name.lower()
     if name in ("run", "run_id", "iteration"):
         return numbers_samples(cells, lambda: rows_of)
-    if name not in USUAL_NAMES["questions"] or name in _TEXTS or len(rows_of) == 1:
+    if name not in QUESTION_NAMES or name in _TEXTS or len(rows_of) == 1:
         return False
     return len(set(map(entry_text, cells))) == len(cells) or numbers_samples(cells, lambda: rows_of)

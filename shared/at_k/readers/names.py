@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ..inputs.containers import QUESTION_NAMES
 from .cells import column_at, entry_text
 from .table import Columns, Table
 
@@ -20,10 +21,7 @@ USUAL_NAMES = {
         *("references", "reference", "answers", "answer", "targets", "target", "ground_truth"),
         *("gold", "expected", "label", "solution"),
     ),
-    "questions": (
-        *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id"),
-        *("instance_id", "id", "question", "problem", "prompt"),
-    ),
+    "questions": QUESTION_NAMES,
     "n": (
         *("n", "n_samples", "num_samples", "total", "samples"),
         *("attempts", "num_attempts", "trials", "num_trials"),
