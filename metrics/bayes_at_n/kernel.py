@@ -3392,6 +3392,16 @@ class Scores:
         }
 
 
+def join_scores(a: Scores, b: Scores) -> Scores:
+    """The scores of both, of the same questions in the same rows."""
+    first = a.columns.shape[1]
+    moved = {
+        key: score._replace(terms=tuple(first + column for column in score.terms))
+        for key, score in b.keys.items()
+    }
+    return Scores({**a.keys, **moved}, a.inverse, np.hstack([a.columns, b.columns]))
+
+
 @dataclass(frozen=True)
 class Moments:
     """Posterior means of scores and their covariances, independent between questions.
@@ -3887,7 +3897,7 @@ class Rewards:
         Args:
             prior_outcomes: whether the prior outcomes count beside the uniform prior.
         """
-        a = self._posterior_counts(prior_outcomes)
+        a = self.posterior_counts(prior_outcomes)
         if k == 1:
             t = a[:, -1:]
             mean, q, increase = self._mean(a), a / t, (t - a) / (t * (t + 1.0))
@@ -3908,10 +3918,15 @@ class Rewards:
         outcomes in all. Its standard deviation is t/n times the posterior's (eq. 20 of the
         Bayes@N paper).
         """
-        t, n = self._posterior_counts(False)[:, -1], self.at_most[:, -1]
+        t, n = self.posterior_counts(False)[:, -1], self.at_most[:, -1]
         return self.max_of(1), (t / n) ** 2 * self.posterior_max(1, prior_outcomes=False)[1]
 
-    def _posterior_counts(self, prior_outcomes: bool) -> np.ndarray:
+    def posterior_counts(self, prior_outcomes: bool = True) -> np.ndarray:
+        """(U, L) cumulative counts of outcomes of the posterior: with the uniform prior.
+
+        Raises:
+            ValueError: if the rewards are real.
+        """
         if self.categories is None:
             raise ValueError(
                 "The posterior needs categories, and these outcomes are real rewards: pass "
@@ -4373,7 +4388,7 @@ def _log_choose(n: int, c) -> np.ndarray:
 # about larger ones.
 # ==================================================================================================
 
-_REWARD_SHIFTS = 60  # by multiples of 0.15 of the log-odds, from -9 to 9
+REWARD_SHIFTS = 60  # by multiples of 0.15 of the log-odds, from -9 to 9
 
 
 class RewardFamily(Family):
@@ -4419,7 +4434,7 @@ class RewardFamily(Family):
     # --- Shifted distributions ------------------------------------------------------------
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
-        members = 2 * _REWARD_SHIFTS + 3  # the first and the last have no variation
+        members = 2 * REWARD_SHIFTS + 3  # the first and the last have no variation
         theta = np.zeros((members, len(self._ks), len(fit.priors)))
         theta[-1] = 1.0
         variance = np.zeros_like(theta)
@@ -4514,9 +4529,9 @@ def _shifted_moments(
     fitted: FittedRewards, k: int, new_questions: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """(121,) mean of Max@k under each shift, and variance of its estimate from one question."""
-    log_odds = fitted.shifted_log_odds(_REWARD_SHIFTS)
+    log_odds = fitted.shifted_log_odds(REWARD_SHIFTS)
     mean = max_mean(log_odds, fitted.gaps, k)
-    theta, variance = fitted.shifted_means(mean, fitted.prior), np.zeros(2 * _REWARD_SHIFTS + 1)
+    theta, variance = fitted.shifted_means(mean, fitted.prior), np.zeros(2 * REWARD_SHIFTS + 1)
     for n, prior in fitted.priors.items():
         within = max_covariance(log_odds, fitted.gaps, n, k, k)
         variance = variance + fitted.shifted_means(within, prior)
@@ -4703,6 +4718,32 @@ class IntervalMethod(abc.ABC):
     def why_absent(self, key: str) -> str:
         """The reason why this method has no interval for a score, for the result."""
         return f"only interval='questions' applies to {key}"
+
+
+class JoinedIntervals(IntervalMethod):
+    """A method for most scores of a metric, joined with another for some.
+
+    Args:
+        most: the method for most scores.
+        some: the method for the others.
+        keys: of the scores of `some`.
+    """
+
+    def __init__(self, most: IntervalMethod, some: IntervalMethod, keys: Iterable[str]):
+        self._most, self._some, self._keys = most, some, {*keys}
+
+    def problem(self, rows: np.ndarray) -> str | None:
+        return self._most.problem(rows)
+
+    def covariance(self, rows: np.ndarray, keys: Sequence[str]) -> np.ndarray:
+        method = self._some if self._keys >= {*keys} else self._most
+        return method.covariance(rows, keys)
+
+    def for_parts(
+        self, parts: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[str, Interval]]:
+        most, some = (method.for_parts(parts, confidence) for method in (self._most, self._some))
+        return [a | b for a, b in zip(most, some, strict=True)]
 
 
 @lru_cache(maxsize=64)
@@ -5510,7 +5551,7 @@ def safe_name(key: str) -> str:
     >>> [safe_name(key) for key in ("pass@2", "pass^2_lo", "G-Pass@4_0.5", "mG-Pass@4")]
     ['pass_at_2', 'pass_hat_2_lo', 'g_pass_at_4_tau_0_5', 'mg_pass_at_4']
     """
-    key = re.sub(r"(?<=G-Pass@)(\d+)_(?=\d)", r"\1_tau_", key)
+    key = re.sub(r"(?<=Pass@)(\d+)_(?=\d)", r"\1_tau_", key)
     return _with_underscores(key.replace("@", "_at_").replace("^", "_hat_")).lower()
 
 

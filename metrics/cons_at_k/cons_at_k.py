@@ -248,5 +248,6 @@ class ConsAtK(SampledMetric):
             intervals = JoinedIntervals(
                 choose_interval(family, method, cluster_index),
                 VarianceIntervals(estimated, counts.n, cluster_index),
+                estimated,
             )
         return report.of(points, intervals, name_methods=interval == "auto")

@@ -3401,6 +3401,16 @@ class Scores:
         }
 
 
+def join_scores(a: Scores, b: Scores) -> Scores:
+    """The scores of both, of the same questions in the same rows."""
+    first = a.columns.shape[1]
+    moved = {
+        key: score._replace(terms=tuple(first + column for column in score.terms))
+        for key, score in b.keys.items()
+    }
+    return Scores({**a.keys, **moved}, a.inverse, np.hstack([a.columns, b.columns]))
+
+
 @dataclass(frozen=True)
 class Moments:
     """Posterior means of scores and their covariances, independent between questions.
@@ -5231,6 +5241,32 @@ class IntervalMethod(abc.ABC):
         return f"only interval='questions' applies to {key}"
 
 
+class JoinedIntervals(IntervalMethod):
+    """A method for most scores of a metric, joined with another for some.
+
+    Args:
+        most: the method for most scores.
+        some: the method for the others.
+        keys: of the scores of `some`.
+    """
+
+    def __init__(self, most: IntervalMethod, some: IntervalMethod, keys: Iterable[str]):
+        self._most, self._some, self._keys = most, some, {*keys}
+
+    def problem(self, rows: np.ndarray) -> str | None:
+        return self._most.problem(rows)
+
+    def covariance(self, rows: np.ndarray, keys: Sequence[str]) -> np.ndarray:
+        method = self._some if self._keys >= {*keys} else self._most
+        return method.covariance(rows, keys)
+
+    def for_parts(
+        self, parts: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[str, Interval]]:
+        most, some = (method.for_parts(parts, confidence) for method in (self._most, self._some))
+        return [a | b for a, b in zip(most, some, strict=True)]
+
+
 @lru_cache(maxsize=64)
 def normal_z(confidence: float) -> float:
     """The z-value of a two-sided normal interval."""
@@ -5567,26 +5603,6 @@ class VarianceIntervals(IntervalMethod):
             lo, hi = wilson_limits(mean, variance, number, (0.0, 1.0), normal_z(confidence))
             result[key] = Interval(mean, math.sqrt(variance), lo, hi, "sampling")
         return result
-
-
-class JoinedIntervals(IntervalMethod):
-    """A method for most scores of a metric, joined with the intervals of some from variances."""
-
-    def __init__(self, most: IntervalMethod, some: VarianceIntervals):
-        self._most, self._some = most, some
-
-    def problem(self, rows: np.ndarray) -> str | None:
-        return self._most.problem(rows)
-
-    def covariance(self, rows: np.ndarray, keys: Sequence[str]) -> np.ndarray:
-        method = self._some if self._some.scores.keys() >= {*keys} else self._most
-        return method.covariance(rows, keys)
-
-    def for_parts(
-        self, parts: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[str, Interval]]:
-        most, some = (method.for_parts(parts, confidence) for method in (self._most, self._some))
-        return [a | b for a, b in zip(most, some, strict=True)]
 
 
 # ==================================================================================================
@@ -6192,7 +6208,7 @@ def safe_name(key: str) -> str:
     >>> [safe_name(key) for key in ("pass@2", "pass^2_lo", "G-Pass@4_0.5", "mG-Pass@4")]
     ['pass_at_2', 'pass_hat_2_lo', 'g_pass_at_4_tau_0_5', 'mg_pass_at_4']
     """
-    key = re.sub(r"(?<=G-Pass@)(\d+)_(?=\d)", r"\1_tau_", key)
+    key = re.sub(r"(?<=Pass@)(\d+)_(?=\d)", r"\1_tau_", key)
     return _with_underscores(key.replace("@", "_at_").replace("^", "_hat_")).lower()
 
 

@@ -21,23 +21,32 @@ import evaluate
 from .kernel import (
     INTERVALS,
     Checker,
+    JoinedIntervals,
     Report,
     SampledMetric,
+    Tail,
     are_real_rewards,
+    as_list,
     category_rewards,
     check_bounds,
     check_categories,
     check_clusters,
     check_interval,
     check_ks,
+    check_names,
     check_prior_outcomes,
     check_rewards,
+    check_samples,
+    check_thresholds,
     choose_ks,
     given_per_question,
+    join_scores,
     max_scores,
     method_with_prior,
     real_rewards,
     reward_intervals,
+    tail_intervals,
+    tail_scores,
 )
 
 _CITATION = """\
@@ -75,6 +84,10 @@ Args:
         if an outcome is a float other than 0 and 1, the outcomes are rewards themselves.
     R0: for each question, the list of its prior outcomes, all of one length. They count in the
         intervals as samples that were observed before.
+    include: which scores to compute: "Max@k", and "TailPass@k", the probability that the mean
+        reward of k samples reaches a threshold: G-Pass@k for rubrics. It needs rewards from 0 to 1
+        that are multiples of a unit such as 0.05, and k of at most n. Default: "Max@k".
+    thresholds: the mean rewards, from 0 to 1, that TailPass@k requires.
     categories: labels of the categories 0, 1, .., in this order, for outcomes that are labels.
     check_correct_fn: a function of a prediction and a reference that returns whether the prediction
         is correct, a category, a label of one, a reward from 0.0 to 1.0, or None if it is not to be
@@ -113,7 +126,8 @@ Args:
     keys: "exact"; or "safe", for names of letters, digits and underscores that every logger takes,
         such as max_at_4_lo, and for numbers only: without <key>_interval and per_question.
 Returns:
-    A dict of floats in the unit of the rewards, higher is better: "max@{k}" for each k.
+    A dict of floats in the unit of the rewards, higher is better: "max@{k}" for each k; and if
+    included "TailPass@{k}_{threshold}", a probability, for each k and threshold.
 Raises:
     ValueError: if an input is invalid, with the question and the sample; or if k exceeds the number
         of scored samples of a question. What was added before is kept.
@@ -137,6 +151,7 @@ Examples:
 """
 
 _DEFAULT_K = (4, 8, 16)
+_SCORES = ("Max@k", "TailPass@k")
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
@@ -170,6 +185,8 @@ class MaxAtK(SampledMetric):
         k: int | list[int] | None = None,
         w: list[float] | None = None,
         R0: list[list[int]] | None = None,
+        include: str | list[str] | None = None,
+        thresholds: float | list[float] | tuple[float, ...] = (0.25, 0.5, 0.75, 1.0),
         categories: list[str] | None = None,
         check_correct_fn: Checker = "exact_match",
         num_proc: int | None = None,
@@ -189,6 +206,8 @@ class MaxAtK(SampledMetric):
         category_values = check_rewards(w, labels)
         prior = check_prior_outcomes(R0, len(predictions), len(category_values))
         limits = None if bounds is None else check_bounds(bounds)
+        include = check_names("include", "Max@k" if include is None else include, _SCORES)
+        taus = check_thresholds(as_list("thresholds", thresholds))
         interval = check_interval(interval, confidence, INTERVALS)
         method = method_with_prior(interval, "R0" if prior.any() else None)
         cluster_index = check_clusters(clusters, method, confidence, len(predictions))
@@ -208,9 +227,21 @@ class MaxAtK(SampledMetric):
         if are_rewards or (rewards.n < given).any():  # the checker left samples unscored
             # n samples say nothing about real rewards above the largest observed.
             ks = choose_ks(requested, _DEFAULT_K, rewards.n, allow_above_n and not are_rewards)
-        scores = {f"max@{k}": k for k in ks}
+        of_max = {f"max@{k}": k for k in ks} if "Max@k" in include else {}
+        tails = {}
+        if "TailPass@k" in include:
+            check_samples(ks, rewards.n)
+            tails = {f"TailPass@{k}_{tau}": Tail(k, tau) for k in ks for tau in taus}
         if confidence is None:
-            return report.of(max_scores(rewards, scores))
+            return report.of(join_scores(max_scores(rewards, of_max), tail_scores(rewards, tails)))
         limits = limits or (float(rewards.levels.min()), float(rewards.levels.max()))
-        found = reward_intervals(rewards, scores, method, limits, cluster_index)
-        return report.of(*found, name_methods=interval == "auto")
+        found = []
+        if of_max:
+            found.append(reward_intervals(rewards, of_max, method, limits, cluster_index))
+        if tails:
+            found.append(tail_intervals(rewards, tails, method, cluster_index))
+        (scores, intervals), *others = found
+        for others_scores, of_others in others:
+            scores = join_scores(scores, others_scores)
+            intervals = JoinedIntervals(intervals, of_others, others_scores.keys)
+        return report.of(scores, intervals, name_methods=interval == "auto")

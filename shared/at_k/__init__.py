@@ -41,6 +41,7 @@ from .functions.spectra import (
     threshold_spectrum_at_k,
     threshold_spectrum_at_k_ci,
 )
+from .functions.tailpass import tailpass, tailpass_empirical
 from .loading import load
 from .readers.read import read
 from .runs.comparison import compare
@@ -95,6 +96,8 @@ __all__ = [
     "plan",
     "read",
     "score_agg",
+    "tailpass",
+    "tailpass_empirical",
     "threshold_spectrum_at_k",
     "threshold_spectrum_at_k_ci",
     "unanimous_at_k",

@@ -145,7 +145,7 @@ def safe_name(key: str) -> str:
     >>> [safe_name(key) for key in ("pass@2", "pass^2_lo", "G-Pass@4_0.5", "mG-Pass@4")]
     ['pass_at_2', 'pass_hat_2_lo', 'g_pass_at_4_tau_0_5', 'mg_pass_at_4']
     """
-    key = re.sub(r"(?<=G-Pass@)(\d+)_(?=\d)", r"\1_tau_", key)
+    key = re.sub(r"(?<=Pass@)(\d+)_(?=\d)", r"\1_tau_", key)
     return _with_underscores(key.replace("@", "_at_").replace("^", "_hat_")).lower()
 
 

@@ -23,7 +23,10 @@ POINT = (
 PRODUCTS = ("geom_at_k", "geom_ds_at_k", "geo_spectrum_at_k", "geo_spectrum_star_at_k")
 POOLED = PRODUCTS[1:]
 MODULES = (
-    *(f"functions.{name}" for name in ("pass_family", "spectra", "rewards", "comparison")),
+    *(
+        f"functions.{name}"
+        for name in ("pass_family", "spectra", "rewards", "tailpass", "comparison")
+    ),
     "inputs.named_checkers",
     "readers.cells",
 )

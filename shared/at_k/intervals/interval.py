@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Any, NamedTuple
@@ -61,6 +61,32 @@ class IntervalMethod(abc.ABC):
     def why_absent(self, key: str) -> str:
         """The reason why this method has no interval for a score, for the result."""
         return f"only interval='questions' applies to {key}"
+
+
+class JoinedIntervals(IntervalMethod):
+    """A method for most scores of a metric, joined with another for some.
+
+    Args:
+        most: the method for most scores.
+        some: the method for the others.
+        keys: of the scores of `some`.
+    """
+
+    def __init__(self, most: IntervalMethod, some: IntervalMethod, keys: Iterable[str]):
+        self._most, self._some, self._keys = most, some, {*keys}
+
+    def problem(self, rows: np.ndarray) -> str | None:
+        return self._most.problem(rows)
+
+    def covariance(self, rows: np.ndarray, keys: Sequence[str]) -> np.ndarray:
+        method = self._some if self._keys >= {*keys} else self._most
+        return method.covariance(rows, keys)
+
+    def for_parts(
+        self, parts: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[str, Interval]]:
+        most, some = (method.for_parts(parts, confidence) for method in (self._most, self._some))
+        return [a | b for a, b in zip(most, some, strict=True)]
 
 
 @lru_cache(maxsize=64)

@@ -67,23 +67,3 @@ class VarianceIntervals(IntervalMethod):
             lo, hi = wilson_limits(mean, variance, number, (0.0, 1.0), normal_z(confidence))
             result[key] = Interval(mean, math.sqrt(variance), lo, hi, "sampling")
         return result
-
-
-class JoinedIntervals(IntervalMethod):
-    """A method for most scores of a metric, joined with the intervals of some from variances."""
-
-    def __init__(self, most: IntervalMethod, some: VarianceIntervals):
-        self._most, self._some = most, some
-
-    def problem(self, rows: np.ndarray) -> str | None:
-        return self._most.problem(rows)
-
-    def covariance(self, rows: np.ndarray, keys: Sequence[str]) -> np.ndarray:
-        method = self._some if self._some.scores.keys() >= {*keys} else self._most
-        return method.covariance(rows, keys)
-
-    def for_parts(
-        self, parts: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[str, Interval]]:
-        most, some = (method.for_parts(parts, confidence) for method in (self._most, self._some))
-        return [a | b for a, b in zip(most, some, strict=True)]

@@ -21,7 +21,7 @@ from .reward_levels import FittedRewards, RewardLevels, max_covariance, max_mean
 from .rewards import Rewards
 from .score import Score
 
-_REWARD_SHIFTS = 60  # by multiples of 0.15 of the log-odds, from -9 to 9
+REWARD_SHIFTS = 60  # by multiples of 0.15 of the log-odds, from -9 to 9
 
 
 class RewardFamily(Family):
@@ -67,7 +67,7 @@ class RewardFamily(Family):
     # --- Shifted distributions ------------------------------------------------------------
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
-        members = 2 * _REWARD_SHIFTS + 3  # the first and the last have no variation
+        members = 2 * REWARD_SHIFTS + 3  # the first and the last have no variation
         theta = np.zeros((members, len(self._ks), len(fit.priors)))
         theta[-1] = 1.0
         variance = np.zeros_like(theta)
@@ -162,9 +162,9 @@ def _shifted_moments(
     fitted: FittedRewards, k: int, new_questions: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """(121,) mean of Max@k under each shift, and variance of its estimate from one question."""
-    log_odds = fitted.shifted_log_odds(_REWARD_SHIFTS)
+    log_odds = fitted.shifted_log_odds(REWARD_SHIFTS)
     mean = max_mean(log_odds, fitted.gaps, k)
-    theta, variance = fitted.shifted_means(mean, fitted.prior), np.zeros(2 * _REWARD_SHIFTS + 1)
+    theta, variance = fitted.shifted_means(mean, fitted.prior), np.zeros(2 * REWARD_SHIFTS + 1)
     for n, prior in fitted.priors.items():
         within = max_covariance(log_odds, fitted.gaps, n, k, k)
         variance = variance + fitted.shifted_means(within, prior)

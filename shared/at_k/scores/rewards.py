@@ -91,7 +91,7 @@ class Rewards:
         Args:
             prior_outcomes: whether the prior outcomes count beside the uniform prior.
         """
-        a = self._posterior_counts(prior_outcomes)
+        a = self.posterior_counts(prior_outcomes)
         if k == 1:
             t = a[:, -1:]
             mean, q, increase = self._mean(a), a / t, (t - a) / (t * (t + 1.0))
@@ -112,10 +112,15 @@ class Rewards:
         outcomes in all. Its standard deviation is t/n times the posterior's (eq. 20 of the
         Bayes@N paper).
         """
-        t, n = self._posterior_counts(False)[:, -1], self.at_most[:, -1]
+        t, n = self.posterior_counts(False)[:, -1], self.at_most[:, -1]
         return self.max_of(1), (t / n) ** 2 * self.posterior_max(1, prior_outcomes=False)[1]
 
-    def _posterior_counts(self, prior_outcomes: bool) -> np.ndarray:
+    def posterior_counts(self, prior_outcomes: bool = True) -> np.ndarray:
+        """(U, L) cumulative counts of outcomes of the posterior: with the uniform prior.
+
+        Raises:
+            ValueError: if the rewards are real.
+        """
         if self.categories is None:
             raise ValueError(
                 "The posterior needs categories, and these outcomes are real rewards: pass "

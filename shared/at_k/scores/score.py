@@ -146,6 +146,16 @@ class Scores:
         }
 
 
+def join_scores(a: Scores, b: Scores) -> Scores:
+    """The scores of both, of the same questions in the same rows."""
+    first = a.columns.shape[1]
+    moved = {
+        key: score._replace(terms=tuple(first + column for column in score.terms))
+        for key, score in b.keys.items()
+    }
+    return Scores({**a.keys, **moved}, a.inverse, np.hstack([a.columns, b.columns]))
+
+
 @dataclass(frozen=True)
 class Moments:
     """Posterior means of scores and their covariances, independent between questions.

@@ -1,0 +1,267 @@
+"""TailPass@k: the probability that the mean score of k samples reaches a threshold.
+
+It is G-Pass@k_tau for categories with scores, such as the points of a rubric, except that a
+threshold of 0 is always reached. R, w and R0 are documented in `at_k.functions.rewards`; here each
+score is from 0 to 1. A mean score times k within 1e-9 of its threshold times k reaches it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..checks import as_list, check_confidence, check_k, check_number, check_positive
+from ..inputs.outcomes import read_outcomes
+from ..scores.rewards import (
+    are_real_rewards,
+    category_rewards,
+    check_prior_outcomes,
+    check_rewards,
+    real_rewards,
+)
+from ..scores.tails import Tail, check_thresholds, levels_of, tails_of_subsets
+
+_Summary = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def tailpass_empirical(
+    R, k: int, w=None, *, thresholds: Sequence[float] | None = None
+) -> np.ndarray:
+    """Return the unbiased estimate of TailPass@k at each threshold, averaged over questions.
+
+    It is the share of the subsets of k samples whose mean score reaches the threshold.
+
+    Args:
+        R: outcomes of M questions: categories, or scores if one is a float other than 0 and 1.
+        k: number of samples that are drawn, at most the number of samples of each question.
+        w: scores of the C + 1 categories, from 0 to 1. Default: (0, 1).
+        thresholds: required mean scores, from 0 to 1. Default: 1/k, 2/k, .., 1.
+
+    Raises:
+        ValueError: if an outcome or a parameter is invalid, or if the scores are not multiples of
+            1/D for some D up to 1000.
+
+    Examples:
+        >>> R = [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]]
+        >>> tailpass_empirical(R, 2, [0.0, 0.5, 1.0], thresholds=[0.5, 0.75, 1.0]).round(6).tolist()
+        [0.8, 0.5, 0.1]
+    """
+    k, outcomes, scores = check_k(k), read_outcomes(R), check_rewards(w)
+    if are_real_rewards(outcomes, w):
+        rewards = real_rewards(outcomes)
+    else:
+        none = check_prior_outcomes(None, len(outcomes.sizes), len(scores))
+        rewards = category_rewards(outcomes, scores, none)
+    check_k(k, rewards.n)
+    tails = [Tail(k, tau) for tau in _thresholds(k, thresholds)]
+    columns = tails_of_subsets(levels_of(rewards), tails)
+    return rewards.multiplicity @ columns / len(rewards.inverse)
+
+
+def tailpass(
+    R,
+    k: int,
+    w=None,
+    R0=None,
+    *,
+    eta: float = 1.0,
+    prior: Any = 1.0,
+    thresholds: Sequence[float] | None = None,
+) -> TailPassProfile:
+    """Return the posterior of TailPass@k at each threshold.
+
+    Each question has a Dirichlet prior over its categories, which is updated with the outcomes R,
+    and with the outcomes R0 at the weight eta. k may exceed the number of samples.
+
+    Args:
+        R: outcomes of M questions: categories, integers from 0 to C.
+        k: number of new samples.
+        w: scores of the C + 1 categories, from 0 to 1. Default: (0, 1).
+        R0: prior outcomes, of shape (M, D). Default: none.
+        eta: weight of the prior outcomes, from 0 to 1.
+        prior: parameters of the Dirichlet prior, positive: a number, or one for each category, or
+            one for each question and category.
+        thresholds: required mean scores, from 0 to 1. Default: 1/k, 2/k, .., 1.
+
+    Raises:
+        ValueError: if an outcome or a parameter is invalid, or if k samples have too many
+            different counts.
+
+    Examples:
+        >>> profile = tailpass([[0, 1, 1], [1, 1, 1]], k=4)
+        >>> profile.mean.round(4).tolist()
+        [0.9571, 0.8429, 0.6429, 0.3571]
+        >>> [round(x, 4) for x in profile.moment(1)]
+        [0.7, 0.1291]
+    """
+    k, outcomes, scores = check_k(k), read_outcomes(R), check_rewards(w)
+    _check_scores(scores)
+    shape = len(outcomes.sizes), len(scores)
+    prior_counts = check_prior_outcomes(R0, *shape)
+    category_rewards(outcomes, scores, prior_counts)  # which checks the outcomes
+    eta = check_number("eta", eta, "it is a number from 0 to 1", 0, 1)
+    concentrations = _check_prior(prior, *shape) + outcomes.category_counts(len(scores))
+    concentrations = concentrations + eta * prior_counts
+    levels, place = np.unique(scores, return_inverse=True)
+    merged = np.stack(
+        [concentrations[:, place == level].sum(axis=1) for level in range(len(levels))], axis=1
+    )
+    return TailPassProfile(merged, levels, k, _thresholds(k, thresholds))
+
+
+class TailPassProfile:
+    """The posterior of TailPass@k at each of T thresholds, for M independent questions.
+
+    Means and standard deviations are exact, and intervals are normal approximations. A payoff is
+    a value from 0 to 1 of the mean score of k samples.
+
+    Args:
+        concentrations: (M, L) of the Dirichlet posterior of each question.
+        scores: (L,) distinct scores from 0 to 1, ascending.
+        k: number of new samples.
+        thresholds: (T,) required mean scores.
+    """
+
+    def __init__(
+        self, concentrations: np.ndarray, scores: np.ndarray, k: int, thresholds: list[float]
+    ):
+        # Imported here because SciPy takes longer to import than the rest of at_k.
+        from ..scores.tail_family import Payoffs, reaches
+
+        self._posterior, self._scores = concentrations, scores
+        self.k, self.thresholds = k, np.array(thresholds)
+        rows, self._inverse, times = np.unique(
+            concentrations, axis=0, return_inverse=True, return_counts=True
+        )
+        self._inverse, self._share = self._inverse.ravel(), times / len(concentrations)
+        self._payoffs = Payoffs(rows, scores, k)
+        self._tails = [reaches(self._payoffs.means, tau, k) for tau in thresholds]
+
+    @property
+    def question_count(self) -> int:
+        """M, the number of questions."""
+        return len(self._posterior)
+
+    @cached_property
+    def question_mean(self) -> np.ndarray:
+        """(M, T) posterior mean of each question."""
+        means = np.stack([self._payoffs.mean(tail) for tail in self._tails], axis=1)
+        return means[self._inverse]
+
+    @property
+    def mean(self) -> np.ndarray:
+        """(T,) posterior mean, averaged over questions."""
+        return self.question_mean.mean(axis=0)
+
+    @cached_property
+    def covariance(self) -> np.ndarray:
+        """(T, T) posterior covariance of the averages over questions."""
+        result = np.zeros((len(self._tails), len(self._tails)))
+        for a, tail in enumerate(self._tails):
+            for b in range(a + 1):
+                result[a, b] = result[b, a] = self._covariance(tail, self._tails[b])
+        return result
+
+    @property
+    def std(self) -> np.ndarray:
+        """(T,) posterior standard deviation."""
+        return np.sqrt(np.diag(self.covariance))
+
+    def linear(self, weights: Sequence[float]) -> tuple[float, float]:
+        """Return mean and standard deviation of a weighted sum over the thresholds.
+
+        Args:
+            weights: one for each threshold, not negative, with the sum 1.
+        """
+        wanted = "a weight is a number from 0 to 1"
+        checked = [
+            check_number(f"weights[{i}]", weight, wanted, 0, 1)
+            for i, weight in enumerate(as_list("weights", weights))
+        ]
+        if len(checked) != len(self._tails) or abs(math.fsum(checked) - 1) > 1e-9:
+            raise ValueError(
+                f"weights has {len(checked)} entries with the sum {math.fsum(checked):g}: give "
+                f"{len(self._tails)} weights with the sum 1."
+            )
+        return self._summary(np.array(checked) @ np.array(self._tails))
+
+    def moment(self, lam: float) -> tuple[float, float]:
+        """Return mean and standard deviation of the payoff (mean score)^lam, lam > 0.
+
+        For lam = 1 this is Bayes@N.
+        """
+        lam = check_positive("lam", lam, "give a positive number", 1e6)
+        return self._summary(self._payoffs.means**lam)
+
+    def discovery(self) -> tuple[float, float]:
+        """Return mean and standard deviation of the probability of a positive mean score."""
+        return self._summary((self._payoffs.means > 0).astype(float))
+
+    def stability(self) -> tuple[float, float]:
+        """Return mean and standard deviation of the probability that all k scores are 1."""
+        return self._summary((self._payoffs.means == 1).astype(float))
+
+    def at_k(self, k: int, *, thresholds: Sequence[float] | None = None) -> TailPassProfile:
+        """Return the same posterior for another number of new samples."""
+        k = check_k(k)
+        return TailPassProfile(self._posterior, self._scores, k, _thresholds(k, thresholds))
+
+    def ci(self, confidence: float = 0.95) -> _Summary:
+        """Return (mean, std, lo, hi) of each threshold: four arrays of shape (T,)."""
+        return self.mean, self.std, *_clipped_limits(self.mean, self.std, confidence)
+
+    def linear_ci(self, weights: Sequence[float], confidence: float = 0.95) -> tuple[float, ...]:
+        """Return (mu, sigma, lo, hi) of `linear`."""
+        return _with_clipped_limits(self.linear(weights), confidence)
+
+    def moment_ci(self, lam: float, confidence: float = 0.95) -> tuple[float, ...]:
+        """Return (mu, sigma, lo, hi) of `moment`."""
+        return _with_clipped_limits(self.moment(lam), confidence)
+
+    def _covariance(self, a: np.ndarray, b: np.ndarray) -> float:
+        return float(self._share @ self._payoffs.covariance(a, b)) / self.question_count
+
+    def _summary(self, payoff: np.ndarray) -> tuple[float, float]:
+        mean = float(self._share @ self._payoffs.mean(payoff))
+        return mean, math.sqrt(max(0.0, self._covariance(payoff, payoff)))
+
+
+def _clipped_limits(mean: Any, std: Any, confidence: float) -> tuple[Any, Any]:
+    from ..intervals.posterior import normal_limits
+
+    return normal_limits(mean, std, check_confidence(confidence), (0.0, 1.0))
+
+
+def _with_clipped_limits(summary: tuple[float, float], confidence: float) -> tuple[float, ...]:
+    return *summary, *(float(limit) for limit in _clipped_limits(*summary, confidence))
+
+
+def _thresholds(k: int, thresholds: Sequence[float] | None) -> list[float]:
+    if thresholds is None:
+        return [i / k for i in range(1, k + 1)]
+    return check_thresholds(as_list("thresholds", thresholds))
+
+
+def _check_scores(scores: np.ndarray) -> None:
+    if scores.min() < 0 or scores.max() > 1:
+        raise ValueError(
+            f"w has scores from {scores.min():g} to {scores.max():g}: a score is from 0 to 1."
+        )
+
+
+def _check_prior(prior: Any, questions: int, categories: int) -> np.ndarray:
+    """Return parameters of a Dirichlet prior that broadcast to (M, C + 1)."""
+    wanted = "a parameter of the Dirichlet prior is a positive number"
+    values = np.asarray(prior, dtype=float)
+    if values.shape not in ((), (categories,), (questions, categories)):
+        raise ValueError(
+            f"prior has the shape {values.shape}: give a number, {categories} numbers, or "
+            f"{questions} rows of them."
+        )
+    for value in values.ravel().tolist():
+        check_positive("prior", value, wanted, 1e15)
+    return np.broadcast_to(values, (questions, categories))

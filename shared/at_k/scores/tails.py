@@ -1,0 +1,227 @@
+"""TailPass@k: the probability that the mean reward of k samples reaches a threshold.
+
+It is G-Pass@k_tau for rewards from 0 to 1, without the requirement of at least one correct sample
+at tau = 0. The rewards are multiples of a unit 1/D, so the sum of k of them has few values.
+
+Choose k of the n samples of a question, N_l of which have the reward r_l. The numbers of chosen
+samples at the levels are independent binomials with the probability k/n, given that their sum is k:
+the powers of k/n and 1 - k/n cancel. Their joint distribution with the sum of rewards is thus a
+product of polynomials, one for each level. This gives the unbiased estimate.
+
+Under a distribution p over the levels, let g_c(s) be the probability that the sum of k samples
+reaches the threshold if c of them have the sum s. Then g_k is 0 or 1, g_(c-1)(s) is the sum over l
+of p_l g_c(s + r_l), and g_0(0) is TailPass@k.
+Two subsets of k of the same n samples share c of them with a hypergeometric probability, so the
+variance of the unbiased estimate is the mean over c of Var[g_c] (Hoeffding 1948).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from ..checks import check_number
+from .distributions import pmf
+from .rewards import Rewards
+from .score import Scores, one_column_each
+
+_LARGEST_UNIT = 1000  # D, of which rewards are multiples of 1/D
+_CELLS_OF_SUMS = 1 << 22  # which bounds the memory
+
+
+class Tail(NamedTuple):
+    """The event that the mean reward of k samples is at least tau."""
+
+    k: int
+    tau: float
+
+    def least_sum(self, unit: int) -> int:
+        """The smallest sum of k rewards, in units 1/D, that reaches the threshold.
+
+        A sum within 1e-9 of tau k reaches it: in floating point, 0.3 + 0.3 is below 0.2 x 3.
+        """
+        return math.ceil((self.tau * self.k - 1e-9) * unit)
+
+
+class Levels(NamedTuple):
+    """Samples by the level of their reward.
+
+    Args:
+        rewards: (L,) distinct rewards from 0 to 1, ascending.
+        counts: (U, L) samples of each distinct question at each level.
+        steps: (L,) the rewards in units 1/D.
+        unit: D.
+    """
+
+    rewards: np.ndarray
+    counts: np.ndarray
+    steps: np.ndarray
+    unit: int
+
+
+def check_thresholds(thresholds: Sequence[float]) -> list[float]:
+    """Return thresholds from 0 to 1."""
+    wanted = "a threshold is a number from 0 to 1"
+    return [check_number(f"thresholds[{i}]", tau, wanted, 0, 1) for i, tau in enumerate(thresholds)]
+
+
+def levels_of(rewards: Rewards) -> Levels:
+    """The samples by the level of their reward.
+
+    Raises:
+        ValueError: if a reward is not from 0 to 1, or not a multiple of some 1/D.
+    """
+    counts, levels = np.diff(rewards.at_most, axis=1, prepend=0), rewards.levels
+    if levels.ndim == 2:  # each question has levels of its own
+        rows, _ = np.nonzero(counts)
+        levels, place = np.unique(levels[counts > 0], return_inverse=True)
+        cell, size = rows * len(levels) + place, len(counts) * len(levels)
+        counts = (
+            np.bincount(cell, counts[counts > 0], size).astype(np.int64).reshape(len(counts), -1)
+        )
+    if levels[0] < 0 or levels[-1] > 1:
+        raise ValueError(
+            f"TailPass@k needs rewards from 0 to 1, and they are from {levels[0]:g} to "
+            f"{levels[-1]:g}: rescale them."
+        )
+    steps, unit = in_units(levels)
+    return Levels(levels, counts, steps, unit)
+
+
+def in_units(levels: np.ndarray) -> tuple[np.ndarray, int]:
+    """(L,) integers and D, so that the levels are these integers divided by D.
+
+    Raises:
+        ValueError: if there is no D up to 1000.
+    """
+    for unit in range(1, _LARGEST_UNIT + 1):
+        steps = np.rint(levels * unit)
+        if (np.abs(levels * unit - steps) <= 1e-9 * unit).all():
+            return steps.astype(np.int64), unit
+    raise ValueError(
+        f"TailPass@k needs rewards that are multiples of 1/D for some D up to {_LARGEST_UNIT}: "
+        f"round them, for example to two decimals."
+    )
+
+
+def tail_scores(rewards: Rewards, tails: Mapping[str, Tail]) -> Scores:
+    """Unbiased estimates of TailPass@k, for k <= n."""
+    columns = tails_of_subsets(levels_of(rewards), list(tails.values()))
+    return Scores(one_column_each(tails), rewards.inverse, columns)
+
+
+def tails_of_subsets(levels: Levels, tails: Sequence[Tail]) -> np.ndarray:
+    """(U, m) unbiased estimates of the probabilities of m tails, for k <= n."""
+    n, result = levels.counts.sum(axis=1), np.zeros((len(levels.counts), len(tails)))
+    for k in {tail.k for tail in tails}:
+        columns = [column for column, tail in enumerate(tails) if tail.k == k]
+        size = (k + 1) * (k * int(levels.steps[-1]) + 1)
+        block = max(1, _CELLS_OF_SUMS // size)
+        for samples in np.unique(n).tolist():
+            rows = np.flatnonzero(n == samples)
+            for start in range(0, len(rows), block):
+                some = rows[start : start + block]
+                pmf_of_sum = _sums_of_subsets(levels.counts[some], levels.steps, samples, k)
+                above = np.cumsum(pmf_of_sum[:, ::-1], axis=1)[:, ::-1]
+                above = np.column_stack([above / above[:, :1], np.zeros(len(some))])
+                for column in columns:
+                    least = min(tails[column].least_sum(levels.unit), above.shape[1] - 1)
+                    result[some, column] = above[:, least]
+    return result
+
+
+def _sums_of_subsets(counts: np.ndarray, steps: np.ndarray, n: int, k: int) -> np.ndarray:
+    """(U, k x largest step + 1) pmf of the sum of k of n samples, up to a factor.
+
+    Args:
+        counts: (U, L) samples at each level.
+        steps: (L,) of the levels.
+    """
+    most = k * int(steps[-1])
+    joint = np.zeros((len(counts), k + 1, most + 1))  # number of samples, and their sum
+    joint[:, 0, 0] = 1.0
+    for count, step in zip(counts.T, steps.tolist(), strict=True):
+        rows = np.flatnonzero(count)
+        distinct, place = np.unique(count[rows], return_inverse=True)
+        table = np.array([_binomial_weights(each, n, k) for each in distinct.tolist()])
+        weights, before = table.reshape(-1, k + 1)[place, :, None, None], joint[rows]
+        after = weights[:, 0] * before
+        for i in range(1, min(k, int(count.max(initial=0))) + 1):
+            after[:, i:, i * step :] += (
+                weights[:, i] * before[:, : k + 1 - i, : most + 1 - i * step]
+            )
+        joint[rows] = after
+    return joint[:, k]
+
+
+@lru_cache(maxsize=4096)
+def _binomial_weights(count: int, n: int, k: int) -> np.ndarray:
+    """(k + 1,) P(i successes of `count`) with the probability k/n."""
+    # Quotients of integers, because Python rounds each of them correctly.
+    scale, largest = n**count, min(count, k)
+    result = np.zeros(k + 1)
+    for i in range(largest + 1):
+        result[i] = math.comb(count, i) * k**i * (n - k) ** (count - i) / scale
+    return result
+
+
+# --- Under known distributions ------------------------------------------------------------
+
+
+def tail_moments(
+    probabilities: np.ndarray, levels: np.ndarray, tail: Tail, sizes: Sequence[int]
+) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    """(F,) probabilities of a tail under F distributions, and variances of the estimates from n.
+
+    Args:
+        probabilities: (F, L) of the levels.
+        levels: (L,) rewards.
+        tail: the event.
+        sizes: the values of n.
+    """
+    steps, unit = in_units(levels)
+    cells = tail.k**2 * int(steps[-1]) + 1
+    block = max(1, _CELLS_OF_SUMS // cells)
+    parts = [
+        _tail_moments(probabilities[start : start + block], steps, tail, unit)
+        for start in range(0, len(probabilities), block)
+    ]
+    mean = np.concatenate([mean for mean, _ in parts])
+    by_overlap = np.concatenate([variance for _, variance in parts], axis=1)
+    variances = {}
+    for n in sizes:
+        overlap = pmf(np.array([n]), np.array([tail.k]), tail.k).hi[0]
+        variances[n] = overlap @ by_overlap
+    return mean, variances
+
+
+def _tail_moments(
+    probabilities: np.ndarray, steps: np.ndarray, tail: Tail, unit: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """(F,) probabilities of a tail, and (k + 1, F) variances of g_c."""
+    k, widest = tail.k, int(steps[-1])
+    reached = np.arange(k * widest + 1) >= tail.least_sum(unit)
+    given = [np.broadcast_to(reached.astype(float), (len(probabilities), len(reached)))]
+    pmf_of_sum = [np.ones((len(probabilities), 1))]
+    for c in range(k):
+        size = (k - c - 1) * widest + 1
+        given.append(
+            sum(
+                p[:, None] * given[-1][:, step : step + size]
+                for p, step in zip(probabilities.T, steps.tolist(), strict=True)
+            )
+        )
+        longer = np.zeros((len(probabilities), (c + 1) * widest + 1))
+        for p, step in zip(probabilities.T, steps.tolist(), strict=True):
+            longer[:, step : step + c * widest + 1] += p[:, None] * pmf_of_sum[-1]
+        pmf_of_sum.append(longer)
+    mean = given[-1][:, 0]
+    variance = [
+        np.maximum(np.sum(p * (g - mean[:, None]) ** 2, axis=1), 0.0)
+        for p, g in zip(pmf_of_sum, given[::-1], strict=True)
+    ]
+    return mean, np.array(variance)

@@ -1,0 +1,242 @@
+"""TailPass@k: agreement with subsets, with scorio and with G-Pass@k, and its intervals."""
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import at_k
+import numpy as np
+import pytest
+from at_k.scores.distributions import pmf
+from at_k.scores.tails import Tail, tail_moments, tails_of_subsets
+from at_k.scores.tails import levels_of as levels_of_rewards
+from scorio import eval as scorio
+
+RUBRICS: list[Any] = [[0, 1], [0, 0.5, 1], [0, 0.3, 0.3, 1], [0.25, 0, 0.75, 0.9]]
+
+
+def outcomes(w: list[float], questions: int, samples: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, len(w), (questions, samples))
+
+
+def share_of_subsets(scores: list[Fraction], k: int, tau: Fraction) -> Fraction:
+    """Return the share of the subsets of k scores whose sum is at least tau k."""
+    subsets = list(itertools.combinations(scores, k))
+    return Fraction(sum(sum(subset) >= tau * k for subset in subsets), len(subsets))
+
+
+# --- Unbiased estimates -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("w", RUBRICS)
+@pytest.mark.parametrize("k", [1, 3, 7])
+def test_the_estimate_is_the_share_of_subsets(w, k):
+    R = outcomes(w, 5, 7)
+    exact = [Fraction(str(score)) for score in w]
+    taus = [Fraction(0), Fraction(1, 5), Fraction(1, 2), Fraction(3, 4), Fraction(1)]
+    expected = [
+        float(sum(share_of_subsets([exact[r] for r in row], k, tau) for row in R.tolist()) / 5)
+        for tau in taus
+    ]
+    found = at_k.tailpass_empirical(R, k, w, thresholds=[float(tau) for tau in taus])
+    assert found == pytest.approx(expected, rel=1e-14, abs=1e-15)
+
+
+def test_a_mean_equal_to_the_threshold_reaches_it_in_spite_of_rounding():
+    # The mean of 0.3, 0.3 and 0 is 0.19999999999999998 in floating point.
+    assert at_k.tailpass_empirical([[1, 1, 0]], 3, [0, 0.3], thresholds=[0.2]) == [1.0]
+    assert at_k.tailpass([[1, 1, 0]], 3, [0, 0.3], thresholds=[0.2]).mean < 1.0
+
+
+def test_it_is_g_pass_at_k_for_correct_and_incorrect():
+    R = outcomes([0, 1], 6, 9)
+    taus = [0.25, 0.5, 0.75, 1.0]
+    expected = [at_k.g_pass_at_k_tau(R, 4, tau) for tau in taus]
+    assert at_k.tailpass_empirical(R, 4, thresholds=taus) == pytest.approx(expected, rel=1e-14)
+
+
+def test_scores_may_be_the_outcomes_and_numbers_of_samples_may_differ():
+    w, R = [0.0, 0.25, 1.0], [[0, 1, 2, 2], [1, 1, 2], [0, 2, 1, 1, 2]]
+    graded = [[w[category] for category in row] for row in R]
+    expected = at_k.tailpass_empirical(R, 3, w)
+    assert at_k.tailpass_empirical(graded, 3) == pytest.approx(expected, rel=1e-14)
+
+
+def test_many_samples_keep_their_digits():
+    n, k = 1000, 500
+    R = at_k.Counts([[400, 200, 400]])
+    # By symmetry, P(mean > 1/2) = P(mean < 1/2).
+    above, at_least = at_k.tailpass_empirical(R, k, [0, 0.5, 1], thresholds=[0.501, 0.5])
+    assert above + at_least == pytest.approx(1.0, rel=1e-12)
+    assert math.comb(n, k) > 1e299
+
+
+# --- Agreement with scorio ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("w", RUBRICS)
+@pytest.mark.parametrize("k", [1, 4])
+def test_the_posterior_is_that_of_scorio(w, k):
+    R, R0 = outcomes(w, 12, 6), outcomes(w, 12, 2, seed=1)
+    prior = np.random.default_rng(2).uniform(0.5, 2, len(w))
+    thresholds = (np.arange(k) + 0.99) / k  # no mean is equal to one, see below
+    given: dict[str, Any] = {"eta": 0.4, "prior": prior, "thresholds": thresholds}
+    ours: Any = at_k.tailpass(R, k, w, R0, **given)
+    theirs: Any = scorio.tailpass(R, k, w, R0, **given)
+    weights = np.full(k, 1 / k)
+    assert ours.question_mean == pytest.approx(theirs.question_mean, rel=1e-11)
+    assert ours.mean == pytest.approx(theirs.mean, rel=1e-11)
+    assert ours.covariance == pytest.approx(theirs.covariance, rel=1e-9, abs=1e-15)
+    assert ours.linear(weights) == pytest.approx(theirs.linear(weights), rel=1e-10)
+    for lam in (0.5, 1, 3):
+        assert ours.moment(lam) == pytest.approx(theirs.moment(lam), rel=1e-10)
+    assert ours.discovery() == pytest.approx(theirs.discovery(), rel=1e-10)
+    assert ours.stability() == pytest.approx(theirs.stability(), rel=1e-10)
+    for own, other in zip(ours.ci(0.9), theirs.ci(0.9, method="normal"), strict=True):
+        assert own == pytest.approx(other, rel=1e-9, abs=1e-13)
+    again, other = ours.at_k(2), theirs.at_k(2)
+    assert again.linear_ci([0.5, 0.5]) == pytest.approx(
+        other.linear_ci([0.5, 0.5], method="normal"), rel=1e-9
+    )
+    assert again.moment_ci(2) == pytest.approx(other.moment_ci(2, method="normal"), rel=1e-9)
+
+
+@pytest.mark.parametrize("w", RUBRICS)
+def test_the_estimate_is_that_of_scorio(w):
+    R, thresholds = outcomes(w, 12, 6), [0.0, 0.1, 0.33, 0.52, 0.81]
+    ours, theirs = (
+        f(R, 4, w, thresholds=thresholds)
+        for f in (at_k.tailpass_empirical, scorio.tailpass_empirical)
+    )
+    assert ours == pytest.approx(theirs, rel=1e-13, abs=1e-15)
+
+
+# --- Under known distributions ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tau", [0.3, 0.5, 1.0])
+def test_the_variance_is_that_of_the_estimate(tau):
+    n, k, w, p = 5, 3, np.array([0.0, 0.5, 1.0]), np.array([0.5, 0.2, 0.3])
+    tail = Tail(k, tau)
+    counts = np.array(
+        [c for c in itertools.product(range(n + 1), repeat=3) if sum(c) == n], dtype=np.int64
+    )
+    chance = [math.factorial(n) * math.prod(p**c / [math.factorial(x) for x in c]) for c in counts]
+    levels = levels_of_rewards(_rewards(counts, w))
+    estimates = tails_of_subsets(levels, [tail])[:, 0]
+    mean = float(np.array(chance) @ estimates)
+    variance = float(np.array(chance) @ estimates**2) - mean**2
+    found, variances = tail_moments(p[None], w, tail, [n])
+    assert found == pytest.approx([mean], rel=1e-13)
+    assert variances[n] == pytest.approx([variance], rel=1e-11)
+    assert pmf(np.array([n]), np.array([k]), k).hi.sum() == pytest.approx(1.0)
+
+
+def _rewards(counts: np.ndarray, w: np.ndarray):
+    from at_k.scores.rewards import Rewards
+
+    return Rewards(np.arange(len(counts)), w, np.cumsum(counts, axis=1))
+
+
+# --- In the metric ------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def max_at_k():
+    return at_k.load("max_at_k")
+
+
+def test_intervals_are_those_of_g_pass_at_k_for_correct_and_incorrect(max_at_k):
+    R = outcomes([0, 1], 20, 8).tolist()
+    given: dict[str, Any] = {"k": [2, 4], "thresholds": [0.5, 1.0], "confidence": 0.95}
+    for interval in ("sampling", "questions", "posterior"):
+        ours = max_at_k.compute(predictions=R, include="TailPass@k", interval=interval, **given)
+        theirs = at_k.load("gpassk").compute(
+            predictions=R, include="G-Pass@k", interval=interval, **given
+        )
+        renamed = {key.replace("G-Pass", "TailPass"): value for key, value in theirs.items()}
+        assert ours == pytest.approx(renamed, rel=1e-4)
+
+
+def test_the_metric_has_the_scores_of_the_functions(max_at_k):
+    w, R = [0, 0.5, 1], outcomes([0, 0.5, 1], 10, 6)
+    given: dict[str, Any] = {"w": w, "k": 4, "thresholds": [0.5, 0.75]}
+    include = ["Max@k", "TailPass@k"]
+    found = max_at_k.compute(predictions=R.tolist(), include=include, **given)
+    expected = at_k.tailpass_empirical(R, 4, w, thresholds=[0.5, 0.75])
+    assert list(found) == ["max@4", "TailPass@4_0.5", "TailPass@4_0.75"]
+    assert list(found.values()) == pytest.approx([at_k.max_at_k(R, 4, w), *expected])
+    found = max_at_k.compute(
+        predictions=R.tolist(), include=include, confidence=0.95, interval="posterior", **given
+    )
+    _, sigma, lo, hi = at_k.tailpass(R, 4, w, thresholds=[0.5, 0.75]).ci()
+    for place, key in enumerate(("TailPass@4_0.5", "TailPass@4_0.75")):
+        summary = [sigma[place], lo[place], hi[place]]
+        assert [found[f"{key}_{x}"] for x in ("sigma", "lo", "hi")] == pytest.approx(summary)
+
+
+def test_auto_names_its_method_and_groups_and_bands_have_both_scores(max_at_k):
+    R = outcomes([0, 0.5, 1], 12, 4).tolist()
+    found = max_at_k.compute(
+        predictions=R,
+        w=[0, 0.5, 1],
+        k=[2, 4],
+        include=["Max@k", "TailPass@k"],
+        thresholds=0.5,
+        confidence=0.95,
+        band=True,
+        groups=["x", "y"] * 6,
+    )
+    for prefix, key in itertools.product(("", "x/", "y/"), ("max@2", "TailPass@2_0.5")):
+        name = prefix + key
+        assert found[f"{name}_interval"] == "sampling"
+        assert found[f"{name}_band_lo"] <= found[f"{name}_lo"] <= found[name]
+        assert found[name] <= found[f"{name}_hi"] <= found[f"{name}_band_hi"]
+
+
+def test_equal_rewards_have_no_width(max_at_k):
+    found = max_at_k.compute(
+        predictions=[[0.5, 0.5], [0.5, 0.5]], k=2, include="TailPass@k", confidence=0.95
+    )
+    assert [found[f"TailPass@2_{tau}_lo"] for tau in (0.25, 0.5, 0.75, 1.0)] == [1, 1, 0, 0]
+    assert [found[f"TailPass@2_{tau}_hi"] for tau in (0.25, 0.5, 0.75, 1.0)] == [1, 1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"thresholds": [1.5]}, r"thresholds\[0\] is 1.5: a threshold is a number from 0 to 1"),
+        ({"include": "pass@k"}, "include has 'pass@k', which is none of Max@k, TailPass@k"),
+        ({"w": [0, 2]}, "TailPass@k needs rewards from 0 to 1"),
+        ({"w": [0, 0.123456]}, "multiples of 1/D for some D up to 1000"),
+        ({"k": 5}, "k is 5, but question 0 has n = 2"),
+        ({"k": 5, "confidence": 0.9}, "k is 5, but question 0 has n = 2"),
+        ({"confidence": 0.9, "interval": "hierarchical"}, "no interval='hierarchical'"),
+    ],
+)
+def test_invalid_parameters_are_refused(max_at_k, given, message):
+    with pytest.raises(ValueError, match=message):
+        max_at_k.compute(
+            predictions=[[0, 1], [1, 1]], **({"k": 2, "include": "TailPass@k"} | given)
+        )
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"w": [0, 2]}, "a score is from 0 to 1"),
+        ({"eta": 2}, "eta is 2"),
+        ({"prior": [1, 2, 3]}, r"prior has the shape \(3,\): give a number, 2 numbers"),
+        ({"prior": 0}, "prior is 0.0"),
+        ({"k": 10_000}, "too many for a posterior"),
+    ],
+)
+def test_an_invalid_posterior_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        at_k.tailpass([[0, 1], [1, 1]], **({"k": 2} | given))
+
+
+def test_invalid_weights_are_refused():
+    with pytest.raises(ValueError, match="weights has 1 entries with the sum 1: give 2 weights"):
+        at_k.tailpass([[0, 1]], 2).linear([1])
