@@ -4600,7 +4600,9 @@ def _sums_of_subsets(counts: np.ndarray, steps: np.ndarray, n: int, k: int) -> n
         weights, before = table.reshape(-1, k + 1)[place, :, None, None], joint[rows]
         after = weights[:, 0] * before
         for i in range(1, min(k, int(count.max(initial=0))) + 1):
-            after[:, i:, i * step :] += weights[:, i] * before[:, : k + 1 - i, : most + 1 - i * step]
+            after[:, i:, i * step :] += (
+                weights[:, i] * before[:, : k + 1 - i, : most + 1 - i * step]
+            )
         joint[rows] = after
     return joint[:, k]
 

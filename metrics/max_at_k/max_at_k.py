@@ -233,7 +233,8 @@ class MaxAtK(SampledMetric):
             check_samples(ks, rewards.n)
             tails = {f"TailPass@{k}_{tau}": Tail(k, tau) for k in ks for tau in taus}
         if confidence is None:
-            return report.of(join_scores(max_scores(rewards, of_max), tail_scores(rewards, tails)))
+            points = max_scores(rewards, of_max)
+            return report.of(join_scores(points, tail_scores(rewards, tails)) if tails else points)
         limits = limits or (float(rewards.levels.min()), float(rewards.levels.max()))
         found = []
         if of_max:

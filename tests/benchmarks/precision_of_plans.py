@@ -119,8 +119,9 @@ def power(
     pairs = copula_pairs(truth, 200_000, np.random.default_rng(1))
     at = {"rates": truth, "correlation": 0.5}
     difference = case.plan(**at)[f"difference_{kind}"]
+    largest = case.score(shifted(truth, 20.0)).mean() - case.score(truth).mean()
     for _ in range(3):  # the correlation of scores depends on the difference
-        if difference is None:
+        if difference is None or difference > largest:
             return None
         shift = shift_of(case, truth, difference)
         if kind == "questions":
