@@ -23,13 +23,12 @@ POINT = (
 PRODUCTS = ("geom_at_k", "geom_ds_at_k", "geo_spectrum_at_k", "geo_spectrum_star_at_k")
 POOLED = PRODUCTS[1:]
 MODULES = (
-    *(
-        f"functions.{name}"
-        for name in ("pass_family", "spectra", "rewards", "tailpass", "comparison")
-    ),
+    *(f"functions.{name}" for name in ("pass_family", "spectra", "rewards", "tailpass")),
+    *(f"runs.{name}" for name in ("comparison", "leaderboard", "plan")),
     "inputs.named_checkers",
     "readers.cells",
 )
+OWN = {"Counts", "load", "read", "cons_at_k", "score_agg", "compare", "leaderboard", "plan"}
 R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
 
 
@@ -118,7 +117,7 @@ def test_scorio_agrees_on_categories(seed):
 
 def test_parameters_have_the_names_order_and_defaults_of_scorio():
     for name in at_k.__all__:
-        if name in ("Counts", "load", "read", "cons_at_k", "score_agg", "compare"):
+        if name in OWN:
             continue
         ours = inspect.signature(getattr(at_k, name)).parameters.values()
         theirs = inspect.signature(getattr(scorio, name)).parameters.values()

@@ -1,7 +1,5 @@
 """Plans of runs: agreement with exact variances and with simulated runs, pilot runs, and errors."""
 
-import doctest
-import importlib
 import json
 import math
 from typing import Any
@@ -31,12 +29,6 @@ def row_of(**given) -> dict:
 def unbiased_pass_at_k(n: int, k: int) -> np.ndarray:
     """Return the estimates of questions with 0, 1, .., n correct samples."""
     return np.array([1 - math.comb(n - c, k) / math.comb(n, k) for c in range(n + 1)])
-
-
-def test_the_docstring_example_prints_the_shown_result():
-    results = doctest.testmod(importlib.import_module("at_k.runs.plan"))
-    assert results.attempted == 2
-    assert results.failed == 0
 
 
 # --- Agreement with exact variances -------------------------------------------------------
