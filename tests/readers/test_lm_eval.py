@@ -113,3 +113,8 @@ def test_tasks_of_several_files_are_groups():
     assert len(arguments["predictions"]) == 8
     read = at_k.read([samples_of("sums_plain"), samples_of("sums_once")], predictions="resps")
     assert [len(samples) for samples in read["predictions"]] == [4] * 4 + [1] * 4
+
+
+def test_logs_of_samples_and_of_outcomes_are_not_read_together(capsys):
+    error = error_of(capsys, "gpassk", samples_of("sums_choice"), samples_of("sums_plain"))
+    assert "These logs hold their samples or outcomes in different columns" in error

@@ -93,8 +93,14 @@ def choose_columns(
             if numbered
             else "There is no column with"
         )
+        problem = f"{reason} a usual name for samples."
+        if table.roles and table.parts > 1:
+            problem = (
+                "These logs hold their samples or outcomes in different columns: score each by "
+                "itself, or those of the same kind together."
+            )
         raise SelectionError(
-            f"{reason} a usual name for samples. {list_columns(table.columns)}",
+            f"{problem} {list_columns(table.columns)}",
             ["predictions"] if "references" in named else ["predictions", "outcomes", "counts"],
             table.columns,
         )
