@@ -90,7 +90,7 @@ def test_a_band_without_a_confidence_is_an_error(gpassk):
         gpassk.compute(predictions=[[1, 0]], k=1, confidence=0.9, band="yes")
 
 
-RUNS = 200
+RUNS = 100
 LEAST = 0.95 - 4 * math.sqrt(0.95 * 0.05 / RUNS)  # four standard errors below
 
 
