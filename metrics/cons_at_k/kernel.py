@@ -3633,6 +3633,10 @@ def _upper_half(a: np.ndarray) -> np.ndarray:
 # The prior over a grid of distributions, estimated from the counts of a run.
 # ==================================================================================================
 
+LOG_ODDS_STEP = 0.15  # of the grids
+_FITTING = 4.0  # twice the difference of log-likelihoods, which is two standard errors
+
+
 def estimate_prior(
     n: np.ndarray, likelihood: np.ndarray, multiplicity: np.ndarray, start: np.ndarray
 ) -> dict[int, np.ndarray]:
@@ -3653,20 +3657,77 @@ def estimate_prior(
         The priors split by n: for each n, (B, J). The sum over n and J is 1.
     """
     total = multiplicity.sum(axis=1, keepdims=True)
-    share = multiplicity / total
-    prior = np.broadcast_to(start, (len(share), len(start)))
-
-    def weights() -> np.ndarray:
-        # Counts of other parts may be almost impossible under the prior of this one.
-        return share / np.maximum(prior @ likelihood.T, 1e-300)
-
+    prior = np.broadcast_to(start, (len(total), len(start)))
     steps = np.maximum(20, (2 * np.sqrt(total)).astype(int))
     for step in range(1, steps.max()):
-        prior = np.where(step < steps, prior * (weights() @ likelihood), prior)
-    last = weights()
+        weights = _weights(likelihood, multiplicity, prior)
+        prior = np.where(step < steps, prior * (weights @ likelihood), prior)
+    return last_step(n, likelihood, multiplicity, prior)
+
+
+def last_step(
+    n: np.ndarray, likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray
+) -> dict[int, np.ndarray]:
+    """One step of the EM algorithm from (B, J) priors, which splits them by n."""
+    weights = _weights(likelihood, multiplicity, prior)
     return {
-        size: prior * (last[:, n == size] @ likelihood[n == size]) for size in np.unique(n).tolist()
+        size: prior * (weights[:, n == size] @ likelihood[n == size])
+        for size in np.unique(n).tolist()
     }
+
+
+def beta_prior(
+    start: np.ndarray,
+    log_rate: np.ndarray,
+    log_rest: np.ndarray,
+    mean: np.ndarray,
+    between: np.ndarray,
+    multiplicity: np.ndarray,
+    n: np.ndarray,
+) -> np.ndarray:
+    """(B, J) priors under which the rates of the distributions are Beta distributed.
+
+    The Beta distribution has a given mean and variance. Its standard deviation in log-odds is at
+    least a step of the grid, and both of its parameters are positive. One question in M + 1 has
+    the prior `start`, so that no distribution is excluded.
+
+    Args:
+        start: (J,) prior under which rates are uniform, of sum 1.
+        log_rate, log_rest: (J,) logarithms of the rate of each distribution, and of 1 - rate.
+        mean, between: (B,) mean and variance of the rates of the questions.
+        multiplicity: (B, U) number of questions.
+        n: (U,) samples.
+    """
+    questions, samples = multiplicity.sum(axis=1, keepdims=True), multiplicity @ n
+    mean = np.clip(mean, 1 / (samples + 2), 1 - 1 / (samples + 2))
+    most = mean * (1 - mean)
+    size = most / np.clip(between, (most * LOG_ODDS_STEP) ** 2, 0.999 * most) - 1
+    a, b = size * mean, size * (1 - mean)
+    log_density = (a - 1)[:, None] * log_rate + (b - 1)[:, None] * log_rest
+    beta = start * np.exp(log_density - log_density.max(axis=1, keepdims=True))
+    return (questions * beta / beta.sum(axis=1, keepdims=True) + start) / (questions + 1)
+
+
+def whole_prior(priors: Mapping[int, np.ndarray]) -> np.ndarray:
+    """(B, J) the sum of priors that are split by n."""
+    return np.sum([*priors.values()], axis=0)
+
+
+def fits_too(
+    likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray, other: np.ndarray
+) -> np.ndarray:
+    """(B,) whether other (B, J) priors fit the data about as well as the estimated ones."""
+    log_ratio = np.log(np.maximum(prior @ likelihood.T, 1e-300)) - np.log(
+        np.maximum(other @ likelihood.T, 1e-300)
+    )
+    return 2 * np.sum(multiplicity * log_ratio, axis=1) <= _FITTING
+
+
+def _weights(likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """(B, U) share of the questions with each count, relative to its probability."""
+    share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
+    # Counts of other parts may be almost impossible under the prior of this one.
+    return share / np.maximum(prior @ likelihood.T, 1e-300)
 
 
 # ==================================================================================================
@@ -3789,6 +3850,10 @@ class Family(abc.ABC):
     @abc.abstractmethod
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(m, B) smallest and largest possible values of the columns, over (B, U) parts."""
+
+    def other_fits(self, fit: Fit) -> list[Fit]:
+        """Other estimates of the priors, which fit the data too."""
+        return []
 
     @abc.abstractmethod
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
@@ -4636,10 +4701,9 @@ def share_variances(outcomes: Outcomes) -> np.ndarray:
 # question, which is the estimate for k > n.
 # ==================================================================================================
 
-_STEP = 0.15  # of the log-odds
 _HALF_SUPPORT, _SHIFTS = 80, 60  # the prior has log-odds from -12 to 12 and shifts by -9 to 9
 _IMPOSSIBLE, _CERTAIN = -1e9, 1e9  # log-odds of the rates 0 and 1 in floating point
-_INNER = np.arange(-_HALF_SUPPORT - _SHIFTS, _HALF_SUPPORT + _SHIFTS + 1) * _STEP
+_INNER = np.arange(-_HALF_SUPPORT - _SHIFTS, _HALF_SUPPORT + _SHIFTS + 1) * LOG_ODDS_STEP
 _LOG_ODDS = np.hstack([_IMPOSSIBLE, _INNER, _CERTAIN])
 RATE_SUPPORT = slice(_SHIFTS + 1, _SHIFTS + 2 * _HALF_SUPPORT + 2)  # of the prior, not shifted
 RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
@@ -4658,9 +4722,39 @@ def estimate_rate_prior(
     Returns:
         The priors split by n: for each n, (B, 161). The sum over n and rates is 1.
     """
-    start = RATES * (1 - RATES)  # uniform in p, on the scale of log-odds
     likelihood = binomial_likelihood(n, c)[:, RATE_SUPPORT]
-    return estimate_prior(n, likelihood, multiplicity, start / start.sum())
+    return estimate_prior(n, likelihood, multiplicity, _uniform_rates())
+
+
+def estimate_beta_prior(
+    n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray, priors: Mapping[int, np.ndarray]
+) -> dict[int, np.ndarray] | None:
+    """Estimate the prior of the success rates for B parts of a run, as a Beta distribution.
+
+    The mean and the variance of the rates are estimated without bias. One step of the EM algorithm
+    adapts the prior to the samples. Where it does not fit the data about as well as the priors of
+    `estimate_rate_prior`, these remain, and the result is None if it fits no part. Other arguments
+    and the result are those of this function.
+    """
+    mean = multiplicity @ (c / n) / multiplicity.sum(axis=1)
+    repeated = multiplicity * (n > 1)
+    within = repeated @ (c * (n - c) / (n * np.maximum(n - 1.0, 1.0)))
+    between = mean * (1 - mean) - within / np.maximum(repeated.sum(axis=1), 1)
+    log_odds = _LOG_ODDS[RATE_SUPPORT]
+    log_rates = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
+    prior = beta_prior(_uniform_rates(), *log_rates, mean, between, multiplicity, n)
+    likelihood = binomial_likelihood(n, c)[:, RATE_SUPPORT]
+    found = last_step(n, likelihood, multiplicity, prior)
+    fits = fits_too(likelihood, multiplicity, whole_prior(priors), whole_prior(found))[:, None]
+    if not fits.any():
+        return None
+    return {size: np.where(fits, found[size], priors[size]) for size in found}
+
+
+def _uniform_rates() -> np.ndarray:
+    """(161,) the prior under which rates are uniform."""
+    weight = RATES * (1 - RATES)  # on the scale of log-odds
+    return weight / weight.sum()
 
 
 def posterior_scores(
@@ -4984,6 +5078,10 @@ class BinaryFamily(Family):
 
     def _fit_parts(self, multiplicity: np.ndarray) -> Fit:
         return Fit(multiplicity, estimate_rate_prior(self.n, self._c, multiplicity))
+
+    def other_fits(self, fit: Fit) -> list[Fit]:
+        priors = estimate_beta_prior(self.n, self._c, fit.multiplicity, fit.priors)
+        return [] if priors is None else [Fit(fit.multiplicity, priors)]
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
@@ -5819,6 +5917,10 @@ def normal_limits(mu, sigma, confidence: float, bounds: tuple[float, float]):
 # as in Wilson's interval (1927), where the family is the binomial. It stays inside the range of the
 # score without clipping, and is longer towards the middle of the range. `inversion` finds the limits,
 # also where few events are observed and for products of powers.
+#
+# For the same questions and k > n/2, the data do not determine the variance: it depends on scores of
+# 2k samples, which differ between priors that fit the data equally well. A family may therefore have
+# two estimates of the prior, and the interval contains those under both.
 # ==================================================================================================
 
 ONE_SAMPLE_EACH = (
@@ -5832,12 +5934,12 @@ class ErrorModel(NamedTuple):
 
     Args:
         point: (m, B) estimates of the columns.
-        shifted: the family, with covariances of the estimates over all questions.
+        shifted: the family under each prior, with covariances of the estimates over all questions.
         clusters: (B,) number of clusters for Student's t, or None for the normal quantile.
     """
 
     point: np.ndarray
-    shifted: Shifted
+    shifted: list[Shifted]
     clusters: np.ndarray | None
 
 
@@ -5891,34 +5993,40 @@ class SamplingIntervals(FamilyMethod):
     def model(self, fit: Fit, clusters: Clusters | None = None) -> ErrorModel:
         """The estimates of all parts and the covariance of their errors."""
         columns, total = self.family.columns, fit.multiplicity.sum(axis=1)
-        shifted = self.family.shifted(fit, self._new_questions)
         number, effect = total, np.ones((columns.shape[1], len(total)))
         if clusters is not None:
             number = np.array([len(np.unique(labels)) for _, labels in clusters])
             for part, (inverse, labels) in enumerate(clusters):
                 effect[:, part] = design_effects(columns[inverse], labels)
-        covariance = {
-            (a, b): each * np.sqrt(effect[a] * effect[b]) / total
-            for (a, b), each in shifted.covariance.items()
-        }
+        # Other questions show their variance, which then depends little on the prior.
+        fits = [fit] if self._new_questions else [fit, *self.family.other_fits(fit)]
+        every = [self.family.shifted(each, self._new_questions) for each in fits]
+        for place, shifted in enumerate(every):
+            covariance = {
+                (a, b): each * np.sqrt(effect[a] * effect[b]) / total
+                for (a, b), each in shifted.covariance.items()
+            }
+            every[place] = shifted._replace(covariance=covariance)
         point = (fit.multiplicity @ columns / total[:, None]).T
-        shifted = shifted._replace(covariance=covariance)
-        return ErrorModel(point, shifted, number if self._new_questions else None)
+        return ErrorModel(point, every, number if self._new_questions else None)
 
     def limits(self, model: ErrorModel, confidence: float) -> dict[str, Interval]:
-        """The intervals with this confidence."""
-        point, (theta, covariance, origin, width), number = model
+        """The intervals with this confidence, which contain those under each prior."""
+        point, every, number = model
+        theta, covariance, origin, width = every[0]
         z = np.full(point.shape[1], normal_z(confidence))
         if number is not None:
             z = np.array([student_z(each, confidence) for each in number.tolist()])
             z = z * np.sqrt(number / (number - 1))
         u, alpha = (point - origin) / width, 1 - confidence
         lo, hi = u.copy(), u.copy()
-        for column in {column for score in self.family.scores.values() for column in score.terms}:
-            values = theta[:, column]
-            sigma = np.sqrt(np.maximum(covariance[column, column], 0.0))
-            hi[column] = upper_limit(values, sigma, u[column], z, alpha)
-            lo[column] = lower_limit(values, sigma, u[column], z, alpha)
+        columns = {column for score in self.family.scores.values() for column in score.terms}
+        for shifted, column in itertools.product(every, columns):
+            values = shifted.theta[:, column]
+            sigma = np.sqrt(np.maximum(shifted.covariance[column, column], 0.0))
+            upper = upper_limit(values, sigma, u[column], z, alpha)
+            lower = lower_limit(values, sigma, u[column], z, alpha)
+            hi[column], lo[column] = np.maximum(hi[column], upper), np.minimum(lo[column], lower)
         middle = len(theta) // 2
         here = {pair: each[middle] for pair, each in covariance.items()}
         name = "questions" if self._new_questions else "sampling"

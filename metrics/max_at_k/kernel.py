@@ -82,6 +82,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal, InvalidOperation, MAX_EMAX, MAX_PREC, MIN_EMIN
 from fractions import Fraction
@@ -3628,6 +3629,10 @@ def _upper_half(a: np.ndarray) -> np.ndarray:
 # The prior over a grid of distributions, estimated from the counts of a run.
 # ==================================================================================================
 
+LOG_ODDS_STEP = 0.15  # of the grids
+_FITTING = 4.0  # twice the difference of log-likelihoods, which is two standard errors
+
+
 def estimate_prior(
     n: np.ndarray, likelihood: np.ndarray, multiplicity: np.ndarray, start: np.ndarray
 ) -> dict[int, np.ndarray]:
@@ -3648,20 +3653,77 @@ def estimate_prior(
         The priors split by n: for each n, (B, J). The sum over n and J is 1.
     """
     total = multiplicity.sum(axis=1, keepdims=True)
-    share = multiplicity / total
-    prior = np.broadcast_to(start, (len(share), len(start)))
-
-    def weights() -> np.ndarray:
-        # Counts of other parts may be almost impossible under the prior of this one.
-        return share / np.maximum(prior @ likelihood.T, 1e-300)
-
+    prior = np.broadcast_to(start, (len(total), len(start)))
     steps = np.maximum(20, (2 * np.sqrt(total)).astype(int))
     for step in range(1, steps.max()):
-        prior = np.where(step < steps, prior * (weights() @ likelihood), prior)
-    last = weights()
+        weights = _weights(likelihood, multiplicity, prior)
+        prior = np.where(step < steps, prior * (weights @ likelihood), prior)
+    return last_step(n, likelihood, multiplicity, prior)
+
+
+def last_step(
+    n: np.ndarray, likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray
+) -> dict[int, np.ndarray]:
+    """One step of the EM algorithm from (B, J) priors, which splits them by n."""
+    weights = _weights(likelihood, multiplicity, prior)
     return {
-        size: prior * (last[:, n == size] @ likelihood[n == size]) for size in np.unique(n).tolist()
+        size: prior * (weights[:, n == size] @ likelihood[n == size])
+        for size in np.unique(n).tolist()
     }
+
+
+def beta_prior(
+    start: np.ndarray,
+    log_rate: np.ndarray,
+    log_rest: np.ndarray,
+    mean: np.ndarray,
+    between: np.ndarray,
+    multiplicity: np.ndarray,
+    n: np.ndarray,
+) -> np.ndarray:
+    """(B, J) priors under which the rates of the distributions are Beta distributed.
+
+    The Beta distribution has a given mean and variance. Its standard deviation in log-odds is at
+    least a step of the grid, and both of its parameters are positive. One question in M + 1 has
+    the prior `start`, so that no distribution is excluded.
+
+    Args:
+        start: (J,) prior under which rates are uniform, of sum 1.
+        log_rate, log_rest: (J,) logarithms of the rate of each distribution, and of 1 - rate.
+        mean, between: (B,) mean and variance of the rates of the questions.
+        multiplicity: (B, U) number of questions.
+        n: (U,) samples.
+    """
+    questions, samples = multiplicity.sum(axis=1, keepdims=True), multiplicity @ n
+    mean = np.clip(mean, 1 / (samples + 2), 1 - 1 / (samples + 2))
+    most = mean * (1 - mean)
+    size = most / np.clip(between, (most * LOG_ODDS_STEP) ** 2, 0.999 * most) - 1
+    a, b = size * mean, size * (1 - mean)
+    log_density = (a - 1)[:, None] * log_rate + (b - 1)[:, None] * log_rest
+    beta = start * np.exp(log_density - log_density.max(axis=1, keepdims=True))
+    return (questions * beta / beta.sum(axis=1, keepdims=True) + start) / (questions + 1)
+
+
+def whole_prior(priors: Mapping[int, np.ndarray]) -> np.ndarray:
+    """(B, J) the sum of priors that are split by n."""
+    return np.sum([*priors.values()], axis=0)
+
+
+def fits_too(
+    likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray, other: np.ndarray
+) -> np.ndarray:
+    """(B,) whether other (B, J) priors fit the data about as well as the estimated ones."""
+    log_ratio = np.log(np.maximum(prior @ likelihood.T, 1e-300)) - np.log(
+        np.maximum(other @ likelihood.T, 1e-300)
+    )
+    return 2 * np.sum(multiplicity * log_ratio, axis=1) <= _FITTING
+
+
+def _weights(likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """(B, U) share of the questions with each count, relative to its probability."""
+    share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
+    # Counts of other parts may be almost impossible under the prior of this one.
+    return share / np.maximum(prior @ likelihood.T, 1e-300)
 
 
 # ==================================================================================================
@@ -3784,6 +3846,10 @@ class Family(abc.ABC):
     @abc.abstractmethod
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(m, B) smallest and largest possible values of the columns, over (B, U) parts."""
+
+    def other_fits(self, fit: Fit) -> list[Fit]:
+        """Other estimates of the priors, which fit the data too."""
+        return []
 
     @abc.abstractmethod
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
@@ -4236,7 +4302,6 @@ def _as_moments(rewards: Rewards, moments: Mapping[str, tuple[np.ndarray, np.nda
 
 _FEW_LEVELS = 40  # up to which levels are kept as they are
 _LEVEL_BINS = 20  # of more levels: equal shares of the samples, and of the range
-SHIFT_STEP = 0.15  # of log-odds
 _LOCATION_RANGE, _SHIFTS_PER_LOCATION = 12.0, 3  # of d in log-odds
 _OCTAVES = np.arange(-2, 3.1, 0.5)  # of a, around the average sharpness
 _NEGLIGIBLE = 1e-7  # share of the largest prior probability below which a distribution is dropped
@@ -4305,6 +4370,8 @@ class FittedRewards:
         log_odds: (J, L - 1) of a reward above each level but the last, for each distribution.
         n: (U,) samples. Where they differ by less than a factor of 2, their harmonic mean.
         priors: {n: (J,)} the estimated prior, split by n; the sum is 1.
+        other: the same with a prior under which mean rewards are Beta distributed, if it fits the
+            data about as well.
     """
 
     def __init__(self, levels: np.ndarray, counts: np.ndarray, multiplicity: np.ndarray):
@@ -4313,11 +4380,27 @@ class FittedRewards:
         self.counts, self.multiplicity = counts, multiplicity
         self.n = _pooled_sizes(counts.sum(axis=1), multiplicity)
         self._shapes, shape, location, start = self._grid()
-        log_odds = self._shapes[shape] + SHIFT_STEP * location[:, None]
+        log_odds = self._shapes[shape] + LOG_ODDS_STEP * location[:, None]
         some = slice(None, None, -(-len(counts) // _COUNTS_AT_ONCE))
-        likelihood = _level_likelihood(log_odds, counts[some])
-        priors = estimate_prior(self.n[some], likelihood, multiplicity[None, some], start)
-        total = sum(priors.values(), np.zeros((1, len(start))))[0]
+        likelihood, times = _level_likelihood(log_odds, counts[some]), multiplicity[None, some]
+        priors = estimate_prior(self.n[some], likelihood, times, start)
+        other = last_step(self.n[some], likelihood, times, self._beta_prior(log_odds, start))
+        grid = shape, location, log_odds
+        self.other: FittedRewards | None = None
+        if fits_too(likelihood, times, whole_prior(priors), whole_prior(other))[0]:
+            self.other = copy(self)
+            self.other._keep(other, *grid)
+        self._keep(priors, *grid)
+
+    def _keep(
+        self,
+        priors: Mapping[int, np.ndarray],
+        shape: np.ndarray,
+        location: np.ndarray,
+        log_odds: np.ndarray,
+    ) -> None:
+        """Keep the distributions of the grid that the priors allow."""
+        total = whole_prior(priors)[0]
         kept = total > _NEGLIGIBLE * total.max()
         self._shape, self._location, self.log_odds = shape[kept], location[kept], log_odds[kept]
         self.priors = {n: prior[0, kept] for n, prior in priors.items()}
@@ -4342,7 +4425,7 @@ class FittedRewards:
     def shifted_log_odds(self, shifts: int) -> np.ndarray:
         """(S, T, L - 1) log-odds of each shape at all locations within this many shifts."""
         locations = np.arange(self._location.min() - shifts, self._location.max() + shifts + 1)
-        return self._shapes[:, None] + SHIFT_STEP * locations[:, None]
+        return self._shapes[:, None] + LOG_ODDS_STEP * locations[:, None]
 
     def shifted_means(self, values: np.ndarray, prior: np.ndarray) -> np.ndarray:
         """(F,) means of values at shifted log-odds, (S, T), under a (J,) prior at each shift."""
@@ -4372,11 +4455,11 @@ class FittedRewards:
         octaves = np.zeros(1) if binary else _OCTAVES
         shapes = self._sharpness() * 2 ** octaves[:, None] * base
         stride, locations, start = 1 if binary else _SHIFTS_PER_LOCATION, [], []
-        step = stride * SHIFT_STEP
+        step = stride * LOG_ODDS_STEP
         for octave, shape in zip(octaves, shapes, strict=True):
             low, high = -_LOCATION_RANGE - shape.max(), _LOCATION_RANGE - shape.min()
             location = stride * np.arange(math.floor(low / step), math.ceil(high / step) + 1)
-            log_odds = shape + SHIFT_STEP * location[:, None]
+            log_odds = shape + LOG_ODDS_STEP * location[:, None]
             # The density of the mean reward along d.
             slope = np.logaddexp(0, log_odds) + np.logaddexp(0, -log_odds)
             weight = np.exp(-slope) @ self.gaps
@@ -4385,6 +4468,21 @@ class FittedRewards:
         shape_of = np.repeat(np.arange(len(shapes)), [len(each) for each in locations])
         weights = np.concatenate(start)
         return shapes, shape_of, np.concatenate(locations), weights / weights.sum()
+
+    def _beta_prior(self, log_odds: np.ndarray, start: np.ndarray) -> np.ndarray:
+        """(1, J) the prior under which mean rewards are Beta distributed, see `beta_prior`."""
+        above, below = (
+            np.log(np.maximum(np.exp(-np.logaddexp(0, sign * log_odds)) @ self.gaps, 1e-300))
+            for sign in (-1, 1)
+        )
+        n = self.counts.sum(axis=1)
+        mean, square = (
+            self.multiplicity @ (self.counts @ self.scaled**p / n) / self.multiplicity.sum()
+            for p in (1, 2)
+        )
+        between = np.array([square - mean**2 - self._variance_within])
+        times = self.multiplicity[None]
+        return beta_prior(start, above, below, np.array([mean]), between, times, n)
 
     def _sharpness(self) -> float:
         """The ratio of the standard deviations of all samples and of those of one question."""
@@ -4730,6 +4828,13 @@ class RewardFamily(Family):
 
     def _fit_parts(self, multiplicity: np.ndarray) -> Fit:
         return Fit(multiplicity, [self._levels.fit(part) for part in multiplicity])
+
+    def other_fits(self, fit: Fit) -> list[Fit]:
+        if not any(fitted and fitted.other for fitted in fit.priors):
+            return []
+        return [
+            Fit(fit.multiplicity, [fitted and (fitted.other or fitted) for fitted in fit.priors])
+        ]
 
     # --- Shifted distributions ------------------------------------------------------------
 
@@ -5643,6 +5748,10 @@ def normal_limits(mu, sigma, confidence: float, bounds: tuple[float, float]):
 # as in Wilson's interval (1927), where the family is the binomial. It stays inside the range of the
 # score without clipping, and is longer towards the middle of the range. `inversion` finds the limits,
 # also where few events are observed and for products of powers.
+#
+# For the same questions and k > n/2, the data do not determine the variance: it depends on scores of
+# 2k samples, which differ between priors that fit the data equally well. A family may therefore have
+# two estimates of the prior, and the interval contains those under both.
 # ==================================================================================================
 
 ONE_SAMPLE_EACH = (
@@ -5656,12 +5765,12 @@ class ErrorModel(NamedTuple):
 
     Args:
         point: (m, B) estimates of the columns.
-        shifted: the family, with covariances of the estimates over all questions.
+        shifted: the family under each prior, with covariances of the estimates over all questions.
         clusters: (B,) number of clusters for Student's t, or None for the normal quantile.
     """
 
     point: np.ndarray
-    shifted: Shifted
+    shifted: list[Shifted]
     clusters: np.ndarray | None
 
 
@@ -5715,34 +5824,40 @@ class SamplingIntervals(FamilyMethod):
     def model(self, fit: Fit, clusters: Clusters | None = None) -> ErrorModel:
         """The estimates of all parts and the covariance of their errors."""
         columns, total = self.family.columns, fit.multiplicity.sum(axis=1)
-        shifted = self.family.shifted(fit, self._new_questions)
         number, effect = total, np.ones((columns.shape[1], len(total)))
         if clusters is not None:
             number = np.array([len(np.unique(labels)) for _, labels in clusters])
             for part, (inverse, labels) in enumerate(clusters):
                 effect[:, part] = design_effects(columns[inverse], labels)
-        covariance = {
-            (a, b): each * np.sqrt(effect[a] * effect[b]) / total
-            for (a, b), each in shifted.covariance.items()
-        }
+        # Other questions show their variance, which then depends little on the prior.
+        fits = [fit] if self._new_questions else [fit, *self.family.other_fits(fit)]
+        every = [self.family.shifted(each, self._new_questions) for each in fits]
+        for place, shifted in enumerate(every):
+            covariance = {
+                (a, b): each * np.sqrt(effect[a] * effect[b]) / total
+                for (a, b), each in shifted.covariance.items()
+            }
+            every[place] = shifted._replace(covariance=covariance)
         point = (fit.multiplicity @ columns / total[:, None]).T
-        shifted = shifted._replace(covariance=covariance)
-        return ErrorModel(point, shifted, number if self._new_questions else None)
+        return ErrorModel(point, every, number if self._new_questions else None)
 
     def limits(self, model: ErrorModel, confidence: float) -> dict[str, Interval]:
-        """The intervals with this confidence."""
-        point, (theta, covariance, origin, width), number = model
+        """The intervals with this confidence, which contain those under each prior."""
+        point, every, number = model
+        theta, covariance, origin, width = every[0]
         z = np.full(point.shape[1], normal_z(confidence))
         if number is not None:
             z = np.array([student_z(each, confidence) for each in number.tolist()])
             z = z * np.sqrt(number / (number - 1))
         u, alpha = (point - origin) / width, 1 - confidence
         lo, hi = u.copy(), u.copy()
-        for column in {column for score in self.family.scores.values() for column in score.terms}:
-            values = theta[:, column]
-            sigma = np.sqrt(np.maximum(covariance[column, column], 0.0))
-            hi[column] = upper_limit(values, sigma, u[column], z, alpha)
-            lo[column] = lower_limit(values, sigma, u[column], z, alpha)
+        columns = {column for score in self.family.scores.values() for column in score.terms}
+        for shifted, column in itertools.product(every, columns):
+            values = shifted.theta[:, column]
+            sigma = np.sqrt(np.maximum(shifted.covariance[column, column], 0.0))
+            upper = upper_limit(values, sigma, u[column], z, alpha)
+            lower = lower_limit(values, sigma, u[column], z, alpha)
+            hi[column], lo[column] = np.maximum(hi[column], upper), np.minimum(lo[column], lower)
         middle = len(theta) // 2
         here = {pair: each[middle] for pair, each in covariance.items()}
         name = "questions" if self._new_questions else "sampling"

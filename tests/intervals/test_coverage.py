@@ -81,6 +81,17 @@ def test_hierarchical_covers_scores_with_k_above_n(draw_rates, questions, n):
     assert covered >= 0.95 * 2 * runs - 4 * math.sqrt(0.95 * 0.05 * 2 * runs)
 
 
+def test_failures_of_similar_questions_vary_as_rare_events_do():
+    rng, n = np.random.default_rng(16), 16
+    rates = rng.beta(5, 5, (RUNS, 500))
+    found = sampling({"any": Score((any_correct(n),))}, n).over(
+        multiplicities(rng, n, rates), 0.95
+    )["any"]
+    truth = mean_pass_at_k(n, rates)
+    # It is 0.88 if questions without a correct sample are taken for impossible ones.
+    assert np.mean((found.lo <= truth) & (truth <= found.hi)) > 0.92
+
+
 FEW_EVENTS = [
     (lambda rng, size: rng.choice([0.1, 0.9], size), 10, 16),
     (lambda rng, size: rng.choice([0.1, 0.9], size), 500, 64),

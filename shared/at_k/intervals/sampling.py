@@ -12,10 +12,15 @@ theta(d) with
 as in Wilson's interval (1927), where the family is the binomial. It stays inside the range of the
 score without clipping, and is longer towards the middle of the range. `inversion` finds the limits,
 also where few events are observed and for products of powers.
+
+For the same questions and k > n/2, the data do not determine the variance: it depends on scores of
+2k samples, which differ between priors that fit the data equally well. A family may therefore have
+two estimates of the prior, and the interval contains those under both.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -38,12 +43,12 @@ class ErrorModel(NamedTuple):
 
     Args:
         point: (m, B) estimates of the columns.
-        shifted: the family, with covariances of the estimates over all questions.
+        shifted: the family under each prior, with covariances of the estimates over all questions.
         clusters: (B,) number of clusters for Student's t, or None for the normal quantile.
     """
 
     point: np.ndarray
-    shifted: Shifted
+    shifted: list[Shifted]
     clusters: np.ndarray | None
 
 
@@ -97,34 +102,40 @@ class SamplingIntervals(FamilyMethod):
     def model(self, fit: Fit, clusters: Clusters | None = None) -> ErrorModel:
         """The estimates of all parts and the covariance of their errors."""
         columns, total = self.family.columns, fit.multiplicity.sum(axis=1)
-        shifted = self.family.shifted(fit, self._new_questions)
         number, effect = total, np.ones((columns.shape[1], len(total)))
         if clusters is not None:
             number = np.array([len(np.unique(labels)) for _, labels in clusters])
             for part, (inverse, labels) in enumerate(clusters):
                 effect[:, part] = design_effects(columns[inverse], labels)
-        covariance = {
-            (a, b): each * np.sqrt(effect[a] * effect[b]) / total
-            for (a, b), each in shifted.covariance.items()
-        }
+        # Other questions show their variance, which then depends little on the prior.
+        fits = [fit] if self._new_questions else [fit, *self.family.other_fits(fit)]
+        every = [self.family.shifted(each, self._new_questions) for each in fits]
+        for place, shifted in enumerate(every):
+            covariance = {
+                (a, b): each * np.sqrt(effect[a] * effect[b]) / total
+                for (a, b), each in shifted.covariance.items()
+            }
+            every[place] = shifted._replace(covariance=covariance)
         point = (fit.multiplicity @ columns / total[:, None]).T
-        shifted = shifted._replace(covariance=covariance)
-        return ErrorModel(point, shifted, number if self._new_questions else None)
+        return ErrorModel(point, every, number if self._new_questions else None)
 
     def limits(self, model: ErrorModel, confidence: float) -> dict[str, Interval]:
-        """The intervals with this confidence."""
-        point, (theta, covariance, origin, width), number = model
+        """The intervals with this confidence, which contain those under each prior."""
+        point, every, number = model
+        theta, covariance, origin, width = every[0]
         z = np.full(point.shape[1], normal_z(confidence))
         if number is not None:
             z = np.array([student_z(each, confidence) for each in number.tolist()])
             z = z * np.sqrt(number / (number - 1))
         u, alpha = (point - origin) / width, 1 - confidence
         lo, hi = u.copy(), u.copy()
-        for column in {column for score in self.family.scores.values() for column in score.terms}:
-            values = theta[:, column]
-            sigma = np.sqrt(np.maximum(covariance[column, column], 0.0))
-            hi[column] = upper_limit(values, sigma, u[column], z, alpha)
-            lo[column] = lower_limit(values, sigma, u[column], z, alpha)
+        columns = {column for score in self.family.scores.values() for column in score.terms}
+        for shifted, column in itertools.product(every, columns):
+            values = shifted.theta[:, column]
+            sigma = np.sqrt(np.maximum(shifted.covariance[column, column], 0.0))
+            upper = upper_limit(values, sigma, u[column], z, alpha)
+            lower = lower_limit(values, sigma, u[column], z, alpha)
+            hi[column], lo[column] = np.maximum(hi[column], upper), np.minimum(lo[column], lower)
         middle = len(theta) // 2
         here = {pair: each[middle] for pair, each in covariance.items()}
         name = "questions" if self._new_questions else "sampling"

@@ -23,6 +23,7 @@ from .score import ColumnPair, Score
 from .success_rates import (
     RATE_SUPPORT,
     binomial_likelihood,
+    estimate_beta_prior,
     estimate_rate_prior,
     posterior_scores,
     scores_of_rates,
@@ -70,6 +71,10 @@ class BinaryFamily(Family):
 
     def _fit_parts(self, multiplicity: np.ndarray) -> Fit:
         return Fit(multiplicity, estimate_rate_prior(self.n, self._c, multiplicity))
+
+    def other_fits(self, fit: Fit) -> list[Fit]:
+        priors = estimate_beta_prior(self.n, self._c, fit.multiplicity, fit.priors)
+        return [] if priors is None else [Fit(fit.multiplicity, priors)]
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))

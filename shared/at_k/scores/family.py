@@ -128,6 +128,10 @@ class Family(abc.ABC):
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(m, B) smallest and largest possible values of the columns, over (B, U) parts."""
 
+    def other_fits(self, fit: Fit) -> list[Fit]:
+        """Other estimates of the priors, which fit the data too."""
+        return []
+
     @abc.abstractmethod
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
         """The shifted scores, and covariances for new samples or for new questions too."""

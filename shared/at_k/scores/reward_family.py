@@ -64,6 +64,13 @@ class RewardFamily(Family):
     def _fit_parts(self, multiplicity: np.ndarray) -> Fit:
         return Fit(multiplicity, [self._levels.fit(part) for part in multiplicity])
 
+    def other_fits(self, fit: Fit) -> list[Fit]:
+        if not any(fitted and fitted.other for fitted in fit.priors):
+            return []
+        return [
+            Fit(fit.multiplicity, [fitted and (fitted.other or fitted) for fitted in fit.priors])
+        ]
+
     # --- Shifted distributions ------------------------------------------------------------
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:

@@ -18,17 +18,18 @@ sharpness of the samples.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from copy import copy
 from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy.special import gammaln
 
-from .prior import estimate_prior
+from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
 from .rewards import Rewards
 
 _FEW_LEVELS = 40  # up to which levels are kept as they are
 _LEVEL_BINS = 20  # of more levels: equal shares of the samples, and of the range
-SHIFT_STEP = 0.15  # of log-odds
 _LOCATION_RANGE, _SHIFTS_PER_LOCATION = 12.0, 3  # of d in log-odds
 _OCTAVES = np.arange(-2, 3.1, 0.5)  # of a, around the average sharpness
 _NEGLIGIBLE = 1e-7  # share of the largest prior probability below which a distribution is dropped
@@ -97,6 +98,8 @@ class FittedRewards:
         log_odds: (J, L - 1) of a reward above each level but the last, for each distribution.
         n: (U,) samples. Where they differ by less than a factor of 2, their harmonic mean.
         priors: {n: (J,)} the estimated prior, split by n; the sum is 1.
+        other: the same with a prior under which mean rewards are Beta distributed, if it fits the
+            data about as well.
     """
 
     def __init__(self, levels: np.ndarray, counts: np.ndarray, multiplicity: np.ndarray):
@@ -105,11 +108,27 @@ class FittedRewards:
         self.counts, self.multiplicity = counts, multiplicity
         self.n = _pooled_sizes(counts.sum(axis=1), multiplicity)
         self._shapes, shape, location, start = self._grid()
-        log_odds = self._shapes[shape] + SHIFT_STEP * location[:, None]
+        log_odds = self._shapes[shape] + LOG_ODDS_STEP * location[:, None]
         some = slice(None, None, -(-len(counts) // _COUNTS_AT_ONCE))
-        likelihood = _level_likelihood(log_odds, counts[some])
-        priors = estimate_prior(self.n[some], likelihood, multiplicity[None, some], start)
-        total = sum(priors.values(), np.zeros((1, len(start))))[0]
+        likelihood, times = _level_likelihood(log_odds, counts[some]), multiplicity[None, some]
+        priors = estimate_prior(self.n[some], likelihood, times, start)
+        other = last_step(self.n[some], likelihood, times, self._beta_prior(log_odds, start))
+        grid = shape, location, log_odds
+        self.other: FittedRewards | None = None
+        if fits_too(likelihood, times, whole_prior(priors), whole_prior(other))[0]:
+            self.other = copy(self)
+            self.other._keep(other, *grid)
+        self._keep(priors, *grid)
+
+    def _keep(
+        self,
+        priors: Mapping[int, np.ndarray],
+        shape: np.ndarray,
+        location: np.ndarray,
+        log_odds: np.ndarray,
+    ) -> None:
+        """Keep the distributions of the grid that the priors allow."""
+        total = whole_prior(priors)[0]
         kept = total > _NEGLIGIBLE * total.max()
         self._shape, self._location, self.log_odds = shape[kept], location[kept], log_odds[kept]
         self.priors = {n: prior[0, kept] for n, prior in priors.items()}
@@ -134,7 +153,7 @@ class FittedRewards:
     def shifted_log_odds(self, shifts: int) -> np.ndarray:
         """(S, T, L - 1) log-odds of each shape at all locations within this many shifts."""
         locations = np.arange(self._location.min() - shifts, self._location.max() + shifts + 1)
-        return self._shapes[:, None] + SHIFT_STEP * locations[:, None]
+        return self._shapes[:, None] + LOG_ODDS_STEP * locations[:, None]
 
     def shifted_means(self, values: np.ndarray, prior: np.ndarray) -> np.ndarray:
         """(F,) means of values at shifted log-odds, (S, T), under a (J,) prior at each shift."""
@@ -164,11 +183,11 @@ class FittedRewards:
         octaves = np.zeros(1) if binary else _OCTAVES
         shapes = self._sharpness() * 2 ** octaves[:, None] * base
         stride, locations, start = 1 if binary else _SHIFTS_PER_LOCATION, [], []
-        step = stride * SHIFT_STEP
+        step = stride * LOG_ODDS_STEP
         for octave, shape in zip(octaves, shapes, strict=True):
             low, high = -_LOCATION_RANGE - shape.max(), _LOCATION_RANGE - shape.min()
             location = stride * np.arange(math.floor(low / step), math.ceil(high / step) + 1)
-            log_odds = shape + SHIFT_STEP * location[:, None]
+            log_odds = shape + LOG_ODDS_STEP * location[:, None]
             # The density of the mean reward along d.
             slope = np.logaddexp(0, log_odds) + np.logaddexp(0, -log_odds)
             weight = np.exp(-slope) @ self.gaps
@@ -177,6 +196,21 @@ class FittedRewards:
         shape_of = np.repeat(np.arange(len(shapes)), [len(each) for each in locations])
         weights = np.concatenate(start)
         return shapes, shape_of, np.concatenate(locations), weights / weights.sum()
+
+    def _beta_prior(self, log_odds: np.ndarray, start: np.ndarray) -> np.ndarray:
+        """(1, J) the prior under which mean rewards are Beta distributed, see `beta_prior`."""
+        above, below = (
+            np.log(np.maximum(np.exp(-np.logaddexp(0, sign * log_odds)) @ self.gaps, 1e-300))
+            for sign in (-1, 1)
+        )
+        n = self.counts.sum(axis=1)
+        mean, square = (
+            self.multiplicity @ (self.counts @ self.scaled**p / n) / self.multiplicity.sum()
+            for p in (1, 2)
+        )
+        between = np.array([square - mean**2 - self._variance_within])
+        times = self.multiplicity[None]
+        return beta_prior(start, above, below, np.array([mean]), between, times, n)
 
     def _sharpness(self) -> float:
         """The ratio of the standard deviations of all samples and of those of one question."""

@@ -7,19 +7,18 @@ question, which is the estimate for k > n.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from scipy.special import gammaln
 
 from .credits import Credits
 from .pass_family import cumulative_credit
-from .prior import estimate_prior
+from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
 
-_STEP = 0.15  # of the log-odds
 _HALF_SUPPORT, _SHIFTS = 80, 60  # the prior has log-odds from -12 to 12 and shifts by -9 to 9
 _IMPOSSIBLE, _CERTAIN = -1e9, 1e9  # log-odds of the rates 0 and 1 in floating point
-_INNER = np.arange(-_HALF_SUPPORT - _SHIFTS, _HALF_SUPPORT + _SHIFTS + 1) * _STEP
+_INNER = np.arange(-_HALF_SUPPORT - _SHIFTS, _HALF_SUPPORT + _SHIFTS + 1) * LOG_ODDS_STEP
 _LOG_ODDS = np.hstack([_IMPOSSIBLE, _INNER, _CERTAIN])
 RATE_SUPPORT = slice(_SHIFTS + 1, _SHIFTS + 2 * _HALF_SUPPORT + 2)  # of the prior, not shifted
 RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
@@ -38,9 +37,39 @@ def estimate_rate_prior(
     Returns:
         The priors split by n: for each n, (B, 161). The sum over n and rates is 1.
     """
-    start = RATES * (1 - RATES)  # uniform in p, on the scale of log-odds
     likelihood = binomial_likelihood(n, c)[:, RATE_SUPPORT]
-    return estimate_prior(n, likelihood, multiplicity, start / start.sum())
+    return estimate_prior(n, likelihood, multiplicity, _uniform_rates())
+
+
+def estimate_beta_prior(
+    n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray, priors: Mapping[int, np.ndarray]
+) -> dict[int, np.ndarray] | None:
+    """Estimate the prior of the success rates for B parts of a run, as a Beta distribution.
+
+    The mean and the variance of the rates are estimated without bias. One step of the EM algorithm
+    adapts the prior to the samples. Where it does not fit the data about as well as the priors of
+    `estimate_rate_prior`, these remain, and the result is None if it fits no part. Other arguments
+    and the result are those of this function.
+    """
+    mean = multiplicity @ (c / n) / multiplicity.sum(axis=1)
+    repeated = multiplicity * (n > 1)
+    within = repeated @ (c * (n - c) / (n * np.maximum(n - 1.0, 1.0)))
+    between = mean * (1 - mean) - within / np.maximum(repeated.sum(axis=1), 1)
+    log_odds = _LOG_ODDS[RATE_SUPPORT]
+    log_rates = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
+    prior = beta_prior(_uniform_rates(), *log_rates, mean, between, multiplicity, n)
+    likelihood = binomial_likelihood(n, c)[:, RATE_SUPPORT]
+    found = last_step(n, likelihood, multiplicity, prior)
+    fits = fits_too(likelihood, multiplicity, whole_prior(priors), whole_prior(found))[:, None]
+    if not fits.any():
+        return None
+    return {size: np.where(fits, found[size], priors[size]) for size in found}
+
+
+def _uniform_rates() -> np.ndarray:
+    """(161,) the prior under which rates are uniform."""
+    weight = RATES * (1 - RATES)  # on the scale of log-odds
+    return weight / weight.sum()
 
 
 def posterior_scores(
