@@ -256,15 +256,25 @@ def line_layers(
     """
     scales = series_scales(names)
     base = alt.Chart().encode(x=x, color=alt.Color("series:N", scale=scales["color"], legend=None))
+    dash = alt.StrokeDash("series:N", scale=scales["dash"], legend=None)
     layers = []
     for prefix, opacity in (("band_", 0.13), ("", 0.22)):
         if any(f"{prefix}lo" in row for row in rows):
             area = base.mark_area(
-                opacity=opacity, line=False, order=False, invalid="break-paths-filter-domains"
+                fillOpacity=opacity,
+                strokeWidth=0.4,
+                strokeOpacity=0.6,
+                line=False,
+                order=False,
+                invalid="break-paths-filter-domains",
             )
-            layers.append(area.encode(y=y.channel(f"{prefix}lo"), y2=f"{prefix}hi:Q"))
+            area = area.encode(y=y.channel(f"{prefix}lo"), y2=f"{prefix}hi:Q")
+            if len(names) > 1 and not layers:
+                # Outlines tell overlapping bands apart, also in grey.
+                outline = alt.Stroke("series:N", scale=scales["color"], legend=None)
+                area = area.encode(stroke=outline)
+            layers.append(area)
     line = base.mark_line(strokeWidth=1.4, strokeCap="butt", order=False)
-    dash = alt.StrokeDash("series:N", scale=scales["dash"], legend=None)
     layers.append(line.encode(y=y.channel("score"), strokeDash=dash))
     marker = base.transform_filter("datum.marker").mark_point(filled=True, opacity=1, size=20)
     shape = alt.Shape("series:N", scale=scales["shape"], legend=None)
