@@ -257,7 +257,7 @@ def line_layers(
     scales = series_scales(names)
     base = alt.Chart().encode(x=x, color=alt.Color("series:N", scale=scales["color"], legend=None))
     dash = alt.StrokeDash("series:N", scale=scales["dash"], legend=None)
-    layers = []
+    layers: list[alt.Chart] = []
     for prefix, opacity in (("band_", 0.13), ("", 0.22)):
         if any(f"{prefix}lo" in row for row in rows):
             area = base.mark_area(
