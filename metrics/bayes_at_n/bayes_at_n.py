@@ -100,7 +100,9 @@ Args:
         like these: "questions". "auto" chooses from the data: "sampling", or "questions" if each
         question has one sample. It adds the name as <key>_interval, or "none: " and the reason why
         a score has no interval. Requires a confidence. Default: "posterior" for categories, which
-        defines Bayes@N, and "auto" for real rewards.
+        defines Bayes@N, and "auto" for real rewards. If real rewards are skewed and samples are
+        few, none of them may be from the tail: 95 % limits then contain the score in 80 to 90 % of
+        runs.
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
     bounds: lower and upper bound that intervals are clipped to. Default: none for the posterior,

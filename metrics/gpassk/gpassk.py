@@ -108,7 +108,8 @@ Args:
         questions like these: "questions". "auto" chooses from the data: "sampling" for k <= n,
         "hierarchical" for k above n, "questions" if each question has one sample, and "posterior"
         if alpha0 or beta0 is given. It adds the name as <key>_interval, or "none: " and the reason
-        why a score has no interval. Requires a confidence. Default: "auto".
+        why a score has no interval. Requires a confidence. Default: "auto". Geom@k has no unbiased
+        estimate: "sampling" and "questions" are for its mean over n samples.
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
     alpha0: first parameter of the Beta prior of a question's success rate.
