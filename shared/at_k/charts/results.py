@@ -141,7 +141,7 @@ def few_of(requested: str | Sequence[str] | None, found: Mapping[str, Iterable[s
 
 def metric_label(metric: str) -> str:
     """Return the name of a metric as charts write it: "G-Pass@k, τ = 0.5"."""
-    return metric.replace("_", ", τ = ") if metric.startswith("G-Pass@") else metric
+    return metric.replace("@k_", "@k, τ = ")
 
 
 def metric_title(metric: str) -> str:
