@@ -64,7 +64,7 @@ def scores(page):
 
 def wait_for_change(page, before, read=sentence):
     """Return what `read` reads from the page, once it differs from `before`."""
-    for _ in range(300):
+    for _ in range(1200):
         if page.locator(".sentence").count() and (now := read(page)) != before:
             return now
         page.wait_for_timeout(50)
