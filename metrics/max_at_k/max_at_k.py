@@ -147,7 +147,7 @@ Examples:
     max@2 0.85
     max@2_mu 0.85
     max@2_sigma 0.1245
-    max@2_lo 0.5229
+    max@2_lo 0.5227
     max@2_hi 0.9742
     max@2_interval sampling
 """
