@@ -12,7 +12,7 @@ Success rates are drawn from known distributions, which `plan` gets as `rates`.
 - Pilot runs take the place of the rates, and their predictions are compared with those from the
   rates. This is the noise that a pilot run adds.
 
-All takes about ten minutes on one core.
+All takes about an hour on one core.
 """
 
 from __future__ import annotations
