@@ -206,16 +206,15 @@ def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> 
     """Return a parameter of one or more names, each of which has to be known."""
     requested, known = as_list(name, names), list(known)
     for each in requested:
-        if not isinstance(each, str):
-            raise ValueError(f"{name} has {short(each)}: give {', '.join(known)}.")
-        if each not in known:
-            family = re.sub(r"(?<=[@^])\d.*", "k", each)
-            if family in known and family != each:
-                k = re.findall(r"[@^](\d+)", each)[0]
-                raise ValueError(
-                    f"{name} has {short(each)}: give {family!r}, and k={k} (in the shell --k {k})."
-                )
-            raise ValueError(f"{name} has {short(each)}, which is none of {', '.join(known)}.")
+        if isinstance(each, str) and each in known:
+            continue
+        family = re.sub(r"(?<=[@^])\d.*", "k", each) if isinstance(each, str) else None
+        if family in known:
+            k = re.findall(r"[@^](\d+)", each)[0]
+            raise ValueError(
+                f"{name} has {short(each)}: give {family!r}, and k={k} (in the shell --k {k})."
+            )
+        raise ValueError(f"{name} has {short(each)}, which is none of {', '.join(known)}.")
     return requested
 
 

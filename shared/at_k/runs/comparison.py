@@ -64,7 +64,7 @@ def compare(
     Examples:
         >>> result = compare([[0, 0, 1, 0], [1, 0, 1, 1]], [[0, 1, 1, 0], [1, 1, 1, 1]], k=1)
         >>> {key: round(value, 3) for key, value in result.items() if "band" not in key}
-        {'pass@1': 0.25, 'pass@1_a': 0.5, 'pass@1_b': 0.75, 'pass@1_lo': -0.116, 'pass@1_hi': 0.58}
+        {'pass@1': 0.25, 'pass@1_a': 0.5, 'pass@1_b': 0.75, 'pass@1_lo': -0.166, 'pass@1_hi': 0.58}
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
     from .compared import compare_sources
