@@ -176,12 +176,13 @@ def check_depth(name: str, values: Sequence[Any]) -> None:
     Arrow and JSON read nested lists and dicts by recursion, which a deep one brings to a crash.
     """
     for place, value in enumerate(values):
+        if not isinstance(value, (list, tuple, dict)):  # the usual case, and fast
+            continue
         level = {id(value): value}
         for _ in range(50):
             level = {
                 id(entry): entry
                 for each in level.values()
-                if isinstance(each, (list, tuple, dict))
                 for entry in (each.values() if isinstance(each, dict) else each)
                 if isinstance(entry, (list, tuple, dict))
             }
@@ -363,8 +364,8 @@ def check_samples(ks: list[int], n: np.ndarray) -> None:
 #     <p>.rows    the rows of process p, with the key of the request and a key of its own
 #     result      the keys of the rows that process 0 has received, and its error if there was one
 #
-# The keys keep out the files of a run that was killed. Each process locks its place in the run for
-# as long as it lives, so that the processes of two runs of one name do not meet unnoticed.
+# The keys keep out the files of a run that was killed. Each process locks its place in the run until
+# it ends, so that two runs with the same name are noticed.
 # ==================================================================================================
 
 _LAUNCHERS = (
@@ -822,8 +823,7 @@ def portable_check(
             """Return a copy of what the checker might change, which other samples share."""
             return copy.deepcopy(value) if isinstance(value, (dict, list)) else value
 
-        start, shared = batch
-        pairs = [(own(prediction), own(reference)) for prediction, reference in shared]
+        start, pairs = batch
 
         def call(*arguments: Any) -> tuple[Any, BaseException | None]:
             """Return what the checker returns, or its exception."""
@@ -852,9 +852,10 @@ def portable_check(
             return None, f"returned {repr(result)[:60]}"
 
         if not batched:
-            called = [call(*pair) for pair in pairs]
+            called = [call(*map(own, pair)) for pair in pairs]
         else:
-            found, problem = call(*map(list, zip(*pairs, strict=True)))
+            copies = [map(own, pair) for pair in pairs]
+            found, problem = call(*map(list, zip(*copies, strict=True)))
             if problem is not None:
                 return start, [(None, problem)] * len(pairs)
             if not hasattr(found, "__len__") or len(found) != len(pairs):
@@ -1057,8 +1058,8 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
 #
 # Worker processes that can be ended: each checks one batch at a time.
 #
-# A process that checks a batch for too long is killed and replaced. No process lives on without the
-# one that started it.
+# A process that checks a batch for too long is killed and replaced. Each ends when the process that
+# started it ends.
 # ==================================================================================================
 
 NOT_FINISHED: PairResult = (None, None)
@@ -2260,7 +2261,7 @@ TIME_LIMIT = 5
 """The seconds that math-verify may take to read an answer, and to compare two."""
 
 LONGEST_CHECK = 20
-"""The seconds after which the process of a check is ended, which a time limit may fail to end."""
+"""The seconds after which the process of a check is ended. Some expressions ignore TIME_LIMIT."""
 
 
 def _time_limit() -> int | None:
@@ -5333,10 +5334,6 @@ class IntervalMethod(abc.ABC):
         """
         return np.eye(len(keys))
 
-    def why_absent(self, key: str) -> str:
-        """The reason why this method has no interval for a score, for the result."""
-        return f"only interval='questions' applies to {key}"
-
 
 class JoinedIntervals(IntervalMethod):
     """A method for most scores of a metric, joined with another for some.
@@ -5868,9 +5865,6 @@ class PosteriorIntervals(CountsMethod):
         super().__init__(moments.inverse, len(moments.mean))
         self._moments, self._bounds = moments, bounds
 
-    def why_absent(self, key: str) -> str:
-        return f"{key} has no posterior"
-
     def over(
         self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
     ) -> dict[str, Interval]:
@@ -6260,7 +6254,8 @@ class Report:
                         result[prefix + name(f"{key}_band_lo")] = band[key].lo
                         result[prefix + name(f"{key}_band_hi")] = band[key].hi
                 elif name_methods and method is not None and self._confidence is not None:
-                    result[f"{prefix}{key}_interval"] = f"none: {method.why_absent(key)}"
+                    # All other methods that are named have an interval for each score.
+                    result[f"{prefix}{key}_interval"] = f"none: {key} has no posterior"
         if self._return_per_question and not self._safe:
             result["per_question"] = scores.per_question()
         return result

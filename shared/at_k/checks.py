@@ -68,12 +68,13 @@ def check_depth(name: str, values: Sequence[Any]) -> None:
     Arrow and JSON read nested lists and dicts by recursion, which a deep one brings to a crash.
     """
     for place, value in enumerate(values):
+        if not isinstance(value, (list, tuple, dict)):  # the usual case, and fast
+            continue
         level = {id(value): value}
         for _ in range(50):
             level = {
                 id(entry): entry
                 for each in level.values()
-                if isinstance(each, (list, tuple, dict))
                 for entry in (each.values() if isinstance(each, dict) else each)
                 if isinstance(entry, (list, tuple, dict))
             }

@@ -8,8 +8,8 @@ files. They are written under another name and renamed, so that none is read hal
     <p>.rows    the rows of process p, with the key of the request and a key of its own
     result      the keys of the rows that process 0 has received, and its error if there was one
 
-The keys keep out the files of a run that was killed. Each process locks its place in the run for
-as long as it lives, so that the processes of two runs of one name do not meet unnoticed.
+The keys keep out the files of a run that was killed. Each process locks its place in the run until
+it ends, so that two runs with the same name are noticed.
 """
 
 from __future__ import annotations

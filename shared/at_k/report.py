@@ -90,7 +90,8 @@ class Report:
                         result[prefix + name(f"{key}_band_lo")] = band[key].lo
                         result[prefix + name(f"{key}_band_hi")] = band[key].hi
                 elif name_methods and method is not None and self._confidence is not None:
-                    result[f"{prefix}{key}_interval"] = f"none: {method.why_absent(key)}"
+                    # All other methods that are named have an interval for each score.
+                    result[f"{prefix}{key}_interval"] = f"none: {key} has no posterior"
         if self._return_per_question and not self._safe:
             result["per_question"] = scores.per_question()
         return result

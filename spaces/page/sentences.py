@@ -52,8 +52,6 @@ def interval_notes(runs: Sequence[Run], keys: Sequence[str], confidence: float) 
         for key in keys:
             name, _, reason = run.interval_method(key).partition(": ")
             if name == "none":
-                only = f"interval='questions' applies to {key}"
-                reason = reason.replace(only, "an interval for other questions like these applies")
                 scores_by_reason.setdefault(reason, []).append(key)
             elif name:
                 scores_by_meaning.setdefault(_MEANINGS[name], []).append(key)

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 from .formats import Cells
-from .paper_tables import p_value
+from .paper_tables import P_VALUES, p_value
 from .tables import group_heading
 
 INTERVAL_SCOPE = {
@@ -100,9 +100,7 @@ def comparison_summary(
         parts.append(f"{band}: simultaneous {percent} confidence band over all k.")
         parts.append(f"By the band, {conclusion}.")
     if any(key.endswith("_p") for key in scores):
-        parts.append(
-            "p: by inversion of the interval (the miscoverage at which it just excludes 0)."
-        )
+        parts.append(P_VALUES)
     return " ".join(parts)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from .comparison_tables import INTERVAL_NAME, INTERVAL_SCOPE
 from .formats import Cells
-from .paper_tables import p_value
+from .paper_tables import P_VALUES, keys_of_board, p_value
 from .tables import group_heading
 
 _MOST_PAIRS = 15  # up to which the differences are in a table of their own
@@ -28,7 +28,7 @@ def leaderboard_tables(board: Mapping[str, Any]) -> list[Cells]:
     groups = board.get("groups", {})
     for heading, each in {"all questions" if groups else "": board, **groups}.items():
         title = group_heading(heading) if groups else ""
-        tables += [_table_of_runs(each, key, title) for key in _keys(each)]
+        tables += [_table_of_runs(each, key, title) for key in keys_of_board(each)]
         if _shows_pairs(each):
             tables.append(_table_of_pairs(each))
     return tables
@@ -45,7 +45,7 @@ def _table_of_runs(board: Mapping[str, Any], key: str, heading: str) -> Cells:
 
 
 def _table_of_pairs(board: Mapping[str, Any]) -> Cells:
-    several = len(_keys(board)) > 1
+    several = len(keys_of_board(board)) > 1
     names = [name for name in _PAIR_COLUMNS if name in board["pairs"][0]]
     table = [["", *(_PAIR_COLUMNS[name] for name in names)]]
     for pair in board["pairs"]:
@@ -76,7 +76,7 @@ def leaderboard_notes(board: Mapping[str, Any], for_paper: bool = False) -> list
     percent = f"{100 * board['confidence']:g} %"
     scope = INTERVAL_SCOPE[board["interval"]]
     limits = f"{percent} CI" if for_paper else "lo and hi"
-    over = " and k" if len(_keys(board)) > 1 else ""
+    over = " and k" if len(keys_of_board(board)) > 1 else ""
     notes = (
         f"{limits}: {percent} {INTERVAL_NAME[board['interval']]} of each score, {scope}. The rank "
         f"intervals and the letters follow from {percent} confidence intervals of all pairwise "
@@ -84,7 +84,7 @@ def leaderboard_notes(board: Mapping[str, Any], for_paper: bool = False) -> list
         f"apart."
     )
     if "p" in board["pairs"][0]:
-        notes += " p: by inversion of the interval (the miscoverage at which it just excludes 0)."
+        notes += f" {P_VALUES}"
     if for_paper:
         return [notes]
     if not _shows_pairs(board):
@@ -97,10 +97,6 @@ def leaderboard_notes(board: Mapping[str, Any], for_paper: bool = False) -> list
 def _shows_pairs(board: Mapping[str, Any]) -> bool:
     """Whether the differences have a table: if there are few, or if p-values were requested."""
     return len(board["pairs"]) <= _MOST_PAIRS or "p" in board["pairs"][0]
-
-
-def _keys(board: Mapping[str, Any]) -> list[str]:
-    return list(dict.fromkeys(row["key"] for row in board["runs"]))
 
 
 def _range(least: int, most: int) -> str:

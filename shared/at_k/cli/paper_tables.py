@@ -52,6 +52,9 @@ def band_heading(confidence: float) -> str:
     return f"{100 * confidence:g} % band"
 
 
+P_VALUES = "p: by inversion of the interval (the miscoverage at which it just excludes 0)."
+
+
 def p_value(p: float) -> str:
     return "< 0.0001" if p < 1e-4 else f"{p:.4f}"
 
@@ -162,8 +165,7 @@ def paper_tables_of_many(board: Mapping[str, Any]) -> list[Cells]:
     """Return the runs of a leaderboard: one row each, and the scores at each k with letters."""
     tables = []
     for group, each in {"": board, **board.get("groups", {})}.items():
-        keys = list(dict.fromkeys(row["key"] for row in each["runs"]))
-        scale = scale_of_many(each)
+        keys, scale = keys_of_board(each), scale_of_many(each)
         head = [f"Run, {group_heading(group)}" if group else "Run"]
         unit = " in %" if scale.percent else ""
         for key in keys:
@@ -180,6 +182,11 @@ def paper_tables_of_many(board: Mapping[str, Any]) -> list[Cells]:
                 cells.append(f"{row['rank']} ({row['rank_lo']}, {row['rank_hi']})")
         tables.append([head, *rows.values()])
     return tables
+
+
+def keys_of_board(board: Mapping[str, Any]) -> list[str]:
+    """The keys of the scores of a leaderboard, one for each k."""
+    return list(dict.fromkeys(row["key"] for row in board["runs"]))
 
 
 def scale_of_many(board: Mapping[str, Any]) -> Scale:

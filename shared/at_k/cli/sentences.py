@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .comparison_tables import INTERVAL_NAME, INTERVAL_SCOPE, band_conclusion, compared_keys
-from .paper_tables import Scale, scale_of_many, scale_of_two
+from .paper_tables import Scale, keys_of_board, scale_of_many, scale_of_two
 
 _MOST_NAMES = 5  # up to which runs are listed by name
 
@@ -32,7 +32,7 @@ def sentence_of_two(
     keys = compared_keys(scores)
     key, scale = keys[-1], scale_of_two(scores, keys)
     order = [1, 0] if scores[key] >= 0 else [0, 1]
-    best, other = (f"{names[run]}" for run in order)
+    best, other = (names[run] for run in order)
     values = [_with_unit(scale, scores[f"{key}_{'ab'[run]}"]) for run in order]
     limits = [scores[f"{key}_lo"], scores[f"{key}_hi"]]
     if scores[key] < 0:
@@ -53,7 +53,7 @@ def sentence_of_two(
 
 def sentence_of_many(board: Mapping[str, Any], sizes: Sequence[np.ndarray]) -> str:
     """Return the highest score, and which runs it differs from."""
-    key = board["runs"][-1]["key"]
+    key = keys_of_board(board)[-1]
     rows = [row for row in board["runs"] if row["key"] == key]
     best, scale, confidence = rows[0], scale_of_many(board), board["confidence"]
     limits = [best["lo"], best["hi"]]

@@ -312,7 +312,7 @@ TIME_LIMIT = 5
 """The seconds that math-verify may take to read an answer, and to compare two."""
 
 LONGEST_CHECK = 20
-"""The seconds after which the process of a check is ended, which a time limit may fail to end."""
+"""The seconds after which the process of a check is ended. Some expressions ignore TIME_LIMIT."""
 
 
 def _time_limit() -> int | None:

@@ -84,8 +84,7 @@ def portable_check(
             """Return a copy of what the checker might change, which other samples share."""
             return copy.deepcopy(value) if isinstance(value, (dict, list)) else value
 
-        start, shared = batch
-        pairs = [(own(prediction), own(reference)) for prediction, reference in shared]
+        start, pairs = batch
 
         def call(*arguments: Any) -> tuple[Any, BaseException | None]:
             """Return what the checker returns, or its exception."""
@@ -114,9 +113,10 @@ def portable_check(
             return None, f"returned {repr(result)[:60]}"
 
         if not batched:
-            called = [call(*pair) for pair in pairs]
+            called = [call(*map(own, pair)) for pair in pairs]
         else:
-            found, problem = call(*map(list, zip(*pairs, strict=True)))
+            copies = [map(own, pair) for pair in pairs]
+            found, problem = call(*map(list, zip(*copies, strict=True)))
             if problem is not None:
                 return start, [(None, problem)] * len(pairs)
             if not hasattr(found, "__len__") or len(found) != len(pairs):

@@ -1,7 +1,7 @@
 """Worker processes that can be ended: each checks one batch at a time.
 
-A process that checks a batch for too long is killed and replaced. No process lives on without the
-one that started it.
+A process that checks a batch for too long is killed and replaced. Each ends when the process that
+started it ends.
 """
 
 from __future__ import annotations

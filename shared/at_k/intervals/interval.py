@@ -58,10 +58,6 @@ class IntervalMethod(abc.ABC):
         """
         return np.eye(len(keys))
 
-    def why_absent(self, key: str) -> str:
-        """The reason why this method has no interval for a score, for the result."""
-        return f"only interval='questions' applies to {key}"
-
 
 class JoinedIntervals(IntervalMethod):
     """A method for most scores of a metric, joined with another for some.

@@ -26,9 +26,6 @@ class PosteriorIntervals(CountsMethod):
         super().__init__(moments.inverse, len(moments.mean))
         self._moments, self._bounds = moments, bounds
 
-    def why_absent(self, key: str) -> str:
-        return f"{key} has no posterior"
-
     def over(
         self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
     ) -> dict[str, Interval]:

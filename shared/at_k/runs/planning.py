@@ -30,7 +30,7 @@ _MOST_SAMPLES, _MOST_QUESTIONS = 4096, 1_000_000
 
 
 class Wanted(NamedTuple):
-    """What the cheapest design has to reach.
+    """The precision that is wanted of the cheapest design.
 
     Args:
         name: "half_width" or "difference".
