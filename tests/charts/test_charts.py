@@ -271,3 +271,52 @@ def test_the_caption_names_n_the_checker_the_confidence_and_what_the_band_answer
 def test_results_that_a_chart_cannot_show_are_refused(draw, message):
     with pytest.raises((ValueError, TypeError), match=message):
         draw()
+
+
+def test_a_dashed_line_marks_a_k_or_a_threshold(result):
+    chart = charts.by_k(result, "pass@k", highlight=4)
+    assert {"x": 4} in rows_of(chart, "x")
+    assert [3, 2] in values_of(chart.to_dict(validate=False), "strokeDash")
+    assert {"x": 0.5} in rows_of(charts.by_threshold(result, 8, highlight=0.5), "x")
+    with pytest.raises(ValueError, match="highlight is 9: it must be from 1 to 8"):
+        charts.by_k(result, "pass@k", highlight=9)
+
+
+def test_the_mean_of_the_samples_is_a_line_beside_the_metrics_of_k():
+    result = {"avg@3": 0.5, "avg@3_lo": 0.4, "avg@3_hi": 0.6, "maj@1": 0.5, "maj@3": 0.7}
+    rows = rows_of(charts.by_k(result, ["maj@k", "avg@k"]))
+    assert [(row["x"], row["score"]) for row in rows if row["metric"] == "avg@k"] == [
+        (1, 0.5),
+        (3, 0.5),
+    ]
+    assert not any("lo" in row for row in rows)
+    assert {row["metric"] for row in rows_of(charts.by_k(result))} == {"maj@k"}
+
+
+def test_every_point_of_a_line_has_a_tooltip_also_without_a_marker(result):
+    chart = charts.by_question(result, "pass@1", labels=[f"q{i}" for i in range(12)], width=1.5)
+    rows = rows_of(chart)
+    assert sorted(row["question"] for row in rows) == sorted(f"q{i}" for i in range(12))
+    assert not all(row["marker"] for row in rows)
+    spec = chart.to_dict(validate=False)
+    assert "datum.marker" not in values_of(spec, "filter")
+    assert any("question" in str(lines) for lines in values_of(spec, "tooltip"))
+    with pytest.raises(ValueError, match="got 2 labels for 12 questions"):
+        charts.by_question(result, "pass@1", labels=["a", "b"])
+
+
+def test_scores_against_a_parameter(result):
+    sweep = {0.2: {"pass@1": 0.3}, 1.0: {"pass@1": 0.4}, 0.6: {"pass@1": 0.5}}
+    rows = rows_of(charts.by_parameter(sweep, parameter="temperature", highlight=0.6))
+    assert [(row["x"], row["score"]) for row in rows] == [(0.2, 0.3), (0.6, 0.5), (1.0, 0.4)]
+    chart = charts.by_parameter({"a": sweep, "b": sweep}, "pass@1", parameter="temperature")
+    assert {row["series"] for row in rows_of(chart)} == {"a", "b"}
+    with pytest.raises(ValueError, match="results has 1 values of step: a line needs two"):
+        charts.by_parameter({1: result}, "pass@1", parameter="step")
+
+
+def test_the_description_says_what_lines_show(result):
+    description = charts.by_k(result, "pass@k", n=9).to_dict(validate=False)["description"]
+    first, last = result["pass@1"], result["pass@8"]
+    assert f"{first:.3f} at 1, {last:.3f} at 8" in description
+    assert description.endswith("9 samples per question.")

@@ -8,6 +8,7 @@
 
 by_k: scores against the number of samples k, of one or many runs.
 by_threshold: G-Pass@k against its threshold.
+by_parameter: scores against any other parameter, such as a temperature.
 by_group: scores of groups of questions.
 by_question: scores of questions, from the hardest to the easiest.
 difference: the difference of two runs against k, with a simultaneous band.
@@ -44,5 +45,14 @@ from .curves import by_k, by_threshold
 from .difference import difference
 from .difficulty import by_question
 from .intervals import by_group, forest
+from .sweeps import by_parameter
 
-__all__ = ["by_group", "by_k", "by_question", "by_threshold", "difference", "forest"]
+__all__ = [
+    "by_group",
+    "by_k",
+    "by_parameter",
+    "by_question",
+    "by_threshold",
+    "difference",
+    "forest",
+]

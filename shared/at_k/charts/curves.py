@@ -10,6 +10,7 @@ from .figure import Figure
 from .lines import LineAxis, figure_of_scores, k_axis
 from .results import (
     ChartResults,
+    ChartScores,
     Row,
     chosen_among,
     in_all_runs,
@@ -25,6 +26,7 @@ def by_k(
     results: ChartResults,
     metric: str | Sequence[str] | None = None,
     *,
+    highlight: int | None = None,
     questions: int | None = None,
     n: int | str | None = None,
     checker: str | None = None,
@@ -37,17 +39,20 @@ def by_k(
 
     The metrics of one run are lines of one panel. For several runs there is a panel for each
     metric, and the runs are its lines. maj@k is shown at odd k only, if the results have several:
-    at even k a tie is not a majority, so a line through all k would be a zigzag.
+    at even k a tie is not a majority, so a line through all k would be a zigzag. avg@N, the mean of
+    the samples, is the same for all k: it is shown beside other metrics if it is requested.
 
     Args:
         results: what `compute` returns, or a dict of several, {name: result}.
         metric: the metrics that are shown, such as "pass@k" or ["pass@k", "pass^k"]. "G-Pass@k"
             stands for all thresholds, "G-Pass@k_0.5" for one. Default: all that have several k.
+        highlight: a k that a dashed line marks.
         questions, n, checker, confidence, interval, caption, width: see `at_k.charts`.
 
     Raises:
         TypeError: if results are not a dict.
-        ValueError: if no score is for several k, or the metric is not among the results.
+        ValueError: if no score is for several k, the metric is not among the results, or highlight
+            is not among the k that are shown.
 
     Examples:
         >>> result = {"pass@1": 0.25, "pass@2": 0.42, "pass@4": 0.61}
@@ -64,9 +69,13 @@ def by_k(
                 f"{name or 'The result'} has no score for several k to draw a line through: "
                 f"compute with k=[1, 2, 4, 8], for example, of a metric such as pass@k."
             )
+        if metric is not None and "avg@k" in found:
+            (key,) = found["avg@k"].values()
+            ks = {k for keys in curves[name].values() for k in keys}
+            curves[name]["avg@k"] = dict.fromkeys(sorted(ks), key)
     metrics = chosen_among(metric, in_all_runs(curves, "scores for several k"), "metric")
     rows = [
-        score_row(scores, key, run=name, metric=each, x=k)
+        score_row(_shown_scores(each, key, scores), key, run=name, metric=each, x=k)
         for name, scores in runs.items()
         for each in metrics
         for k, key in _shown_ks(each, curves[name][each]).items()
@@ -80,7 +89,7 @@ def by_k(
     names = {each: metric_title(each) for each in metrics}
     x = k_axis(row["x"] for row in rows)
     title = names[metrics[0]] if len(metrics) == 1 else "mean over the questions"
-    return figure_of_scores(rows, names, x, text, width, title)
+    return figure_of_scores(rows, names, x, text, width, title, highlight)
 
 
 def _shown_ks(metric: str, keys: dict[int, str]) -> dict[int, str]:
@@ -89,10 +98,16 @@ def _shown_ks(metric: str, keys: dict[int, str]) -> dict[int, str]:
     return odd if metric == "maj@k" and len(odd) > 1 else keys
 
 
+def _shown_scores(metric: str, key: str, scores: ChartScores) -> ChartScores:
+    """Return the scores, for avg@N without its limits, which would cover those of other metrics."""
+    return {key: scores[key]} if metric == "avg@k" else scores
+
+
 def by_threshold(
     results: ChartResults,
     k: int | Sequence[int] | None = None,
     *,
+    highlight: float | None = None,
     questions: int | None = None,
     n: int | str | None = None,
     checker: str | None = None,
@@ -110,6 +125,7 @@ def by_threshold(
         results: what `compute` of gpassk returns for several thresholds, or a dict of several,
             {name: result}.
         k: the numbers of samples that are shown. Default: all that have several thresholds.
+        highlight: a threshold that a dashed line marks.
         questions, n, checker, confidence, interval, caption, width: see `at_k.charts`.
 
     Raises:
@@ -139,7 +155,7 @@ def by_threshold(
     title = "G-Pass@k: at least a share τ of k samples correct"
     names = {each: f"k = {each}" if len(runs) == 1 else f"{title}, k = {each}" for each in ks}
     x = LineAxis("threshold τ", [0, 0.25, 0.5, 0.75, 1], 0, 1)
-    return figure_of_scores(rows, names, x, text, width, title)
+    return figure_of_scores(rows, names, x, text, width, title, highlight)
 
 
 def _with_steps(k: int, keys: Mapping[float, str]) -> list[Row]:

@@ -11,7 +11,7 @@ from .captions import ChartDetails
 from .figure import Figure, divide_space, make_figure, printed_width
 from .lines import LineAxis, NumberAxis, k_axis, line_layers, mark_apart
 from .results import ChartScores, Row, keys_by_k, metric_label, score_row
-from .style import DARK, LINE_HEIGHT, nice_ticks, text_width, wrap_text
+from .style import DARK, LINE_HEIGHT, inline_data, nice_ticks, text_width, wrap_text
 
 _HEIGHT = 130.0
 _ROOM_AT_ZERO = 0.12  # of the height, for a label beside the line at 0
@@ -77,18 +77,18 @@ def difference(
     title = f"difference of {metric_label(metric)}: {name_b} minus {name_a}"
     y = NumberAxis(wrap_text(title, printed_width(width)), nice_ticks(lowest, highest), signed=True)
     space = divide_space(width, y.extent, text_width(f"{x.ticks[-1]:g}") / 2)
-    zero = alt.Chart(alt.InlineData(values=[{"y": 0}])).mark_rule(color=DARK, strokeWidth=0.6)
-    heavy = alt.Chart(alt.InlineData(values=segments))
+    zero = alt.Chart(inline_data([{"y": 0}])).mark_rule(color=DARK, strokeWidth=0.6)
+    heavy = alt.Chart(inline_data(segments))
     layers = [
         *line_layers(rows, x.channel(), y, [rows[0]["series"]]),
         zero.encode(y=y.channel("y")),
     ]
     if segments:
         rule = heavy.mark_rule(color=DARK, strokeWidth=2.5, strokeCap="round")
-        layers.append(rule.encode(x=x.channel(), x2="end:Q", y=y.channel("y")))
+        layers.append(rule.encode(x=x.channel(), x2=alt.X2("end:Q"), y=y.channel("y")))
         if all(text_width(segment["label"]) <= _WIDEST_LABEL * space.view for segment in segments):
             layers += [_label(segment, x, y, space.view) for segment in segments]
-    data = alt.InlineData(values=mark_apart(rows, x, space.view))
+    data = inline_data(mark_apart(rows, x, space.view))
     panel = alt.LayerChart(data=data, layer=layers, width=space.view, height=_HEIGHT)
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
     text = details.caption_of(details.limits(rows, "Bands"), _conclusion(segments))
@@ -113,12 +113,12 @@ def _label(segment: Row, x: LineAxis, y: NumberAxis, view: float) -> alt.Chart:
     half = text_width(segment["label"]) / 2
     middle = view * (x.position(segment["x"]) + x.position(segment["end"])) / 2
     left = min(max(middle, half), view - half) - half
-    text = alt.Chart(alt.InlineData(values=[segment])).mark_text(
+    text = alt.Chart(inline_data([segment])).mark_text(
         align="left",
         baseline="middle",
         dy=segment["sign"] * (LINE_HEIGHT / 2 + 3),
     )
-    return text.encode(x=alt.value(left), y=y.channel("y"), text="label:N")
+    return text.encode(x=alt.value(left), y=y.channel("y"), text=alt.Text("label:N"))
 
 
 def _conclusion(segments: Sequence[Row]) -> str:

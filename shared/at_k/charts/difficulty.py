@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from .captions import ChartDetails
 from .figure import Figure
@@ -15,6 +16,7 @@ def by_question(
     results: ChartResults,
     key: str | Sequence[str] | None = None,
     *,
+    labels: Sequence[Any] | None = None,
     n: int | str | None = None,
     checker: str | None = None,
     caption: str | None = None,
@@ -29,11 +31,13 @@ def by_question(
         results: what `compute` returns with `return_per_question=True`, or a dict of several,
             {name: result}.
         key: the scores that are shown, such as "pass@8". Default: all.
+        labels: a label of each question, for tooltips. Default: its place, from 0.
         n, checker, caption, width: see `at_k.charts`.
 
     Raises:
         TypeError: if results are not a dict.
-        ValueError: if there are no scores of single questions, none with this key, or too many.
+        ValueError: if there are no scores of single questions, none with this key, or too many; or
+            if the number of labels is not that of questions.
 
     Examples:
         >>> result = {"per_question": {"pass@1": [0.5, 0.0, 0.25, 1.0]}}
@@ -51,12 +55,14 @@ def by_question(
     for name, scores in runs.items():
         for each in keys:
             values = scores["per_question"][each]
+            if labels is not None and len(labels) != len(values):
+                raise ValueError(f"got {len(labels)} labels for {len(values)} questions")
             sizes.add(len(values))
             hardest_first = sorted(range(len(values)), key=values.__getitem__)
             rows += [
-                {"run": name, "metric": each, "key": each, "x": place, "question": question}
-                | {"score": values[question]}
-                for place, question in enumerate(hardest_first, start=1)
+                {"run": name, "metric": each, "key": each, "x": place}
+                | {"score": values[i], "question": i if labels is None else str(labels[i])}
+                for place, i in enumerate(hardest_first, start=1)
             ]
     most = max(2, *sizes)
     ticks = [1.0, *(x for x in nice_ticks(1, most) if 1 < x <= most and x == int(x))]

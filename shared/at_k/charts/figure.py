@@ -16,6 +16,7 @@ from .style import (
     PADDING,
     POINTS_PER_INCH,
     config,
+    inline_data,
     series_scales,
     text_width,
     wrap_text,
@@ -171,7 +172,7 @@ def _with_printable_text(value: Any) -> Any:
     """Return a part of a specification with a space for each character that is not printable."""
     if isinstance(value, dict):
         return {name: _with_printable_text(part) for name, part in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [_with_printable_text(part) for part in value]
     if isinstance(value, str) and not value.isprintable():
         return "".join(character if character.isprintable() else " " for character in value)
@@ -184,6 +185,7 @@ def make_figure(
     caption: str,
     space: FigureSpace,
     dashed: bool = True,
+    content: str = "",
 ) -> Figure:
     """Return a figure.
 
@@ -193,6 +195,7 @@ def make_figure(
         caption: the text below the panels, or "".
         space: the horizontal space.
         dashed: whether the series differ in their dash patterns.
+        content: what the panels show, for readers who do not see them.
     """
     parts: list[Any] = list(panels)
     if names:
@@ -201,7 +204,7 @@ def make_figure(
         parts.append(_caption(caption, space))
     return Figure(
         vconcat=parts,
-        description=caption,
+        description=f"{content} {caption}".strip(),
         spacing=6,
         background="white",
         padding=PADDING - _BEYOND,
@@ -238,11 +241,11 @@ def _key(names: Sequence[str], space: FigureSpace, dashed: bool) -> alt.LayerCha
     height = y + LINE_HEIGHT
     scales = series_scales(names)
     vertical = pixel_y("y", height)
-    base = alt.Chart(alt.InlineData(values=drawn)).encode(
+    base = alt.Chart(inline_data(drawn)).encode(
         y=vertical, color=alt.Color("series:N", scale=scales["color"], legend=None)
     )
     line = base.mark_rule(strokeWidth=1.4, yOffset=LINE_HEIGHT / 2).encode(
-        x=space.x("x"), x2="end:Q"
+        x=space.x("x"), x2=alt.X2("end:Q")
     )
     if dashed:
         dash = alt.StrokeDash("series:N", scale=scales["dash"], legend=None)
@@ -251,9 +254,9 @@ def _key(names: Sequence[str], space: FigureSpace, dashed: bool) -> alt.LayerCha
         x=space.x("middle"), shape=alt.Shape("series:N", scale=scales["shape"], legend=None)
     )
     text = (
-        alt.Chart(alt.InlineData(values=rows))
+        alt.Chart(inline_data(rows))
         .mark_text(align="left", baseline="middle", yOffset=LINE_HEIGHT / 2)
-        .encode(x=space.x("start"), y=vertical, text="name:N")
+        .encode(x=space.x("start"), y=vertical, text=alt.Text("name:N"))
     )
     return alt.LayerChart(layer=[line, marker, text], width=space.view, height=height)
 
@@ -264,8 +267,8 @@ def _caption(caption: str, space: FigureSpace) -> alt.LayerChart:
     height = LINE_HEIGHT * len(lines)
     rows = [{"x": 0, "y": i * LINE_HEIGHT, "caption": line} for i, line in enumerate(lines)]
     text = (
-        alt.Chart(alt.InlineData(values=rows))
+        alt.Chart(inline_data(rows))
         .mark_text(align="left", baseline="top")
-        .encode(x=space.x("x"), y=pixel_y("y", height), text="caption:N")
+        .encode(x=space.x("x"), y=pixel_y("y", height), text=alt.Text("caption:N"))
     )
     return alt.LayerChart(layer=[text], width=space.view, height=height)

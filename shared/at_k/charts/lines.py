@@ -12,9 +12,11 @@ import altair as alt
 from .figure import Figure, divide_space, make_figure, printed_width
 from .results import Row
 from .style import (
+    DARK,
     LINE_HEIGHT,
     TEXT,
     decimals_of,
+    inline_data,
     nice_ticks,
     series_scales,
     text_width,
@@ -22,12 +24,14 @@ from .style import (
     wrap_text,
 )
 
-_ONE_PANEL, _SEVERAL_PANELS = 130.0, 100.0  # heights
+_ONE_PANEL, _SEVERAL_PANELS = 130.0, 100.0  # heights in a column of a paper
+_COLUMN = 3.3  # inches
 _MARGIN = 0.05  # of a zoomed range, on both sides
 _APART = 9.0  # smallest distance between markers of a line
 _TICKS_APART = 0.07  # smallest distance of labels, as a share of the axis
 _MARKER = 3.0  # half of a marker
 _AFTER_TICKS = 6.0  # between the labels of the vertical axis and the panel
+_MOST_WITH_TOOLTIPS = 500  # points of a panel, up to which those without marker have a tooltip
 
 
 @dataclass(frozen=True)
@@ -171,6 +175,7 @@ def figure_of_scores(
     caption: str,
     width: float,
     title: str,
+    highlight: float | None = None,
 ) -> Figure:
     """Return a figure in which lines are the metrics of one run, or several runs.
 
@@ -181,6 +186,7 @@ def figure_of_scores(
         caption: the text below.
         width: in inches.
         title: of the vertical axis of all metrics of one run.
+        highlight: a value of the horizontal axis that a dashed line marks.
     """
     if len({row["run"] for row in rows}) > 1:
         rows = [{**row, "series": row["run"], "panel": names[row["metric"]]} for row in rows]
@@ -193,7 +199,7 @@ def figure_of_scores(
         panel: NumberAxis(wrap_text(panel, printed_width(width)), score_ticks(of))
         for panel, of in by_panel.items()
     }
-    return figure_of_lines(rows, x, vertical, caption, width)
+    return figure_of_lines(rows, x, vertical, caption, width, highlight)
 
 
 def figure_of_lines(
@@ -202,6 +208,7 @@ def figure_of_lines(
     vertical: Mapping[str, NumberAxis],
     caption: str,
     inches: float,
+    highlight: float | None = None,
 ) -> Figure:
     """Return a figure with a panel for each vertical axis, in which each series is a line.
 
@@ -210,19 +217,54 @@ def figure_of_lines(
         x: the horizontal axis.
         vertical: the vertical axis of each panel.
         caption: the text below the panels.
-        inches: width of the figure.
+        inches: width of the figure. Wider figures have higher panels.
+        highlight: a value of the horizontal axis that a dashed line marks.
+
+    Raises:
+        ValueError: if the axis does not have the value that is marked.
     """
+    if highlight is not None and not x.lowest <= highlight <= x.highest:
+        raise ValueError(
+            f"highlight is {highlight}: it must be from {x.lowest:g} to {x.highest:g}."
+        )
     names = list(dict.fromkeys(row["series"] for row in rows))
     extent = max(axis.extent for axis in vertical.values())
     space = divide_space(inches, extent, max(text_width(f"{x.ticks[-1]:g}") / 2, _MARKER))
     height = _ONE_PANEL if len(vertical) == 1 else _SEVERAL_PANELS
+    height *= math.sqrt(inches / _COLUMN)
     panels = []
     for place, (panel, axis) in enumerate(vertical.items()):
         of_panel = [row for row in rows if row["panel"] == panel]
         layers = line_layers(of_panel, x.channel(place == len(vertical) - 1), axis, names)
-        data = alt.InlineData(values=mark_apart(of_panel, x, space.view))
+        if highlight is not None:
+            layers.insert(0, _rule(highlight, x.channel(place == len(vertical) - 1)))
+        data = inline_data(mark_apart(of_panel, x, space.view))
         panels.append(alt.LayerChart(data=data, layer=layers, width=space.view, height=height))
-    return make_figure(panels, names if len(names) > 1 else [], caption, space)
+    content = _content(rows, x)
+    return make_figure(panels, names if len(names) > 1 else [], caption, space, content=content)
+
+
+def _rule(value: float, x: alt.X) -> alt.Chart:
+    """Return a dashed vertical line."""
+    rule = alt.Chart(inline_data([{"x": value}])).mark_rule(
+        color=DARK, strokeWidth=0.6, strokeDash=[3, 2]
+    )
+    return rule.encode(x=x)
+
+
+def _content(rows: Sequence[Row], x: LineAxis) -> str:
+    """Return what lines show, for readers who do not see them: the first and the last scores."""
+    lines: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        lines.setdefault((row["panel"], row["series"]), []).append(row)
+    parts = []
+    for (panel, series), points in lines.items():
+        first, last = points[0], points[-1]
+        name = f"{panel}, {series}" if series and series != panel else panel
+        parts.append(
+            f"{name}: {first['score']:.3f} at {first['x']:g}, {last['score']:.3f} at {last['x']:g}"
+        )
+    return f"Lines against {x.title}. {'. '.join(parts)}."
 
 
 def mark_apart(rows: Sequence[Row], x: LineAxis, width: float) -> list[Row]:
@@ -268,7 +310,7 @@ def line_layers(
                 order=False,
                 invalid="break-paths-filter-domains",
             )
-            area = area.encode(y=y.channel(f"{prefix}lo"), y2=f"{prefix}hi:Q")
+            area = area.encode(y=y.channel(f"{prefix}lo"), y2=alt.Y2(f"{prefix}hi:Q"))
             if len(names) > 1 and not layers:
                 # Outlines tell overlapping bands apart, also in grey.
                 outline = alt.Stroke("series:N", scale=scales["color"], legend=None)
@@ -276,7 +318,12 @@ def line_layers(
             layers.append(area)
     line = base.mark_line(strokeWidth=1.4, strokeCap="butt", order=False)
     layers.append(line.encode(y=y.channel("score"), strokeDash=dash))
-    marker = base.transform_filter("datum.marker").mark_point(filled=True, opacity=1, size=20)
+    marker = base.mark_point(filled=True, opacity=1, size=20)
+    if len(rows) <= _MOST_WITH_TOOLTIPS:
+        # Points without marker are drawn too, and not seen, because they have tooltips.
+        marker = marker.encode(opacity=alt.condition("datum.marker", alt.value(1), alt.value(0)))
+    else:
+        marker = marker.transform_filter("datum.marker")
     shape = alt.Shape("series:N", scale=scales["shape"], legend=None)
     layers.append(marker.encode(y=y.channel("score"), shape=shape, tooltip=tooltip(rows)))
     return layers
@@ -286,7 +333,11 @@ def tooltip(rows: Sequence[Row]) -> list[alt.Tooltip]:
     """Return the lines of the tooltip: the series, the key, the score and its limits."""
     numbers = {"score": "score", "lo": "lower limit", "hi": "upper limit"}
     numbers |= {"band_lo": "lower limit of the band", "band_hi": "upper limit of the band"}
-    lines = [alt.Tooltip(f"{column}:N") for column in ("series", "key")]
+    lines = [
+        alt.Tooltip(f"{column}:N")
+        for column in ("series", "question", "key")
+        if any(row.get(column, "") != "" for row in rows)
+    ]
     return lines + [
         alt.Tooltip(f"{column}:Q", title=title, format=".4f")
         for column, title in numbers.items()

@@ -15,6 +15,7 @@ from .style import (
     LINE_HEIGHT,
     POINTS_PER_INCH,
     decimals_of,
+    inline_data,
     series_scales,
     text_width,
     wrap_text,
@@ -119,7 +120,7 @@ def _panel(rows: Sequence[Row], title: str, layout: _Layout) -> alt.LayerChart:
     layers: list[Any] = []
     if any("lo" in row for row in placed):
         limited = base.transform_filter("isValid(datum.lo)")
-        layers.append(limited.mark_rule(strokeWidth=1.2).encode(x=x("lo"), x2="hi:Q"))
+        layers.append(limited.mark_rule(strokeWidth=1.2).encode(x=x("lo"), x2=alt.X2("hi:Q")))
     marker = base.mark_point(filled=True, opacity=1, size=14)
     shape = alt.Shape("series:N", scale=scales["shape"], legend=None)
     layers.append(marker.encode(x=x("score"), shape=shape, tooltip=tooltip(placed)))
@@ -129,7 +130,7 @@ def _panel(rows: Sequence[Row], title: str, layout: _Layout) -> alt.LayerChart:
         if of_side
     ]
     return alt.LayerChart(
-        layer=[alt.LayerChart(data=alt.InlineData(values=placed), layer=layers), *texts],
+        layer=[alt.LayerChart(data=inline_data(placed), layer=layers), *texts],
         resolve=alt.Resolve(scale=alt.ScaleResolveMap(x="independent")),
         width=space.view,
         height=height,
@@ -157,5 +158,5 @@ def _cells(placed: Sequence[Row], layout: _Layout) -> list[Row]:
 
 
 def _texts(rows: list[Row], align: Any, height: float, space: FigureSpace) -> alt.Chart:
-    text = alt.Chart(alt.InlineData(values=rows)).mark_text(align=align, baseline="middle")
-    return text.encode(x=space.x("x"), y=pixel_y("y", height), text="text:N")
+    text = alt.Chart(inline_data(rows)).mark_text(align=align, baseline="middle")
+    return text.encode(x=space.x("x"), y=pixel_y("y", height), text=alt.Text("text:N"))

@@ -74,6 +74,14 @@ def wrap_text(text: str, width: float, size: float = TEXT) -> list[str]:
     return lines
 
 
+def inline_data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
+    """Return rows as the data of a chart.
+
+    They are a tuple, because Altair copies lists each time that it puts charts together.
+    """
+    return alt.InlineData(values=tuple(rows))
+
+
 def series_scales(names: Sequence[str]) -> dict[str, alt.Scale]:
     """Return the scales that give each name its own color, dash pattern and marker shape."""
     styles: dict[str, Sequence[Any]] = {"color": COLORS, "dash": _DASHES, "shape": _SHAPES}
