@@ -165,7 +165,8 @@ def as_list(name: str, value) -> list[Any]:
 def check_depth(name: str, values: Sequence[Any]) -> None:
     """Raise a ValueError if an entry is nested more than 50 levels deep, or contains itself.
 
-    Arrow and JSON read nested lists and dicts by recursion, which a deep one brings to a crash.
+    Arrow and JSON read nested lists and dicts by recursion, which a deep one brings to a crash. A
+    list whose own `__len__` fails crashes Arrow as well.
     """
     for place, value in enumerate(values):
         if not isinstance(value, (list, tuple, dict)):  # the usual case, and fast
@@ -175,7 +176,7 @@ def check_depth(name: str, values: Sequence[Any]) -> None:
             level = {
                 id(entry): entry
                 for each in level.values()
-                for entry in (each.values() if isinstance(each, dict) else each)
+                for entry in _entries_of_nested(f"{name}[{place}]", each)
                 if isinstance(entry, (list, tuple, dict))
             }
             if not level:
@@ -184,6 +185,16 @@ def check_depth(name: str, values: Sequence[Any]) -> None:
             raise ValueError(
                 f"{name}[{place}] is nested more than 50 levels deep, or contains itself."
             )
+
+
+def _entries_of_nested(name: str, values: list | tuple | dict) -> Iterable[Any]:
+    try:
+        len(values)
+    except Exception as error:  # whatever the caller's class raises
+        raise ValueError(
+            f"{name} has a {type(values).__name__} without a length: {error}"
+        ) from error
+    return values.values() if isinstance(values, dict) else values
 
 
 def entries_of(name: str, values) -> list[Any]:
@@ -938,7 +949,10 @@ def plain_entry(value) -> Any:
     if hasattr(value, "as_py"):  # a scalar of Arrow
         value = value.as_py()
     if isinstance(value, (Decimal, Fraction)):
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # a fraction that no double can hold
+            return value
         return int(value) if number.is_integer() else number
     return value.item() if has_no_axes(value) else value
 
@@ -1729,7 +1743,7 @@ def _read_lists(rows: list[Any], name: str, labels: Mapping[str, float]) -> Outc
     sizes = np.array([len(row) for row in rows], dtype=np.int64)
     flat = list(itertools.chain.from_iterable(rows))
     types = {*map(type, flat)}
-    if not types <= _PLAIN_TYPES:
+    if not types <= PLAIN_TYPES:
         flat = [plain_entry(entry) for entry in flat]
         types = {*map(type, flat)}
     scored = None
@@ -1748,7 +1762,7 @@ def _read_lists(rows: list[Any], name: str, labels: Mapping[str, float]) -> Outc
     return Outcomes(values, sizes, name, scored)
 
 
-_PLAIN_TYPES = {bool, int, float, str, type(None)}
+PLAIN_TYPES = {bool, int, float, str, type(None)}
 
 
 def _entries(row) -> list[Any]:
@@ -2401,7 +2415,7 @@ def _flat_column(references: list[Any]) -> pa.ChunkedArray:
 
 def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
     rows = [row if type(row) in _PLAIN_ROWS else _samples(row, i) for i, row in enumerate(rows)]
-    if not all(_NESTED.isdisjoint(map(type, row)) for row in rows):
+    if not all(PLAIN_TYPES.issuperset(map(type, row)) for row in rows):
         check_depth("predictions", rows)
     leaf = next((sample for row in rows for sample in row if sample is not None), None)
     # With the type given, Arrow reads every text once, not twice.
@@ -2418,7 +2432,6 @@ def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
 
 
 _PLAIN_ROWS = (list, tuple, np.ndarray)
-_NESTED = {list, tuple, dict}
 
 
 def _samples(row, question: int) -> list[Any]:

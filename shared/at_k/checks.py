@@ -65,7 +65,8 @@ def as_list(name: str, value) -> list[Any]:
 def check_depth(name: str, values: Sequence[Any]) -> None:
     """Raise a ValueError if an entry is nested more than 50 levels deep, or contains itself.
 
-    Arrow and JSON read nested lists and dicts by recursion, which a deep one brings to a crash.
+    Arrow and JSON read nested lists and dicts by recursion, which a deep one brings to a crash. A
+    list whose own `__len__` fails crashes Arrow as well.
     """
     for place, value in enumerate(values):
         if not isinstance(value, (list, tuple, dict)):  # the usual case, and fast
@@ -75,7 +76,7 @@ def check_depth(name: str, values: Sequence[Any]) -> None:
             level = {
                 id(entry): entry
                 for each in level.values()
-                for entry in (each.values() if isinstance(each, dict) else each)
+                for entry in _entries_of_nested(f"{name}[{place}]", each)
                 if isinstance(entry, (list, tuple, dict))
             }
             if not level:
@@ -84,6 +85,16 @@ def check_depth(name: str, values: Sequence[Any]) -> None:
             raise ValueError(
                 f"{name}[{place}] is nested more than 50 levels deep, or contains itself."
             )
+
+
+def _entries_of_nested(name: str, values: list | tuple | dict) -> Iterable[Any]:
+    try:
+        len(values)
+    except Exception as error:  # whatever the caller's class raises
+        raise ValueError(
+            f"{name} has a {type(values).__name__} without a length: {error}"
+        ) from error
+    return values.values() if isinstance(values, dict) else values
 
 
 def entries_of(name: str, values) -> list[Any]:

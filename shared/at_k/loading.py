@@ -10,6 +10,8 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .checks import short
+
 if TYPE_CHECKING:
     import evaluate
 
@@ -30,8 +32,8 @@ def metric_script(name: str) -> Path:
         ValueError: If there is no metric of this name.
     """
     folders = metric_folders()
-    if name not in folders:
-        raise ValueError(f"There is no metric {name!r}. The metrics are {', '.join(folders)}.")
+    if not isinstance(name, str) or name not in folders:
+        raise ValueError(f"There is no metric {short(name)}. The metrics are {', '.join(folders)}.")
     return folders[name] / f"{name}.py"
 
 

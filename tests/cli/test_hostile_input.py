@@ -44,6 +44,9 @@ def test_messages_cannot_control_the_terminal(capsys, tmp_path):
     file = write_json_lines(tmp_path / f"{name}.jsonl", rows)
     assert is_printable(error_of(capsys, "gpassk", file))
     assert is_printable(error_of(capsys, "gpassk", tmp_path / name))
+    with pytest.raises(SystemExit):
+        main(["gpassk", f"--{name}"])
+    assert is_printable(capsys.readouterr().err)
     other = write_json_lines(tmp_path / "b.jsonl", [{"id": 2, "correct": 1}])
     one = write_json_lines(tmp_path / f"{name}.jsonl", [{"id": 1, "correct": 1, name: 1}])
     assert main(["gpassk", str(one), str(other), "--k", "1"]) == 0

@@ -22,6 +22,11 @@ def nested(levels):
     return value
 
 
+class WithoutLength(list):
+    def __len__(self):
+        raise RuntimeError("this list has no length")
+
+
 class WithoutRepr:
     def __repr__(self):
         raise RuntimeError("this object has no repr")
@@ -45,6 +50,15 @@ def test_what_is_nested_too_deeply_is_refused_with_its_place(gpassk, reference):
     for function in (at_k.pass_at_k, at_k.max_at_k):
         with pytest.raises(ValueError, match=r"^R"):
             function([[1], [reference]], 1)
+
+
+@pytest.mark.parametrize("nested", [lambda x: x, lambda x: [x], lambda x: {"a": x}])
+def test_a_list_without_a_length_does_not_crash_arrow(gpassk, nested):
+    value = nested(WithoutLength("a"))
+    with pytest.raises(ValueError, match=r"references\[1\] has a WithoutLength without a length"):
+        gpassk.compute(predictions=[["a"], ["a"]], references=["a", value])
+    with pytest.raises(ValueError, match=r"predictions\[0\] has a WithoutLength without a length"):
+        gpassk.compute(predictions=[["a", value]], references=["a"])
 
 
 def test_a_reference_of_fifty_levels_is_kept(gpassk):
@@ -102,3 +116,20 @@ def test_long_numbers_are_references(gpassk):
             predictions=[["a"], ["b"]], references=references, check_correct_fn=always, k=1
         )
         assert scores["G-Pass@1_1.0"] == 1.0
+
+
+@pytest.mark.parametrize("value", [polars.Series([[1]]), polars.DataFrame({"a": [1]}), 3, [[]]])
+def test_a_comparison_names_an_option_of_another_type(value):
+    for name in ("metric", "interval", "check_correct_fn"):
+        with pytest.raises((ValueError, TypeError), match=f"^{name} (has|is) "):
+            at_k.compare([[1, 0]], [[1, 1]], **{name: value})
+
+
+def test_a_fraction_that_no_double_can_hold_is_refused_with_its_place(gpassk):
+    large = Fraction(10**400)
+    with pytest.raises(ValueError, match=r"R\[0\]\[1\] is Fraction"):
+        at_k.pass_at_k([[1, large]], 1)
+    with pytest.raises(ValueError, match=r"predictions\[0\]\[1\] is Fraction"):
+        gpassk.compute(predictions=[[1, large]])
+    with pytest.raises(ValueError, match=r"references\[0\] is Fraction"):
+        gpassk.compute(predictions=[["a"]], references=[large])

@@ -73,10 +73,17 @@ def _print_message(message: str) -> None:
     print(f"at-k: {printable(message)}", file=sys.stderr)
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose messages are safe to print: an argument may be the name of a file."""
+
+    def error(self, message: str):
+        super().error(printable(message))
+
+
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     """Return the parser, with the flags of the subcommand that the arguments start with."""
     chosen = arguments[0] if arguments else None
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="at-k",
         description="Metrics for repeated sampling: pass@k, G-Pass@k, majority votes and others.",
         epilog=_EPILOG,

@@ -80,7 +80,10 @@ def plain_entry(value) -> Any:
     if hasattr(value, "as_py"):  # a scalar of Arrow
         value = value.as_py()
     if isinstance(value, (Decimal, Fraction)):
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # a fraction that no double can hold
+            return value
         return int(value) if number.is_integer() else number
     return value.item() if has_no_axes(value) else value
 

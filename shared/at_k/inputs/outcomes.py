@@ -326,7 +326,7 @@ def _read_lists(rows: list[Any], name: str, labels: Mapping[str, float]) -> Outc
     sizes = np.array([len(row) for row in rows], dtype=np.int64)
     flat = list(itertools.chain.from_iterable(rows))
     types = {*map(type, flat)}
-    if not types <= _PLAIN_TYPES:
+    if not types <= PLAIN_TYPES:
         flat = [plain_entry(entry) for entry in flat]
         types = {*map(type, flat)}
     scored = None
@@ -345,7 +345,7 @@ def _read_lists(rows: list[Any], name: str, labels: Mapping[str, float]) -> Outc
     return Outcomes(values, sizes, name, scored)
 
 
-_PLAIN_TYPES = {bool, int, float, str, type(None)}
+PLAIN_TYPES = {bool, int, float, str, type(None)}
 
 
 def _entries(row) -> list[Any]:

@@ -14,7 +14,7 @@ from ..checks import check_depth, entries_of, is_frame, is_list_like, is_masked,
 from .columns import JSON, counted_samples, is_list, is_text, lists_of_samples, one_chunk
 from .containers import as_arrow, plain_entry, sample_rows, to_array
 from .count_tables import is_counts, read_counts
-from .outcomes import place
+from .outcomes import PLAIN_TYPES, place
 
 
 def prediction_column(predictions) -> pa.ChunkedArray:
@@ -151,7 +151,7 @@ def _flat_column(references: list[Any]) -> pa.ChunkedArray:
 
 def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
     rows = [row if type(row) in _PLAIN_ROWS else _samples(row, i) for i, row in enumerate(rows)]
-    if not all(_NESTED.isdisjoint(map(type, row)) for row in rows):
+    if not all(PLAIN_TYPES.issuperset(map(type, row)) for row in rows):
         check_depth("predictions", rows)
     leaf = next((sample for row in rows for sample in row if sample is not None), None)
     # With the type given, Arrow reads every text once, not twice.
@@ -168,7 +168,6 @@ def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
 
 
 _PLAIN_ROWS = (list, tuple, np.ndarray)
-_NESTED = {list, tuple, dict}
 
 
 def _samples(row, question: int) -> list[Any]:

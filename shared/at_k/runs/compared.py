@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..checks import check_names
 from ..inputs.run_checker import Checker
 from ..scores.score_agg import VERDICTS
 from .differences import Differences
-from .measure import Measure, Measured, check_measure
+from .measure import COMPARED, Measure, Measured, check_measure
 from .outcomes_of_runs import Run, check_same_questions, grade_runs, is_read, parse_run
 
 
@@ -62,5 +63,10 @@ def compare_runs(runs: Sequence[Run], **options: Any) -> Compared:
 
 
 def labels_of(metric: str) -> dict[str, float] | None:
-    """The labels that stand for outcomes in a metric."""
+    """The labels that stand for outcomes in a metric.
+
+    Raises:
+        ValueError: If there is no metric of this name.
+    """
+    check_names("metric", [metric], COMPARED)
     return VERDICTS if metric == "score_agg" else None

@@ -222,9 +222,9 @@ def check_measure(
     known = _INTERVALS_OF.get(metric, ("sampling", "questions"))
     if interval is None:
         interval = known[0]
-    elif interval not in known and interval in ("sampling", "posterior", "questions"):
+    check_names("interval", [interval], ("sampling", "posterior", "questions"))
+    if interval not in known:
         raise ValueError(f"{metric} is compared with interval={known[0]!r}, not {interval!r}.")
-    check_names("interval", [interval], known)
     confidence, questions = check_confidence(confidence), len(next(iter(sizes.values())))
     labels = check_clusters(clusters, interval, confidence, questions)
     if metric in WITHOUT_K:

@@ -15,7 +15,7 @@ from ..inputs.graded import Labels
 from ..inputs.named_checkers import read_answers
 from ..inputs.outcomes import Outcomes, read_outcomes
 from ..inputs.parsing import has_references, prediction_column, reference_column
-from ..inputs.run_checker import Checker, outcomes_of
+from ..inputs.run_checker import Checker, outcomes_of, validate_checker
 
 
 class Run(NamedTuple):
@@ -115,6 +115,7 @@ def grade_runs(
     Raises:
         ValueError: if a sample or a reference cannot be checked, with the name of the run.
     """
+    validate_checker(checker, num_proc)  # also if it is not used
     if checker != "exact_match" and all(run.references is None for run in runs):
         raise ValueError(
             "check_correct_fn is given, but no run has references to check against: a run with "
