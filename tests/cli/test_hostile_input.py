@@ -45,7 +45,7 @@ def test_messages_cannot_control_the_terminal(capsys, tmp_path):
     assert is_printable(error_of(capsys, "gpassk", file))
     assert is_printable(error_of(capsys, "gpassk", tmp_path / name))
     with pytest.raises(SystemExit):
-        main(["gpassk", f"--{name}"])
+        main(["gpassk", CONTROLS.replace(" ", "").join(["--x", "y"])])
     assert is_printable(capsys.readouterr().err)
     other = write_json_lines(tmp_path / "b.jsonl", [{"id": 2, "correct": 1}])
     one = write_json_lines(tmp_path / f"{name}.jsonl", [{"id": 1, "correct": 1, name: 1}])
