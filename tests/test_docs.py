@@ -3,23 +3,29 @@
 import ast
 import itertools
 import re
+import shlex
 
 import evaluate
 import pytest
 from conftest import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "metrics").glob("*/README.md"))]
-GUIDES = [ROOT / "CHANGELOG.md", ROOT / ".github" / "CONTRIBUTING.md"]
+STUDY = ROOT / "tests" / "benchmarks" / "COVERAGE.md"
+GUIDES = [STUDY, ROOT / "CHANGELOG.md", ROOT / ".github" / "CONTRIBUTING.md"]
 
 
 def examples(page):
-    """Return pairs of a block of code and the block below it that shows the resulting dict."""
+    """Return pairs of a block of Python and the dict that is shown below it, or None."""
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    return [(code, result) for code, result in itertools.pairwise(blocks) if result[0] == "{"]
+    return [
+        (code, below if below[:1] == "{" else None)
+        for code, below in itertools.pairwise([*blocks, ""])
+        if code[0] != "{"
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_each_example_gives_the_dict_below_it(page, monkeypatch):
+def test_each_example_runs_and_gives_the_dict_below_it(page, monkeypatch):
     load = evaluate.load
     monkeypatch.setattr("evaluate.load", lambda name, *a: load(str(ROOT / "metrics" / name), *a))
     names: dict = {}
@@ -30,9 +36,22 @@ def test_each_example_gives_the_dict_below_it(page, monkeypatch):
         if isinstance(last, ast.Expr):
             tree.body[-1] = ast.Assign([ast.Name("scores", ast.Store())], last.value)
         exec(compile(ast.fix_missing_locations(tree), str(page), "exec"), names)
-        expected = ast.literal_eval(result)
-        assert names["scores"] == expected
-        assert list(names["scores"]) == list(expected)
+        if result:
+            expected = ast.literal_eval(result)
+            assert names["scores"] == expected
+            assert list(names["scores"]) == list(expected)
+
+
+def test_the_commands_of_the_readme_run(capsys, monkeypatch):
+    from at_k.cli.command import main
+
+    monkeypatch.chdir(ROOT)
+    text = PAGES[0].read_text(encoding="utf-8").replace("\\\n", " ")
+    commands = re.findall(r"^at-k (.*)", text, re.MULTILINE)
+    assert commands
+    for command in commands:
+        assert main(shlex.split(command)) == 0, capsys.readouterr().err
+        assert capsys.readouterr().out
 
 
 def test_the_output_of_the_demo_in_the_readme_is_current(capsys):
@@ -45,7 +64,7 @@ def test_the_output_of_the_demo_in_the_readme_is_current(capsys):
     assert set(shown[1].splitlines()) <= set(printed)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", [*PAGES, *GUIDES], ids=lambda page: str(page.relative_to(ROOT)))
 def test_relative_links_resolve(page):
     for link in re.findall(r"\]\((?!http)([^)#]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / link).exists(), link
@@ -70,13 +89,32 @@ def test_a_card_has_the_header_and_the_sections_of_the_template_of_evaluate(page
     sections = [line for line in text.splitlines() if line.startswith("#")]
     wanted = [
         "## Metric Description",
+        "## Intended Uses",
         "## How to Use",
         "### Inputs",
         "### Output Values",
-        "#### Values from Popular Papers",
         "### Examples",
         "## Limitations and Bias",
         "## Citation",
         "## Further References",
     ]
     assert [line for line in sections if line in wanted] == wanted
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_pages_are_short(page):
+    most = 250 if page == PAGES[0] else 200
+    assert len(page.read_text(encoding="utf-8").splitlines()) < most
+
+
+def test_the_picture_of_the_readme_is_current(tmp_path, monkeypatch):
+    """Its texts are those that are drawn now, and its marks differ by less than a point."""
+    monkeypatch.syspath_prepend(ROOT / "tests" / "benchmarks")
+    from curves import PICTURE, curves
+
+    curves().save(tmp_path / "curves.svg")
+    drawn, committed = (path.read_text() for path in (tmp_path / "curves.svg", PICTURE))
+    numbers = re.compile(r"-?\d+\.?\d*")
+    assert numbers.sub("", drawn) == numbers.sub("", committed)
+    pairs = zip(numbers.findall(drawn), numbers.findall(committed), strict=True)
+    assert max(abs(float(a) - float(b)) for a, b in pairs) < 1
