@@ -1424,6 +1424,7 @@ def _require_workers(pool: ProcessPoolExecutor) -> None:
 # ==================================================================================================
 
 _BLOCK_BYTES = 1 << 21  # outcomes that are counted at once, which fit in the cache
+_BLOCK_SAMPLES = 1 << 20  # categories that are counted at once
 
 
 def place(name: str, sizes: np.ndarray, sample: int) -> str:
@@ -1524,13 +1525,24 @@ class Outcomes:
             return np.array([counts.n - counts.c, counts.c]).T
         values = require_categories(self).values
         self.require(values < categories, f"the categories are 0 to {categories - 1}")
-        cell = np.repeat(np.arange(len(self.n)) * categories, self.sizes)
-        cell += values.astype(np.int64)
-        times = self.times
-        if self.scored is not None:
-            cell, times = cell[self.scored], None if times is None else times[self.scored]
-        table = np.bincount(cell, times, minlength=len(self.sizes) * categories)
-        return table.astype(np.int64, copy=False).reshape(-1, categories)
+        table = np.zeros((len(self.n), categories), dtype=np.int64)
+        last = np.cumsum(self.sizes)
+        first = last - self.sizes
+        # Blocks of samples bound the memory, which would be many times that of small integers.
+        for start in range(0, len(values), _BLOCK_SAMPLES):
+            stop = min(start + _BLOCK_SAMPLES, len(values))
+            a, b = np.searchsorted(last, [start, stop - 1], side="right")
+            questions = slice(a, b + 1)
+            sizes = np.minimum(last[questions], stop) - np.maximum(first[questions], start)
+            cell = np.repeat(np.arange(len(sizes)) * categories, sizes)
+            cell += values[start:stop].astype(np.int64)
+            times = None if self.times is None else self.times[start:stop]
+            if self.scored is not None:
+                scored = self.scored[start:stop]
+                cell, times = cell[scored], None if times is None else times[scored]
+            found = np.bincount(cell, times, minlength=len(sizes) * categories)
+            table[questions] += found.astype(np.int64).reshape(-1, categories)
+        return table
 
     @cached_property
     def n(self) -> np.ndarray:
@@ -3751,6 +3763,14 @@ class Scores:
             for key, score in self.keys.items()
         }
 
+    def over(self, questions: np.ndarray) -> dict[str, float]:
+        """Each score over the questions with these indices."""
+        rows, size = self.inverse[questions], len(self.columns)
+        if len(rows) >= size:
+            return self.means(np.bincount(rows, minlength=size))
+        used = UniqueIntegers(rows, size)
+        return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
+
     def per_question(self) -> dict[str, list[float]]:
         """Each score of each question."""
         columns = self.columns.T
@@ -3784,6 +3804,11 @@ class Moments:
     inverse: np.ndarray
     mean: np.ndarray
     covariance: Mapping[ColumnPair, np.ndarray]
+
+    def of_rows(self, rows: np.ndarray) -> Moments:
+        """The moments of some of the U rows."""
+        covariance = {pair: each[rows] for pair, each in self.covariance.items()}
+        return Moments(self.keys, np.arange(len(rows)), self.mean[rows], covariance)
 
 
 # ==================================================================================================
@@ -4072,8 +4097,7 @@ class Report:
         for prefix, rows, found, band in zip(
             self._prefixes, self._parts, intervals, bands, strict=True
         ):
-            multiplicity = np.bincount(scores.inverse[rows], minlength=len(scores.columns))
-            for key, mean in scores.means(multiplicity).items():
+            for key, mean in scores.over(rows).items():
                 result[prefix + name(key)] = mean
                 if key in found:
                     values = found[key]._asdict()

@@ -80,8 +80,7 @@ class Report:
         for prefix, rows, found, band in zip(
             self._prefixes, self._parts, intervals, bands, strict=True
         ):
-            multiplicity = np.bincount(scores.inverse[rows], minlength=len(scores.columns))
-            for key, mean in scores.means(multiplicity).items():
+            for key, mean in scores.over(rows).items():
                 result[prefix + name(key)] = mean
                 if key in found:
                     values = found[key]._asdict()

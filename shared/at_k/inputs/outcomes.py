@@ -21,6 +21,7 @@ from .count_tables import is_counts, read_counts
 from .counts import BinaryCounts, one_size
 
 _BLOCK_BYTES = 1 << 21  # outcomes that are counted at once, which fit in the cache
+_BLOCK_SAMPLES = 1 << 20  # categories that are counted at once
 
 
 def place(name: str, sizes: np.ndarray, sample: int) -> str:
@@ -121,13 +122,24 @@ class Outcomes:
             return np.array([counts.n - counts.c, counts.c]).T
         values = require_categories(self).values
         self.require(values < categories, f"the categories are 0 to {categories - 1}")
-        cell = np.repeat(np.arange(len(self.n)) * categories, self.sizes)
-        cell += values.astype(np.int64)
-        times = self.times
-        if self.scored is not None:
-            cell, times = cell[self.scored], None if times is None else times[self.scored]
-        table = np.bincount(cell, times, minlength=len(self.sizes) * categories)
-        return table.astype(np.int64, copy=False).reshape(-1, categories)
+        table = np.zeros((len(self.n), categories), dtype=np.int64)
+        last = np.cumsum(self.sizes)
+        first = last - self.sizes
+        # Blocks of samples bound the memory, which would be many times that of small integers.
+        for start in range(0, len(values), _BLOCK_SAMPLES):
+            stop = min(start + _BLOCK_SAMPLES, len(values))
+            a, b = np.searchsorted(last, [start, stop - 1], side="right")
+            questions = slice(a, b + 1)
+            sizes = np.minimum(last[questions], stop) - np.maximum(first[questions], start)
+            cell = np.repeat(np.arange(len(sizes)) * categories, sizes)
+            cell += values[start:stop].astype(np.int64)
+            times = None if self.times is None else self.times[start:stop]
+            if self.scored is not None:
+                scored = self.scored[start:stop]
+                cell, times = cell[scored], None if times is None else times[scored]
+            found = np.bincount(cell, times, minlength=len(sizes) * categories)
+            table[questions] += found.astype(np.int64).reshape(-1, categories)
+        return table
 
     @cached_property
     def n(self) -> np.ndarray:

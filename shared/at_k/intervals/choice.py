@@ -53,6 +53,9 @@ class AutoIntervals(FamilyMethod):
         self._beyond_n = HierarchicalIntervals(family)
         self._other_questions = SamplingIntervals(family, new_questions=True, clusters=clusters)
 
+    def of_rows(self, rows: np.ndarray) -> AutoIntervals:
+        return AutoIntervals(self.family.of_rows(rows), self._clusters)
+
     def for_parts(
         self, parts: Sequence[np.ndarray], confidence: float
     ) -> list[dict[str, Interval]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
+from copy import copy
+from typing import Any
 
 import numpy as np
 
@@ -39,23 +41,45 @@ class CountsMethod(IntervalMethod):
     ) -> list[dict[str, Interval]]:
         if not parts:
             return []
-        result: list[dict[str, Interval]] = []
+        # Parts with equal counts have equal intervals. The first part is the whole run.
+        keys: list[Any] = [0, *(self._key(rows) for rows in parts[1:])]
+        place = {key: part for part, key in reversed([*enumerate(keys)])}
+        distinct = sorted(place.values())
+        result: dict[int, dict[str, Interval]] = {}
         size = max(1, min(_PARTS_AT_ONCE, _COUNTS_OF_PARTS // self._unique))
-        # The first part is the whole run, whose prior may have been estimated already.
-        starts = [0, *range(1, len(parts), size)]
-        for start, stop in zip(starts, [*starts[1:], len(parts)], strict=True):
-            block = [self._inverse[rows] for rows in parts[start:stop]]
-            multiplicity = [np.bincount(inverse, minlength=self._unique) for inverse in block]
-            clusters = None
-            if self._clusters is not None:
-                labels = (self._clusters[rows] for rows in parts[start:stop])
-                clusters = list(zip(block, labels, strict=True))
-            found = self.over(np.array(multiplicity), confidence, clusters)
-            result += [
-                {key: each.of_part(part) for key, each in found.items()}
-                for part in range(len(block))
-            ]
-        return result
+        # The prior of the whole run may have been estimated already.
+        starts = [0, *range(1, len(distinct), size)]
+        for start, stop in zip(starts, [*starts[1:], len(distinct)], strict=True):
+            block = distinct[start:stop]
+            intervals = self._of_block([parts[part] for part in block], confidence)
+            result |= zip(block, intervals, strict=True)
+        return [result[place[key]] for key in keys]
+
+    def _key(self, rows: np.ndarray) -> bytes:
+        """What is equal for parts with equal intervals."""
+        key = np.sort(self._inverse[rows]) if self._clusters is None else rows
+        return key.tobytes()
+
+    def _of_block(self, parts: list[np.ndarray], confidence: float) -> list[dict[str, Interval]]:
+        """The intervals of a few parts, without the counts that they lack."""
+        method, inverse, unique = self, [self._inverse[rows] for rows in parts], self._unique
+        if sum(map(len, inverse)) < unique:
+            used, place = np.unique(np.concatenate(inverse), return_inverse=True)
+            last = np.cumsum([len(each) for each in inverse])
+            method, inverse, unique = self.of_rows(used), np.split(place, last[:-1]), len(used)
+        multiplicity = np.array([np.bincount(each, minlength=unique) for each in inverse])
+        clusters = None
+        if self._clusters is not None:
+            labels = (self._clusters[rows] for rows in parts)
+            clusters = list(zip(inverse, labels, strict=True))
+        found = method.over(multiplicity, confidence, clusters)
+        return [
+            {key: each.of_part(part) for key, each in found.items()} for part in range(len(parts))
+        ]
+
+    @abc.abstractmethod
+    def of_rows(self, rows: np.ndarray) -> CountsMethod:
+        """The method for parts that have some of the U distinct counts only."""
 
 
 class FamilyMethod(CountsMethod):
@@ -64,6 +88,11 @@ class FamilyMethod(CountsMethod):
     def __init__(self, family: Family, clusters: np.ndarray | None = None):
         super().__init__(family.inverse, len(family.n), clusters)
         self.family = family
+
+    def of_rows(self, rows: np.ndarray) -> FamilyMethod:
+        method = copy(self)
+        method.family = self.family.of_rows(rows)
+        return method
 
     def over(
         self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None

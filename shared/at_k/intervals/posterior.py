@@ -26,6 +26,9 @@ class PosteriorIntervals(CountsMethod):
         super().__init__(moments.inverse, len(moments.mean))
         self._moments, self._bounds = moments, bounds
 
+    def of_rows(self, rows: np.ndarray) -> PosteriorIntervals:
+        return PosteriorIntervals(self._moments.of_rows(rows), self._bounds)
+
     def over(
         self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
     ) -> dict[str, Interval]:

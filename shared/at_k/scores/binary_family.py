@@ -55,6 +55,12 @@ class BinaryFamily(Family):
         super().__init__(counts.inverse, counts.multiplicity, n, scores, keys, (0.0, 1.0))
         self.estimate, self._credits = estimate, list(extrapolated.values())
 
+    def _keep_rows(self, rows: np.ndarray) -> None:
+        least, most = self._extremes_of_counts
+        super()._keep_rows(rows)
+        self._c = self._c[rows]
+        vars(self)["_extremes_of_counts"] = least[rows], most[rows]
+
     @cached_property
     def columns(self) -> np.ndarray:
         return self.estimate(self.n, self._c)

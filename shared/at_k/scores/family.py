@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Mapping
+from copy import copy
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -98,6 +99,20 @@ class Family(abc.ABC):
     ):
         self.inverse, self.multiplicity, self.n = inverse, multiplicity, n
         self.scores, self.extrapolated, self.bounds = scores, extrapolated, bounds
+
+    def of_rows(self, rows: np.ndarray) -> Family:
+        """The family for questions that have some of the U distinct counts only."""
+        part = copy(self)
+        part._keep_rows(rows)
+        return part
+
+    def _keep_rows(self, rows: np.ndarray) -> None:
+        if self.scores:
+            vars(self)["columns"] = self.columns[rows]
+        if self.extrapolated:
+            vars(self)["extrapolated_columns"] = self.extrapolated_columns[rows]
+        vars(self).pop("_whole_run", None)
+        self.multiplicity, self.n = self.multiplicity[rows], self.n[rows]
 
     def fit(self, multiplicity: np.ndarray) -> Fit:
         """Estimate the priors of (B, U) parts; that of the whole run only once."""

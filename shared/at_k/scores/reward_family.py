@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -43,11 +44,17 @@ class RewardFamily(Family):
     ):
         self._ks = sorted({*ks.values()})
         scores = {key: Score((self._ks.index(k),)) for key, k in ks.items()}
-        n = rewards.at_most[:, -1]
+        n = rewards.sizes
         super().__init__(
             rewards.inverse, rewards.multiplicity, n, scores, list(extrapolated), bounds
         )
         self._rewards, self._extrapolated_ks = rewards, list(extrapolated.values())
+
+    def _keep_rows(self, rows: np.ndarray) -> None:
+        levels, bias = copy(self._levels), self._binning_bias[rows] if self.extrapolated else None
+        super()._keep_rows(rows)
+        levels.counts = levels.counts[rows]
+        vars(self).update(_levels=levels, _binning_bias=bias)
 
     @cached_property
     def columns(self) -> np.ndarray:

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
-from .rewards import Rewards
+from .rewards import RankedRewards, Rewards
 
 _FEW_LEVELS = 40  # up to which levels are kept as they are
 _LEVEL_BINS = 20  # of more levels: equal shares of the samples, and of the range
@@ -50,28 +50,22 @@ class RewardLevels:
     """
 
     def __init__(self, rewards: Rewards):
-        counts = np.diff(rewards.at_most, axis=1, prepend=0)
-        self._categories = rewards.levels.ndim == 1
-        if self._categories:
-            self.levels, self.counts = rewards.levels, counts
+        self._categories = not isinstance(rewards, RankedRewards)
+        if not isinstance(rewards, RankedRewards):
+            self.levels, self.counts = rewards.by_level()
             return
-        rows, _ = np.nonzero(counts)
-        times, values = counts[counts > 0], rewards.levels[counts > 0]
+        values = rewards.levels
         self.levels, place = np.unique(values, return_inverse=True)
         if len(self.levels) > _FEW_LEVELS:
-            _, place = np.unique(self._bins(values, int(times.sum())), return_inverse=True)
+            _, place = np.unique(self._bins(values), return_inverse=True)
             low = self.levels[0]
-            self.levels = (
-                np.bincount(place, times * (values - low)) / np.bincount(place, times) + low
-            )
-        cell = rows * len(self.levels) + place
-        cells = len(counts) * len(self.levels)
-        self.counts = np.bincount(cell, times, cells).astype(np.int64).reshape(len(counts), -1)
+            self.levels = np.bincount(place, values - low) / np.bincount(place) + low
+        self.counts = rewards.count(place)
 
-    def _bins(self, values: np.ndarray, samples: int) -> np.ndarray:
+    def _bins(self, values: np.ndarray) -> np.ndarray:
         """The bin of each value: by share of the values, by range, and finer at the top."""
         shares, (low, high) = np.linspace(0, 1, _LEVEL_BINS + 1), self.levels[[0, -1]]
-        top = 1 - 0.5 ** np.arange(2, math.log2(samples))  # which decides the maximum of many
+        top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))  # which decides the maximum of many
         cuts = np.sort([*np.quantile(values, [*shares, *top]), *(low + shares * (high - low))])
         return np.searchsorted(cuts, values, "right")
 

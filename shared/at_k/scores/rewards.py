@@ -46,7 +46,7 @@ class Rewards:
 
     Args:
         inverse: (M,) the row of each question.
-        levels: (L,) or (U, L) rewards, ascending.
+        levels: (L,) rewards, ascending.
         at_most: (U, L) number of samples with at most each reward; the last is n.
         categories: (L,) number of categories with at most each reward, or None for real
             rewards, which have no categories.
@@ -65,25 +65,29 @@ class Rewards:
         return np.bincount(self.inverse)
 
     @property
+    def sizes(self) -> np.ndarray:
+        """(U,) number of samples in each row."""
+        return self.at_most[:, -1]
+
+    @property
     def n(self) -> np.ndarray:
         """(M,) number of samples of each question."""
-        return self.at_most[self.inverse, -1]
+        return self.sizes[self.inverse]
+
+    def by_level(self) -> tuple[np.ndarray, np.ndarray]:
+        """(L,) rewards, ascending, and (U, L) number of samples with each."""
+        return self.levels, np.diff(self.at_most, axis=1, prepend=0)
 
     def max_of(self, k: int) -> np.ndarray:
         """(U,) the expected maximum of k of the samples, unbiased, for k <= n."""
         if k == 1:
             return self._mean(self.at_most)
-        # If each question has n rewards of its own, one row of probabilities serves all.
-        ranked = self.levels.ndim == 2 and (self.at_most == self.at_most[0]).all()
-        at_most = self.at_most[:1] if ranked else self.at_most
-        factorial, inverse = rising_factorials(Fraction(1), at_most.max())
-        n, rest = at_most[:, -1:], at_most - k
-        possible = rest >= 0
-        ways = (factorial[at_most] * inverse[np.where(possible, rest, 0)]).where(possible)
-        below = (ways * (factorial[n - k] * inverse[n])).to_double_double()
-        if not ranked:
-            return self._mean_max(below, slice(None))
-        return np.concatenate([self._mean_max(below, rows) for rows in self._blocks()])
+        return np.concatenate(
+            [
+                _mean_max(self.levels, _share_below(self.at_most[rows], k))
+                for rows in _slices_of_rows(*self.at_most.shape)
+            ]
+        )
 
     def posterior_max(self, k: int, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """(U,) posterior mean and variance of the expected maximum of k new samples.
@@ -98,7 +102,7 @@ class Rewards:
         else:
             below = _rising_quotient(a, k).to_double_double()
             after = _rising_quotient(a + k, k).to_double_double()
-            mean, q = self._mean_max(below, slice(None)), below.hi
+            mean, q = _mean_max(self.levels, below), below.hi
             increase = np.maximum((after - below).hi, 0.0)
         gaps = np.diff(self.levels, append=self.levels[-1:])
         terms = gaps * q
@@ -130,25 +134,84 @@ class Rewards:
 
     def _mean(self, at_most: np.ndarray) -> np.ndarray:
         """(U,) the mean reward of (U, L) cumulative counts."""
-        sums = []
-        for rows in self._blocks():
-            times = np.diff(at_most[rows], axis=1, prepend=0).astype(float)
-            sums.append(DoubleDouble.exact_product(times, self._levels_of(rows)).sum().hi)
+        sums = [
+            _sum_of_levels(self.levels, np.diff(at_most[rows], axis=1, prepend=0))
+            for rows in _slices_of_rows(*at_most.shape)
+        ]
         return np.concatenate(sums) / at_most[:, -1]
 
-    def _mean_max(self, below: DoubleDouble, rows: slice) -> np.ndarray:
-        """The mean maximum, from the probabilities that it is at most each level."""
-        previous = DoubleDouble.concatenate(
-            [DoubleDouble.from_doubles(np.zeros_like(below.hi[:, :1])), below[:, :-1]]
-        )
-        return (DoubleDouble.from_doubles(self._levels_of(rows)) * (below - previous)).sum().hi
 
-    def _levels_of(self, rows: slice) -> np.ndarray:
-        return self.levels if self.levels.ndim == 1 else self.levels[rows]
+@dataclass(frozen=True)
+class RankedRewards(Rewards):
+    """Real rewards: those of each question are levels of its own.
 
-    def _blocks(self) -> Iterator[slice]:
-        step = max(1, _REWARDS_AT_ONCE // self.at_most.shape[1])
-        return (slice(start, start + step) for start in range(0, len(self.at_most), step))
+    Args:
+        inverse: (M,) the index of each question.
+        levels: (S,) rewards of all samples, question after question, ascending in each.
+        at_most: (S,) rank of each among the samples of its question, from 1 to n.
+    """
+
+    @property
+    def sizes(self) -> np.ndarray:
+        return self.at_most[self._last]
+
+    @property
+    def _last(self) -> np.ndarray:
+        """(M,) index of the largest reward of each question."""
+        return np.flatnonzero(np.diff(self.at_most, append=1) != 1)
+
+    def by_level(self) -> tuple[np.ndarray, np.ndarray]:
+        levels, place = np.unique(self.levels, return_inverse=True)
+        return levels, self.count(place)
+
+    def count(self, place: np.ndarray) -> np.ndarray:
+        """(M, L) number of samples of each question at each of L places, given (S,) places."""
+        size = int(place.max()) + 1
+        cell = np.repeat(self.inverse * size, self.sizes) + place
+        return np.bincount(cell, minlength=len(self.inverse) * size).reshape(-1, size)
+
+    def max_of(self, k: int) -> np.ndarray:
+        sizes = self.sizes
+        start, result = self._last + 1 - sizes, np.empty(len(sizes))
+        order = np.argsort(sizes, kind="stable")
+        # The probabilities are those of ranks: the same for all questions with n samples.
+        for questions in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
+            n = int(sizes[questions[0]])
+            rank = np.arange(1, n + 1)
+            below = _share_below(rank[None], k)
+            for rows in _slices_of_rows(len(questions), n):
+                levels = self.levels[start[questions[rows], None] + rank - 1]
+                result[questions[rows]] = (
+                    _sum_of_levels(levels, np.ones(n)) / n if k == 1 else _mean_max(levels, below)
+                )
+        return result
+
+
+def _slices_of_rows(rows: int, columns: int) -> Iterator[slice]:
+    step = max(1, _REWARDS_AT_ONCE // columns)
+    return (slice(start, start + step) for start in range(0, rows, step))
+
+
+def _sum_of_levels(levels: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """(U,) the sum of (U, L) levels that occur (U, L) times."""
+    return DoubleDouble.exact_product(times.astype(float), levels).sum().hi
+
+
+def _share_below(at_most: np.ndarray, k: int) -> DoubleDouble:
+    """(U, L) the share of the subsets of k samples that are at most each level."""
+    factorial, inverse = rising_factorials(Fraction(1), at_most.max())
+    n, rest = at_most[:, -1:], at_most - k
+    possible = rest >= 0
+    ways = (factorial[at_most] * inverse[np.where(possible, rest, 0)]).where(possible)
+    return (ways * (factorial[n - k] * inverse[n])).to_double_double()
+
+
+def _mean_max(levels: np.ndarray, below: DoubleDouble) -> np.ndarray:
+    """(U,) the mean maximum, from the probabilities (U, L) that it is at most each level."""
+    previous = DoubleDouble.concatenate(
+        [DoubleDouble.from_doubles(np.zeros_like(below.hi[:, :1])), below[:, :-1]]
+    )
+    return (DoubleDouble.from_doubles(levels) * (below - previous)).sum().hi
 
 
 def _rising_quotient(a: np.ndarray, k: int) -> ScaledDoubleDouble:
@@ -233,19 +296,15 @@ def real_rewards(outcomes: Outcomes) -> Rewards:
     Raises:
         ValueError: that names the first sample whose reward is not from -1e150 to 1e150.
     """
-    n, values = outcomes.n, outcomes.values.astype(float)
-    outcomes.require(
-        np.abs(values) <= 1e150,
-        _VALID_REWARD,
-    )
-    # Sort the rewards of each question. Fill shorter rows with their maximum.
-    place = np.arange(n.max())
-    levels = np.full((len(n), len(place)), np.inf)
-    levels[place < n[:, None]] = outcomes.scored_values
-    levels.sort(axis=1)
-    rank = np.minimum(place, n[:, None] - 1)
-    levels = np.take_along_axis(levels, rank, axis=1)
-    return Rewards(np.arange(len(n)), levels, rank + 1)
+    n, all_values = outcomes.n, outcomes.values.astype(float, copy=False)
+    outcomes.require(np.abs(all_values) <= 1e150, _VALID_REWARD)
+    values = outcomes.scored_values.astype(float)
+    if size := one_size(n):
+        values = np.sort(values.reshape(-1, size), axis=1).ravel()
+    else:
+        values = values[np.lexsort((values, np.repeat(np.arange(len(n)), n)))]
+    rank = np.arange(1, len(values) + 1) - np.repeat(np.cumsum(n) - n, n)
+    return RankedRewards(np.arange(len(n)), values, rank)
 
 
 def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
@@ -305,7 +364,7 @@ def _has_no_entries(R0, questions: int) -> bool:
 
 def max_scores(rewards: Rewards, ks: Mapping[str, int]) -> Scores:
     """Unbiased estimates of Max@k: one key for each k, and no k above any n."""
-    none = np.empty((len(rewards.at_most), 0))
+    none = np.empty((len(rewards.sizes), 0))
     columns = np.column_stack([none, *(rewards.max_of(k) for k in ks.values())])
     return Scores(one_column_each(ks), rewards.inverse, columns)
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from ..inputs.counts import UniqueIntegers
 
 ColumnPair = tuple[int, int]
 """Two columns a <= b of a table."""
@@ -138,6 +140,14 @@ class Scores:
             for key, score in self.keys.items()
         }
 
+    def over(self, questions: np.ndarray) -> dict[str, float]:
+        """Each score over the questions with these indices."""
+        rows, size = self.inverse[questions], len(self.columns)
+        if len(rows) >= size:
+            return self.means(np.bincount(rows, minlength=size))
+        used = UniqueIntegers(rows, size)
+        return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
+
     def per_question(self) -> dict[str, list[float]]:
         """Each score of each question."""
         columns = self.columns.T
@@ -171,3 +181,8 @@ class Moments:
     inverse: np.ndarray
     mean: np.ndarray
     covariance: Mapping[ColumnPair, np.ndarray]
+
+    def of_rows(self, rows: np.ndarray) -> Moments:
+        """The moments of some of the U rows."""
+        covariance = {pair: each[rows] for pair, each in self.covariance.items()}
+        return Moments(self.keys, np.arange(len(rows)), self.mean[rows], covariance)

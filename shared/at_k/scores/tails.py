@@ -75,21 +75,14 @@ def levels_of(rewards: Rewards) -> Levels:
     Raises:
         ValueError: if a reward is not from 0 to 1, or not a multiple of some 1/D.
     """
-    counts, levels = np.diff(rewards.at_most, axis=1, prepend=0), rewards.levels
-    if levels.ndim == 2:  # each question has levels of its own
-        rows, _ = np.nonzero(counts)
-        levels, place = np.unique(levels[counts > 0], return_inverse=True)
-        cell, size = rows * len(levels) + place, len(counts) * len(levels)
-        counts = (
-            np.bincount(cell, counts[counts > 0], size).astype(np.int64).reshape(len(counts), -1)
-        )
+    levels = np.unique(rewards.levels)
     if levels[0] < 0 or levels[-1] > 1:
         raise ValueError(
             f"TailPass@k needs rewards from 0 to 1, and they are from {levels[0]:g} to "
             f"{levels[-1]:g}: rescale them."
         )
     steps, unit = in_units(levels)
-    return Levels(levels, counts, steps, unit)
+    return Levels(*rewards.by_level(), steps, unit)
 
 
 def in_units(levels: np.ndarray) -> tuple[np.ndarray, int]:
