@@ -1,4 +1,4 @@
-"""Draw pass@k and pass^k of the two runs that ship with the package, the first picture of README.md.
+"""Draw pass@k and pass^k of the two runs of the package, the picture at the top of README.md.
 
 python tests/benchmarks/curves.py [tests/benchmarks/pictures/curves.svg]
 """
@@ -10,13 +10,14 @@ from pathlib import Path
 
 import at_k
 from at_k import charts
+from at_k.charts.figure import Figure
 
 PICTURE = Path(__file__).parent / "pictures" / "curves.svg"
 SAMPLES = Path(at_k.__file__).parent / "samples"
 RUNS = {"T = 0.2": "smollm2_cool.jsonl", "T = 0.8": "smollm2_warm.jsonl"}
 
 
-def curves() -> charts.Figure:
+def curves() -> Figure:
     """Return the chart, with limits for the same questions sampled again."""
     gpassk = at_k.load("gpassk")
     results = {
