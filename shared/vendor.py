@@ -10,7 +10,6 @@ kernel holds the modules that define the imported names, and all modules that th
 The modules of a kernel share one namespace. `name_problems` and `form_problems` find whatever
 would mean something else there; each problem names a file, a line and a remedy.
 
-spaces/bundle.py writes the file reader of a Space with the same functions.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     python spaces/bundle.py gpassk ../gpassk-space
 
 The folder must be empty or not exist. It gets the files of the metric, app.py, and one folder
-`page` with everything else: the page that all Spaces share, the modules of at_k that read files,
-the samples of the examples and the pictures of the card.
+`page` with everything else: the page that all Spaces share, a copy of the package at_k, which has
+the samples of the examples, and the pictures of the card.
 """
 
 from __future__ import annotations
@@ -17,14 +17,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "shared"))
-
-from vendor import Module, join, needed_by, read_package  # noqa: E402
-
-SPACES, METRICS, SAMPLES = ROOT / "spaces", ROOT / "metrics", ROOT / "shared" / "at_k" / "samples"
-READER = SPACES / "page" / "reading.py"
+SPACES, METRICS, PACKAGE = ROOT / "spaces", ROOT / "metrics", ROOT / "shared" / "at_k"
 PYTHON_VERSION = "3.11"  # a Space runs Python 3.10 unless its card names a version
-REQUIREMENTS = ("math-verify>=0.9", "vl-convert-python>=1.9")
+REQUIREMENTS = ("math-verify>=0.9", "altair>=6.0", "vl-convert-python>=1.9")
 
 
 def bundle(name: str, target: Path) -> None:
@@ -43,11 +38,11 @@ def bundle(name: str, target: Path) -> None:
     if target.exists() and any(target.iterdir()):
         raise SystemExit(f"{target} is not empty.")
     page = target / "page"
-    (page / "samples").mkdir(parents=True)
+    page.mkdir(parents=True)
     _copy([*(METRICS / name).glob("*.py"), SPACES / name / "app.py"], target)
     _copy([path for path in (SPACES / "page").iterdir() if path.is_file()], page)
-    _copy(SAMPLES.glob("*.jsonl"), page / "samples")
-    (page / READER.name).write_text(reader(), encoding="utf-8")
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(PACKAGE, page / "lib" / PACKAGE.name, ignore=ignored)
 
     card = METRICS / name / "README.md"
     text = card.read_text(encoding="utf-8")
@@ -64,13 +59,6 @@ def bundle(name: str, target: Path) -> None:
 def _copy(files: Iterable[Path], folder: Path) -> None:
     for file in files:
         shutil.copyfile(file, folder / file.name)
-
-
-def reader() -> str:
-    """Return one source that defines what spaces/page/reading.py imports from at_k."""
-    source = Module("reading", "spaces/page/reading.py", READER.read_text(encoding="utf-8"))
-    needed = needed_by(source, "at_k", read_package())
-    return join(needed, "The modules of at_k that read files, in one file.")
 
 
 def with_links_of_a_space(text: str, card: Path, page: Path) -> str:

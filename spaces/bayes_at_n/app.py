@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from page.axes import number_axis, percent_axis
-from page.charts import Chart, interval_chart, question_strip
+from page.charts import Chart
 from page.controls import Slider, TextField, parse_numbers, parse_word, parse_words
 from page.sentences import decimal, percent, sentence_per_run
 from page.space import Call, Example, Options, Run, Space
@@ -94,47 +93,26 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
     return f"{result} The intervals {verb}."
 
 
-def by_group(runs: Sequence[Run], options: Options) -> Chart:
-    rows = []
-    for run in runs:
-        bayes, avg = run.find_key("bayes@"), run.find_key("avg@")
-        prefixes = {"all questions": ""} | {group: f"{group}/" for group in run.groups()}
-        for group, prefix in prefixes.items():
-            row = run.chart_row("scores", f"{prefix}{bayes}", group=group)
-            row["mean"] = row["score"]
-            row["average"] = run.scores()[f"{prefix}{avg}"]
-            rows.append(row)
-    lowest, highest = reward_range(options)
-    if is_share(options):
-        x = percent_axis("mean")
-    elif lowest < highest:
-        x = number_axis("mean", "mean reward", domain=[lowest, highest])
-    else:
-        x = number_axis("mean", "mean reward")
+def by_group(runs: Sequence[Run], options: Options) -> Chart | None:
+    if not runs[0].groups():
+        return None
     return Chart(
-        "Bayes@N and avg@N",
-        f"Dot and bar: Bayes@N with its {percent(options['confidence'])} credible interval, the "
-        "range if the same questions were sampled again. Vertical tick: avg@N. With fewer samples, "
-        "the interval is wider and Bayes@N is farther from avg@N.",
-        interval_chart(rows, x, "group", "run"),
+        "Bayes@N and avg@N by group",
+        "With fewer samples, the interval is wider and Bayes@N is farther from avg@N.",
+        "by_group",
+        "scores",
+        {"interval": "posterior"},
     )
 
 
 def by_question(runs: Sequence[Run], options: Options) -> Chart:
-    lowest, highest = reward_range(options)
-    span = (highest - lowest) or 1.0
-    values = {}
-    for run in runs:
-        means = run.scores()["per_question"][run.find_key("bayes@")]
-        values[run.label] = [(mean - lowest) / span for mean in means]
-    if is_share(options):
-        title = "expected share of correct samples"
-    else:
-        title = f"expected reward (0 %: {decimal(lowest)}, 100 %: {decimal(lowest + span)})"
+    key = runs[0].find_key("bayes@")
     return Chart(
         "Bayes@N per question",
-        "One cell per question, ordered from hardest to easiest.",
-        question_strip(values, title),
+        "The expected reward of a new sample of each question.",
+        "by_question",
+        "scores",
+        {"key": key},
     )
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from page.axes import curve_ks, k_axis, percent_axis
-from page.charts import Chart, Tip, line_chart, question_strip
+from page.charts import Chart, curve_ks
 from page.controls import Slider
-from page.sentences import percent, sentence_per_run, shading_note
+from page.sentences import percent, sentence_per_run
 from page.space import Call, Example, Options, Run, Space
 
 ABOUT = r"""
@@ -37,8 +36,6 @@ TABLE = [
     ["119", "109", "109", "119", "109", "107", "109", "119", "129"],
 ]
 
-VOTE, MAJORITY = "vote@k: most frequent answer", "maj@k: more than half"
-
 
 def calls(options: Options, smallest: int) -> dict[str, Call]:
     ks = sorted({*curve_ks(smallest, 16), options["k"]})
@@ -66,53 +63,32 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
     return sentence_per_run(runs, clauses)
 
 
-def by_k(runs: Sequence[Run], options: Options) -> Chart:
-    rows = []
-    for run in runs:
-        scores = run.scores("by_k")
-        ks = [int(key[4:]) for key in scores if key.startswith("maj@") and key[4:].isdigit()]
-        for prefix, line in (("vote@", VOTE), ("maj@", MAJORITY)):
-            rows += [
-                run.chart_row("by_k", f"{prefix}{k}", k=k, line=line)
-                for k in ks
-                if f"{prefix}{k}" in scores
-            ]
-        # The interval of avg@n is not shown: it would cover the others.
-        average = scores[run.find_key("avg@", "by_k")]
-        rows += [{"run": run.label, "score": average, "k": k, "line": "avg@n"} for k in ks]
-    shading = shading_note(runs, "by_k", options["confidence"])
+def by_k(runs: Sequence[Run], options: Options) -> Chart | None:
+    if min(min(run.sample_counts) for run in runs) == 1:
+        return None
+    has_votes = all("vote@1" in run.scores("by_k") for run in runs)  # if the samples are answers
+    metrics = ["vote@k", "maj@k"] if has_votes else ["maj@k"]
     return Chart(
         "Majority vote of k samples",
-        "Voting helps where a curve is above avg@n, the share of correct samples. maj@k is lower "
-        f"at even k, where a tie is not a majority. {shading} "
+        "Voting helps where a curve rises above its value at k = 1, the share of correct samples. "
         "Dashed line: the selected k.",
-        line_chart(
-            rows,
-            k_axis(max(row["k"] for row in rows)),
-            percent_axis("score"),
-            color="run" if len(runs) > 1 else "line",
-            dash="line",
-            interpolate="linear",
-            marked=[row for row in rows if row["k"] == options["k"]],
-            tips=[
-                Tip("line", "metric"),
-                Tip("k", "k", "d"),
-                Tip("score", "score", ".4f"),
-                Tip("run", "samples"),
-            ],
-        ),
+        "by_k",
+        "by_k",
+        {
+            "metric": [*metrics, "avg@k"] if len(runs) == 1 else metrics,
+            "highlight": options["k"],
+        },
     )
 
 
 def by_question(runs: Sequence[Run], options: Options) -> Chart:
-    shares = {
-        run.label: run.scores("by_k")["per_question"][run.find_key("avg@", "by_k")] for run in runs
-    }
     return Chart(
         "Share of correct samples per question",
-        "One cell per question, ordered from hardest to easiest. With increasing k, maj@k "
-        "approaches 100 % where the share is above 50 %, and 0 % where it is below.",
-        question_strip(shares, "share of correct samples"),
+        "With increasing k, maj@k approaches 1 where the share is above 0.5, and 0 where it is "
+        "below.",
+        "by_question",
+        "by_k",
+        {"key": runs[0].find_key("avg@", "by_k")},
     )
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from page.axes import curve_ks, k_axis, percent_axis
-from page.charts import SCORE_TIPS, Chart, Tip, line_chart, question_strip
+from page.charts import Chart, curve_ks
 from page.controls import Slider
-from page.sentences import percent, shading_note
+from page.sentences import percent
 from page.space import Call, Example, Options, Run, Space
 
 ABOUT = r"""
@@ -104,70 +103,41 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
     return f"{clause[0].upper()}{clause[1:]}"
 
 
-def by_threshold(runs: Sequence[Run], options: Options) -> Chart:
-    tau = options["tau"]
-    ks = compared_ks(options["k"]) if len(runs) == 1 else [options["k"]]
-    rows, selected = [], []
-    for run in runs:
-        for k in ks:
-            line = f"k = {k}"
-            selected.append(run.chart_row("scores", f"G-Pass@{k}_{tau}", tau=tau, line=line))
-            # The first step, from 0 to 1/k, also requires one correct sample.
-            first = f"G-Pass@{k}_{1 / k}"
-            rows.append(run.chart_row("by_threshold", first, tau=0.0, line=line))
-            for i in range(1, k + 1):
-                key = f"G-Pass@{k}_{i / k}"
-                rows.append(run.chart_row("by_threshold", key, tau=i / k, line=line))
-    shading = shading_note(runs, "by_threshold", options["confidence"])
+def by_threshold(runs: Sequence[Run], options: Options) -> Chart | None:
+    k = options["k"]
+    if k == 1:
+        return None
     return Chart(
         "G-Pass@k by threshold τ",
         "Probability that at least a share τ of k samples is correct: pass@k at small τ, pass^k at "
-        f"τ = 1. {shading} Dashed line: the selected τ.",
-        line_chart(
-            rows,
-            percent_axis("tau", "τ, required share of correct samples"),
-            percent_axis("score"),
-            color="run" if len(runs) > 1 else "line",
-            interpolate="step-before",
-            marked=selected,
-            tips=[Tip("line", "samples drawn"), Tip("tau", "τ", ".3f"), *SCORE_TIPS],
-        ),
+        "τ = 1. Dashed line: the selected τ.",
+        "by_threshold",
+        "by_threshold",
+        {"k": compared_ks(k) if len(runs) == 1 else k, "highlight": options["tau"]},
     )
 
 
-def by_k(runs: Sequence[Run], options: Options) -> Chart:
-    lines = {"pass@": "pass@k: at least one", "pass^": "pass^k: all k"}
-    rows = [
-        run.chart_row("by_k", key, k=int(key[5:]), line=lines[key[:5]])
-        for run in runs
-        for key in run.scores("by_k")
-        if key[:5] in lines and key[5:].isdigit()
-    ]
-    shading = shading_note(runs, "by_k", options["confidence"])
+def by_k(runs: Sequence[Run], options: Options) -> Chart | None:
+    if min(min(run.sample_counts) for run in runs) == 1:
+        return None
     return Chart(
         "pass@k and pass^k by k",
         "Probability that at least one of k samples is correct (pass@k), and that all k are "
-        f"(pass^k). {shading} Dashed line: the selected k.",
-        line_chart(
-            rows,
-            k_axis(max(row["k"] for row in rows)),
-            percent_axis("score"),
-            color="run" if len(runs) > 1 else "line",
-            dash="line",
-            marked=[row for row in rows if row["k"] == options["k"]],
-            tips=[Tip("line", "metric"), Tip("k", "k", "d"), *SCORE_TIPS],
-        ),
+        "(pass^k). Dashed line: the selected k.",
+        "by_k",
+        "by_k",
+        {"metric": ["pass@k", "pass^k"], "highlight": options["k"]},
     )
 
 
 def by_question(runs: Sequence[Run], options: Options) -> Chart:
-    shares = {run.label: run.scores("by_k")["per_question"]["pass@1"] for run in runs}
     return Chart(
         "Share of correct samples per question",
-        "One cell per question, ordered from hardest to easiest. A model that always solves some "
-        "questions and never others has cells at both ends of the scale; one that is equally "
-        "unreliable on all questions has cells of a single color.",
-        question_strip(shares, "share of correct samples"),
+        "A model that always solves some questions and never others has a steep curve; one that is "
+        "equally unreliable on all questions has a flat one.",
+        "by_question",
+        "by_k",
+        {"key": "pass@1"},
     )
 
 

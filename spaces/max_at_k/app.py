@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from page.axes import curve_ks, k_axis, number_axis
-from page.charts import SCORE_TIPS, Chart, Tip, line_chart, question_strip
+from page.charts import Chart, curve_ks
 from page.controls import Slider, TextField, parse_numbers
-from page.sentences import decimal, sentence_per_run, shading_note
+from page.sentences import decimal, sentence_per_run
 from page.space import Call, Example, Options, Run, Space
 
 ABOUT = r"""
@@ -68,42 +67,26 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
     return sentence_per_run(runs, clauses)
 
 
-def by_k(runs: Sequence[Run], options: Options) -> Chart:
-    rows = [
-        run.chart_row("by_k", key, k=int(key[4:]))
-        for run in runs
-        for key in run.scores("by_k")
-        if key.startswith("max@") and key[4:].isdigit()
-    ]
-    shading = shading_note(runs, "by_k", options["confidence"])
+def by_k(runs: Sequence[Run], options: Options) -> Chart | None:
+    if min(min(run.sample_counts) for run in runs) == 1:
+        return None
     return Chart(
         "Max@k by k",
-        "Expected reward of the best of k samples. At k = 1 it is the mean reward. "
-        f"{shading} Dashed line: the selected k.",
-        line_chart(
-            rows,
-            k_axis(max(row["k"] for row in rows)),
-            number_axis("score", None, nice=True, zero=False),
-            color="run",
-            marked=[row for row in rows if row["k"] == options["k"]],
-            tips=[Tip("k", "k", "d"), *SCORE_TIPS],
-        ),
+        "Expected reward of the best of k samples. At k = 1 it is the mean reward. Dashed line: "
+        "the selected k.",
+        "by_k",
+        "by_k",
+        {"metric": "max@k", "highlight": options["k"]},
     )
 
 
 def by_question(runs: Sequence[Run], options: Options) -> Chart:
-    metric = f"Max@{options['k']}"
-    scores = {run.label: run.scores("by_k")["per_question"][f"max@{options['k']}"] for run in runs}
-    lowest = min(min(values) for values in scores.values())
-    highest = max(max(values) for values in scores.values())
-    span = (highest - lowest) or 1.0
-    shares = {label: [(s - lowest) / span for s in values] for label, values in scores.items()}
     return Chart(
-        f"{metric} per question",
-        "One cell per question, in increasing order.",
-        question_strip(
-            shares, f"{metric} (0 %: {decimal(lowest)}, 100 %: {decimal(lowest + span)})"
-        ),
+        f"Max@{options['k']} per question",
+        f"Expected reward of the best of {options['k']} samples of each question.",
+        "by_question",
+        "by_k",
+        {"key": f"max@{options['k']}"},
     )
 
 

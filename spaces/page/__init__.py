@@ -10,12 +10,17 @@ import os
 import shutil
 import sys
 import tempfile
+from pathlib import Path
 
 if sys.platform == "win32":
     raise ImportError(
         "A Space does not run on Windows, which cannot limit the memory and the time of a request "
         "as Linux does. Run it in the Windows Subsystem for Linux, or use the command at-k."
     )
+
+# The package at_k: a bundled Space has its own copy.
+_bundled = Path(__file__).resolve().parent / "lib"
+sys.path.insert(0, str(_bundled if _bundled.exists() else _bundled.parents[2] / "shared"))
 
 # A worker process inherits the folder that its parent made.
 if not os.environ.get("HF_HOME", "").startswith(tempfile.gettempdir()):

@@ -1,21 +1,25 @@
-"""The files that visitors download: scores as JSON, and charts as PNG."""
+"""The files that visitors download: scores and tables of scores, and charts."""
 
 from __future__ import annotations
 
 import json
+import pickle
 import shutil
 import tempfile
 from collections import deque
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import vl_convert
-
-from .charts import sheet
+from .figures import draw
 from .request import Answer
+from .score_tables import FORMATS, table_text
 from .space import Space
 
-_MAX_FOLDERS = 100
+CHART_FORMATS = ("svg", "pdf", "png")
+
+_MAX_FOLDERS = 300
+_ANSWER = "answer.pickle"
 
 
 def result_dict(space: Space, answer: Answer) -> dict[str, Any]:
@@ -30,9 +34,9 @@ def result_dict(space: Space, answer: Answer) -> dict[str, Any]:
 
 
 class Downloads:
-    """A temporary folder for the files of one page, which keeps the latest only.
+    """A temporary folder for the files of one page, which keeps those of the latest answers only.
 
-    Gradio copies a file when the page offers it, so older ones are not needed.
+    Each answer has a folder in it. Charts and tables are written when a visitor asks for them.
     """
 
     def __init__(self, space: Space):
@@ -40,23 +44,45 @@ class Downloads:
         self._root = tempfile.TemporaryDirectory(prefix="downloads-")
         self._folders: deque[Path] = deque()
 
-    def write_scores(self, answer: Answer) -> str:
-        """Write the scores as JSON, and return the path of the file."""
-        file = self._new_folder() / f"{self._space.metric}.json"
-        result = result_dict(self._space, answer)
-        file.write_text(json.dumps(result, indent=1), encoding="utf-8")
-        return str(file)
-
-    def write_charts(self, answer: Answer) -> str:
-        """Write all charts as one PNG image, and return the path of the file."""
-        charts = [chart(answer.runs, answer.options) for chart in self._space.charts]
-        spec = json.dumps(sheet(self._space.title, charts))
-        file = self._new_folder() / f"{self._space.metric}.png"
-        file.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
-        return str(file)
-
-    def _new_folder(self) -> Path:
+    def keep(self, answer: Answer) -> Path:
+        """Write an answer, with its scores as JSON, and return the path of the JSON."""
         self._folders.append(Path(tempfile.mkdtemp(dir=self._root.name)))
         if len(self._folders) > _MAX_FOLDERS:
             shutil.rmtree(self._folders.popleft())
-        return self._folders[-1]
+        folder = self._folders[-1]
+        file = folder / f"{self._space.metric}.json"
+        result = result_dict(self._space, answer)
+        file.write_text(json.dumps(result, indent=1), encoding="utf-8")
+        (folder / _ANSWER).write_bytes(pickle.dumps(replace(answer, samples={})))
+        return file
+
+    def write_table(self, folder: str, name: str) -> str:
+        """Write the table of scores of an answer in a format, and return the path of the file."""
+        answer = self._answer(folder)
+        file = Path(folder) / f"{self._space.metric}.{FORMATS[name]}"
+        file.write_text(table_text(answer, name), encoding="utf-8")
+        return str(file)
+
+    def write_chart(self, folder: str, place: int, file_type: str) -> str:
+        """Write a chart of an answer for a paper, and return the path of the file.
+
+        Args:
+            folder: the folder of the answer.
+            place: the place of the chart in the Space, from 0.
+            file_type: one of `CHART_FORMATS`.
+
+        Raises:
+            ValueError: if the server has removed the answer.
+        """
+        answer = self._answer(folder)
+        chart = self._space.charts[place](answer.runs, answer.options)
+        file = Path(folder) / f"{self._space.metric}-{place + 1}.{file_type}"
+        if chart is not None:
+            draw(chart, answer).save(file)
+        return str(file)
+
+    def _answer(self, folder: str) -> Answer:
+        file = Path(folder) / _ANSWER
+        if not file.exists():
+            raise ValueError("The server has removed this answer. Change a value to score again.")
+        return pickle.loads(file.read_bytes())

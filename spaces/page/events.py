@@ -12,6 +12,7 @@ import gradio as gr
 
 from .controls import Slider
 from .downloads import Downloads
+from .figures import DESKTOP, PHONE, TABLET, WIDTHS, draw
 from .files import sample_file
 from .layout import (
     FILES,
@@ -19,6 +20,7 @@ from .layout import (
     TEXT,
     Layout,
     Shown,
+    page_fingerprint,
     plot_data,
     slider_maximum,
     table_with_headers,
@@ -37,13 +39,14 @@ _PREVIOUS = ["previous"]
 Values = dict[Any, Any]
 """The value of each component, by component: given to a handler, or returned as updates."""
 
-_CLICK_IMAGE = """() => {
-  const image = document.querySelector("#image");
-  setTimeout(() => (image.matches("a, button") ? image : image.querySelector("a, button")).click());
+_CLICK_FILE = """() => {
+  const file = document.querySelector("#file");
+  setTimeout(() => (file.matches("a, button") ? file : file.querySelector("a, button")).click());
 }"""
+_INCHES = f"() => innerWidth < 700 ? {PHONE} : innerWidth < 1150 ? {TABLET} : {DESKTOP}"
 
 
-def connect_events(space: Space, layout: Layout, downloads: Downloads) -> None:
+def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: Downloads) -> None:
     """Connect the components of a page with the handlers, in the current `gr.Blocks`."""
     handlers = Handlers(space, layout, downloads)
     inputs, outputs = layout.inputs, layout.outputs
@@ -59,6 +62,7 @@ def connect_events(space: Space, layout: Layout, downloads: Downloads) -> None:
         inputs.files.delete,
         inputs.files.clear,
         inputs.checker.input,
+        inputs.inches.change,
     ]
     # `input` follows neither the reset button of a slider nor a number that it sets into its range.
     changes += [component.change for component in inputs.controls.values()]
@@ -68,6 +72,7 @@ def connect_events(space: Space, layout: Layout, downloads: Downloads) -> None:
         "show_progress_on": [outputs.result],
     }
     gr.on(changes, handlers.show_scores, values, updated, trigger_mode="always_last", **scoring)
+    blocks.load(None, None, inputs.inches, js=_INCHES, api_visibility="private")
     inputs.source.change(
         handlers.show_source,
         inputs.source,
@@ -78,7 +83,7 @@ def connect_events(space: Space, layout: Layout, downloads: Downloads) -> None:
     for button, example in zip(layout.examples, space.examples, strict=True):
         button.click(
             handlers.for_example(example),
-            inputs.shown,
+            {inputs.shown, inputs.inches},
             [*inputs.components(), *outputs.components()],
             **scoring,
         )
@@ -89,13 +94,14 @@ def connect_events(space: Space, layout: Layout, downloads: Downloads) -> None:
         api_visibility="private",
         show_progress="hidden",
     )
-    layout.image_button.click(
-        handlers.write_image,
-        values,
-        layout.image,
-        api_visibility="private",
-        show_progress_on=[layout.image_button],
-    ).success(None, js=_CLICK_IMAGE, api_visibility="private")
+    writers = {button: handlers.for_table(name) for name, button in layout.table_buttons.items()}
+    for place, output in enumerate(outputs.charts):
+        for name, button in output.buttons.items():
+            writers[button] = handlers.for_chart(place, name)
+    for button, write in writers.items():
+        button.click(
+            write, inputs.shown, layout.file, api_visibility="private", show_progress_on=[button]
+        ).success(None, js=_CLICK_FILE, api_visibility="private")
 
 
 class Handlers:
@@ -118,7 +124,7 @@ class Handlers:
         shown: Shown = values[self._inputs.shown]
         try:
             request = self._request(values)
-            fingerprint = request.fingerprint()
+            fingerprint = page_fingerprint(request, values[self._inputs.inches])
             if fingerprint in (shown.fingerprint, self._running.get(visitor.session_hash)):
                 yield skip
                 return
@@ -128,7 +134,7 @@ class Handlers:
                         yield skip
                         return
                     if isinstance(step, Answer):
-                        yield self._answer_updates(request, step, values)
+                        yield from self._answer_updates(request, step, fingerprint, values)
                     else:
                         yield self._progress_updates(step)
         except ValueError as error:
@@ -150,15 +156,15 @@ class Handlers:
             if self._running.get(visitor.session_hash) == fingerprint:
                 del self._running[visitor.session_hash]
 
-    def for_example(self, example: Example) -> Callable[[Shown, gr.Request], Values]:
+    def for_example(self, example: Example) -> Callable[[Values, gr.Request], Values]:
         """Return the handler of the button of an example."""
 
-        def show_example(shown: Shown, visitor: gr.Request) -> Values:
-            return self._show_example(example, shown, visitor)
+        def show_example(values: Values, visitor: gr.Request) -> Values:
+            return self._show_example(example, values, visitor)
 
         return show_example
 
-    def _show_example(self, example: Example, shown: Shown, visitor: gr.Request) -> Values:
+    def _show_example(self, example: Example, values: Values, visitor: gr.Request) -> Values:
         """Put an example into the inputs and show its scores, at once."""
         options = {control.name: control.value for control in self._space.controls}
         options |= example.options
@@ -178,24 +184,38 @@ class Handlers:
             updates[inputs.table] = {"headers": headers, "data": rows}
         try:
             request = make_request(self._space, example.checker, options, **samples)
-            with self._run(visitor, request.fingerprint()):
+            fingerprint = page_fingerprint(request, values[inputs.inches])
+            with self._run(visitor, fingerprint):
                 answer = score(request)
         except ValueError as error:  # the server is busy
-            return updates | self._problem_updates(str(error), shown)
-        return updates | self._answer_updates(request, answer)
+            return updates | self._problem_updates(str(error), values[inputs.shown])
+        # All at once: Gradio mixes up the table if a second set of updates leaves it out.
+        for step in self._answer_updates(request, answer, fingerprint, values, set_sliders=True):
+            updates |= step
+        return updates
 
     def show_cancelled(self, shown: Shown, visitor: gr.Request) -> Values:
         """Let the running request of a visitor end, and say so."""
         self._running.pop(visitor.session_hash, None)
         return self._problem_updates("The request was cancelled.", shown)
 
-    def write_image(self, values: Values) -> str:
-        """Score the samples, and return the path of an image of the charts."""
-        try:
-            answer = score(self._request(values))
-        except ValueError as error:
-            raise gr.Error(escape(str(error)), print_exception=False) from error
-        return self._downloads.write_charts(answer)
+    def for_table(self, name: str) -> Callable[[Shown], str]:
+        """Return the handler of a button that downloads the table of scores."""
+
+        def write_table(shown: Shown) -> str:
+            with _shown_to_visitor():
+                return self._downloads.write_table(shown.folder, name)
+
+        return write_table
+
+    def for_chart(self, place: int, file_type: str) -> Callable[[Shown], str]:
+        """Return the handler of a button that downloads a chart."""
+
+        def write_chart(shown: Shown) -> str:
+            with _shown_to_visitor():
+                return self._downloads.write_chart(shown.folder, place, file_type)
+
+        return write_chart
 
     def show_source(self, source: str) -> Values:
         """Show the component of the chosen source, and hide the others."""
@@ -238,16 +258,23 @@ class Handlers:
         return {"files": tuple(str(file) for file in files)}
 
     def _answer_updates(
-        self, request: Request, answer: Answer, values: Values | None = None
-    ) -> Values:
-        """Show an answer, and the limited options that were used.
+        self,
+        request: Request,
+        answer: Answer,
+        fingerprint: str,
+        values: Values,
+        set_sliders: bool = False,
+    ) -> Iterator[Values]:
+        """Show an answer and the limited options that were used, and then the charts.
 
         A slider that shows the right value is not set, because the visitor may be moving it.
 
         Args:
             request: the request.
             answer: its answer.
-            values: what the inputs hold, or None if the sliders are to be set.
+            fingerprint: that of the page.
+            values: what the inputs hold.
+            set_sliders: whether to set the sliders in any case.
         """
         view = make_view(self._space, request, answer, self._downloads)
         updates = self._view_updates(view)
@@ -256,10 +283,23 @@ class Handlers:
                 component = self._inputs.controls[control.name]
                 update: dict[str, Any] = {"maximum": slider_maximum(control, answer)}
                 used = answer.options[control.name]
-                if values is None or values[component] != used:
+                if set_sliders or values[component] != used:
                     update["value"] = used
                 updates[component] = gr.update(**update)
-        updates[self._inputs.shown] = Shown.of(request, answer)
+        updates[self._inputs.shown] = Shown.of(fingerprint, request, answer, view.folder)
+        yield updates
+        yield self._chart_updates(view, answer, values[self._inputs.inches])
+
+    def _chart_updates(self, view: View, answer: Answer, inches: float) -> Values:
+        """Draw the charts of an answer."""
+        if inches not in WIDTHS:
+            inches = DESKTOP
+        updates: Values = {}
+        for output, chart in zip(self._outputs.charts, view.charts, strict=True):
+            updates[output.column] = gr.update(visible=chart is not None)
+            if chart is not None:
+                updates[output.caption] = caption_html(chart)
+                updates[output.plot] = plot_data(draw(chart, answer, inches))
         return updates
 
     def _progress_updates(self, progress: Progress | None) -> Values:
@@ -276,7 +316,7 @@ class Handlers:
 
     def _view_updates(self, view: View) -> Values:
         outputs = self._outputs
-        updates: Values = {
+        return {
             outputs.problem: gr.update(visible=False),
             outputs.working: gr.update(visible=False),
             outputs.answer: gr.update(elem_classes=[]),
@@ -286,10 +326,6 @@ class Handlers:
             outputs.scores_file: view.scores_file,
             outputs.code: view.code,
         }
-        for output, chart in zip(outputs.charts, view.charts, strict=True):
-            updates[output.caption] = caption_html(chart)
-            updates[output.plot] = plot_data(chart)
-        return updates
 
     def _problem_updates(self, problem: str, shown: Shown) -> Values:
         """Show a problem above the previous answer, and remember that the answer is not valid."""
@@ -301,3 +337,12 @@ class Handlers:
             outputs.details: gr.update(elem_classes=_PREVIOUS),
             self._inputs.shown: replace(shown, fingerprint=""),
         }
+
+
+@contextmanager
+def _shown_to_visitor() -> Iterator[None]:
+    """Let the page show the message of a ValueError."""
+    try:
+        yield
+    except ValueError as error:
+        raise gr.Error(escape(str(error)), print_exception=False) from error

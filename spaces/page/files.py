@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import at_k
+
 PAGE = Path(__file__).resolve().parent
 _BUNDLE, _CHECKOUT = PAGE.parent, PAGE.parents[1]
 
@@ -16,5 +18,4 @@ def metric_script(name: str) -> Path:
 
 def sample_file(name: str) -> Path:
     """Return the path of a file of samples that the project ships."""
-    bundled = PAGE / "samples" / name
-    return bundled if bundled.exists() else _CHECKOUT / "shared" / "at_k" / "samples" / name
+    return Path(at_k.__file__).parent / "samples" / name

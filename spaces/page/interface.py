@@ -13,6 +13,7 @@ from starlette.middleware import Middleware
 from .body_limit import BodyLimit
 from .downloads import Downloads, result_dict
 from .events import connect_events
+from .figures import DESKTOP, draw
 from .files import PAGE
 from .layout import build_layout, table_with_headers
 from .request import make_request
@@ -49,9 +50,10 @@ def build_page(space: Space) -> gr.Blocks:
     answer = score(request)
     downloads = Downloads(space)
     view = make_view(space, request, answer, downloads)
+    figures = [draw(chart, answer, DESKTOP) if chart else None for chart in view.charts]
     with gr.Blocks(title=space.title, analytics_enabled=False, delete_cache=(600, 3600)) as blocks:
-        layout = build_layout(space, request, answer, view)
-        connect_events(space, layout, downloads)
+        layout = build_layout(space, request, answer, view, figures)
+        connect_events(space, blocks, layout, downloads)
         gr.api(scores_endpoint(space), api_name="scores")
     return blocks
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
+from at_k.charts.figure import Figure
 from gradio.blocks import Block
 from gradio.components.plot import PlotData
 
 from .charts import Chart
 from .controls import Control, Slider, TextField
+from .downloads import CHART_FORMATS
+from .figures import DESKTOP, page_spec
 from .markup import caption_html
 from .request import Answer, Request
 from .samples import MAX_BYTES, MAX_QUESTIONS, MAX_SAMPLES, MAX_SAMPLES_PER_QUESTION
+from .score_tables import FORMATS
 from .space import CHECKERS, Example, Options, Space
 from .view import View
 
@@ -51,22 +54,24 @@ class Shown:
 
     Attributes:
         fingerprint: that of the request whose answer is shown, or "" if a problem is shown.
+        folder: the folder of the answer, see `Downloads`.
         requested: the limited options as the visitor requested them.
         used: the limited options as the sliders show them, which can be lower.
     """
 
     fingerprint: str
+    folder: str
     requested: Options
     used: Options
 
     @classmethod
-    def of(cls, request: Request, answer: Answer) -> Shown:
+    def of(cls, fingerprint: str, request: Request, answer: Answer, folder: str) -> Shown:
         """Return what a page shows for a request and its answer."""
         requested, used = (
             {name: options[name] for name in request.limited_options}
             for options in (request.options, answer.options)
         )
-        return cls(request.fingerprint(), requested, used)
+        return cls(fingerprint, folder, requested, used)
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,7 @@ class Inputs:
         files: the samples as files.
         checker: the choice of the checker.
         controls: the component of each option, by its name.
+        inches: for which width the charts are drawn, one of `WIDTHS`.
         shown: what the page shows, a `Shown`.
     """
 
@@ -89,6 +95,7 @@ class Inputs:
     files: gr.File
     checker: gr.Dropdown
     controls: dict[str, gr.Slider | gr.Textbox]
+    inches: gr.Number
     shown: gr.State
 
     @property
@@ -99,15 +106,28 @@ class Inputs:
     def components(self) -> list[Block]:
         """Return all of them."""
         samples = [self.source, self.table, self.text, self.files]
-        return [*samples, self.checker, *self.controls.values(), self.shown]
+        return [*samples, self.checker, *self.controls.values(), self.inches, self.shown]
 
 
 @dataclass(frozen=True)
 class ChartOutput:
-    """The components that show a chart."""
+    """The components that show a chart.
 
+    Attributes:
+        column: what holds them. Hidden if the runs do not have this chart.
+        caption: the title and the explanation.
+        plot: the chart.
+        buttons: a button for each format of files.
+    """
+
+    column: gr.Column
     caption: gr.HTML
     plot: gr.Plot
+    buttons: dict[str, gr.Button]
+
+    def components(self) -> list[Block]:
+        """Return those that an answer updates."""
+        return [self.column, self.caption, self.plot]
 
 
 @dataclass(frozen=True)
@@ -140,7 +160,7 @@ class Outputs:
 
     def components(self) -> list[Block]:
         """Return all of them."""
-        charts = [part for chart in self.charts for part in (chart.caption, chart.plot)]
+        charts = [part for chart in self.charts for part in chart.components()]
         columns = [self.problem, self.working, self.progress, self.answer, self.details]
         return [*columns, self.result, *charts, self.table, self.scores_file, self.code]
 
@@ -154,25 +174,21 @@ class Layout:
         inputs: the components that hold a request.
         outputs: the components that show an answer.
         cancel: the button that ends a request.
-        image_button: the button that asks for the charts as an image.
-        image: a hidden button that downloads the image.
+        table_buttons: the button of each format of the table of scores.
+        file: a hidden button that downloads a file after it is written.
     """
 
     examples: list[gr.Button]
     inputs: Inputs
     outputs: Outputs
     cancel: gr.Button
-    image_button: gr.Button
-    image: gr.DownloadButton
+    table_buttons: dict[str, gr.Button]
+    file: gr.DownloadButton
 
 
-class ThemedPlot(PlotData):
-    """A plot that Gradio draws in the colors and the width of the page."""
-
-    chart: str = "themed"
-
-
-def build_layout(space: Space, request: Request, answer: Answer, view: View) -> Layout:
+def build_layout(
+    space: Space, request: Request, answer: Answer, view: View, figures: Sequence[Figure | None]
+) -> Layout:
     """Create the components of a page in the current `gr.Blocks`, with the first example on it.
 
     Args:
@@ -180,7 +196,9 @@ def build_layout(space: Space, request: Request, answer: Answer, view: View) -> 
         request: the request of the first example.
         answer: its scores.
         view: what is shown for them.
+        figures: the charts.
     """
+    parts = list(zip(range(1, len(figures) + 1), view.charts, figures, strict=True))
     with gr.Column(elem_id="head"):
         gr.Markdown(f"# {space.title}\n{space.summary}", elem_id="summary")
         with gr.Row(elem_id="examples"):
@@ -193,18 +211,21 @@ def build_layout(space: Space, request: Request, answer: Answer, view: View) -> 
                 cancel = gr.Button("Cancel", size="sm")
             with gr.Column() as answer_column:
                 result = gr.HTML(view.result)
-                charts = [_chart_output(view.charts[0])]
+                charts = [_chart_output(*parts[0])]
         with gr.Column(elem_id="inputs"):
-            inputs = _build_inputs(space, request, answer)
+            inputs = _build_inputs(space, request, answer, view)
         with gr.Column(elem_id="details") as details:
-            charts += [_chart_output(chart) for chart in view.charts[1:]]
+            charts += [_chart_output(*part) for part in parts[1:]]
             gr.HTML("<h3>Scores</h3>")
             table = gr.HTML(view.table)
-            with gr.Row(elem_id="downloads"):
-                scores_file = gr.DownloadButton("Scores as JSON", view.scores_file, elem_id="json")
-                image_button = gr.Button("Charts as PNG", elem_id="png")
-                image = gr.DownloadButton(visible="hidden", elem_id="image")
-            gr.HTML("<h3>Python code for these scores</h3>")
+            with gr.Row(elem_classes="files"):
+                scores_file = gr.DownloadButton("JSON", view.scores_file, size="sm", elem_id="json")
+                table_buttons = {
+                    name: gr.Button(name, size="sm", elem_id=f"scores-{name.lower()}")
+                    for name in FORMATS
+                }
+                file = gr.DownloadButton(visible="hidden", elem_id="file")
+            gr.HTML("<h3>Python code for these scores and charts</h3>")
             code = gr.Code(
                 view.code,
                 language="python",
@@ -226,12 +247,12 @@ def build_layout(space: Space, request: Request, answer: Answer, view: View) -> 
         scores_file=scores_file,
         code=code,
     )
-    return Layout(examples, inputs, outputs, cancel, image_button, image)
+    return Layout(examples, inputs, outputs, cancel, table_buttons, file)
 
 
-def plot_data(chart: Chart) -> PlotData:
+def plot_data(figure: Figure) -> PlotData:
     """Return a chart in the form that `gr.Plot` takes."""
-    return ThemedPlot(type="altair", plot=json.dumps(chart.spec))
+    return PlotData(type="altair", plot=page_spec(figure))
 
 
 def slider_maximum(slider: Slider, answer: Answer) -> float:
@@ -249,7 +270,7 @@ def table_with_headers(space: Space, example: Example) -> list[list[str]]:
     return [[*space.headers, *numbers], *rows]
 
 
-def _build_inputs(space: Space, request: Request, answer: Answer) -> Inputs:
+def _build_inputs(space: Space, request: Request, answer: Answer, view: View) -> Inputs:
     example = space.examples[0]
     source = gr.Radio([TABLE, TEXT, FILES], value=TABLE, label="Samples", elem_id="source")
     headers, *rows = table_with_headers(space, example)
@@ -297,8 +318,15 @@ def _build_inputs(space: Space, request: Request, answer: Answer) -> Inputs:
     controls = {
         control.name: _control_component(control, example, answer) for control in space.controls
     }
-    shown = gr.State(Shown.of(request, answer))
-    return Inputs(source, table, text, files, checker, controls, shown)
+    inches = gr.Number(DESKTOP, visible="hidden", elem_id="inches")
+    fingerprint = page_fingerprint(request, DESKTOP)
+    shown = gr.State(Shown.of(fingerprint, request, answer, view.folder))
+    return Inputs(source, table, text, files, checker, controls, inches, shown)
+
+
+def page_fingerprint(request: Request, inches: float) -> str:
+    """Return a text that is equal for requests for which a page shows the same."""
+    return f"{request.fingerprint()} {inches}"
 
 
 def _column_widths(headers: Sequence[str]) -> list[str | int]:
@@ -310,10 +338,16 @@ def _files_label(space: Space) -> str:
     return "One file, or two to compare" if space.max_files > 1 else "One file"
 
 
-def _chart_output(chart: Chart) -> ChartOutput:
-    caption = gr.HTML(caption_html(chart))
-    plot = gr.Plot(plot_data(chart), show_label=False, elem_classes="chart")
-    return ChartOutput(caption, plot)
+def _chart_output(number: int, chart: Chart | None, figure: Figure | None) -> ChartOutput:
+    with gr.Column(visible=chart is not None, elem_classes="chart-column") as column:
+        caption = gr.HTML(chart and caption_html(chart))
+        plot = gr.Plot(figure and plot_data(figure), show_label=False, elem_classes="chart")
+        with gr.Row(elem_classes="files"):
+            buttons = {
+                name: gr.Button(name.upper(), size="sm", elem_id=f"chart-{number}-{name}")
+                for name in CHART_FORMATS
+            }
+    return ChartOutput(column, caption, plot, buttons)
 
 
 def _control_component(

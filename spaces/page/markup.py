@@ -42,7 +42,7 @@ def progress_html(progress: Progress) -> str:
 
 
 def caption_html(chart: Chart) -> str:
-    """Return the title and the caption of a chart."""
+    """Return the title and the explanation of a chart."""
     return f'<h3>{escape(chart.title)}</h3><p class="caption">{escape(chart.caption)}</p>'
 
 

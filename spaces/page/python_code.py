@@ -1,10 +1,13 @@
-"""The Python code that computes the scores of a page again."""
+"""The Python code that computes the scores of a page and draws its charts again."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
+from .charts import Chart
+from .figures import chart_arguments
 from .request import Answer
 from .space import Call
 
@@ -12,8 +15,14 @@ _MAX_INLINE = 3_000
 """The number of characters above which the code reads samples from the downloaded JSON file."""
 
 
-def python_code(metric: str, answer: Answer) -> str:
-    """Return code that assigns the result of each call to its name: scores, by_k, and so on."""
+def python_code(metric: str, answer: Answer, charts: Sequence[Chart]) -> str:
+    """Return code that assigns the result of each call to its name, and writes the charts.
+
+    Args:
+        metric: the name of the metric.
+        answer: the scores.
+        charts: the charts of the page.
+    """
     several = len(answer.runs) > 1
     # On the Hub, this is the Space itself, from which the metric can be loaded.
     source = os.environ.get("SPACE_ID", metric)
@@ -34,7 +43,24 @@ def python_code(metric: str, answer: Answer) -> str:
         if several:
             expression = f"{{label: {expression} for label, samples in runs.items()}}"
         lines.append(f"{name} = {expression}")
+    lines += ["", 'from at_k import charts  # pip install "evaluate-at-k[charts]"', ""]
+    for place, chart in enumerate(charts, start=1):
+        lines.append(f'{_chart_expression(chart, answer)}.save("{metric}-{place}.pdf")')
     return "\n".join(lines)
+
+
+def _chart_expression(chart: Chart, answer: Answer) -> str:
+    """Return the expression of a call of a function of `at_k.charts`."""
+    results, sweep = chart.call, answer.calls[chart.call].sweep
+    if sweep is not None:
+        results = f"dict(zip({sweep[1]!r}, {{}}))"
+        if len(answer.runs) > 1:
+            found = results.format("found")
+            results = f"{{label: {found} for label, found in {chart.call}.items()}}"
+        else:
+            results = results.format(chart.call)
+    arguments = [f"{name}={value!r}" for name, value in chart_arguments(chart, answer).items()]
+    return f"charts.{chart.function}({', '.join([results, *arguments])})"
 
 
 def _call_expression(metric: str, call: Call) -> str:

@@ -68,6 +68,7 @@ class Answer:
         options: the options that were used. Those that are limited by the number of samples may be
             lower than requested.
         samples: the samples of each run, by its label.
+        checker: the name of the checker, or None if the samples have no references.
         warnings: what `compute` warned of, without repetitions.
     """
 
@@ -75,6 +76,7 @@ class Answer:
     calls: dict[str, Call]
     options: Options
     samples: dict[str, Samples]
+    checker: str | None = None
     warnings: tuple[str, ...] = ()
 
 

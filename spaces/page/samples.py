@@ -7,7 +7,10 @@ from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .reading import PER_QUESTION, USUAL_NAMES, SelectionError, as_outcome, read_questions
+from at_k.readers.cells import as_outcome
+from at_k.readers.names import PER_QUESTION, USUAL_NAMES, SelectionError
+from at_k.readers.questions import read_questions
+
 from .request import Request, Samples
 
 MAX_BYTES = 2 << 20

@@ -9,6 +9,10 @@ from .space import Run
 
 def percent(share: float) -> str:
     """Return a share in percent: "12 %", with a decimal below 1 % and above 99 %."""
+    if 0 < share < 0.0005:
+        return "less than 0.1 %"
+    if 0.9995 <= share < 1:
+        return "more than 99.9 %"
     is_extreme = 0 < share < 0.01 or 0.99 < share < 1
     return f"{100 * share:.1f} %" if is_extreme else f"{100 * share:.0f} %"
 
@@ -67,24 +71,3 @@ def interval_notes(runs: Sequence[Run], keys: Sequence[str], confidence: float) 
 
 def _names(keys: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(keys))
-
-
-def shading_note(runs: Sequence[Run], call: str, confidence: float) -> str:
-    """Return the sentence of a caption that says what the shaded areas are.
-
-    Args:
-        runs: the runs in the chart.
-        call: the name of the call that gave the scores, with `interval="auto"`.
-        confidence: the confidence level.
-    """
-    level = percent(confidence)
-    by_run = {}
-    for run in runs:
-        scores = run.scores(call)
-        keys = [key.removesuffix("_lo") for key in scores if key.endswith("_lo") and "/" not in key]
-        methods = {run.interval_method(key, call).partition(":")[0] for key in keys}
-        meanings = {_MEANINGS[method].format(level=level) for method in methods}
-        by_run[run.label] = " or ".join(sorted(meanings))
-    if len(set(by_run.values())) == 1:
-        return f"Shaded: {by_run[runs[0].label]}."
-    return f"Shaded: {'; '.join(f'{meaning} ({label})' for label, meaning in by_run.items())}."

@@ -84,21 +84,6 @@ class Run:
         scores = self.scores(call)
         return scores.get(f"{key}_interval", "posterior" if f"{key}_lo" in scores else "")
 
-    def chart_row(self, call: str, key: str, **columns: Any) -> dict[str, Any]:
-        """Return a row of data for a chart: the score of a key, and its limits if it has them.
-
-        Args:
-            call: the name of the call that gave the score.
-            key: the key of the score.
-            **columns: more columns of the row.
-        """
-        scores = self.scores(call)
-        row = {"run": self.label, "score": scores[key]}
-        for column in ("lo", "hi"):
-            if f"{key}_{column}" in scores:
-                row[column] = scores[f"{key}_{column}"]
-        return row | columns
-
     def groups(self, call: str = "scores") -> list[str]:
         """Return the groups that have scores, in the order of the keys."""
         keys = [key for key in self.scores(call) if "/" in key]
@@ -120,7 +105,7 @@ class Space:
         calls: returns the calls of `compute` by name, given the options and the smallest number of
             samples of a question. The call named "scores" fills the table of scores.
         sentence: returns the result in words, as plain text. The page emphasizes numbers in it.
-        charts: functions that return the charts.
+        charts: functions that return the charts, or None for one that these runs do not have.
         row_noun: what a row of the table is.
         cell_noun: what a cell of the table is.
         has_references: whether samples can be checked against references.
@@ -136,7 +121,7 @@ class Space:
     controls: list[Control]
     calls: Callable[[Options, int], dict[str, Call]]
     sentence: Callable[[Sequence[Run], Options], str]
-    charts: tuple[Callable[[Sequence[Run], Options], Chart], ...]
+    charts: tuple[Callable[[Sequence[Run], Options], Chart | None], ...]
     row_noun: str = "question"
     cell_noun: str = "sample"
     has_references: bool = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from .charts import Chart
 from .controls import Slider
@@ -29,17 +30,22 @@ class View:
 
     Attributes:
         result: HTML with the result in words, and a note on the samples.
-        charts: the charts, in the order of the Space.
+        charts: the charts, in the order of the Space. None if the runs do not have one.
         table: HTML with the table of scores.
         scores_file: the path of the scores as JSON.
         code: Python code that computes the scores again.
     """
 
     result: str
-    charts: list[Chart]
+    charts: list[Chart | None]
     table: str
     scores_file: str
     code: str
+
+    @property
+    def folder(self) -> str:
+        """The folder of the answer, see `Downloads`."""
+        return str(Path(self.scores_file).parent)
 
 
 def make_view(space: Space, request: Request, answer: Answer, downloads: Downloads) -> View:
@@ -52,12 +58,13 @@ def make_view(space: Space, request: Request, answer: Answer, downloads: Downloa
             notes += _exact_match_notes(space, samples)
     notes += [*_unscored_notes(space, samples), *answer.warnings]
     notes += _lowered_notes(space, request, answer)
+    charts = [chart(answer.runs, answer.options) for chart in space.charts]
     return View(
         result=result_html(space.sentence(answer.runs, answer.options), " ".join(notes)),
-        charts=[chart(answer.runs, answer.options) for chart in space.charts],
+        charts=charts,
         table=score_table_html(answer.runs, answer.options),
-        scores_file=downloads.write_scores(answer),
-        code=python_code(space.metric, answer),
+        scores_file=str(downloads.keep(answer)),
+        code=python_code(space.metric, answer, [chart for chart in charts if chart]),
     )
 
 

@@ -146,7 +146,8 @@ def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
             for label, run in samples.items()
         ]
     messages = dict.fromkeys(str(warning.message) for warning in caught)
-    return Answer(runs, calls, options, samples, tuple(messages))
+    used = request.checker if has_references else None
+    return Answer(runs, calls, options, samples, used, tuple(messages))
 
 
 def _compute(metric: evaluate.Metric, given: dict[str, Any], call: Call) -> Any:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from page.axes import number_axis
-from page.charts import COLORS, Chart, Tip, line_chart, question_strip
+from page.charts import Chart
 from page.controls import Slider
 from page.sentences import decimal, sentence_per_run
-from page.space import Call, Example, Options, Run, Scores, Space
+from page.space import Call, Example, Options, Run, Space
 
 ABOUT = r"""
 A grader rates how well each statement of an answer is supported: *fully* (1), *mostly* (0.9),
@@ -61,61 +60,28 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
     return sentence_per_run(runs, clauses)
 
 
-def lines_of(runs: Sequence[Run]) -> list[str]:
-    """Return the lines of the chart: the mean, and if there are few answers, each of them."""
-    answers = len(runs[0].sample_counts)
-    if len(runs) > 1 or not 1 < answers < len(COLORS):
-        return ["mean"]
-    return ["mean", *(f"answer {number}" for number in range(1, answers + 1))]
-
-
-def score_of(line: str, scores: Scores) -> float:
-    """Return the score that a line shows."""
-    if line == "mean":
-        return scores["score_agg"]
-    number = int(line.removeprefix("answer "))
-    return scores["per_question"]["score_agg"][number - 1]
-
-
 def by_temperature(runs: Sequence[Run], options: Options) -> Chart:
-    rows, selected = [], []
-    for run in runs:
-        results = dict(zip(TEMPERATURES, run.results["by_temperature"], strict=True))
-        for line in lines_of(runs):
-            columns = {"run": run.label, "line": line}
-            for temperature, scores in results.items():
-                score = score_of(line, scores)
-                rows.append({**columns, "temperature": temperature, "score": score})
-            score = score_of(line, run.scores())
-            selected.append({**columns, "temperature": options["temperature"], "score": score})
-    ticks = [0.1, 0.3, 0.5, 0.7, 0.9, 1.0]
     return Chart(
         "Score by temperature",
         "At a low temperature a single low verdict lowers the score of an answer, at a high "
         "temperature a single high verdict raises it. Dashed line: the selected temperature.",
-        line_chart(
-            rows,
-            number_axis(
-                "temperature", "temperature, from strict to lenient", ticks, domain=[0.1, 1.0]
-            ),
-            number_axis("score", None, domain=[0, 1]),
-            color="line" if len(runs) == 1 else "run",
-            marked=selected,
-            tips=[
-                Tip("line", "answer"),
-                Tip("temperature", "temperature", ".2f"),
-                Tip("score", "score", ".4f"),
-            ],
-        ),
+        "by_parameter",
+        "by_temperature",
+        {
+            "key": "score_agg",
+            "parameter": "temperature, from strict to lenient",
+            "highlight": options["temperature"],
+        },
     )
 
 
 def by_answer(runs: Sequence[Run], options: Options) -> Chart:
-    scores = {run.label: run.scores()["per_question"]["score_agg"] for run in runs}
     return Chart(
         "Score per answer",
-        "One cell per answer, in increasing order, at the selected temperature.",
-        question_strip(scores, "score"),
+        "The score of each answer at the selected temperature.",
+        "by_question",
+        "scores",
+        {"key": "score_agg"},
     )
 
 

@@ -11,6 +11,8 @@ from conftest import ROOT
 
 SCREENSHOTS = Path(os.environ.get("SCREENSHOTS", ROOT / "build" / "screenshots"))
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+TABLET = {"width": 1024, "height": 768}
+CHART = ".chart svg.marks"
 
 
 @contextlib.contextmanager
@@ -32,7 +34,7 @@ def opened(browser, space, viewport=DESKTOP, scheme="light"):
     page.on("console", check_message)
     page.on("request", check_request)
     page.goto(space.url)
-    page.wait_for_selector("canvas")
+    page.wait_for_selector(CHART)
     try:
         yield page
     finally:
@@ -104,8 +106,24 @@ def upload(page, *files):
     page.set_input_files("#files input[type=file]", list(files))
 
 
-def has_one_color(canvas):
-    """Return whether a chart is blank, up to the color of its background."""
-    look = """canvas => new Set(new Uint32Array(canvas.getContext("2d")
-        .getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size < 3"""
-    return canvas.evaluate(look)
+def chart_texts(page):
+    """Return the text of each chart that the page shows."""
+    return [chart.text_content() for chart in page.locator(f"{CHART}:visible").all()]
+
+
+def smallest_text(page):
+    """Return the size of the text in the smallest chart, in pixels of the screen."""
+    return page.evaluate(
+        """charts => Math.min(...[...document.querySelectorAll(charts)].map(
+            chart => 8 * chart.getBoundingClientRect().width / chart.viewBox.baseVal.width))""",
+        CHART,
+    )
+
+
+def wait_for_charts(page, text):
+    """Wait until a chart contains a text. Charts are drawn after the scores are shown."""
+    page.wait_for_function(
+        "([charts, text]) => [...document.querySelectorAll(charts)].some("
+        "chart => chart.textContent.includes(text))",
+        arg=[CHART, text],
+    )

@@ -13,7 +13,8 @@ from conftest import ROOT
 from hub import Hub
 
 NAMES = sorted(path.parent.name for path in (ROOT / "spaces").glob("*/app.py"))
-SAMPLES = ROOT / "shared" / "at_k" / "samples"
+PACKAGE = ROOT / "shared" / "at_k"
+SAMPLES = PACKAGE / "samples"
 
 
 def bundle(name, target):
@@ -22,11 +23,12 @@ def bundle(name, target):
 
 
 def run(code, folder, **environment):
-    """Return what the code prints in a folder, in a process that cannot import at_k."""
+    """Return what the code prints in a folder, in a process without the path of this project."""
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     result = subprocess.run(
-        [sys.executable, "-c", f"import sys\nsys.modules['at_k'] = None\n{code}"],
+        [sys.executable, "-c", code],
         cwd=folder,
-        env=os.environ | environment,
+        env=inherited | environment,
         capture_output=True,
         text=True,
         timeout=120,
@@ -51,14 +53,13 @@ def test_the_root_has_the_files_of_the_metric_the_app_and_one_folder(space):
         assert (space / path.name).read_bytes() == path.read_bytes()
 
 
-def test_the_code_of_the_page_is_unchanged_but_for_the_reader(space):
+def test_the_code_of_the_page_and_of_the_package_is_unchanged(space):
     pages = [path for path in (ROOT / "spaces" / "page").iterdir() if path.is_file()]
-    changed = [
-        path.name
-        for path in pages
-        if (space / "page" / path.name).read_bytes() != path.read_bytes()
-    ]
-    assert changed == ["reading.py"]
+    for path in pages:
+        assert (space / "page" / path.name).read_bytes() == path.read_bytes()
+    for path in PACKAGE.rglob("*.py"):
+        copy = space / "page" / "lib" / "at_k" / path.relative_to(PACKAGE)
+        assert copy.read_bytes() == path.read_bytes()
     app = ROOT / "spaces" / space.name / "app.py"
     assert (space / "app.py").read_bytes() == app.read_bytes()
 
@@ -85,13 +86,13 @@ def test_every_link_of_the_card_leads_somewhere(space):
             assert (space / link).is_file()
 
 
-def test_the_bundled_reader_reads_as_the_command_does(tmp_path):
+def test_the_bundled_package_reads_as_the_command_does(tmp_path):
     assert bundle("gpassk", tmp_path / "space").returncode == 0
     path = SAMPLES / "smollm2_cool.jsonl"
     code = f"""
 import json
 from page.files import sample_file
-from page.reading import read_questions
+from at_k.readers.questions import read_questions
 found = read_questions({str(path)!r})
 assert sample_file({path.name!r}).is_relative_to({str(tmp_path)!r})
 print(json.dumps(vars(found)))
@@ -113,6 +114,8 @@ print(metric_script("gpassk"), sample_file("smollm2_warm.jsonl"), sep="\\n")
 def test_a_metric_loads_from_its_space_on_the_hub(tmp_path):
     assert bundle("gpassk", tmp_path / "space").returncode == 0
     code = """
+import sys
+sys.modules["at_k"] = None  # the metric needs no other files
 import evaluate
 metric = evaluate.load("someone/gpassk")
 print(metric.compute(predictions=[[1, 0]], k=1, include="pass@k"))

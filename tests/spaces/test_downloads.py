@@ -11,25 +11,40 @@ pytest_plugins = ["space_fixtures"]
 
 
 def test_the_downloads_are_the_charts_and_the_scores_that_the_code_gives(
-    browser, space, monkeypatch
+    browser, space, monkeypatch, tmp_path
 ):
     with opened(browser, space) as page:
         with page.expect_download() as download:
             page.click("#json")
         result = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
-        with page.expect_download() as download:
-            page.click("#png")
-        assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG")
-        assert download.value.suggested_filename == f"{space.name}.png"
-        shutil.copyfile(download.value.path(), screenshot_file(f"{space.name}-download"))
+        for name, start in {"svg": b"<svg", "pdf": b"%PDF", "png": b"\x89PNG"}.items():
+            file = downloaded(page, f"#chart-1-{name}", f"{space.name}-1.{name}")
+            assert file.read_bytes().startswith(start)
+        shutil.copyfile(file, screenshot_file(f"{space.name}-download"))
+        table = downloaded(page, "#scores-csv", f"{space.name}.csv").read_text()
+        latex = downloaded(page, "#scores-latex", f"{space.name}.tex").read_text()
+        markdown = downloaded(page, "#scores-markdown", f"{space.name}.md").read_text()
         shown = scores(page)
         code = shown_code(page)
     (label, first_scores), *_ = result["scores"].items()
     key = next(iter(first_scores))
     assert f"{first_scores[key]:.4f}" in shown
+    assert f"{label},,{key},{first_scores[key]}" in table
+    assert r"\toprule" in latex
+    assert f"| {key} |" in markdown or f" {key} (" in markdown
+    monkeypatch.chdir(tmp_path)
     names = run_code(code, space, monkeypatch)
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".pdf"]
     for call in result.keys() - {"metric", "options", "samples"}:
         assert json.loads(json.dumps(names[call])) == result[call][label]
+
+
+def downloaded(page, button, name):
+    """Click a button and return the path of the file that the browser gets."""
+    with page.expect_download() as download:
+        page.click(button)
+    assert download.value.suggested_filename == name
+    return Path(download.value.path())
 
 
 def shown_code(page):

@@ -1,0 +1,80 @@
+"""Draw the charts of a page."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from altair.utils import schemapi
+from at_k import charts
+from at_k.charts.figure import Figure
+
+from .charts import Chart
+from .request import Answer
+from .space import Run
+
+PRINT = 3.3
+WIDTHS = PHONE, TABLET, DESKTOP = 3.3, 4.5, 6.6
+"""Widths in inches. The page scales charts to its own width."""
+
+# Altair would validate each part of a chart, which takes longer than all the rest.
+schemapi.disable_debug_mode()
+
+
+def draw(chart: Chart, answer: Answer, inches: float = PRINT) -> Figure:
+    """Return the figure of a chart."""
+    results = {run.label: _results(run, chart, answer) for run in answer.runs}
+    one = next(iter(results.values()))
+    function = getattr(charts, chart.function)
+    return function(
+        results if len(results) > 1 else one, **chart_arguments(chart, answer), width=inches
+    )
+
+
+def chart_arguments(chart: Chart, answer: Answer) -> dict[str, Any]:
+    """Return the arguments of the function of a chart, with those for the caption of the figure."""
+    parameters = inspect.signature(getattr(charts, chart.function)).parameters
+    return {
+        **chart.arguments,
+        **{name: value for name, value in _details(answer).items() if name in parameters},
+    }
+
+
+def page_spec(figure: Figure) -> str:
+    """Return the Vega-Lite specification of a figure as the page shows it: as SVG.
+
+    The style sheet of the page scales SVG to the width of the page, and adapts it to dark mode.
+    """
+    spec = figure.to_dict(validate=False)
+    # Gradio has Vega-Lite 5, and warns of specifications for 6. There is no difference here.
+    del spec["background"], spec["$schema"]
+    spec["usermeta"]["embedOptions"] = {"actions": False, "renderer": "svg"}
+    return json.dumps(spec)
+
+
+def _results(run: Run, chart: Chart, answer: Answer) -> Any:
+    call = answer.calls[chart.call]
+    found = run.results[chart.call]
+    return dict(zip(call.sweep[1], found, strict=True)) if call.sweep else found
+
+
+def _details(answer: Answer) -> dict[str, Any]:
+    """Return what the captions of figures say about the samples."""
+    details: dict[str, Any] = {"n": _sizes(answer.runs)}
+    questions = {len(run.sample_counts) for run in answer.runs}
+    if len(questions) == 1:
+        details["questions"] = questions.pop()
+    if answer.checker is not None:
+        details["checker"] = answer.checker
+    if "confidence" in answer.options:
+        details["confidence"] = answer.options["confidence"]
+    return details
+
+
+def _sizes(runs: Sequence[Run]) -> int | str:
+    """Return the number of samples of a question, such as 8 or "6 to 8"."""
+    counts = [count for run in runs for count in run.sample_counts]
+    fewest, most = min(counts), max(counts)
+    return most if fewest == most else f"{fewest} to {most}"
