@@ -33,3 +33,25 @@ def test_a_space_says_that_it_does_not_run_on_windows(monkeypatch):
     monkeypatch.setattr("sys.platform", "win32")
     with pytest.raises(ImportError, match="does not run on Windows"):
         import page  # noqa: F401
+
+
+SCORES_A_FILE = """
+import sys
+from at_k.cli.command import main
+status = main(sys.argv[1:])
+print(status, [name for name in ("datasets", "evaluate", "pandas", "scipy") if name in sys.modules])
+"""
+
+
+@pytest.mark.parametrize(
+    "row",
+    ['{"samples": ["a", "b", "\\u00e9"], "answer": "b"}', '{"outcomes": [true, false]}'],
+)
+def test_the_command_scores_a_file_without_a_slow_library(row, tmp_path):
+    file = tmp_path / "file.jsonl"
+    file.write_text(row)
+    arguments = ["gpassk", str(file), "--k", "2", "--include", "pass@k"]
+    found = subprocess.run(
+        [sys.executable, "-c", SCORES_A_FILE, *arguments], capture_output=True, text=True
+    )
+    assert found.stdout.splitlines()[-1] == "0 []", found

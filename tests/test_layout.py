@@ -15,6 +15,7 @@ ROOMS = [
     ["scores"],
     ["intervals"],
     ["report", "exchange"],
+    ["computations"],
     ["metric", "functions"],
     ["loading"],
     ["readers"],

@@ -13,33 +13,10 @@
 # limitations under the License.
 """Bayes@N and avg@N: the mean reward of the samples, and its uncertainty."""
 
-from concurrent.futures import Executor
-
 import datasets
 import evaluate
 
-from .kernel import (
-    INTERVALS,
-    Checker,
-    PosteriorIntervals,
-    Report,
-    SampledMetric,
-    Scores,
-    are_real_rewards,
-    bayes_moments,
-    category_rewards,
-    check_bounds,
-    check_categories,
-    check_clusters,
-    check_interval,
-    check_prior_outcomes,
-    check_rewards,
-    max_scores,
-    number_of_samples,
-    real_rewards,
-    require_categories,
-    reward_intervals,
-)
+from .kernel import BAYES_AT_N, SampledMetric
 
 _CITATION = """\
 @inproceedings{hariri2026dontpassk,
@@ -151,6 +128,9 @@ Examples:
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class BayesAtN(SampledMetric):
+    computation = BAYES_AT_N
+    _compute = staticmethod(BAYES_AT_N.results)
+
     def _info(self):
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
@@ -167,65 +147,3 @@ class BayesAtN(SampledMetric):
                 "https://github.com/mohsenhariri/scorio",
             ],
         )
-
-    accepts_labels = True
-
-    def validate(self, outcomes):
-        # A float may be a real reward: that depends on w.
-        return outcomes if outcomes.values.dtype.kind == "f" else require_categories(outcomes)
-
-    def _compute(
-        self,
-        predictions,
-        references,
-        w: list[float] | None = None,
-        R0: list[list[int]] | None = None,
-        categories: list[str] | None = None,
-        check_correct_fn: Checker = "exact_match",
-        num_proc: int | None = None,
-        executor: Executor | None = None,
-        timeout: float | None = None,
-        confidence: float | None = 0.95,
-        interval: str | None = None,
-        clusters: list[str] | None = None,
-        bounds: tuple[float, float] | None = None,
-        groups: list[str] | None = None,
-        return_per_question: bool = False,
-        keys: str = "exact",
-    ):
-        # Validate everything that does not depend on outcomes first.
-        labels = check_categories(categories)
-        category_values = check_rewards(w, labels)
-        prior = check_prior_outcomes(R0, len(predictions), len(category_values))
-        limits = check_bounds(bounds)
-        requested = check_interval(interval, confidence, INTERVALS)
-        cluster_index = check_clusters(clusters, requested, confidence, len(predictions))
-        # Both scores are the centers of their intervals, so mu would repeat them.
-        fields = ("sigma", "lo", "hi")
-        report = Report(len(predictions), groups, confidence, return_per_question, keys, fields)
-
-        outcomes = self.outcomes(
-            predictions, references, check_correct_fn, num_proc, executor, timeout, labels
-        )
-        n = number_of_samples(outcomes.n)
-        # Both scores estimate the mean reward, which is Max@1.
-        ks = {f"bayes@{n}": 1, f"avg@{n}": 1}
-        if are_real_rewards(outcomes, w, R0, categories):
-            rewards, method = real_rewards(outcomes), requested
-            scores = max_scores(rewards, ks)
-        else:
-            rewards = category_rewards(outcomes, category_values, prior)
-            method = "posterior" if interval is None else requested
-            check_clusters(clusters, method, confidence, len(predictions))
-            moments = bayes_moments(rewards, *ks)
-            scores = Scores(moments.keys, moments.inverse, moments.mean)
-            if confidence is None or method == "posterior":
-                return report.of(scores, PosteriorIntervals(moments, limits))
-        if confidence is None:
-            return report.of(scores)
-        range_of_mean = (
-            max(float(rewards.levels.min()), limits[0]),
-            min(float(rewards.levels.max()), limits[1]),
-        )
-        _, intervals = reward_intervals(rewards, ks, method, range_of_mean, cluster_index)
-        return report.of(scores, intervals, name_methods=method == "auto")

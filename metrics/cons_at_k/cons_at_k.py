@@ -13,49 +13,10 @@
 # limitations under the License.
 """cons@k, avg@n, pass@k, maj@k and vote@k: scores of a majority of the samples."""
 
-from concurrent.futures import Executor
-
 import datasets
 import evaluate
-import numpy as np
 
-from .kernel import (
-    BinaryFamily,
-    Checker,
-    EstimatedScore,
-    IntervalMethod,
-    JoinedIntervals,
-    PosteriorIntervals,
-    QuestionIntervals,
-    Report,
-    SampledMetric,
-    Scores,
-    VarianceIntervals,
-    check_clusters,
-    check_flag,
-    check_interval,
-    check_ks,
-    check_prior,
-    check_samples,
-    choose_interval,
-    consensus_estimator,
-    consensus_moments,
-    consensus_scores,
-    count_answers,
-    flat_samples,
-    given_per_question,
-    has_references,
-    mean_shares,
-    method_with_prior,
-    more_than_half,
-    number_of_samples,
-    one_column_each,
-    read_answers,
-    require_shares,
-    share_variances,
-    vote_at_k,
-    vote_variances,
-)
+from .kernel import CONS_AT_K, SampledMetric
 
 _CITATION = """\
 @misc{wang2022selfconsistency,
@@ -146,11 +107,12 @@ Examples:
     0.5333333333333333
 """
 
-_INTERVALS = ("posterior", "sampling", "questions", "auto")
-
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class ConsAtK(SampledMetric):
+    computation = CONS_AT_K
+    _compute = staticmethod(CONS_AT_K.results)
+
     def _info(self):
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
@@ -167,87 +129,3 @@ class ConsAtK(SampledMetric):
                 "https://github.com/AISBench/benchmark",
             ],
         )
-
-    def validate(self, outcomes):
-        return require_shares(outcomes)
-
-    def _compute(
-        self,
-        predictions,
-        references,
-        k: int | list[int] | None = None,
-        merge_right: bool = True,
-        check_correct_fn: Checker = "exact_match",
-        num_proc: int | None = None,
-        executor: Executor | None = None,
-        timeout: float | None = None,
-        confidence: float | None = None,
-        interval: str | None = None,
-        clusters: list[str] | None = None,
-        alpha0: float = 1.0,
-        beta0: float = 1.0,
-        band: bool = False,
-        groups: list[str] | None = None,
-        return_per_question: bool = False,
-        keys: str = "exact",
-    ):
-        # Validate everything that does not depend on outcomes first.
-        merge_right = check_flag("merge_right", merge_right)
-        prior = check_prior(alpha0, beta0)
-        interval = check_interval(interval, confidence, _INTERVALS)
-        method = method_with_prior(interval, None if prior == (1, 1) else "alpha0, beta0")
-        cluster_index = check_clusters(clusters, method, confidence, len(predictions))
-        report = Report(len(predictions), groups, confidence, return_per_question, keys, band=band)
-        requested = check_ks(k)
-        check_samples(requested or [], given_per_question(predictions))
-
-        outcomes = self.outcomes(
-            predictions, references, check_correct_fn, num_proc, executor, timeout
-        )
-        correct = more_than_half(outcomes)
-        counts = correct.counts()
-        check_samples(requested or [], counts.n)  # the checker may leave samples unscored
-        n = number_of_samples(counts.n)
-        ks = {str(k): k for k in requested} if requested else {n: None}  # None: all n samples
-        scores = consensus_scores(ks, n)
-        values = {
-            key: score.estimate(*counts.unique)[counts.inverse] for key, score in scores.items()
-        }
-        same_questions = confidence is not None and method in ("sampling", "auto")
-        estimated: dict[str, EstimatedScore] = {}  # of more than the counts of correct samples
-        if outcomes.values.dtype.kind == "f":
-            key = f"accuracy ({n} runs average)"
-            values[key] = mean_shares(outcomes)
-            if same_questions:
-                estimated[key] = EstimatedScore(values[key], share_variances(outcomes), counts.n)
-        if has_references(references):
-            answers = read_answers(flat_samples(predictions)[0], check_correct_fn)
-            votes = count_answers(correct, answers, merge_right)
-            for name, size in ks.items():
-                drawn = counts.n if size is None else size
-                key = f"vote@{name}"
-                values[key] = vote_at_k(votes, drawn)
-                if same_questions:
-                    variances = vote_variances(votes, drawn)
-                    estimated[key] = EstimatedScore(values[key], variances, counts.n / drawn)
-        points = Scores(
-            one_column_each(values),
-            np.arange(len(counts.n)),
-            np.stack([*values.values()], axis=1),
-        )
-        if confidence is None:
-            return report.of(points)
-        intervals: IntervalMethod
-        if method == "posterior":
-            moments = consensus_moments(scores, counts, prior)
-            intervals = PosteriorIntervals(moments, (0.0, 1.0))
-        elif method == "questions":
-            intervals = QuestionIntervals(values, (0.0, 1.0), cluster_index)
-        else:
-            family = BinaryFamily(counts, *consensus_estimator(scores), {})
-            intervals = JoinedIntervals(
-                choose_interval(family, method, cluster_index),
-                VarianceIntervals(estimated, counts.n, cluster_index),
-                estimated,
-            )
-        return report.of(points, intervals, name_methods=interval == "auto")

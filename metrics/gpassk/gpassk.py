@@ -13,34 +13,10 @@
 # limitations under the License.
 """G-Pass@k, pass@k and pass^k: how often some, most or all of k samples are correct."""
 
-from concurrent.futures import Executor
-
 import datasets
 import evaluate
 
-from .kernel import (
-    INTERVALS,
-    PASS_FAMILY,
-    Checker,
-    Report,
-    SampledMetric,
-    ScoreOptions,
-    as_list,
-    check_clusters,
-    check_interval,
-    check_ks,
-    check_lam,
-    check_names,
-    check_powers,
-    check_prior,
-    check_tau,
-    choose_ks,
-    given_per_question,
-    method_with_prior,
-    pass_intervals,
-    pass_scores,
-    scores_by_name,
-)
+from .kernel import GPASSK, SampledMetric
 
 _CITATION = """\
 @misc{liu2024llmscapablestablereasoning,
@@ -153,12 +129,12 @@ Examples:
     pass@2_interval sampling
 """
 
-_DEFAULT_K = (4, 8, 16)
-_DEFAULT_INCLUDE = ("G-Pass@k", "mG-Pass@k")
-
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class Gpassk(SampledMetric):
+    computation = GPASSK
+    _compute = staticmethod(GPASSK.results)
+
     def _info(self):
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
@@ -175,61 +151,3 @@ class Gpassk(SampledMetric):
                 "https://github.com/open-compass/GPassK",
             ],
         )
-
-    def validate(self, outcomes):
-        return outcomes.counts()
-
-    def _compute(
-        self,
-        predictions,
-        references,
-        k: int | list[int] | None = None,
-        thresholds: float | list[float] | tuple[float, ...] = (0.25, 0.5, 0.75, 1.0),
-        include: str | list[str] | None = None,
-        lam: float = 0.5,
-        weights: list[float] | None = None,
-        pass_power: float = 0.5,
-        unanimous_power: float = 0.5,
-        check_correct_fn: Checker = "exact_match",
-        num_proc: int | None = None,
-        executor: Executor | None = None,
-        timeout: float | None = None,
-        confidence: float | None = None,
-        interval: str | None = None,
-        clusters: list[str] | None = None,
-        alpha0: float = 1.0,
-        beta0: float = 1.0,
-        band: bool = False,
-        groups: list[str] | None = None,
-        return_per_question: bool = False,
-        keys: str = "exact",
-    ):
-        # Validate everything that does not depend on outcomes first.
-        include = check_names(
-            "include", _DEFAULT_INCLUDE if include is None else include, PASS_FAMILY
-        )
-        taus = [check_tau(tau) for tau in as_list("thresholds", thresholds)]
-        powers = check_powers(pass_power, unanimous_power)
-        options = ScoreOptions(taus, check_lam(lam), weights, powers)
-        if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & {*include}:
-            raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
-        prior = check_prior(alpha0, beta0)
-        interval = check_interval(interval, confidence, INTERVALS)
-        method = method_with_prior(interval, None if prior == (1, 1) else "alpha0, beta0")
-        cluster_index = check_clusters(clusters, method, confidence, len(predictions))
-        report = Report(len(predictions), groups, confidence, return_per_question, keys, band=band)
-        allow_above_n = confidence is not None and method in ("hierarchical", "auto")
-        requested, given = check_ks(k), given_per_question(predictions)
-        ks = choose_ks(requested, _DEFAULT_K, given, allow_above_n)
-        scores = scores_by_name(include, ks, options)
-
-        counts = self.outcomes(
-            predictions, references, check_correct_fn, num_proc, executor, timeout
-        )
-        if (counts.n < given).any():  # the checker left samples unscored
-            ks = choose_ks(requested, _DEFAULT_K, counts.n, allow_above_n)
-            scores = scores_by_name(include, ks, options)
-        if confidence is None:
-            return report.of(pass_scores(counts, scores))
-        found = pass_intervals(counts, scores, method, prior, cluster_index)
-        return report.of(*found, name_methods=interval == "auto")

@@ -13,41 +13,10 @@
 # limitations under the License.
 """Max@k: the expected reward of the best of k samples."""
 
-from concurrent.futures import Executor
-
 import datasets
 import evaluate
 
-from .kernel import (
-    INTERVALS,
-    Checker,
-    JoinedIntervals,
-    Report,
-    SampledMetric,
-    Tail,
-    are_real_rewards,
-    as_list,
-    category_rewards,
-    check_bounds,
-    check_categories,
-    check_clusters,
-    check_interval,
-    check_ks,
-    check_names,
-    check_prior_outcomes,
-    check_rewards,
-    check_samples,
-    check_thresholds,
-    choose_ks,
-    given_per_question,
-    join_scores,
-    max_scores,
-    method_with_prior,
-    real_rewards,
-    reward_intervals,
-    tail_intervals,
-    tail_scores,
-)
+from .kernel import MAX_AT_K, SampledMetric
 
 _CITATION = """\
 @misc{bagirov2025bestofnworlds,
@@ -152,12 +121,12 @@ Examples:
     max@2_interval sampling
 """
 
-_DEFAULT_K = (4, 8, 16)
-_SCORES = ("Max@k", "TailPass@k")
-
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class MaxAtK(SampledMetric):
+    computation = MAX_AT_K
+    _compute = staticmethod(MAX_AT_K.results)
+
     def _info(self):
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
@@ -174,77 +143,3 @@ class MaxAtK(SampledMetric):
                 "https://arxiv.org/abs/2505.15201",
             ],
         )
-
-    accepts_labels = True
-
-    def validate(self, outcomes):
-        return outcomes  # any number is a category or a reward
-
-    def _compute(
-        self,
-        predictions,
-        references,
-        k: int | list[int] | None = None,
-        w: list[float] | None = None,
-        R0: list[list[int]] | None = None,
-        include: str | list[str] | None = None,
-        thresholds: float | list[float] | tuple[float, ...] = (0.25, 0.5, 0.75, 1.0),
-        categories: list[str] | None = None,
-        check_correct_fn: Checker = "exact_match",
-        num_proc: int | None = None,
-        executor: Executor | None = None,
-        timeout: float | None = None,
-        confidence: float | None = None,
-        interval: str | None = None,
-        clusters: list[str] | None = None,
-        bounds: tuple[float, float] | None = None,
-        band: bool = False,
-        groups: list[str] | None = None,
-        return_per_question: bool = False,
-        keys: str = "exact",
-    ):
-        # Validate everything that does not depend on outcomes first.
-        labels = check_categories(categories)
-        category_values = check_rewards(w, labels)
-        prior = check_prior_outcomes(R0, len(predictions), len(category_values))
-        limits = None if bounds is None else check_bounds(bounds)
-        include = check_names("include", "Max@k" if include is None else include, _SCORES)
-        taus = check_thresholds(as_list("thresholds", thresholds))
-        interval = check_interval(interval, confidence, INTERVALS)
-        method = method_with_prior(interval, "R0" if prior.any() else None)
-        cluster_index = check_clusters(clusters, method, confidence, len(predictions))
-        report = Report(len(predictions), groups, confidence, return_per_question, keys, band=band)
-        allow_above_n = confidence is not None and method in ("hierarchical", "auto")
-        requested, given = check_ks(k), given_per_question(predictions)
-        ks = choose_ks(requested, _DEFAULT_K, given, allow_above_n)
-
-        outcomes = self.outcomes(
-            predictions, references, check_correct_fn, num_proc, executor, timeout, labels
-        )
-        are_rewards = are_real_rewards(outcomes, w, R0, categories)
-        if are_rewards:
-            rewards = real_rewards(outcomes)
-        else:
-            rewards = category_rewards(outcomes, category_values, prior)
-        if are_rewards or (rewards.n < given).any():  # the checker left samples unscored
-            # n samples say nothing about real rewards above the largest observed.
-            ks = choose_ks(requested, _DEFAULT_K, rewards.n, allow_above_n and not are_rewards)
-        of_max = {f"max@{k}": k for k in ks} if "Max@k" in include else {}
-        tails = {}
-        if "TailPass@k" in include:
-            check_samples(ks, rewards.n)
-            tails = {f"TailPass@{k}_{tau}": Tail(k, tau) for k in ks for tau in taus}
-        if confidence is None:
-            points = max_scores(rewards, of_max)
-            return report.of(join_scores(points, tail_scores(rewards, tails)) if tails else points)
-        limits = limits or (float(rewards.levels.min()), float(rewards.levels.max()))
-        found = []
-        if of_max:
-            found.append(reward_intervals(rewards, of_max, method, limits, cluster_index))
-        if tails:
-            found.append(tail_intervals(rewards, tails, method, cluster_index))
-        (scores, intervals), *others = found
-        for others_scores, of_others in others:
-            scores = join_scores(scores, others_scores)
-            intervals = JoinedIntervals(intervals, of_others, others_scores.keys)
-        return report.of(scores, intervals, name_methods=interval == "auto")

@@ -13,29 +13,10 @@
 # limitations under the License.
 """score_agg: graded verdicts aggregated into one score, with a temperature for strictness."""
 
-from concurrent.futures import Executor
-
 import datasets
 import evaluate
-import numpy as np
 
-from .kernel import (
-    VERDICTS,
-    Checker,
-    QuestionIntervals,
-    Report,
-    SampledMetric,
-    Score,
-    Scores,
-    check_clusters,
-    check_eps,
-    check_interval,
-    check_penalty,
-    check_weights,
-    exponent,
-    item_scores,
-    require_weights,
-)
+from .kernel import SCORE_AGG, SampledMetric
 
 _CITATION = """\
 @misc{meshkov2026adaptiverigoraievaluation,
@@ -127,6 +108,9 @@ Examples:
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class ScoreAgg(SampledMetric):
+    computation = SCORE_AGG
+    _compute = staticmethod(SCORE_AGG.results)
+
     def _info(self):
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
@@ -143,43 +127,3 @@ class ScoreAgg(SampledMetric):
                 "https://github.com/meshkovQA/Eval-ai-library",
             ],
         )
-
-    accepts_labels = True
-
-    def validate(self, outcomes):
-        return require_weights(outcomes)
-
-    def _compute(
-        self,
-        predictions,
-        references,
-        temperature: float = 0.5,
-        penalty: float = 0.1,
-        eps_for_neg_p: float = 1e-9,
-        weights: dict[str, float] = VERDICTS,
-        check_correct_fn: Checker = "exact_match",
-        num_proc: int | None = None,
-        executor: Executor | None = None,
-        timeout: float | None = None,
-        confidence: float | None = None,
-        interval: str | None = None,
-        clusters: list[str] | None = None,
-        groups: list[str] | None = None,
-        return_per_question: bool = False,
-        keys: str = "exact",
-    ):
-        # Validate everything that does not depend on outcomes first.
-        labels = check_weights(weights)
-        p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
-        interval = check_interval(interval, confidence, ("questions", "auto"))
-        cluster_index = check_clusters(clusters, interval, confidence, len(predictions))
-        report = Report(len(predictions), groups, confidence, return_per_question, keys)
-
-        outcomes = self.outcomes(
-            predictions, references, check_correct_fn, num_proc, executor, timeout, labels
-        )
-        values = item_scores(outcomes, p, penalty, eps)
-        points = Scores({"score_agg": Score((0,))}, np.arange(len(values)), values[:, None])
-        is_auto = interval == "auto"
-        intervals = QuestionIntervals({"score_agg": values}, (0.0, 1.0), cluster_index, is_auto)
-        return report.of(points, intervals, name_methods=is_auto)

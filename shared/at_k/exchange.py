@@ -209,6 +209,8 @@ class Exchange:
             lock.acquire(timeout=0)
         except Timeout:
             return True
+        with suppress(OSError):
+            path.unlink(missing_ok=True)  # acquiring has created it, if the process just ended
         lock.release()
         return False
 

@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 import abc
-import inspect
 import threading
-from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-import datasets
 import evaluate
 import pyarrow as pa
+from evaluate.module import temp_seed
 
+from .computations.computation import Computation, Samples
 from .exchange import Exchange, default_experiment
-from .inputs.batches import Batch, check_alike, parse_rows, unite
-from .inputs.counts import BinaryCounts
-from .inputs.graded import Labels, graded_outcomes
-from .inputs.outcomes import Outcomes
+from .inputs.batches import Batch, check_alike, unite
 from .inputs.pairs import FinishedChecks
-from .inputs.run_checker import Checker, outcomes_of, validate_checker
-
-
-class _ArrowDataset(datasets.Dataset):
-    """A dataset whose columns stay in Arrow: `evaluate` would convert them to lists.
-
-    `MetricInfo` cannot name this format, because it refuses a format if predictions are lists.
-    """
-
-    def set_format(self, *args, **kwargs) -> None:
-        super().set_format("arrow")
 
 
 class _Lock:
@@ -58,13 +43,6 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     With several processes, `compute` is a collective call: see `exchange`.
     """
 
-    accepts_labels = False
-    """Whether already-graded outcomes may be labels, whose numbers `compute` is given."""
-
-    data: Any  # all rows, where evaluate's own compute expects them
-    file_paths: list[str]
-    filelocks: list[Any]
-
     def __init__(self, *args, experiment_id: str | None = None, **kwargs):
         experiment_id = experiment_id or default_experiment()
         super().__init__(*args, experiment_id=experiment_id, **kwargs)
@@ -75,14 +53,20 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             self._exchange = Exchange(folder, self.num_process, self.process_id, self.timeout)
         self._forget()
 
+    computation: Computation
+    """What the metric computes."""
+
+    @staticmethod
+    @abc.abstractmethod
+    def _compute(samples: Samples):
+        """Return the scores of samples: `computation.results`, whose parameters tools look at."""
+
     def _build_data_dir(self) -> str:
         """Return the folder for several processes. Only they create it: see `Exchange`."""
         return str(Path(self._data_dir_root, self.name, self.config_name))
 
     def _forget(self) -> None:
-        self.data = None
         self._batches: list[Batch] = []
-        self._graded: Outcomes | BinaryCounts | None = None  # of all rows
         self._finished = FinishedChecks()  # of a run that failed
 
     def __len__(self) -> int:
@@ -107,19 +91,10 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         Raises:
             ValueError: if an input is invalid, with its place. Nothing is added then.
         """
-        if predictions is None:
-            raise ValueError("predictions are missing: give each question's list of samples.")
-        batch = self._graded_batch(parse_rows(predictions, references))
+        batch = self.computation.read(predictions, references)
         with self._lock:
             check_alike(batch, self._batches)
             self._batches.append(batch)
-
-    def _graded_batch(self, rows: pa.Table) -> Batch:
-        """Read the outcomes of rows that are already graded."""
-        batch = Batch(rows, None)
-        if batch.has_references() or (self.accepts_labels and batch.sample_kind() == "texts"):
-            return batch
-        return Batch(rows, self.validate(graded_outcomes(rows["predictions"])))
 
     # --- Computing ------------------------------------------------------------------------
 
@@ -130,15 +105,14 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             ValueError: if an input is invalid, with its place; questions are counted from the first
                 that was added. What was added before is kept.
         """
-        inspect.signature(self._compute).bind(predictions, references, **options)
+        self.computation.check_options(options)
         with self._lock:
             if self._is_computing:
                 raise ValueError("compute was called by a checker of the same metric object.")
-            before, self._is_computing = list(self._batches), True
+            self._is_computing = True
             try:
-                result = super().compute(predictions=predictions, references=references, **options)
+                result = self._results(predictions, references, options)
             except BaseException as error:
-                self._batches, self._graded = before, None
                 self._report(error)
                 raise
             finally:
@@ -147,79 +121,30 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             self._forget()
         return result
 
-    def _report(self, error: BaseException | None) -> None:
-        """Tell the other processes, if there are any, how `compute` ended here."""
-        if self._exchange is not None:
-            self._exchange.report(error)
-
-    def _finalize(self) -> None:
-        """Gather all rows in `self.data`; in process 0 also those of the other processes."""
-        self.file_paths, self.filelocks = [], []  # evaluate removes these in the end
-        batches, received = list(self._batches), []
-        if self._exchange is not None:
-            if self.process_id > 0:
-                self._exchange.send(_serialized(batches))
-                return
-            received = self._exchange.receive()
-        for rows in received:
+    def _results(self, predictions, references, options: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the scores of all questions in process 0, and None in the others."""
+        batches = list(self._batches)
+        if predictions is not None or references is not None:
+            batches.append(self.computation.read(predictions, references))
+            check_alike(batches[-1], batches[:-1])
+        if self.process_id > 0 and self._exchange is not None:
+            self._exchange.send(_serialized(batches))
+            return None
+        for rows in self._exchange.receive() if self._exchange is not None else ():
             if rows:
-                batch = self._graded_batch(pa.ipc.open_stream(rows).read_all())
+                batch = self.computation.graded(pa.ipc.open_stream(rows).read_all())
                 check_alike(batch, batches)
                 batches.append(batch)
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
-        rows, self._graded = unite(batches)
-        # Without a given fingerprint, datasets would read all rows to compute one.
-        self.data = _ArrowDataset(datasets.table.InMemoryTable(rows), fingerprint="rows")
+        samples = Samples(unite(batches), self.computation.validate, self._finished)
+        with temp_seed(self.seed):
+            return self.computation.results(samples, **options)
 
-    def outcomes(
-        self,
-        predictions: pa.ChunkedArray,
-        references: pa.ChunkedArray,
-        check_correct_fn: Checker,
-        num_proc: int | None,
-        executor: Executor | None,
-        timeout: float | None = None,
-        labels: Labels | None = None,
-    ) -> Any:
-        """Return the validated outcomes of all questions, see `validate`.
-
-        Args:
-            predictions: M lists of samples.
-            references: M references, or M nulls if predictions are already-graded outcomes.
-            check_correct_fn: what to check samples with.
-            num_proc: number of processes to check in.
-            executor: an executor to check in.
-            timeout: seconds that a check may take.
-            labels: labels that stand for outcomes, and the number of each.
-        """
-        validate_checker(check_correct_fn, num_proc, executor, timeout)  # also if it is not used
-        if self._graded is not None and check_correct_fn == "exact_match":
-            return self._graded
-        return self.validate(
-            outcomes_of(
-                predictions,
-                references,
-                check_correct_fn,
-                num_proc,
-                executor,
-                timeout,
-                labels,
-                self._finished,
-            )
-        )
-
-    @abc.abstractmethod
-    def validate(self, outcomes: Outcomes) -> Outcomes | BinaryCounts:
-        """Return the outcomes, or the counts that the scores depend on.
-
-        Raises:
-            ValueError: if the metric does not accept an outcome, with its place.
-        """
-
-    @abc.abstractmethod
-    def _compute(self, predictions: pa.ChunkedArray, references: pa.ChunkedArray):
-        """Return the scores of all questions as a flat dict."""
+    def _report(self, error: BaseException | None) -> None:
+        """Tell the other processes, if there are any, how `compute` ended here."""
+        if self._exchange is not None:
+            self._exchange.report(error)
 
 
 def _serialized(batches: list[Batch]) -> bytes:

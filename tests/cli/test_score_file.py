@@ -1,11 +1,14 @@
 """Scoring a file: every metric and parameter is served, and the scores are those of `compute`."""
 
-import shutil
+import sys
+from types import ModuleType
 
 import at_k
 import datasets
 import pytest
 from at_k.cli.command import main
+from at_k.computations.computation import Computation, Samples
+from at_k.inputs.outcomes import Outcomes
 from conftest import ROOT
 from run_command import (
     FLAGS,
@@ -84,17 +87,21 @@ def test_every_metric_is_served(capsys, tmp_path, metric, flags, key):
 
 
 def test_a_new_metric_has_flags_for_parameters_of_every_type(capsys, monkeypatch, tmp_path):
-    folder = shutil.copytree(ROOT / "metrics" / "gpassk", tmp_path / "metrics" / "other")
-    script = (folder / "gpassk.py").read_text()
-    (folder / "gpassk.py").unlink()
-    head, _, _ = script.partition("    def _compute(")
-    (folder / "other.py").write_text(
-        head.replace("    beta0:", "    weights: a table.\n    beta0:")
-        + "    def _compute(self, predictions, references, temperature: float = 0.5,\n"
-        "                 weights: dict[str, float] | None = None, w: list[float] | None = None,\n"
-        "                 twice: bool = False):\n"
-        "        return {'seen': [temperature, weights, w, twice]}\n"
-    )
+    def results(
+        samples: Samples,
+        temperature: float = 0.5,
+        weights: dict[str, float] | None = None,
+        w: list[float] | None = None,
+        twice: bool = False,
+    ):
+        return {"seen": [temperature, weights, w, twice]}
+
+    module = ModuleType("other")
+    module.OTHER = Computation(results, Outcomes.counts)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "at_k.computations.other", module)
+    folder = tmp_path / "other"
+    folder.mkdir()
+    (folder / "other.py").write_text('_KWARGS_DESCRIPTION = "Args:\\n    weights: a table.\\n"')
     monkeypatch.setattr("at_k.loading.metric_folders", lambda: {"other": folder})
     monkeypatch.setattr("at_k.cli.command.metric_folders", lambda: {"other": folder})
     file = tmp_path / "o.jsonl"

@@ -29,13 +29,14 @@ def test_questions_may_be_added_one_by_one_in_batches_or_at_once(gpassk):
 
 def test_outcomes_are_validated_once_when_they_are_added(gpassk, monkeypatch):
     validated = []
-    validate = gpassk.validate
+    computation = gpassk.computation
 
     def count(outcomes):
         validated.append(outcomes)
-        return validate(outcomes)
+        return computation.validate(outcomes)
 
-    monkeypatch.setattr(gpassk, "validate", count)
+    counting = dataclasses.replace(computation, validate=count)
+    monkeypatch.setattr(type(gpassk), "computation", counting)
     gpassk.add_batch(predictions=OUTCOMES[:1])
     gpassk.add_batch(predictions=OUTCOMES[1:])
     assert len(validated) == 2

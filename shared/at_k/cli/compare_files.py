@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from ..checks import short
+from ..computations.gpassk import GPASSK
 from ..inputs.graded import Labels
 from ..inputs.labels import label_index
 from ..inputs.run_checker import Checker
-from ..loading import load
 from ..readers.questions import Questions, read_questions
 from ..runs.compared import Compared, compare_runs, labels_of
 from ..runs.comparison import compare, comparison_of_two
@@ -46,8 +46,7 @@ _LONGEST_NAME = 24
 
 def add_compare_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.compare` to the parser, and what it runs."""
-    gpassk = load("gpassk")
-    parameters = [*_compare_parameters(), inspect.signature(gpassk._compute).parameters["groups"]]
+    parameters = [*_compare_parameters(), GPASSK.parameters["groups"]]
     helps = parameter_helps(inspect.getdoc(compare) or "")
     helps["groups"] = "groups of questions that are compared for themselves as well."
     helps["k"] += " For three files or more: the largest of 4, 8 and 16 up to this number."

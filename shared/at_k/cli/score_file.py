@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
 import functools
-import inspect
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
-import evaluate
-
-from ..loading import load
+from ..computations.computation import Computation
+from ..loading import metric_script
 from ..readers.cells import as_outcome
 from ..readers.questions import read_questions
 from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
@@ -33,17 +33,33 @@ examples:
 
 def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
     """Add the flags of a metric to the parser of its subcommand, and what it runs."""
-    metric = load(name)
-    parameters = inspect.signature(metric._compute).parameters.values()
+    computation = computation_of(name)
     command.usage = f"at-k {name} FILE... [flags]"
     command.epilog = _METRIC_EXAMPLES.format(name=name)
     command.add_argument("files", metavar="FILE", nargs="+", help=FILE_HELP)
-    add_flags(command, parameters, parameter_helps(metric.inputs_description))
-    command.set_defaults(run=functools.partial(_score_files, metric))
+    add_flags(command, computation.parameters.values(), _parameter_helps_of(name))
+    command.set_defaults(run=functools.partial(_score_files, name, computation))
+
+
+def computation_of(name: str) -> Computation:
+    """Return what a metric computes. This imports neither `evaluate` nor `datasets`."""
+    return getattr(import_module(f"at_k.computations.{name}"), name.upper())
+
+
+def _parameter_helps_of(name: str) -> dict[str, str]:
+    """Return the text of each parameter of a metric, out of its script."""
+    script = ast.parse(metric_script(name).read_text(encoding="utf-8"))
+    texts = {
+        ast.unparse(node.targets[0]): node.value
+        for node in script.body
+        if isinstance(node, ast.Assign)
+    }
+    return parameter_helps(ast.literal_eval(texts["_KWARGS_DESCRIPTION"]))
 
 
 def _score_files(
-    metric: evaluate.Metric,
+    name: str,
+    computation: Computation,
     files: Sequence[str],
     output_format: str,
     plot: str | None = None,
@@ -51,17 +67,16 @@ def _score_files(
 ) -> str:
     """Return the scores of files, which are parts of one run."""
     reading, parameters = split_arguments(given)
-    signature = inspect.signature(metric._compute).parameters
-    defaults = {name: parameter.default for name, parameter in signature.items()}
+    defaults = {each.name: each.default for each in computation.parameters.values()}
     if plot is not None:
         check_plot(plot)
         check_scores_to_plot(defaults | given)
     counts = reading["counts"] or ()
-    if len(counts) > 1 and ("categories" in parameters or metric.name == "score_agg"):
-        reading["counts"] = {as_outcome(name): name for name in counts}  # named by labels
+    if len(counts) > 1 and ("categories" in parameters or name == "score_agg"):
+        reading["counts"] = {as_outcome(column): column for column in counts}  # named by labels
     questions = read_questions(files, **reading)
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
-        scores = metric.compute(**questions.arguments, **parameters)
+        scores = computation.compute(**questions.arguments, **parameters)
     checker = parameters.get("check_correct_fn", "exact_match")
     confidence = parameters.get("confidence", defaults.get("confidence"))
     if plot is not None:

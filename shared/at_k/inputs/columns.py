@@ -19,13 +19,62 @@ _SAMPLE, _TIMES = "at_k.sample", "at_k.times"
 
 def lists_of_samples(samples: pa.Array, sizes: np.ndarray) -> pa.ChunkedArray:
     """Return (S,) samples, question after question, as a column of M lists with (M,) sizes."""
-    offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]))
+    offsets = from_numpy(np.concatenate([[0], np.cumsum(sizes)]))
     return pa.chunked_array([pa.LargeListArray.from_arrays(offsets, samples)])
+
+
+def from_numpy(values: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
+    """Return numbers as an array. `pa.array` would import pandas, which takes half a second.
+
+    Args:
+        values: (S,) numbers.
+        missing: (S,) True for entries that are None, or None if none are.
+    """
+    data = np.packbits(values, bitorder="little") if values.dtype == bool else values
+    buffers = [_validity(missing), pa.py_buffer(np.ascontiguousarray(data))]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)
+
+
+def _validity(missing: np.ndarray | None) -> pa.Buffer | None:
+    return None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
+
+
+def to_arrow(entries: list[Any], arrow_type: pa.DataType | None = None) -> pa.Array:
+    """Return the entries of a list as an array. Texts are large, so that 2 GB are no limit."""
+    kinds = {*map(type, entries)}
+    kind, *others = kinds - {type(None)} or [None]
+    if others or kind not in _ZEROS:
+        return pa.array(entries, arrow_type)
+    missing = None
+    if type(None) in kinds:
+        missing = np.array([entry is None for entry in entries], dtype=bool)
+        entries = [_ZEROS[kind] if entry is None else entry for entry in entries]
+    try:
+        if kind is str:
+            array = _texts_to_arrow(entries, missing)
+        else:
+            array = from_numpy(np.array(entries, kind), missing)
+    except OverflowError:  # an integer beyond 64 bits, or from 2^63
+        return pa.array(entries, arrow_type, mask=missing)
+    return array if arrow_type is None else array.cast(arrow_type)
+
+
+_ZEROS: dict[Any, Any] = {str: "", bool: False, int: 0, float: 0.0}  # stand in for None
+
+
+def _texts_to_arrow(texts: list[str], missing: np.ndarray | None) -> pa.Array:
+    data = "".join(texts).encode()
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+    if len(data) > sizes.sum():  # some characters take several bytes
+        sizes = np.fromiter((len(text.encode()) for text in texts), np.int64, len(texts))
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    buffers = [_validity(missing), pa.py_buffer(offsets), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.large_string(), len(texts), buffers)
 
 
 def counted_samples(samples: pa.Array, times: np.ndarray) -> pa.StructArray:
     """Return (S,) different samples with how often each occurs, as entries of one array."""
-    return pa.StructArray.from_arrays([samples, pa.array(times)], [_SAMPLE, _TIMES])
+    return pa.StructArray.from_arrays([samples, from_numpy(times)], [_SAMPLE, _TIMES])
 
 
 def is_counted(sample_type: pa.DataType) -> bool:
@@ -51,7 +100,7 @@ def samples_per_question(predictions: pa.ChunkedArray) -> np.ndarray:
     """Return (M,) the length of each question's list of samples."""
     if pa.types.is_fixed_size_list(predictions.type):
         return np.full(len(predictions), predictions.type.list_size)
-    return pc.list_value_length(predictions).to_numpy().astype(np.int64)
+    return to_numpy(pc.list_value_length(predictions)).astype(np.int64)
 
 
 def given_per_question(predictions: pa.ChunkedArray) -> np.ndarray:
@@ -106,9 +155,16 @@ def one_chunk(values: pa.ChunkedArray) -> pa.Array:
 
 
 def to_numpy(values: pa.Array | pa.ChunkedArray) -> np.ndarray:
-    """Return the entries as one NumPy array."""
+    """Return the entries as one NumPy array. Arrow's own `to_numpy` would import pandas."""
     values = one_chunk(values) if isinstance(values, pa.ChunkedArray) else values
-    return values.to_numpy(zero_copy_only=False)
+    data, start, stop = values.buffers()[-1], values.offset, values.offset + len(values)
+    if values.null_count or data is None or not is_number(values.type):
+        return values.to_numpy(zero_copy_only=False)
+    if not pa.types.is_boolean(values.type):
+        return np.frombuffer(data, values.type.to_pandas_dtype())[start:stop]
+    first = start // 8
+    bits = np.frombuffer(data, np.uint8)[first : -(-stop // 8)]
+    return np.unpackbits(bits, bitorder="little")[start - 8 * first : stop - 8 * first].view(bool)
 
 
 def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
@@ -127,4 +183,5 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
         first = np.unique(index, return_index=True)[1]
         return values.combine_chunks().take(first[index[first] >= 0]), index
     encoded = one_chunk(values).dictionary_encode()
-    return encoded.dictionary, encoded.indices.fill_null(-1).to_numpy()
+    code = encoded.indices
+    return encoded.dictionary, to_numpy(code.fill_null(-1) if code.null_count else code)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..checks import short
-from .columns import flat_samples, is_number, is_text, samples_per_question, to_numpy
+from .columns import flat_samples, is_number, is_text, samples_per_question, to_arrow, to_numpy
 from .outcomes import Outcomes, place, require_finite, sums_per_question
 
 Labels = Mapping[str, float]
@@ -56,7 +56,7 @@ def graded_outcomes(predictions: pa.ChunkedArray, labels: Labels | None = None) 
 def _numbers_of_labels(
     values: pa.ChunkedArray, sizes: np.ndarray, labels: Labels
 ) -> pa.ChunkedArray:
-    index = pc.index_in(values, value_set=pa.array(list(labels), values.type))
+    index = pc.index_in(values, value_set=to_arrow(list(labels), values.type))
     unknown = pc.and_(pc.is_null(index), pc.is_valid(values))
     if pc.any(unknown).as_py():
         sample = pc.index(unknown, True).as_py()
@@ -64,4 +64,4 @@ def _numbers_of_labels(
             f"{place('predictions', sizes, sample)} is {short(values[sample].as_py())}, which is "
             f"none of {', '.join(labels)}."
         )
-    return pc.take(pa.chunked_array([pa.array(list(labels.values()))]), index)
+    return pc.take(pa.chunked_array([to_arrow(list(labels.values()))]), index)

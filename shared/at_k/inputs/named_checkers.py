@@ -17,11 +17,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..checks import short
-from .columns import distinct_entries, is_number, is_text, one_chunk, to_numpy, to_python
+from .columns import (
+    distinct_entries,
+    from_numpy,
+    is_number,
+    is_text,
+    one_chunk,
+    to_arrow,
+    to_numpy,
+    to_python,
+)
 from .outcomes import place
 
 NAMES = ("exact_match", "numeric", "math_verify")
 
+_FALSE = from_numpy(np.zeros(1, dtype=bool))[0]  # from Python's False, Arrow imports pandas
 _SAMPLES_AT_ONCE = 1 << 14  # bounds the memory of a comparison
 
 
@@ -57,22 +67,22 @@ def match(
     if checker == "numeric":
         expected = "numeric compares the last number of a text with a number"
         answers, counts = _acceptable_answers(references, last_number, expected)
-        accepted = pa.array(answers, pa.large_string())
+        accepted = to_arrow(answers, pa.large_string())
         values = _map_distinct(values, last_number)
     elif not compares_texts:
         values = _comparable_numbers(values, sizes)
         expected = "exact_match compares numbers, as the predictions are, with a number"
         answers, counts = _acceptable_answers(references, _as_number, expected)
         if values.type == pa.int64():  # it equals no fraction, and no integer beyond 64 bits
-            accepted = pa.array([x if isinstance(x, int) else None for x in answers], pa.int64())
+            accepted = to_arrow([x if isinstance(x, int) else None for x in answers], pa.int64())
         else:
-            accepted = pa.array([float(x) for x in answers], values.type)
+            accepted = to_arrow([float(x) for x in answers], values.type)
     elif is_text(references.type) and not references.null_count:
         accepted, counts = one_chunk(references), np.ones(len(references), dtype=np.int64)
     else:
         expected = "exact_match compares texts with a text (for numbers there is numeric)"
         answers, counts = _acceptable_answers(references, _as_text, expected)
-        accepted = pa.array(answers, pa.large_string())
+        accepted = to_arrow(answers, pa.large_string())
     return _equals_any(values, accepted.cast(values.type), counts, sizes)
 
 
@@ -97,8 +107,8 @@ def _equals_any(
         for choice in range(counts[block].max()):
             # Questions with fewer answers compare their last one again.
             index = first[block] + np.minimum(choice, counts[block] - 1)
-            answers = accepted.take(pa.array(np.repeat(index, sizes[block])))
-            correct[samples] |= to_numpy(pc.equal(values[samples], answers).fill_null(False))
+            answers = accepted.take(from_numpy(np.repeat(index, sizes[block])))
+            correct[samples] |= to_numpy(pc.equal(values[samples], answers).fill_null(_FALSE))
     return correct
 
 
@@ -120,8 +130,8 @@ def read_answers(values: pa.ChunkedArray, checker: Any) -> np.ndarray:
 def _map_distinct(values: pa.ChunkedArray, read: Callable[[Any], str | None]) -> pa.ChunkedArray:
     """Return `read` of each entry, called once for each distinct entry."""
     distinct, code = distinct_entries(values)
-    answers = pa.array([read(entry) for entry in distinct.to_pylist()], pa.large_string())
-    return pa.chunked_array([answers.take(pa.array(code, mask=code < 0))])
+    answers = to_arrow([read(entry) for entry in distinct.to_pylist()], pa.large_string())
+    return pa.chunked_array([answers.take(from_numpy(code, code < 0))])
 
 
 def _acceptable_answers(

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
-import datasets
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..checks import check_depth, entries_of, is_frame, is_list_like, is_masked, short
-from .columns import JSON, counted_samples, is_list, is_text, lists_of_samples, one_chunk
+from .columns import (
+    JSON,
+    counted_samples,
+    from_numpy,
+    is_list,
+    is_text,
+    lists_of_samples,
+    one_chunk,
+    samples_per_question,
+    to_arrow,
+)
 from .containers import as_arrow, plain_entry, sample_rows, to_array
 from .count_tables import is_counts, read_counts
 from .outcomes import PLAIN_TYPES, place
@@ -38,9 +48,9 @@ def prediction_column(predictions) -> pa.ChunkedArray:
         )
     if column.null_count:
         raise ValueError(f"predictions[{_first(pc.is_null(column))}] is None: give its samples.")
-    empty = pc.equal(pc.list_value_length(column), 0)
-    if pc.any(empty).as_py():
-        raise ValueError(f"predictions[{_first(empty)}] is empty: a question needs a sample.")
+    sizes = samples_per_question(column)
+    if not sizes.all():
+        raise ValueError(f"predictions[{sizes.argmin()}] is empty: a question needs a sample.")
     return column
 
 
@@ -60,7 +70,7 @@ def _counted_column(counts) -> pa.ChunkedArray:
     if isinstance(samples, list):
         values = one_chunk(pc.list_flatten(prediction_column(samples)))
     else:
-        values = pa.array(samples)
+        values = from_numpy(samples)
     return lists_of_samples(counted_samples(values, times), sizes)
 
 
@@ -97,7 +107,7 @@ def _to_column(values, name: str) -> pa.ChunkedArray | None:
     source = getattr(values, "source", None)  # the dataset, if this is a column of one
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         column = values
-    elif isinstance(source, datasets.Dataset) and source.format["type"] != "custom":
+    elif source is not None and getattr(source, "format", {}).get("type", "custom") != "custom":
         column = source.with_format("arrow")[values.column_name][:]
     elif hasattr(values, "__array__") and not is_masked(values):
         column = _from_numpy(to_array(values), name)
@@ -118,7 +128,7 @@ def _from_numpy(array: np.ndarray, name: str) -> pa.Array | None:
     if array.ndim == 2 and array.shape[1] == 0:
         raise ValueError(f"{name}[0] is empty: a question needs a sample.")
     array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
-    flat = pa.array(array.ravel())
+    flat = from_numpy(array.ravel()) if array.dtype.kind in "biuf" else pa.array(array.ravel())
     return flat if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, array.shape[1])
 
 
@@ -153,18 +163,17 @@ def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
     rows = [row if type(row) in _PLAIN_ROWS else _samples(row, i) for i, row in enumerate(rows)]
     if not all(PLAIN_TYPES.issuperset(map(type, row)) for row in rows):
         check_depth("predictions", rows)
-    leaf = next((sample for row in rows for sample in row if sample is not None), None)
-    # With the type given, Arrow reads every text once, not twice.
-    guess = pa.large_list(pa.large_string()) if isinstance(leaf, str) else None
+    sizes = np.array([len(row) for row in rows], dtype=np.int64)
     try:
-        column = pa.array(rows, type=guess)
+        if any(isinstance(row, np.ndarray) for row in rows):
+            samples = pc.list_flatten(pa.array(rows))  # without a Python object for each sample
+        else:
+            samples = to_arrow(list(itertools.chain.from_iterable(rows)))
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        column = None
-    if column is None or not is_list(column.type) or pa.types.is_nested(column.type.value_type):
-        sizes = np.array([len(row) for row in rows], dtype=np.int64)
-        samples = _samples_of_one_type([sample for row in rows for sample in row], sizes)
-        return _with_plain_types(lists_of_samples(samples, sizes))
-    return _with_plain_types(pa.chunked_array([column]))
+        samples = None
+    if samples is None or pa.types.is_nested(samples.type):
+        samples = _samples_of_one_type(list(itertools.chain.from_iterable(rows)), sizes)
+    return _with_plain_types(lists_of_samples(samples, sizes))
 
 
 _PLAIN_ROWS = (list, tuple, np.ndarray)
@@ -218,7 +227,7 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
     lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
     if len(kinds) <= 1 or lists_of_one_type:
         try:
-            array = pa.array(values, pa.large_string() if kinds == {str} else None)
+            array = to_arrow(values, pa.large_string() if kinds == {str} else None)
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             array = None
         # A struct has the keys of all dicts, with None where a dict lacks one.
@@ -256,9 +265,9 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
             raise ValueError(
                 f"{where} is {short(value)}, which neither Arrow nor JSON can hold: {error}."
             ) from error
-    mask = pa.array([text is None for text in texts], pa.bool_())
+    mask = to_arrow([text is None for text in texts], pa.bool_())
     return pa.StructArray.from_arrays(
-        [pa.array(texts, pa.large_string())], fields=list(JSON), mask=mask
+        [to_arrow(texts, pa.large_string())], fields=list(JSON), mask=mask
     )
 
 

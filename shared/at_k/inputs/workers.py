@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import warnings
 from collections.abc import Generator, Iterator
 from concurrent.futures import (
@@ -14,9 +15,6 @@ from concurrent.futures import (
     ThreadPoolExecutor,
 )
 from queue import SimpleQueue
-
-from datasets.utils import tqdm
-from evaluate.utils.logging import is_progress_bar_enabled
 
 from .portable import BatchResult, CheckBatch, PairBatch, PairToCheck
 from .processes import NO_WORKER_STARTED, check_in_processes
@@ -38,13 +36,23 @@ def check_in_workers(
         ValueError: if the checker cannot be pickled, or if worker processes cannot start.
         BrokenExecutor: if a worker dies.
     """
-    disable = not is_progress_bar_enabled()  # by evaluate; datasets has its own switch
-    with tqdm(total=len(pairs), desc="Checking", unit=" pairs", delay=1, disable=disable) as bar:
+    from tqdm.auto import tqdm
+
+    hidden = _are_progress_bars_hidden()
+    with tqdm(total=len(pairs), desc="Checking", unit=" pairs", delay=1, disable=hidden) as bar:
         for start, results in _results_by_batch(
             check, pairs, batch_size, num_proc, executor, timeout
         ):
             bar.update(len(results))
             yield start, results
+
+
+def _are_progress_bars_hidden() -> bool:
+    """Whether `evaluate` or `datasets` hide progress bars: those of them that are imported."""
+    evaluate, datasets = (sys.modules.get(name) for name in ("evaluate.utils.logging", "datasets"))
+    return (evaluate is not None and not evaluate.is_progress_bar_enabled()) or (
+        datasets is not None and datasets.are_progress_bars_disabled()
+    )
 
 
 def _results_by_batch(

@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.special import gammaincinv
 
 from ..scores.score import ColumnPair, Score
 
@@ -41,6 +40,8 @@ def upper_limit(
         z: (B,) z-values.
         alpha: miscoverage of the exact limit for few events.
     """
+    from scipy.special import gammaincinv  # imported here: it takes longer than all of at_k
+
     gap = theta - z * sigma - u
     last, part = len(gap) - 1, np.arange(len(u))
     here = last - np.argmax(gap[::-1] <= 1e-12, axis=0)

@@ -16,7 +16,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import brentq, nnls
 
 from ..scores.family import Statistics
 
@@ -45,6 +44,8 @@ class Profile:
 
     def lowest(self, score: np.ndarray, z: float) -> float:
         """The lowest mean of a (J,) score over all priors that fit."""
+        from scipy.optimize import brentq  # imported here: it takes longer than all of at_k
+
         allowed = z**2 * self._scale
         far, near = float(score.min()), float(score @ self._best)
         if self._misfit(score, far)[0] <= self._smallest + allowed:
@@ -61,6 +62,8 @@ class Profile:
         self, score: np.ndarray | None = None, mean: float = 0.0
     ) -> tuple[float, np.ndarray]:
         """The smallest misfit, and the prior that has it; with this mean score if one is given."""
+        from scipy.optimize import nnls
+
         rows = [self._expected, np.full((1, self._expected.shape[1]), self._penalty)]
         goal = [self._penalty]
         if score is not None:

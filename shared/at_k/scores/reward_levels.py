@@ -23,7 +23,6 @@ from copy import copy
 from functools import cached_property, lru_cache
 
 import numpy as np
-from scipy.special import gammaln
 
 from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
 from .rewards import RankedRewards, Rewards
@@ -275,4 +274,6 @@ def _overlap_effect(n: int, j: int, k: int) -> np.ndarray:
 
 
 def _log_choose(n: int, c) -> np.ndarray:
+    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
+
     return gammaln(n + 1) - gammaln(np.asarray(c) + 1) - gammaln(n - np.asarray(c) + 1)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from scipy.special import gammaln
 
 from .credits import Credits
 from .pass_family import cumulative_credit
@@ -92,6 +91,8 @@ def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
 
 def binomial_likelihood(n: np.ndarray, c: np.ndarray) -> np.ndarray:
     """(U, 283) probability of c correct samples of n at each rate of the grid, for (U,) n and c."""
+    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
+
     n, c = n[:, None], c[:, None]
     choose = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
     log_failure, log_success = np.logaddexp(0, _LOG_ODDS), np.logaddexp(0, -_LOG_ODDS)

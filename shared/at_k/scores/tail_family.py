@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
-from scipy.special import gammaln
 
 from .family import Candidates, Fit, Shifted
 from .reward_family import REWARD_SHIFTS, RewardFamily
@@ -207,11 +206,15 @@ def _counts_of_levels(k: int, levels: int) -> np.ndarray:
 
 
 def _log_multinomial(counts: np.ndarray) -> np.ndarray:
+    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
+
     return gammaln(counts.sum(axis=1) + 1) - gammaln(counts + 1).sum(axis=1)
 
 
 def _dirichlet_multinomial(counts: np.ndarray, concentrations: np.ndarray) -> np.ndarray:
     """(U, S) pmf of (S, L) counts for (U, L) concentrations."""
+    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
+
     k, total = counts[0].sum(), concentrations.sum(axis=1)[:, None]
     log_pmf = _log_multinomial(counts) - gammaln(total + k) + gammaln(total)
     for count, each in zip(counts.T, concentrations.T, strict=True):

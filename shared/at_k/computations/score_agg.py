@@ -1,0 +1,60 @@
+"""score_agg: graded verdicts aggregated into one score, with a temperature for strictness."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from typing import Any
+
+import numpy as np
+
+from ..inputs.run_checker import Checker
+from ..intervals.options import check_clusters, check_interval
+from ..intervals.questions import QuestionIntervals
+from ..report import Report
+from ..scores.score import Score, Scores
+from ..scores.score_agg import (
+    VERDICTS,
+    check_eps,
+    check_penalty,
+    check_weights,
+    exponent,
+    item_scores,
+    require_weights,
+)
+from .computation import Computation, Samples
+
+
+def score_agg_results(
+    samples: Samples,
+    temperature: float = 0.5,
+    penalty: float = 0.1,
+    eps_for_neg_p: float = 1e-9,
+    weights: dict[str, float] = VERDICTS,
+    check_correct_fn: Checker = "exact_match",
+    num_proc: int | None = None,
+    executor: Executor | None = None,
+    timeout: float | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    clusters: list[str] | None = None,
+    groups: list[str] | None = None,
+    return_per_question: bool = False,
+    keys: str = "exact",
+) -> dict[str, Any]:
+    """Return what `compute` returns. The script of the metric documents the parameters."""
+    # Validate everything that does not depend on outcomes first.
+    labels = check_weights(weights)
+    p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
+    interval = check_interval(interval, confidence, ("questions", "auto"))
+    cluster_index = check_clusters(clusters, interval, confidence, len(samples))
+    report = Report(len(samples), groups, confidence, return_per_question, keys)
+
+    outcomes = samples.outcomes(check_correct_fn, num_proc, executor, timeout, labels)
+    values = item_scores(outcomes, p, penalty, eps)
+    points = Scores({"score_agg": Score((0,))}, np.arange(len(values)), values[:, None])
+    is_auto = interval == "auto"
+    intervals = QuestionIntervals({"score_agg": values}, (0.0, 1.0), cluster_index, is_auto)
+    return report.of(points, intervals, name_methods=is_auto)
+
+
+SCORE_AGG = Computation(score_agg_results, require_weights, accepts_labels=True)
