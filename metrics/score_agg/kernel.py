@@ -3820,6 +3820,9 @@ def score_agg(
             temperature to the range from 0.1 to 1.0, and round to 4 decimals. Releases 0.7 and 0.8
             have a penalty of their own and ignore `penalty`.
 
+    Returns:
+        A float from 0 to 1. With `compat`, it is rounded as in the release.
+
     Raises:
         ValueError: if a verdict or a parameter is invalid. An empty list is invalid with `compat`,
             too, although the releases give it the score 0.

@@ -44,9 +44,16 @@ def load(name: str, **options) -> evaluate.Metric:
         name: Name of the metric, such as "gpassk".
         options: Options of `evaluate.load`, such as num_process, process_id and experiment_id.
 
+    Returns:
+        The metric, an `evaluate.Metric` with the methods `add`, `add_batch` and `compute`.
+
     Raises:
         ValueError: If there is no metric of this name.
         OSError: If the caches of `evaluate` cannot be written.
+
+    Examples:
+        >>> load("gpassk").compute(predictions=[[1, 0, 1, 1]], k=2, include="pass^k")
+        {'pass^2': 0.5}
     """
     import evaluate  # takes seconds, and only this function needs it
 

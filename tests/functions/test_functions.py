@@ -27,9 +27,25 @@ MODULES = (
     *(f"runs.{name}" for name in ("comparison", "leaderboard", "plan")),
     "inputs.named_checkers",
     "readers.cells",
+    "readers.read",
+    "functions.counts",
+    "loading",
+    "scores.score_agg",
 )
 OWN = {"Counts", "load", "read", "cons_at_k", "score_agg", "compare", "leaderboard", "plan"}
 R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
+
+
+@pytest.mark.parametrize("name", sorted(set(at_k.__all__) - {"Counts", "charts"}))
+def test_help_names_each_parameter_the_result_the_errors_and_an_example(name):
+    text = inspect.getdoc(getattr(at_k, name))
+    assert text is not None
+    for section in ("Args", "Returns", "Raises", "Examples"):
+        assert f"\n\n{section}:\n" in text
+    arguments = text.split("\n\nArgs:\n")[1].split("\n\n")[0]
+    for parameter in inspect.signature(getattr(at_k, name)).parameters:
+        assert f"    {parameter}: " in f"\n{arguments}"
+    assert max(map(len, text.splitlines())) <= 96
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -1,7 +1,4 @@
-"""The pass@k family: pass@k, pass^k, AUC@k, maj@k, cons@k, G-Pass@k and mG-Pass@k.
-
-The shared parameters are documented in `at_k.functions`.
-"""
+"""The pass@k family: pass@k, pass^k, AUC@k, maj@k, cons@k, G-Pass@k and mG-Pass@k."""
 
 from __future__ import annotations
 
@@ -19,9 +16,11 @@ from ..scores.credits import (
     majority,
     threshold,
 )
+from .docstrings import documented
 from .estimates import Bounds, Summary, point_estimate, posterior_summary
 
 
+@documented
 def pass_at_k(R, k: int) -> float:
     """Return pass@k: the probability that at least one of k samples is correct.
 
@@ -35,6 +34,7 @@ def pass_at_k(R, k: int) -> float:
     return point_estimate(R, k, any_correct)
 
 
+@documented
 def pass_at_k_ci(
     R,
     k: int,
@@ -52,6 +52,7 @@ def pass_at_k_ci(
     return posterior_summary(R, k, any_correct, confidence, bounds, alpha0, beta0)
 
 
+@documented
 def pass_hat_k(R, k: int) -> float:
     """Return pass^k: the probability that all k samples are correct.
 
@@ -65,6 +66,7 @@ def pass_hat_k(R, k: int) -> float:
     return point_estimate(R, k, all_correct)
 
 
+@documented
 def pass_hat_k_ci(
     R,
     k: int,
@@ -86,6 +88,7 @@ unanimous_at_k = g_pass_at_k = pass_hat_k
 unanimous_at_k_ci = g_pass_at_k_ci = pass_hat_k_ci
 
 
+@documented
 def auc_at_k(R, k: int) -> float:
     """Return AUC@k: the area under pass@j from j = 1 to k, divided by k - 1.
 
@@ -99,6 +102,7 @@ def auc_at_k(R, k: int) -> float:
     return point_estimate(R, k, area_under_pass)
 
 
+@documented
 def auc_at_k_ci(
     R,
     k: int,
@@ -117,6 +121,7 @@ def auc_at_k_ci(
     return posterior_summary(R, k, area_under_pass, confidence, bounds, alpha0, beta0)
 
 
+@documented
 def maj_at_k(R, k: int) -> float:
     """Return maj@k: the probability that more than half of k samples are correct.
 
@@ -130,6 +135,7 @@ def maj_at_k(R, k: int) -> float:
     return point_estimate(R, k, majority)
 
 
+@documented
 def maj_at_k_ci(
     R,
     k: int,
@@ -147,10 +153,14 @@ def maj_at_k_ci(
     return posterior_summary(R, k, majority, confidence, bounds, alpha0, beta0)
 
 
+@documented
 def cons_at_k(R, k: int) -> float:
     """Return cons@k: the share of questions with more than k/2 correct samples among all n.
 
     This is the definition of AISBench. It is biased upwards if k < n; `maj_at_k` is unbiased.
+
+    Returns:
+        A float from 0 to 1.
 
     Examples:
         >>> cons_at_k([[1, 1, 0], [1, 0, 1], [0, 0, 1], [0, 0, 0]], 3)
@@ -160,13 +170,11 @@ def cons_at_k(R, k: int) -> float:
     return float(np.mean(2 * counts.c > check_k(k, counts.n)))
 
 
+@documented
 def g_pass_at_k_tau(R, k: int, tau: float) -> float:
     """Return G-Pass@k_tau: the probability that max(1, ceil(tau k)) of k samples are correct.
 
     Source: Liu et al. 2024, arXiv:2412.13147.
-
-    Args:
-        tau: required share of correct samples, from 0 (pass@k) to 1 (pass^k).
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
@@ -176,6 +184,7 @@ def g_pass_at_k_tau(R, k: int, tau: float) -> float:
     return point_estimate(R, k, partial(threshold, tau=tau))
 
 
+@documented
 def g_pass_at_k_tau_ci(
     R,
     k: int,
@@ -197,6 +206,7 @@ def g_pass_at_k_tau_ci(
     return posterior_summary(R, k, partial(threshold, tau=tau), confidence, bounds, alpha0, beta0)
 
 
+@documented
 def mg_pass_at_k(R, k: int) -> float:
     """Return mG-Pass@k: 2/k times the sum of G-Pass@k_(i/k) for i = ceil(k/2) + 1 .. k.
 
@@ -210,6 +220,7 @@ def mg_pass_at_k(R, k: int) -> float:
     return point_estimate(R, k, above_half)
 
 
+@documented
 def mg_pass_at_k_ci(
     R,
     k: int,

@@ -1,8 +1,4 @@
-"""Bayes@N, avg@N and max@k: scores of outcomes that are categories with rewards.
-
-R, w and R0 are documented in `bayes`, the other shared parameters in `at_k.functions`. All results
-are in the units of the rewards.
-"""
+"""Bayes@N, avg@N and max@k: scores of outcomes that are categories with rewards."""
 
 from __future__ import annotations
 
@@ -21,9 +17,11 @@ from ..scores.rewards import (
     max_scores,
     real_rewards,
 )
+from .docstrings import documented
 from .estimates import Bounds, Summary, summary_of_moments
 
 
+@documented(rewards=True)
 def bayes(R, w=None, R0=None) -> tuple[float, float]:
     """Return Bayes@N: (mu, sigma), posterior mean and standard deviation of the mean reward.
 
@@ -33,11 +31,8 @@ def bayes(R, w=None, R0=None) -> tuple[float, float]:
     Real rewards have no categories, hence no such prior. Their mean reward and its standard
     deviation are those of the metric with interval="auto", see `bayes_ci`.
 
-    Args:
-        R: outcomes of M questions: categories, integers from 0 to C; or real rewards, if w is None
-            and one of them is a float other than 0 and 1.
-        w: rewards of the C + 1 categories. Default: (0, 1), for binary outcomes.
-        R0: prior outcomes, of shape (M, D), or a flat list of M x D. Default: none.
+    Returns:
+        (mu, sigma), in the unit of the rewards.
 
     Examples:
         >>> R = [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]]
@@ -49,12 +44,17 @@ def bayes(R, w=None, R0=None) -> tuple[float, float]:
     return bayes_ci(R, w, R0)[:2]
 
 
+@documented(rewards=True)
 def bayes_ci(R, w=None, R0=None, confidence: float = 0.95, bounds: Bounds = None) -> Summary:
     """Return (mu, sigma, lo, hi) of Bayes@N.
 
     For real rewards, it is the mean reward with the interval "auto": the same questions sampled
     again, or other questions like these if each question has one sample. Its limits are also
     clipped to the range of the rewards.
+
+    Returns:
+        (mu, sigma, lo, hi), in the unit of the rewards: those of `bayes`, and the limits
+        mu -+ z sigma, clipped to the bounds.
 
     Examples:
         >>> [round(x, 6) for x in bayes_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], bounds=(0.0, 1.0))]
@@ -63,6 +63,7 @@ def bayes_ci(R, w=None, R0=None, confidence: float = 0.95, bounds: Bounds = None
     return _mean_reward_summary("bayes", R, w, R0, confidence, bounds)
 
 
+@documented(rewards=True)
 def avg(R, w=None) -> tuple[float, float]:
     """Return avg@N: (a, sigma), the mean reward of all samples and its standard deviation.
 
@@ -70,6 +71,9 @@ def avg(R, w=None) -> tuple[float, float]:
     (Hariri et al. 2026, arXiv:2510.04265, eq. 20).
 
     For real rewards, it is equal to `bayes`.
+
+    Returns:
+        (a, sigma), in the unit of the rewards.
 
     Examples:
         >>> [round(x, 6) for x in avg([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]])]
@@ -82,8 +86,13 @@ def avg(R, w=None) -> tuple[float, float]:
     return avg_ci(R, w)[:2]
 
 
+@documented(rewards=True)
 def avg_ci(R, w=None, confidence: float = 0.95, bounds: Bounds = None) -> Summary:
     """Return (a, sigma, lo, hi) of avg@N.
+
+    Returns:
+        (a, sigma, lo, hi), in the unit of the rewards: those of `avg`, and the limits a -+ z sigma,
+        clipped to the bounds.
 
     Examples:
         >>> [round(x, 6) for x in avg_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], bounds=(0.0, 1.0))]
@@ -103,13 +112,15 @@ def _mean_reward_summary(key: str, R, w, R0, confidence: float, bounds: Bounds) 
     return summary_of_moments(moments, key, rewards.multiplicity, confidence, limits)
 
 
+@documented(rewards=True)
 def max_at_k(R, k: int, w=None) -> float:
     """Return max@k: the expected maximum of the rewards of k samples.
 
-    The rewards are those of categories, or real rewards, see `bayes`.
-
     With the n rewards of a question in ascending order, the i-th has the weight
     C(i-1, k-1) / C(n, k) (Bagirov et al. 2025, arXiv:2510.23393).
+
+    Returns:
+        A float in the unit of the rewards: the mean over questions of an unbiased estimate.
 
     Examples:
         >>> round(max_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
@@ -124,16 +135,22 @@ def max_at_k(R, k: int, w=None) -> float:
     return scores.means(rewards.multiplicity)[""]
 
 
+@documented(rewards=True, above_n=True)
 def max_at_k_ci(
     R, k: int, w=None, R0=None, confidence: float = 0.95, bounds: Bounds = None
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of max@k, with the prior of `bayes`. For k = 1 it is Bayes@N.
 
-    For categories, k may exceed the number of samples. For real rewards, the interval is that of
+    For real rewards, k may not exceed the number of samples, and the interval is that of
     `bayes_ci`.
 
     Args:
-        bounds: default: the least and the greatest reward; for k = 1 none, as in `bayes_ci`.
+        bounds: (lo, hi), to which the confidence limits are clipped. Default: the lowest and the
+            highest reward; for k = 1 none, as in `bayes_ci`.
+
+    Returns:
+        (mu, sigma, lo, hi), in the unit of the rewards: the posterior mean and standard deviation
+        of the maximum of k new samples, averaged over questions, and the limits mu -+ z sigma.
 
     Examples:
         >>> [round(x, 6) for x in max_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]

@@ -1,6 +1,6 @@
 """The threshold spectrum, and the geometric combinations Geom@k and GeoSpectrum@k.
 
-The shared parameters are documented in `at_k.functions`. The geometric combinations are products
+The geometric combinations are products
 of powers of unbiased estimates, and are not unbiased themselves. Source: "Geom@k: Stable Evaluation
 and Fast Rank Recovery for LLM Reasoning".
 """
@@ -10,14 +10,13 @@ from __future__ import annotations
 from functools import partial
 
 from ..scores.credits import geo_spectrum, geom, geom_ds, spectrum
+from .docstrings import documented
 from .estimates import Bounds, ScoreOfK, Summary, point_estimate, posterior_summary
 
 
+@documented
 def threshold_spectrum_at_k(R, k: int, weights) -> float:
     """Return S_w: the sum over r of w_r times the probability that at least r of k are correct.
-
-    Args:
-        weights: w_1, .., w_k, each at least 0, with a sum of at most 1.
 
     Examples:
         >>> round(threshold_spectrum_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2, [0.5, 0.5]), 6)
@@ -26,6 +25,7 @@ def threshold_spectrum_at_k(R, k: int, weights) -> float:
     return point_estimate(R, k, _weighted_spectrum(weights))
 
 
+@documented(above_n=True)
 def threshold_spectrum_at_k_ci(
     R,
     k: int,
@@ -56,15 +56,15 @@ def _weighted_spectrum(weights) -> ScoreOfK:
     return partial(spectrum, weights=weights)
 
 
+@documented
 def geom_at_k(R, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> float:
     """Return Geom@k: the mean over questions of pass@k^a times pass^k^b.
 
     By default it is the mean of the geometric means of pass@k and pass^k.
 
-    Args:
-        pass_power: the exponent a.
-        unanimous_power: the exponent b. At least one of a and b is not 0. A negative exponent
-            requires a score above 0.
+    Returns:
+        A float of at least 0. The mean over questions of products of unbiased estimates, which is
+        not unbiased.
 
     Examples:
         >>> round(geom_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
@@ -74,6 +74,7 @@ def geom_at_k(R, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) 
     return point_estimate(R, k, score)
 
 
+@documented(above_n=True)
 def geom_at_k_ci(
     R,
     k: int,
@@ -97,10 +98,12 @@ def geom_at_k_ci(
     return posterior_summary(R, k, score, confidence, bounds, alpha0, beta0, allow_above_n=True)
 
 
+@documented
 def geom_ds_at_k(R, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> float:
     """Return Geom@k of the data set: pass@k^a times pass^k^b, both averaged over questions first.
 
-    The exponents a and b are those of `geom_at_k`.
+    Returns:
+        A float of at least 0. A product of unbiased estimates, which is not unbiased.
 
     Examples:
         >>> round(geom_ds_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
@@ -110,6 +113,7 @@ def geom_ds_at_k(R, k: int, pass_power: float = 0.5, unanimous_power: float = 0.
     return point_estimate(R, k, score)
 
 
+@documented(above_n=True)
 def geom_ds_at_k_ci(
     R,
     k: int,
@@ -130,15 +134,17 @@ def geom_ds_at_k_ci(
     return posterior_summary(R, k, score, confidence, bounds, alpha0, beta0, allow_above_n=True)
 
 
+@documented
 def geo_spectrum_at_k(
     R, k: int, lam: float = 0.5, weights=None, lambda_: float | None = None
 ) -> float:
     """Return GeoSpectrum@k: pass@k^lam times S_w^(1 - lam), both averaged over questions first.
 
     Args:
-        lam: from 0 to 1.
         weights: those of the threshold spectrum S_w. Default: S_w is mG-Pass@k.
-        lambda_: another name of lam.
+
+    Returns:
+        A float from 0 to 1. A product of unbiased estimates, which is not unbiased.
 
     Raises:
         TypeError: if both lam and lambda_ are given.
@@ -152,6 +158,7 @@ def geo_spectrum_at_k(
     return point_estimate(R, k, score)
 
 
+@documented(above_n=True)
 def geo_spectrum_at_k_ci(
     R,
     k: int,
@@ -180,8 +187,12 @@ def _one_lam(lam: float, lambda_: float | None) -> float:
     return lam if lambda_ is None else lambda_
 
 
+@documented
 def geo_spectrum_star_at_k(R, k: int) -> float:
     """Return GeoSpectrum*@k: the geometric mean of pass@k and mG-Pass@k of the data set.
+
+    Returns:
+        A float from 0 to 1. A product of unbiased estimates, which is not unbiased.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
@@ -191,6 +202,7 @@ def geo_spectrum_star_at_k(R, k: int) -> float:
     return point_estimate(R, k, geo_spectrum)
 
 
+@documented(above_n=True)
 def geo_spectrum_star_at_k_ci(
     R,
     k: int,

@@ -41,6 +41,9 @@ def tailpass_empirical(
         w: scores of the C + 1 categories, from 0 to 1. Default: (0, 1).
         thresholds: required mean scores, from 0 to 1. Default: 1/k, 2/k, .., 1.
 
+    Returns:
+        (T,) a probability for each threshold.
+
     Raises:
         ValueError: if an outcome or a parameter is invalid, or if the scores are not multiples of
             1/D for some D up to 1000.
@@ -86,6 +89,9 @@ def tailpass(
         prior: parameters of the Dirichlet prior, positive: a number, or one for each category, or
             one for each question and category.
         thresholds: required mean scores, from 0 to 1. Default: 1/k, 2/k, .., 1.
+
+    Returns:
+        The profile over the thresholds, with the posterior mean and standard deviation of each.
 
     Raises:
         ValueError: if an outcome or a parameter is invalid, or if k samples have too many

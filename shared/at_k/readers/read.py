@@ -70,6 +70,11 @@ def read(
         SelectionError: a ValueError, if one of these arguments has to be given.
         ValueError: if the source cannot be read. The message names the line or row if it can.
         FileNotFoundError: if there is no such file or folder.
+
+    Examples:
+        >>> columns = {"question": ["q1", "q1", "q2"], "answer": ["12", "13", "7"]}
+        >>> read(columns, predictions="answer", references={"q1": "12", "q2": "8"})
+        {'predictions': [['12', '13'], ['7']], 'references': ['12', '8']}
     """
     others = {"R0": R0, "clusters": clusters}
     named: dict[str, Any] = {role: name for role, name in others.items() if name is not None}

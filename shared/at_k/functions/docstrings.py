@@ -1,0 +1,97 @@
+"""The parts of docstrings that many functions share.
+
+A function documents what is its own, and `documented` adds the parameters, the return value and the
+errors that it shares with others. So `help` of each function is complete, and each text is written
+once.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+
+_OUTCOMES = (
+    "outcomes of M questions: an (M, N) array or tensor, a nested list, which may be ragged, a "
+    "data frame with a question in each row, or `Counts`. A flat list is one question. "
+)
+_UNSCORED = "Samples that are None, masked, or NA in a data frame are not scored."
+_PARAMETERS = {
+    "R": f"{_OUTCOMES}An outcome is 0 or False (incorrect), or 1 or True (correct). {_UNSCORED}",
+    "k": "number of samples in a subset, from 1 to the smallest number of samples of a question.",
+    "confidence": "probability that the interval covers the true value, between 0 and 1.",
+    "bounds": "(lo, hi), to which the confidence limits are clipped, or None for no clipping.",
+    "alpha0": "first parameter of the Beta prior of the success rate of each question, above 0.",
+    "beta0": "second parameter of this prior, above 0.",
+    "tau": "required share of correct samples, from 0 (pass@k) to 1 (pass^k).",
+    "weights": "w_1, .., w_k of the threshold spectrum, each at least 0, with a sum of at most 1.",
+    "lam": "exponent of pass@k, from 0 to 1. That of the spectrum is 1 - lam.",
+    "lambda_": "another name of lam.",
+    "pass_power": "the exponent a of pass@k.",
+    "unanimous_power": (
+        "the exponent b of pass^k. At least one of a and b is not 0. A negative exponent requires "
+        "a score above 0."
+    ),
+    "w": "rewards of the categories 0, .., C, C + 1 numbers. Default: (0, 1), for binary outcomes.",
+    "R0": "prior outcomes of the questions, (M, D), or a flat list of M x D. Default: none.",
+}
+_REWARDS = _PARAMETERS | {
+    "R": (
+        f"{_OUTCOMES}An outcome is a category, an integer from 0 to C; or a real reward, if w is "
+        f"None and one of the outcomes is a float other than 0 and 1. {_UNSCORED}"
+    )
+}
+_ABOVE_N = {"k": "number of new samples, at least 1. It may exceed the number of samples."}
+_RETURNS = "A float from 0 to 1: the mean over questions of an unbiased estimate."
+_RETURNS_SUMMARY = (
+    "(mu, sigma, lo, hi): the posterior mean and standard deviation of the score of k new samples, "
+    "averaged over questions, and the limits mu -+ z sigma, clipped to the bounds. The success "
+    "rate of each question has a Beta(alpha0, beta0) prior (Hariri et al. 2026, arXiv:2510.04265)."
+)
+_RAISES = (
+    "ValueError: if an outcome or a parameter is invalid. The message names the entry (`R[3][7]`), "
+    "the question or the parameter, and says what would be valid."
+)
+_SECTION = re.compile(r"^(Args|Returns|Raises|Examples):\n", re.MULTILINE)
+_ENTRY = re.compile(r"^    (\w+): ", re.MULTILINE)
+
+
+def documented(function: Callable | None = None, *, rewards: bool = False, above_n: bool = False):
+    """Add shared parts to the docstring of a function.
+
+    Args:
+        function: to be documented.
+        rewards: whether outcomes may be categories or real rewards.
+        above_n: whether k may exceed the number of samples of a question.
+    """
+    if function is None:
+        return lambda each: documented(each, rewards=rewards, above_n=above_n)
+    if function.__doc__ is None:  # Python runs with -OO
+        return function
+    shared = (_REWARDS if rewards else _PARAMETERS) | (_ABOVE_N if above_n else {})
+    head, *parts = _SECTION.split(inspect.cleandoc(function.__doc__))
+    sections = dict(zip(parts[::2], parts[1::2], strict=True))
+    _, *entries = _ENTRY.split(sections.get("Args", ""))
+    own = dict(zip(entries[::2], entries[1::2], strict=True))
+    returns = _RETURNS_SUMMARY if function.__name__.endswith("_ci") else _RETURNS
+    filled = {
+        "Args": _arguments(list(inspect.signature(function).parameters), own, shared),
+        "Returns": sections.get("Returns", _entry(returns)),
+        "Raises": sections.get("Raises", "").rstrip()
+        + "\n" * ("Raises" in sections)
+        + _entry(_RAISES),
+        "Examples": sections.get("Examples", ""),
+    }
+    text = "\n\n".join(f"{name}:\n{body.rstrip()}" for name, body in filled.items() if body)
+    function.__doc__ = f"{head.rstrip()}\n\n{text}\n"
+    return function
+
+
+def _arguments(names: Iterable[str], own: Mapping[str, str], shared: Mapping[str, str]) -> str:
+    texts = {name: " ".join((own.get(name) or shared[name]).split()) for name in names}
+    return "\n".join(_entry(f"{name}: {text}") for name, text in texts.items())
+
+
+def _entry(text: str) -> str:
+    return textwrap.fill(text, 96, initial_indent="    ", subsequent_indent="        ")
