@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from at_k.cli.command import main
 from run_command import error_of, output_of, question_rows, write_json_lines
 
 
@@ -75,9 +76,28 @@ def test_comparisons_have_charts(capsys, tmp_path, names, flags, shown):
         ("gpassk", (), "missing/a.svg", "there is no folder"),
         ("gpassk", ("--keys", "safe"), "a.svg", "--plot needs the exact keys"),
         ("bayes_at_n", (), "a.svg", "this metric has no k to draw its score against"),
-        ("cons_at_k", ("--k", "2"), "a.svg", "there is a single k"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(capsys, file, tmp_path, metric, flags, name, message):
     assert message in error_of(capsys, metric, file, *flags, "--plot", tmp_path / name)
     assert not (tmp_path / name).exists()
+
+
+def test_scores_are_printed_before_the_reason_why_there_is_no_chart(capsys, tmp_path):
+    rows = [{"outcomes": [0, 1, 1, 0]}, {"outcomes": [1, 0, 0, 1]}]
+    files = [str(write_json_lines(tmp_path / f"{name}.jsonl", rows)) for name in "abc"]
+    chart = tmp_path / "chart.svg"
+    for arguments, reason in (
+        (["cons_at_k", files[0], "--k", "2"], "--plot needs several k, such as --k 1 2 4 8"),
+        (["gpassk", files[0], "--k", "1,2", "--return-per-question"], "choose at most 6 of"),
+        (["gpassk", files[0], "--k", "1,2"], "Is a directory"),
+        (["compare", *files], "Is a directory"),
+    ):
+        if reason == "Is a directory":
+            chart.mkdir(exist_ok=True)
+        plain = output_of(capsys, *arguments)
+        assert main([*arguments, "--plot", str(chart)]) == 2
+        printed = capsys.readouterr()
+        assert printed.out == plain
+        assert printed.err.startswith("at-k: There is no chart: "), printed.err
+        assert reason in printed.err

@@ -18,14 +18,15 @@ import at_k
 
 from ..loading import metric_folders, metric_script, register, unregister
 from ..readers.names import SelectionError
-from .formats import printable
+from .formats import PlotError, printable
 
 _EPILOG = """\
 Run `at-k COMMAND --help` for the flags of a command.
 
 exit status:
   0    the scores were printed, also if there were warnings
-  2    the arguments or the files are invalid: the message on standard error says what is
+  2    the arguments or the files are invalid: the message on standard error says what is. If
+       only the chart of --plot fails, the scores are printed before
   130  interrupted
 """
 
@@ -39,10 +40,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = vars(_parser(arguments).parse_args(arguments))
         run: Callable[..., str] = options.pop("run")
+        problem = None
         with warnings.catch_warnings():
             warnings.showwarning = _print_warning
-            output = run(**options)
+            try:
+                output = run(**options)
+            except PlotError as error:
+                output, problem = error.output, str(error)
         print(printable(output), flush=True)
+        if problem is not None:
+            _print_message(problem)
+            return 2
     except KeyboardInterrupt:
         print("at-k: interrupted", file=sys.stderr)
         return 130

@@ -30,7 +30,7 @@ from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
 from .formats import Output
 from .leaderboard_tables import leaderboard_notes, leaderboard_records, leaderboard_tables
 from .paper_tables import paper_tables_of_many, paper_tables_of_two
-from .plot import check_plot, plot_comparison, scored_details
+from .plot import check_plot, plot_comparison, scored_details, scores_before_errors
 from .sentences import sentence_of_many, sentence_of_two
 from .tables import describe_input
 
@@ -107,8 +107,6 @@ def _compare_files(
         )
     found = compare_runs(runs, **options)
     by_group = _compare_groups(found, inputs[0], options)
-    if plot is not None:
-        plot_comparison(plot, found, [scored_details(each, check_correct_fn) for each in inputs])
     descriptions = [
         f"{name}: {_path_of(name, file)}{describe_input(questions, check_correct_fn)}"
         f"{_how_matched(inputs[0], questions, names[0])}"
@@ -118,7 +116,12 @@ def _compare_files(
         output = _output_of_two(found, by_group, descriptions, names, p_values)
     else:
         output = _output_of_many(found, by_group, descriptions, p_values)
-    return output.printed(output_format)
+    printed = output.printed(output_format)
+    if plot is not None:
+        details = [scored_details(each, check_correct_fn) for each in inputs]
+        with scores_before_errors(printed):
+            plot_comparison(plot, found, details)
+    return printed
 
 
 def _output_of_two(

@@ -73,6 +73,19 @@ class Output:
         return "\n\n".join(filter(None, blocks))
 
 
+class PlotError(ValueError):
+    """There are scores, but no chart of them.
+
+    Args:
+        message: why there is no chart.
+        output: what the command prints before the message.
+    """
+
+    def __init__(self, message: str, output: str):
+        super().__init__(message)
+        self.output = output
+
+
 def printable(text: str) -> str:
     """Return a text in which characters that control a terminal are written as escapes.
 

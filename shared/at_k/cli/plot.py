@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..runs.comparison import comparison_of_two
 from ..runs.leaderboard import leaderboard_of
+from .formats import PlotError
 from .tables import checker_name, sizes_and_missing
 
 if TYPE_CHECKING:
@@ -19,6 +21,19 @@ PLOT_HELP = (
     "It has confidence bands if there are limits."
 )
 _FILE_SUFFIXES = (".svg", ".pdf", ".png", ".html")
+
+
+@contextmanager
+def scores_before_errors(output: str) -> Iterator[None]:
+    """Turn the error of a chart into one that has the output of the command.
+
+    Raises:
+        PlotError: if there is no chart, also because its file cannot be written.
+    """
+    try:
+        yield
+    except (ValueError, TypeError, ImportError, OSError) as error:
+        raise PlotError(f"There is no chart: {error}", output) from error
 
 
 def check_plot(file: str) -> None:
@@ -88,8 +103,8 @@ def plot_scores(file: str, scores: Mapping[str, Any], **details: Any) -> None:
         chart = by_threshold(scores, **details)
     else:
         raise ValueError(
-            "--plot: there is a single k. Give several, such as --k 1 2 4 8; or add --groups "
-            "COLUMN, or --return-per-question."
+            "--plot needs several k, such as --k 1 2 4 8, and there is a single one. Or add "
+            "--groups COLUMN, or --return-per-question."
         )
     chart.save(file)
 

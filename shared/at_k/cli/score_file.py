@@ -18,7 +18,13 @@ from ..readers.questions import read_questions
 from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
 from .formats import Output
 from .paper_tables import paper_notes, paper_tables_of_scores
-from .plot import check_plot, check_scores_to_plot, plot_scores, scored_details
+from .plot import (
+    check_plot,
+    check_scores_to_plot,
+    plot_scores,
+    scored_details,
+    scores_before_errors,
+)
 from .tables import describe_input, score_notes, score_records, score_tables
 
 _METRIC_EXAMPLES = """\
@@ -79,15 +85,6 @@ def _score_files(
         scores = computation.compute(**questions.arguments, **parameters)
     checker = parameters.get("check_correct_fn", "exact_match")
     confidence = parameters.get("confidence", defaults.get("confidence"))
-    if plot is not None:
-        plot_scores(
-            plot,
-            scores,
-            **scored_details(questions, checker),
-            confidence=confidence,
-            # Where the scores do not name their intervals, this is the default of the metric.
-            interval=parameters.get("interval") or "posterior",
-        )
     output = Output(
         scores,
         [describe_input(questions, checker)],
@@ -96,5 +93,15 @@ def _score_files(
         functools.partial(score_records, scores),
         score_notes(scores, parameters.get("interval")),
         paper_notes(scores, parameters.get("interval"), confidence),
-    )
-    return output.printed(output_format)
+    ).printed(output_format)
+    if plot is not None:
+        with scores_before_errors(output):
+            plot_scores(
+                plot,
+                scores,
+                **scored_details(questions, checker),
+                confidence=confidence,
+                # Where the scores do not name their intervals, this is the default of the metric.
+                interval=parameters.get("interval") or "posterior",
+            )
+    return output
