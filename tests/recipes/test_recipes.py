@@ -15,8 +15,8 @@ from conftest import ROOT
 
 FOLDER = Path(__file__).parent
 LIGHT = (
-    *("datasets_map", "duckdb_counts", "inspect_reducer", "mpi_counts", "pandas_counts"),
-    *("polars_counts", "trl_rewards"),
+    *("datasets_map", "duckdb_counts", "from_samples_to_paper", "inspect_reducer", "mpi_counts"),
+    *("pandas_counts", "polars_counts", "trl_rewards"),
 )
 
 
