@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gradio as gr
@@ -104,6 +104,13 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
         ).success(None, js=_CLICK_FILE, api_visibility="private")
 
 
+@dataclass(frozen=True, eq=False)
+class _Running:
+    """A request that is being scored. Two of them differ, also with the same fingerprint."""
+
+    fingerprint: str
+
+
 class Handlers:
     """The event handlers of a page. Each returns updates of components, by component."""
 
@@ -112,31 +119,49 @@ class Handlers:
         self._inputs = layout.inputs
         self._outputs = layout.outputs
         self._downloads = downloads
-        self._running: dict[str | None, str] = {}  # the fingerprint of each session's last request
+        self._running: dict[str | None, _Running] = {}  # the last request of each session
 
     def show_scores(self, values: Values, visitor: gr.Request) -> Iterator[Values]:
         """Score the samples and show the progress, then the result or the problem.
 
         Gradio sends several events for some changes, also at the same time. What is shown already,
-        or will be, is not scored again. A later request ends an earlier one.
+        or will be, is not scored again. A later request, also an invalid one, ends an earlier one.
         """
-        skip = {self._outputs.problem: gr.skip()}
         shown: Shown = values[self._inputs.shown]
+        running = self._running.get(visitor.session_hash)
         try:
             request = self._request(values)
-            fingerprint = page_fingerprint(request, values[self._inputs.inches])
-            if fingerprint in (shown.fingerprint, self._running.get(visitor.session_hash)):
-                yield skip
-                return
-            with self._run(visitor, fingerprint):
-                for step in score_in_steps(request):
-                    if self._running.get(visitor.session_hash) != fingerprint:
-                        yield skip
-                        return
-                    if isinstance(step, Answer):
-                        yield from self._answer_updates(request, step, fingerprint, values)
-                    else:
-                        yield self._progress_updates(step)
+        except ValueError as error:
+            self._running.pop(visitor.session_hash, None)
+            yield self._problem_updates(str(error), shown)
+            return
+        fingerprint = page_fingerprint(request, values[self._inputs.inches])
+        if fingerprint in (shown.fingerprint, running and running.fingerprint):
+            yield self._no_updates()
+            return
+        with self._run(visitor, fingerprint) as is_last:
+            for updates in self._updates_in_steps(request, fingerprint, values):
+                yield updates if is_last() else self._no_updates()
+                if not is_last():
+                    return
+
+    def _updates_in_steps(
+        self, request: Request, fingerprint: str, values: Values
+    ) -> Iterator[Values]:
+        """Score a request, and yield the updates that show its progress, its answer or a problem.
+
+        Args:
+            request: the request.
+            fingerprint: its fingerprint on this page.
+            values: what the inputs hold.
+        """
+        shown: Shown = values[self._inputs.shown]
+        try:
+            for step in score_in_steps(request):
+                if isinstance(step, Answer):
+                    yield from self._answer_updates(request, step, fingerprint, values)
+                else:
+                    yield self._progress_updates(step)
         except ValueError as error:
             yield self._problem_updates(str(error), shown)
         except Exception:
@@ -147,13 +172,22 @@ class Handlers:
             )
 
     @contextmanager
-    def _run(self, visitor: gr.Request, fingerprint: str) -> Iterator[None]:
-        """Remember that this is the last request of a visitor, until it ends."""
-        self._running[visitor.session_hash] = fingerprint
+    def _run(self, visitor: gr.Request, fingerprint: str) -> Iterator[Callable[[], bool]]:
+        """Remember the last request of a visitor until it ends.
+
+        Yields:
+            A function that returns whether the request is still the last one.
+        """
+        running = _Running(fingerprint)
+        self._running[visitor.session_hash] = running
+
+        def is_last() -> bool:
+            return self._running.get(visitor.session_hash) is running
+
         try:
-            yield
+            yield is_last
         finally:
-            if self._running.get(visitor.session_hash) == fingerprint:
+            if is_last():
                 del self._running[visitor.session_hash]
 
     def for_example(self, example: Example) -> Callable[[Values, gr.Request], Values]:
@@ -165,7 +199,10 @@ class Handlers:
         return show_example
 
     def _show_example(self, example: Example, values: Values, visitor: gr.Request) -> Values:
-        """Put an example into the inputs and show its scores, at once."""
+        """Put an example into the inputs and show its scores, at once.
+
+        If the visitor changes an input in the meantime, nothing is updated.
+        """
         options = {control.name: control.value for control in self._space.controls}
         options |= example.options
         files = tuple(str(sample_file(name)) for name in example.files)
@@ -182,17 +219,18 @@ class Handlers:
         if example.table:
             headers, *rows = samples["table"]
             updates[inputs.table] = {"headers": headers, "data": rows}
-        try:
-            request = make_request(self._space, example.checker, options, **samples)
-            fingerprint = page_fingerprint(request, values[inputs.inches])
-            with self._run(visitor, fingerprint):
-                answer = score(request)
-        except ValueError as error:  # the server is busy
-            return updates | self._problem_updates(str(error), values[inputs.shown])
-        # All at once: Gradio mixes up the table if a second set of updates leaves it out.
-        for step in self._answer_updates(request, answer, fingerprint, values, set_sliders=True):
-            updates |= step
-        return updates
+        request = make_request(self._space, example.checker, options, **samples)
+        fingerprint = page_fingerprint(request, values[inputs.inches])
+        with self._run(visitor, fingerprint) as is_last:
+            try:
+                # All at once: Gradio mixes up the table if a second set of updates leaves it out.
+                for step in self._answer_updates(
+                    request, score(request), fingerprint, values, set_sliders=True
+                ):
+                    updates |= step
+            except ValueError as error:  # the server is busy
+                updates |= self._problem_updates(str(error), values[inputs.shown])
+            return updates if is_last() else self._no_updates()
 
     def show_cancelled(self, shown: Shown, visitor: gr.Request) -> Values:
         """Let the running request of a visitor end, and say so."""
@@ -301,6 +339,9 @@ class Handlers:
                 updates[output.caption] = caption_html(chart)
                 updates[output.plot] = plot_data(draw(chart, answer, inches))
         return updates
+
+    def _no_updates(self) -> Values:
+        return {self._outputs.problem: gr.skip()}
 
     def _progress_updates(self, progress: Progress | None) -> Values:
         outputs = self._outputs

@@ -7,6 +7,7 @@ which is ended when its time is up. `worker` is what runs in these processes.
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import tempfile
 import threading
 import time
@@ -16,8 +17,9 @@ from contextlib import contextmanager
 from .request import Answer, Progress, Request
 from .worker import OUT_OF_MEMORY, SECONDS, work
 
-_START_SECONDS = 60  # the first process waits until the fork server has imported the libraries
-_MAX_WAIT = 2 * max(SECONDS.values())
+_START_SECONDS = 120  # the first process waits until the fork server has imported the libraries
+_MAX_WAIT = 3 * max(SECONDS.values())
+_BUSY = "The server is busy. Try again in a minute."
 
 # Requests with a slow checker have their own slots, so that they do not delay the others.
 _FAST_SLOTS = threading.BoundedSemaphore(4)
@@ -58,7 +60,11 @@ def score_in_steps(request: Request) -> Iterator[Answer | Progress | None]:
 
 
 def _replies(request: Request, folder: str) -> Iterator[Answer | Progress | str | None]:
-    """Yield what a new process sends, or a sentence that says why it was ended."""
+    """Yield what a new process sends, or a sentence that says why it ended.
+
+    The system ends a process that has used its processor time. On a server that is too busy to
+    give it this time, the process is ended here.
+    """
     seconds = SECONDS[request.checker]
     deadline = time.monotonic() + _START_SECONDS
     receiver, sender = _context.Pipe(duplex=False)
@@ -74,15 +80,19 @@ def _replies(request: Request, folder: str) -> Iterator[Answer | Progress | str 
                     yield reply
                     return
                 if reply is None:  # the process has started
-                    deadline = time.monotonic() + seconds
+                    deadline = time.monotonic() + 6 * seconds
                 progress = reply
             yield progress
-        yield (
-            f"The request exceeded the time limit of {seconds} seconds. Use fewer samples or a "
-            f"faster checker, or run the metric on your own machine."
-        )
+        yield _BUSY
     except EOFError:
-        yield OUT_OF_MEMORY
+        process.join()
+        if process.exitcode == -signal.SIGXCPU:
+            yield (
+                f"The request exceeded the time limit of {seconds} seconds. Use fewer samples or a "
+                f"faster checker, or run the metric on your own machine."
+            )
+        else:
+            yield OUT_OF_MEMORY
     finally:
         process.kill()
         process.join()
@@ -95,7 +105,7 @@ def _slot(checker: str) -> Iterator[None]:
     """Wait until a request with this checker may run; a ValueError if that takes too long."""
     slot = _SLOTS[checker]
     if not slot.acquire(timeout=_MAX_WAIT):
-        raise ValueError("The server is busy. Try again in a minute.")
+        raise ValueError(_BUSY)
     try:
         yield
     finally:

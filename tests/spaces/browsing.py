@@ -5,11 +5,13 @@ Screenshots are kept in build/screenshots, or in the folder that SCREENSHOTS nam
 
 import contextlib
 import os
+import time
 from pathlib import Path
 
 from conftest import ROOT
 
 SCREENSHOTS = Path(os.environ.get("SCREENSHOTS", ROOT / "build" / "screenshots"))
+LIMIT = 180  # seconds until a page shows what a test waits for: the machine may be very busy
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 TABLET = {"width": 1024, "height": 768}
 CHART = ".chart svg.marks"
@@ -20,6 +22,7 @@ def opened(browser, space, viewport=DESKTOP, scheme="light"):
     """Open the page of a Space. It must raise no error and send no request to another host."""
     problems = []
     context = browser.new_context(viewport=viewport, color_scheme=scheme, accept_downloads=True)
+    context.set_default_timeout(1000 * LIMIT)
     page = context.new_page()
 
     def check_request(request):
@@ -66,11 +69,25 @@ def scores(page):
 
 def wait_for_change(page, before, read=sentence):
     """Return what `read` reads from the page, once it differs from `before`."""
-    for _ in range(1200):
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end:
         if page.locator(".sentence").count() and (now := read(page)) != before:
             return now
         page.wait_for_timeout(50)
     raise AssertionError(f"this did not change: {before}")
+
+
+@contextlib.contextmanager
+def all_answered(page):
+    """Wait until the page has received the answers to all requests that are sent in the block."""
+    ended = []
+    for event in ("requestfinished", "requestfailed"):  # the page may abort the stream of answers
+        page.on(event, lambda request: ended.append(request.url))
+    yield
+    end = time.monotonic() + LIMIT
+    while not any("/queue/data" in url for url in ended):
+        assert time.monotonic() < end, ended
+        page.wait_for_timeout(50)
 
 
 def problem(page):

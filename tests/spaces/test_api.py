@@ -5,7 +5,6 @@ import http.client
 import json
 import random
 import re
-import time
 
 import at_k
 import gradio_client
@@ -39,7 +38,7 @@ def test_twenty_clients_at_once_each_get_their_own_scores(space):
             pool.submit(lambda text: client(space).predict(text), as_text(run, space))
             for run in runs
         ]
-        answers = [future.result(120) for future in waiting]
+        answers = [future.result(300) for future in waiting]
     for run, answer in zip(runs, answers, strict=True):
         assert answer["samples"]["text"]["predictions"] == run
         expected = metric.compute(predictions=run, **arguments_of(answer))
@@ -131,9 +130,8 @@ def test_a_slow_request_is_ended_and_does_not_delay_others(space):
         waiting = pool.submit(client(space).predict, text, "math_verify")
         quick = client(space)
         for _ in range(5):
-            started = time.monotonic()
             answer = quick.predict('{"outcomes": [1, 0, 1, 1]}', options={"k": 2})
             assert answer["scores"]["text"]["pass@2"] == 1.0
-            assert time.monotonic() - started < 10
+        assert not waiting.done()
         with pytest.raises(gradio_client.exceptions.AppError, match="limit of 20 seconds"):
-            waiting.result(60)
+            waiting.result(300)

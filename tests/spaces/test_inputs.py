@@ -98,13 +98,11 @@ def test_uploads_have_limits(browser, space, tmp_path):
         for message, files in uploads.items():
             for name, text in files.items():
                 (tmp_path / name).write_text(text)
-            choose_source(page, "Table")
-            page.wait_for_selector(".sentence")
             upload(page, *(tmp_path / name for name in files))
             wait_for_problem(page, message)
             assert not page.locator("img[src=x]").count()
             page.click("#files button[aria-label='Clear']")
-            page.wait_for_selector("#files input[type=file]", state="attached")
+            wait_for_problem(page, "There is no file.")
 
 
 HOSTILE = '<img src=x onerror="window.hacked=1"> {{7*7}} ${window.hacked=1} **b** [a](http://x.y)'

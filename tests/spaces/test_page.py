@@ -8,6 +8,7 @@ from browsing import (
     DESKTOP,
     PHONE,
     TABLET,
+    all_answered,
     chart_texts,
     note,
     opened,
@@ -75,6 +76,21 @@ def test_every_example_is_scored(browser, space):
             wait_for_change(page, before)
             assert not page.locator(".problem:visible").count()
             take_screenshot(page, f"{space.name}-example-{number}")
+
+
+@pytest.mark.parametrize("space", ["cons_at_k"], indirect=True, scope="session")
+def test_the_last_change_of_a_visitor_counts(browser, space):
+    with opened(browser, space) as page:
+        slider = page.locator("#k input[type=range]")
+        with all_answered(page):
+            page.locator("#examples button").nth(1).click()
+            slider.focus()
+            page.keyboard.press("ArrowLeft")
+            assert "a vote of 4 is correct" in wait_for_change(page, sentence(page))
+        page.wait_for_timeout(300)
+        assert "a vote of 4 is correct" in sentence(page)
+        assert slider.input_value() == "4"
+        assert page.locator("#source input:checked").get_attribute("value") == "Table"
 
 
 def test_the_scores_follow_a_slider_and_an_edit_of_the_table(browser, space):
