@@ -2,6 +2,8 @@
 
 import io
 import json
+import re
+import shlex
 import subprocess
 import sys
 
@@ -83,3 +85,14 @@ def test_a_warning_is_one_line_on_standard_error(capsys, tmp_path):
     assert printed.err.startswith("at-k: warning: None of the 2 scored samples equals its refer")
     assert printed.err.count("\n") == 1
     assert "G-Pass@1_0.25  0.0000" in printed.out
+
+
+@pytest.mark.parametrize("command", ["gpassk", "max_at_k", "score_agg", "compare", "plan"])
+def test_the_examples_of_a_command_run(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    examples = re.findall(r"^  at-k (.*)", capsys.readouterr().out, re.MULTILINE)
+    assert len(examples) == 3
+    for example in examples:
+        assert main(shlex.split(example)) == 0, capsys.readouterr().err
+        assert capsys.readouterr().out

@@ -26,6 +26,7 @@ from ..runs.leaderboard import leaderboard_of
 from ..runs.measure import check_measure
 from ..runs.outcomes_of_runs import Run, check_same_questions, grade_runs, parse_run
 from .comparison_tables import comparison_records, comparison_summary, comparison_tables
+from .demo import COOL, WARM
 from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
 from .formats import Output
 from .leaderboard_tables import leaderboard_notes, leaderboard_records, leaderboard_tables
@@ -34,11 +35,11 @@ from .plot import check_plot, plot_comparison, scored_details, scores_before_err
 from .sentences import sentence_of_many, sentence_of_two
 from .tables import describe_input
 
-_COMPARE_EXAMPLES = """\
-examples:
-  at-k compare a.jsonl b.jsonl --check-correct-fn numeric
-  at-k compare before.csv after.csv --metric pass^k --k 1 2 4 8 --interval questions
-  at-k compare a.jsonl b.jsonl c.jsonl --k 8 --names small medium large --format latex
+_COMPARE_EXAMPLES = f"""\
+examples, with the samples of the package:
+  at-k compare {COOL} {WARM} --check-correct-fn numeric
+  at-k compare {COOL} {WARM} --check-correct-fn numeric --metric pass^k --k 1 4 --interval questions
+  at-k compare {COOL} {WARM} --check-correct-fn numeric --k 8 --names cool warm --format latex
 """
 
 _LONGEST_NAME = 24
@@ -51,7 +52,7 @@ def add_compare_flags(command: argparse.ArgumentParser) -> None:
     helps["groups"] = "groups of questions that are compared for themselves as well."
     helps["k"] += " For three files or more: the largest of 4, 8 and 16 up to this number."
     command.usage = "at-k compare FILE FILE... [flags]"
-    command.epilog = _COMPARE_EXAMPLES
+    command.epilog = _COMPARE_EXAMPLES.replace("%", "%%")
     command.add_argument("files", metavar="FILE", nargs="+", help=FILE_HELP)
     command.add_argument(
         "--names", nargs="+", metavar="NAME", help="names of the runs. Default: those of the files"

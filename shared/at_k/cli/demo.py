@@ -5,11 +5,13 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
-from ..loading import load
+from ..computations.gpassk import GPASSK
 from ..readers.questions import read_questions
 from .formats import aligned
 
-SAMPLES = Path(__file__).resolve().parents[1] / "samples"
+_SAMPLES = Path(__file__).resolve().parents[1] / "samples"
+COOL, WARM = (str(_SAMPLES / f"smollm2_{name}.jsonl") for name in ("cool", "warm"))
+"""Files of samples at the temperatures 0.2 and 0.8."""
 _K_VALUES = [1, 2, 4, 8, 16, 32]
 _TABLE = {
     "at least 1 of k correct": ["pass@1", "pass@2", "pass@4", "pass@8", "pass@16", "pass@32"],
@@ -21,7 +23,7 @@ _TABLE = {
 
 def demo() -> str:
     """Return what the subcommand prints: the scores at both temperatures side by side."""
-    low, high = _scores("smollm2_cool"), _scores("smollm2_warm")
+    low, high = _scores(COOL), _scores(WARM)
     table = [["", "T = 0.2", "T = 0.8", "difference"]]
     for title, keys in _TABLE.items():
         table.append([title, "", "", ""])
@@ -47,12 +49,12 @@ A sample is correct if the last number in it is the answer.
 To score one of these files, or your own with a line such as
 {{"predictions": ["12", "13"], "reference": "12"}} for each question:
 
-  at-k gpassk {SAMPLES / "smollm2_warm.jsonl"} --check-correct-fn numeric"""
+  at-k gpassk {WARM} --check-correct-fn numeric"""
 
 
-def _scores(name: str) -> dict[str, float]:
-    questions = read_questions(str(SAMPLES / f"{name}.jsonl"))
-    return load("gpassk").compute(
+def _scores(file: str) -> dict[str, float]:
+    questions = read_questions(file)
+    return GPASSK.compute(
         **questions.arguments,
         check_correct_fn="numeric",
         k=_K_VALUES,

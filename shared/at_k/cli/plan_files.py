@@ -13,6 +13,7 @@ from ..readers.questions import read_questions
 from ..runs.plan import plan
 from ..runs.planning import check_plan, plan_runs
 from .compare_files import graded_runs
+from .demo import COOL, WARM
 from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
 from .formats import Cells, Output
 from .tables import describe_input
@@ -33,10 +34,10 @@ _SCOPE = {
     "sampling": "the same questions, sampled again",
     "questions": "other questions like these",
 }
-_EXAMPLES = """\
-examples:
-  at-k plan pilot.jsonl --check-correct-fn numeric --k 4 --half-width 0.02
-  at-k plan a.csv b.csv --metric pass^k --difference 0.03 --question-cost 5 --sample-cost 0.1
+_EXAMPLES = f"""\
+examples, with the samples of the package:
+  at-k plan {WARM} --check-correct-fn numeric --k 4 --half-width 0.02
+  at-k plan {COOL} {WARM} --check-correct-fn numeric --k 1 --difference 0.03 --sample-cost 0.1
   at-k plan --rates 0.1 0.5 0.9 --number-of-questions 100 500 --number-of-samples 1 4 16
 """
 
@@ -47,7 +48,7 @@ def add_plan_flags(command: argparse.ArgumentParser) -> None:
     helps = parameter_helps(inspect.getdoc(plan) or "")
     helps |= {flag: helps[name] for name, flag in _FLAGS.items()}
     command.usage = "at-k plan [FILE [FILE]] [flags]"
-    command.epilog = _EXAMPLES
+    command.epilog = _EXAMPLES.replace("%", "%%")
     command.add_argument(
         "files", metavar="FILE", nargs="*", help=f"a pilot run, or two: {FILE_HELP}"
     )

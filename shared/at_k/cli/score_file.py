@@ -15,6 +15,7 @@ from ..computations.computation import Computation
 from ..loading import metric_script
 from ..readers.cells import as_outcome
 from ..readers.questions import read_questions
+from .demo import COOL, WARM
 from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
 from .formats import Output
 from .paper_tables import paper_notes, paper_tables_of_scores
@@ -28,12 +29,12 @@ from .plot import (
 from .tables import describe_input, score_notes, score_records, score_tables
 
 _METRIC_EXAMPLES = """\
-examples:
-  at-k {name} samples.jsonl --check-correct-fn numeric --groups topic
-  at-k {name} samples.csv --check-correct-fn my_module:my_function --num-proc 4
-  at-k {name} results.parquet --outcomes passed --format markdown
-  at-k {name} part1.jsonl.gz part2.jsonl.gz --where filter=strict-match --questions task doc_id
-  python make_samples.py | at-k {name} - --json
+examples, with the samples of the package:
+  at-k {name} {warm} --check-correct-fn numeric
+  at-k {name} {warm} --check-correct-fn numeric --groups topic --confidence 0.95
+  at-k {name} {cool} --check-correct-fn numeric --format markdown
+
+Several files are parts of one run, and - is standard input: python make.py | at-k {name} - --json
 """
 
 
@@ -41,7 +42,7 @@ def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
     """Add the flags of a metric to the parser of its subcommand, and what it runs."""
     computation = computation_of(name)
     command.usage = f"at-k {name} FILE... [flags]"
-    command.epilog = _METRIC_EXAMPLES.format(name=name)
+    command.epilog = _METRIC_EXAMPLES.format(name=name, cool=COOL, warm=WARM).replace("%", "%%")
     command.add_argument("files", metavar="FILE", nargs="+", help=FILE_HELP)
     add_flags(command, computation.parameters.values(), _parameter_helps_of(name))
     command.set_defaults(run=functools.partial(_score_files, name, computation))
