@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from page.charts import Chart
 from page.controls import Slider, TextField, parse_numbers, parse_word, parse_words
@@ -71,6 +72,11 @@ def is_share(options: Options) -> bool:
     return options["w"] in (None, [0.0, 1.0])
 
 
+def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
+    rewards = {} if options["w"] is None else {"w": options["w"]}
+    return [{"metric": "bayes@N", "confidence": options["confidence"], **rewards}]
+
+
 def sentence(runs: Sequence[Run], options: Options) -> str:
     show = percent if is_share(options) else decimal
     clauses = []
@@ -84,13 +90,7 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
         else:
             clause = f"the expected reward of a new sample is {mean} ({interval})"
         clauses.append(f"{clause}; the average of the observed samples is {average}")
-    result = sentence_per_run(runs, clauses)
-    if len(runs) == 1:
-        return result
-    lower = [run.scores()[f"{run.find_key('bayes@')}_lo"] for run in runs]
-    upper = [run.scores()[f"{run.find_key('bayes@')}_hi"] for run in runs]
-    verb = "overlap" if max(lower) <= min(upper) else "do not overlap"
-    return f"{result} The intervals {verb}."
+    return sentence_per_run(runs, clauses)
 
 
 def by_group(runs: Sequence[Run], options: Options) -> Chart | None:
@@ -101,7 +101,7 @@ def by_group(runs: Sequence[Run], options: Options) -> Chart | None:
         "With fewer samples, the interval is wider and Bayes@N is farther from avg@N.",
         "by_group",
         "scores",
-        {"interval": "posterior"},
+        {"interval": "posterior", **({"key": runs[0].find_key("bayes@")} if len(runs) > 1 else {})},
     )
 
 
@@ -151,6 +151,7 @@ SPACE = Space(
         TextField("group", "Group column", "of a file, such as topic", parse_word),
     ],
     calls=calls,
+    measures=measures,
     sentence=sentence,
     charts=(by_group, by_question),
 )

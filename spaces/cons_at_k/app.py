@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from page.charts import Chart, curve_ks
 from page.controls import Slider
@@ -44,6 +45,12 @@ def calls(options: Options, smallest: int) -> dict[str, Call]:
         "scores": Call({"k": options["k"], **interval}),
         "by_k": Call({"k": ks, **interval, "return_per_question": True}),
     }
+
+
+def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
+    metrics = ["vote@k", "maj@k"] if checked else ["maj@k"]
+    common = {"k": options["k"], "confidence": options["confidence"]}
+    return [{"metric": metric, **common} for metric in metrics]
 
 
 def sentence(runs: Sequence[Run], options: Options) -> str:
@@ -119,6 +126,7 @@ SPACE = Space(
         Slider("confidence", "Confidence", "of the intervals", 0.5, 0.99, 0.01, 0.95),
     ],
     calls=calls,
+    measures=measures,
     sentence=sentence,
     charts=(by_k, by_question),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from page.charts import Chart, curve_ks
 from page.controls import Slider
@@ -75,6 +76,15 @@ def calls(options: Options, smallest: int) -> dict[str, Call]:
             }
         ),
     }
+
+
+def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
+    k, tau = options["k"], options["tau"]
+    found: list[dict[str, Any]] = [{"metric": "pass@k", "k": sorted({*curve_ks(smallest), k})}]
+    if 1 < max(1, math.ceil(tau * k - 1e-9)) < k:
+        found.append({"metric": "G-Pass@k", "k": k, "tau": tau})
+    found.append({"metric": "pass^k", "k": k})
+    return [{**measure, "confidence": options["confidence"]} for measure in found]
 
 
 def sentence(runs: Sequence[Run], options: Options) -> str:
@@ -170,6 +180,7 @@ SPACE = Space(
         Slider("confidence", "Confidence", "of the intervals", 0.5, 0.99, 0.01, 0.95),
     ],
     calls=calls,
+    measures=measures,
     sentence=sentence,
     charts=(by_threshold, by_k, by_question),
 )

@@ -56,6 +56,12 @@ def calls(options: Options, smallest: int) -> dict[str, Call]:
     }
 
 
+def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
+    rewards = {} if options["w"] is None else {"w": options["w"]}
+    ks = sorted({*curve_ks(smallest), options["k"]})
+    return [{"metric": "max@k", "k": ks, "confidence": options["confidence"], **rewards}]
+
+
 def sentence(runs: Sequence[Run], options: Options) -> str:
     k = options["k"]
     clauses = []
@@ -118,6 +124,7 @@ SPACE = Space(
         Slider("confidence", "Confidence", "of the intervals", 0.5, 0.99, 0.01, 0.95),
     ],
     calls=calls,
+    measures=measures,
     sentence=sentence,
     charts=(by_k, by_question),
 )

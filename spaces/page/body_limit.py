@@ -6,7 +6,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from .samples import MAX_BYTES
 
-_MAX_BODY = 3 * MAX_BYTES  # the page sends at most two files, and some text around them
+_MAX_BODY = 9 * MAX_BYTES  # the page sends at most eight files, and some text around them
 
 
 class BodyLimit:

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .request import Answer
+    from .space import Space
 
 
 @dataclass(frozen=True)
@@ -19,7 +23,7 @@ class Chart:
         title: the title above the chart.
         caption: what the chart shows, in a sentence or two.
         function: the name of the function of `at_k.charts` that draws it.
-        call: the name of the call of `compute` whose results it shows.
+        call: the name of the call of `compute` whose results it shows, or "comparison".
         arguments: further arguments of the function.
     """
 
@@ -28,6 +32,34 @@ class Chart:
     function: str
     call: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+def charts_of(space: Space, answer: Answer) -> list[Chart | None]:
+    """Return the charts of a Space, with that of a comparison after the first."""
+    first, *others = (chart(answer.runs, answer.options) for chart in space.charts)
+    return [first, _comparison_chart(answer), *others]
+
+
+def _comparison_chart(answer: Answer) -> Chart | None:
+    comparison = answer.comparison
+    if comparison is None:
+        return None
+    if comparison.board is not None:
+        return Chart(
+            "The runs by their scores",
+            "Runs that share a letter cannot be told apart.",
+            "forest",
+            "comparison",
+        )
+    if sum(key.endswith("_band_lo") for key in comparison.differences[0]) < 2:
+        return None
+    return Chart(
+        "The difference by k",
+        "The line at 0 is heavy where the simultaneous band over all k excludes 0.",
+        "difference",
+        "comparison",
+        {"runs": [run.label for run in answer.runs], "interval": comparison.interval},
+    )
 
 
 def curve_ks(maximum: int, points: int = 24) -> list[int]:

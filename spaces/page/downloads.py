@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from .charts import charts_of
 from .figures import draw
 from .request import Answer
 from .score_tables import FORMATS, table_text
@@ -29,8 +30,14 @@ def result_dict(space: Space, answer: Answer) -> dict[str, Any]:
         "metric": space.metric,
         "options": answer.options,
         **scores,
+        **_comparison(answer),
         "samples": answer.samples,
     }
+
+
+def _comparison(answer: Answer) -> dict[str, Any]:
+    found = answer.comparison
+    return {} if found is None else {"comparison": found.board or found.differences}
 
 
 class Downloads:
@@ -68,14 +75,14 @@ class Downloads:
 
         Args:
             folder: the folder of the answer.
-            place: the place of the chart in the Space, from 0.
+            place: the place of the chart in `charts_of`.
             file_type: one of `CHART_FORMATS`.
 
         Raises:
             ValueError: if the server has removed the answer.
         """
         answer = self._answer(folder)
-        chart = self._space.charts[place](answer.runs, answer.options)
+        chart = charts_of(self._space, answer)[place]
         file = Path(folder) / f"{self._space.metric}-{place + 1}.{file_type}"
         if chart is not None:
             draw(chart, answer).save(file)

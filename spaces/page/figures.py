@@ -25,12 +25,8 @@ schemapi.disable_debug_mode()
 
 def draw(chart: Chart, answer: Answer, inches: float = PRINT) -> Figure:
     """Return the figure of a chart."""
-    results = {run.label: _results(run, chart, answer) for run in answer.runs}
-    one = next(iter(results.values()))
     function = getattr(charts, chart.function)
-    return function(
-        results if len(results) > 1 else one, **chart_arguments(chart, answer), width=inches
-    )
+    return function(_results(chart, answer), **chart_arguments(chart, answer), width=inches)
 
 
 def chart_arguments(chart: Chart, answer: Answer) -> dict[str, Any]:
@@ -54,10 +50,14 @@ def page_spec(figure: Figure) -> str:
     return json.dumps(spec)
 
 
-def _results(run: Run, chart: Chart, answer: Answer) -> Any:
-    call = answer.calls[chart.call]
-    found = run.results[chart.call]
-    return dict(zip(call.sweep[1], found, strict=True)) if call.sweep else found
+def _results(chart: Chart, answer: Answer) -> Any:
+    if chart.call == "comparison":
+        assert answer.comparison is not None
+        return answer.comparison.board or answer.comparison.differences[0]
+    results = {run.label: run.results[chart.call] for run in answer.runs}
+    if sweep := answer.calls[chart.call].sweep:
+        results = {label: dict(zip(sweep[1], r, strict=True)) for label, r in results.items()}
+    return results if len(results) > 1 else next(iter(results.values()))
 
 
 def _details(answer: Answer) -> dict[str, Any]:

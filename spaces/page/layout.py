@@ -216,7 +216,6 @@ def build_layout(
             inputs = _build_inputs(space, request, answer, view)
         with gr.Column(elem_id="details") as details:
             charts += [_chart_output(*part) for part in parts[1:]]
-            gr.HTML("<h3>Scores</h3>")
             table = gr.HTML(view.table)
             with gr.Row(elem_classes="files"):
                 scores_file = gr.DownloadButton("JSON", view.scores_file, size="sm", elem_id="json")
@@ -335,7 +334,7 @@ def _column_widths(headers: Sequence[str]) -> list[str | int]:
 
 
 def _files_label(space: Space) -> str:
-    return "One file, or two to compare" if space.max_files > 1 else "One file"
+    return f"One file, or up to {space.max_files} to compare"
 
 
 def _chart_output(number: int, chart: Chart | None, figure: Figure | None) -> ChartOutput:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from at_k.cli.comparison_tables import INTERVAL_NAME, INTERVAL_SCOPE, compared_keys
+from at_k.cli.leaderboard_tables import leaderboard_notes
 
 from .charts import Chart
-from .request import Progress
+from .request import Comparison, Progress
 from .sentences import interval_notes, percent
 from .space import Options, Run
 
@@ -18,12 +21,19 @@ def escape(text: str) -> str:
     return re.sub(r"[^\w\s.,:;()%/=+@^'-]", lambda found: f"&#{ord(found[0])};", text)
 
 
-def result_html(sentence: str, note: str) -> str:
-    """Return the sentence with its numbers emphasized, and the note below it."""
+def result_html(sentence: str, verdict: str, note: str) -> str:
+    """Return the sentence with its numbers emphasized, the verdict of a comparison, and the note.
+
+    Screen readers read a new result aloud.
+    """
     emphasized = re.sub(
         r"\b[\d.]+ %|(?<![\w.@^])\d\.\d+\b", r"<strong>\g<0></strong>", escape(sentence)
     )
-    return f'<p class="sentence">{emphasized}</p><p class="note">{escape(note)}</p>'
+    compared = f'<p class="verdict">{escape(verdict)}</p>' if verdict else ""
+    return (
+        f'<div role="status"><p class="sentence">{emphasized}</p>{compared}</div>'
+        f'<p class="note">{escape(note)}</p>'
+    )
 
 
 def problem_html(problem: str) -> str:
@@ -49,31 +59,84 @@ def caption_html(chart: Chart) -> str:
 def score_table_html(runs: Sequence[Run], options: Options) -> str:
     """Return the table of the scores that all runs have, with their intervals and what these are.
 
-    If there are two runs, the last column is their difference.
+    A row is a score. With several runs, the interval is below the score, in the same cell.
     """
     keys = [key for key in runs[0].scores() if _is_score(key, runs)]
     has_intervals = any(run.interval_method(key) for run in runs for key in keys)
-    headers = [""]
-    for run in runs:
-        headers.append(escape(run.label) if len(runs) > 1 else "score")
-        if has_intervals:
-            headers.append(f"{percent(options['confidence'])} interval")
-    if len(runs) == 2:
-        headers.append("difference")
+    several = len(runs) > 1
+    headers = ["", *(escape(run.label) if several else "score" for run in runs)]
+    if has_intervals and not several:
+        headers.append(f"{percent(options['confidence'])} interval")
     rows = []
     for key in keys:
         cells = [escape(key)]
         for run in runs:
-            cells.append(f"{run.scores()[key]:.4f}")
-            if has_intervals:
-                cells.append(_interval(run, key))
-        if len(runs) == 2:
-            difference = runs[1].scores()[key] - runs[0].scores()[key]
-            cells.append(f"{difference:+.4f}".replace("-", "&minus;"))
+            score = f"{run.scores()[key]:.4f}"
+            if several and has_intervals:
+                cells.append(f"{score}<small>{_interval(run, key)}</small>")
+            else:
+                cells += [score, _interval(run, key)] if has_intervals else [score]
         rows.append(cells)
     notes = interval_notes(runs, keys, options["confidence"]) if has_intervals else []
     note = f'<p class="caption">{escape(" ".join(notes))}</p>' if notes else ""
     return _table_html(headers, rows) + note
+
+
+def comparison_html(comparison: Comparison, labels: Sequence[str], confidence: float) -> str:
+    """Return the table of the differences between runs, and what its limits are."""
+    level = percent(confidence)
+    if comparison.board is not None:
+        headers = ["", comparison.key, "rank", "letters"]
+        rows = [
+            [
+                escape(row["run"]),
+                f"{row['score']:.4f}<small>{row['lo']:.3f} to {row['hi']:.3f}</small>",
+                f"{row['rank']}<small>{row['rank_lo']} to {row['rank_hi']}</small>",
+                row["letters"],
+            ]
+            for row in comparison.board["runs"]
+        ]
+        note = " ".join(leaderboard_notes(comparison.board, for_paper=True))
+        return _comparison_html(headers, rows, note.replace(f"{level} CI", "Below a score"))
+    first, second = map(escape, labels)
+    has_band = any(len(compared_keys(scores)) > 1 for scores in comparison.differences)
+    headers = ["", first, second, "difference", *["band"] * has_band]
+    rows = []
+    for scores in comparison.differences:
+        for key in _shown_keys(scores, comparison.key):
+            band = _signed_limits(scores, f"{key}_band") if len(compared_keys(scores)) > 1 else ""
+            cells = [escape(key), *(f"{scores[f'{key}_{run}']:.4f}" for run in "ab")]
+            difference = f"{_signed(scores[key])}<small>{_signed_limits(scores, key)}</small>"
+            rows.append([*cells, difference, *[f"<small>{band}</small>"] * has_band])
+    note = (
+        f"Difference: {labels[1]} minus {labels[0]}, and its {level} "
+        f"{INTERVAL_NAME[comparison.interval]} {INTERVAL_SCOPE[comparison.interval]}."
+    )
+    if has_band:
+        note += f" Band: simultaneous {level} confidence band over all k."
+    return _comparison_html(headers, rows, note)
+
+
+def _comparison_html(headers: list[str], rows: list[list[str]], note: str) -> str:
+    table = _table_html(headers, rows)
+    return f'<h3>Comparison</h3>{table}<p class="caption">{escape(note)}</p>'
+
+
+def _shown_keys(scores: Mapping[str, float], selected: str) -> list[str]:
+    """Return the keys at powers of two, and that of the selected k."""
+    keys = compared_keys(scores)
+    ks = {key: key.rpartition("@")[2].rpartition("^")[2].partition("_")[0] for key in keys}
+    powers = [key for key, k in ks.items() if k.isdigit() and int(k) & (int(k) - 1) == 0]
+    return [key for key in keys if key in powers or key == selected or len(keys) == 1]
+
+
+def _signed(value: float) -> str:
+    return f"{round(value, 4) + 0.0:+.4f}".replace("-", "&minus;")
+
+
+def _signed_limits(scores: Mapping[str, float], key: str) -> str:
+    lo, hi = scores[f"{key}_lo"], scores[f"{key}_hi"]
+    return f"{lo:+.3f} to {hi:+.3f}".replace("-", "&minus;")
 
 
 def _is_score(key: str, runs: Sequence[Run]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .charts import Chart
 from .figures import chart_arguments
-from .request import Answer
+from .request import Answer, Comparison
 from .space import Call
 
 _MAX_INLINE = 3_000
@@ -43,16 +43,31 @@ def python_code(metric: str, answer: Answer, charts: Sequence[Chart]) -> str:
         if several:
             expression = f"{{label: {expression} for label, samples in runs.items()}}"
         lines.append(f"{name} = {expression}")
-    lines += ["", 'from at_k import charts  # pip install "evaluate-at-k[charts]"', ""]
+    several_names = ", compare, leaderboard" if answer.comparison is not None else ""
+    lines += [
+        "",
+        '# pip install "evaluate-at-k[charts]"',
+        f"from at_k import charts{several_names}",
+    ]
+    if answer.comparison is not None:
+        lines.append(f"comparison = {_comparison_expression(answer.comparison)}")
     for place, chart in enumerate(charts, start=1):
         lines.append(f'{_chart_expression(chart, answer)}.save("{metric}-{place}.pdf")')
     return "\n".join(lines)
 
 
+def _comparison_expression(comparison: Comparison) -> str:
+    """Return the expression of a call of `at_k.compare` or `at_k.leaderboard`."""
+    arguments = [f"{name}={value!r}" for name, value in comparison.arguments.items()]
+    if comparison.board is not None:
+        return f"leaderboard({', '.join(['runs', *arguments])})"
+    return f"compare({', '.join(['*runs.values()', *arguments])})"
+
+
 def _chart_expression(chart: Chart, answer: Answer) -> str:
     """Return the expression of a call of a function of `at_k.charts`."""
-    results, sweep = chart.call, answer.calls[chart.call].sweep
-    if sweep is not None:
+    results, call = chart.call, answer.calls.get(chart.call)
+    if call is not None and (sweep := call.sweep) is not None:
         results = f"dict(zip({sweep[1]!r}, {{}}))"
         if len(answer.runs) > 1:
             found = results.format("found")

@@ -24,6 +24,7 @@ class Request:
         checker: the name of the checker. It is used if the samples have references.
         options: the value of each control, by its name.
         calls: returns the calls of `compute`, as in `Space`.
+        measures: returns the scores by which runs are compared, as in `Space`.
         limited_options: the options that can be at most the number of samples per question.
         table: a list of rows. The first one has the headers.
         text: JSON Lines, JSON or CSV.
@@ -34,6 +35,7 @@ class Request:
     checker: str
     options: Options
     calls: Callable[[Options, int], dict[str, Call]]
+    measures: Callable[[Options, int, bool], list[dict[str, Any]]]
     limited_options: tuple[str, ...] = ()
     table: list[list[Any]] | None = None
     text: str = ""
@@ -59,6 +61,27 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class Comparison:
+    """The differences between the scores of runs.
+
+    Attributes:
+        sentence: the result in words.
+        interval: the interval method of the differences.
+        key: the key of the score that is compared, at the selected k.
+        differences: for two runs, what `at_k.compare` returns for each measure of the Space.
+        board: for more runs, what `at_k.leaderboard` returns; otherwise None.
+        arguments: the arguments of `at_k.compare` for the first measure, or of `at_k.leaderboard`.
+    """
+
+    sentence: str
+    interval: str
+    key: str
+    differences: list[dict[str, float]]
+    board: dict[str, Any] | None
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class Answer:
     """The scores of a request, and how they were computed.
 
@@ -69,7 +92,9 @@ class Answer:
             lower than requested.
         samples: the samples of each run, by its label.
         checker: the name of the checker, or None if the samples have no references.
-        warnings: what `compute` warned of, without repetitions.
+        comparison: the differences between the runs, or None if there is one run or they cannot be
+            compared.
+        warnings: what `compute` warned of, without repetitions; and why runs are not compared.
     """
 
     runs: list[Run]
@@ -77,6 +102,7 @@ class Answer:
     options: Options
     samples: dict[str, Samples]
     checker: str | None = None
+    comparison: Comparison | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -107,4 +133,4 @@ def make_request(space: Space, checker: str, options: Options, **samples: Any) -
         for control in space.controls
         if isinstance(control, Slider) and control.limited_by_samples
     )
-    return Request(space.metric, checker, values, space.calls, limited, **samples)
+    return Request(space.metric, checker, values, space.calls, space.measures, limited, **samples)

@@ -7,9 +7,10 @@ from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from at_k.cli.compare_files import match_questions
 from at_k.readers.cells import as_outcome
 from at_k.readers.names import PER_QUESTION, USUAL_NAMES, SelectionError
-from at_k.readers.questions import read_questions
+from at_k.readers.questions import Questions, read_questions
 
 from .request import Request, Samples
 
@@ -42,9 +43,9 @@ def read_samples(request: Request, parameters: Container[str]) -> dict[str, Samp
             paths = _copy_files(request.files)
             # A group column can be chosen for files, on the pages that have such an option.
             group = {"groups": request.options.get("group")} if "groups" in columns else {}
-            samples = {label: _read_file(path, columns | group) for label, path in paths.items()}
+            samples = _read_runs({label: (path, columns | group) for label, path in paths.items()})
         else:
-            samples = {"text": _read_file(_write_text(request.text), columns)}
+            samples = {"text": _arguments(_read_questions(_write_text(request.text), columns))}
     for label, run in samples.items():
         _check_size(run, f"{label}: " if len(samples) > 1 else "")
     if len({"references" in run for run in samples.values()}) > 1:
@@ -81,7 +82,32 @@ def _check_size(samples: Samples, prefix: str) -> None:
 # --- Text and files ---------------------------------------------------------------------
 
 
-def _read_file(path: str, columns: Mapping[str, Any]) -> Samples:
+def _read_runs(files: Mapping[str, tuple[str, Mapping[str, Any]]]) -> dict[str, Samples]:
+    """Read a run from each file, all with the questions in the order of the first.
+
+    They are matched by a column that identifies them in both files. Runs on different questions
+    keep their own order, and are not compared later.
+
+    Args:
+        files: by the label of the run, the path of a file, and its columns as in `_read_questions`.
+    """
+    questions = {label: _read_questions(path, columns) for label, (path, columns) in files.items()}
+    (first_label, first), *_ = questions.items()
+    samples = {}
+    for label, each in questions.items():
+        try:
+            order = match_questions(first, each, first_label, label)
+        except ValueError:
+            order = None
+        samples[label] = _arguments(each)
+        if order is not None:
+            samples[label] = {
+                name: _in_order(column, order) for name, column in samples[label].items()
+            }
+    return samples
+
+
+def _read_questions(path: str, columns: Mapping[str, Any]) -> Questions:
     """Read one file.
 
     Args:
@@ -90,10 +116,20 @@ def _read_file(path: str, columns: Mapping[str, Any]) -> Samples:
             is found by its name.
     """
     try:
-        questions = read_questions(path, **columns)
+        return read_questions(path, **columns)
     except SelectionError as error:
         raise ValueError(_with_remedy(error)) from error
+
+
+def _arguments(questions: Questions) -> Samples:
     return {name: _as_lists(column) for name, column in questions.arguments.items()}
+
+
+def _in_order(column: Any, order: Sequence[int]) -> Any:
+    """Return the entries of a column, or of each list of counts, in an order."""
+    if isinstance(column, dict):
+        return {name: _in_order(counts, order) for name, counts in column.items()}
+    return [column[question] for question in order]
 
 
 def _as_lists(column: Any) -> Any:

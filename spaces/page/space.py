@@ -104,6 +104,9 @@ class Space:
         controls: the options of the page.
         calls: returns the calls of `compute` by name, given the options and the smallest number of
             samples of a question. The call named "scores" fills the table of scores.
+        measures: returns the scores by which runs are compared, as arguments of `at_k.compare`,
+            given the options, the smallest number of samples, and whether samples were checked.
+            The first one is in the sentence and the chart of a comparison.
         sentence: returns the result in words, as plain text. The page emphasizes numbers in it.
         charts: functions that return the charts, or None for one that these runs do not have.
         row_noun: what a row of the table is.
@@ -120,9 +123,10 @@ class Space:
     examples: list[Example]
     controls: list[Control]
     calls: Callable[[Options, int], dict[str, Call]]
+    measures: Callable[[Options, int, bool], list[dict[str, Any]]]
     sentence: Callable[[Sequence[Run], Options], str]
     charts: tuple[Callable[[Sequence[Run], Options], Chart | None], ...]
     row_noun: str = "question"
     cell_noun: str = "sample"
     has_references: bool = True
-    max_files: int = 2
+    max_files: int = 8

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from .charts import Chart
+from .charts import Chart, charts_of
 from .controls import Slider
 from .downloads import Downloads
-from .markup import result_html, score_table_html
+from .markup import comparison_html, result_html, score_table_html
 from .python_code import python_code
 from .request import Answer, Request, Samples
 from .space import Run, Space
@@ -58,14 +58,33 @@ def make_view(space: Space, request: Request, answer: Answer, downloads: Downloa
             notes += _exact_match_notes(space, samples)
     notes += [*_unscored_notes(space, samples), *answer.warnings]
     notes += _lowered_notes(space, request, answer)
-    charts = [chart(answer.runs, answer.options) for chart in space.charts]
+    charts, comparison = charts_of(space, answer), answer.comparison
+    table = score_table_html(answer.runs, answer.options)
+    if comparison is not None:
+        labels = [run.label for run in answer.runs]
+        confidence = answer.options.get("confidence", 0.95)
+        table = comparison_html(comparison, labels, confidence) + f"<h3>Scores</h3>{table}"
+    else:
+        table = f"<h3>Scores</h3>{table}"
     return View(
-        result=result_html(space.sentence(answer.runs, answer.options), " ".join(notes)),
+        result=result_html(*_sentences(space, answer), " ".join(notes)),
         charts=charts,
-        table=score_table_html(answer.runs, answer.options),
+        table=table,
         scores_file=str(downloads.keep(answer)),
         code=python_code(space.metric, answer, [chart for chart in charts if chart]),
     )
+
+
+def _sentences(space: Space, answer: Answer) -> tuple[str, str]:
+    """Return the result in words, and that of a comparison if there is one.
+
+    Of many runs, the comparison says what is most important.
+    """
+    if answer.comparison is None:
+        return space.sentence(answer.runs, answer.options), ""
+    if answer.comparison.board is not None:
+        return answer.comparison.sentence, ""
+    return space.sentence(answer.runs, answer.options), answer.comparison.sentence
 
 
 def _samples_note(space: Space, runs: Iterable[Run]) -> str:

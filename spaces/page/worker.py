@@ -18,6 +18,7 @@ from typing import Any
 
 import evaluate
 
+from .comparing import compare_samples
 from .files import metric_script
 from .request import Answer, Progress, Request
 from .samples import MAX_BYTES, read_samples, sample_counts
@@ -128,12 +129,13 @@ def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
     calls = request.calls(options, smallest)
     has_references = any("references" in run for run in samples.values())
     if has_references and request.checker != "exact_match":  # which is the default of compute
-        checker = {"check_correct_fn": request.checker}
+        chosen = {"check_correct_fn": request.checker}
         calls = {
-            name: Call({**checker, **call.arguments}, call.sweep) for name, call in calls.items()
+            name: Call({**chosen, **call.arguments}, call.sweep) for name, call in calls.items()
         }
     # The other named checkers are fast, and compare samples without an executor.
-    checking = {"executor": CheckOnce(report)} if request.checker == "math_verify" else {}
+    executor: Any = CheckOnce(report) if request.checker == "math_verify" else None
+    checking = {} if executor is None else {"executor": executor}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         # The page itself says how many samples equal their references.
@@ -146,9 +148,18 @@ def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
             )
             for label, run in samples.items()
         ]
+        comparison, problem = None, ""
+        if len(runs) > 1:
+            checker = request.checker if has_references else "exact_match"
+            measures = request.measures(options, smallest, has_references)
+            try:
+                comparison = compare_samples(samples, checker, executor, measures, options.get("k"))
+            except ValueError as error:
+                problem = f"The runs are not compared: {error}"
     messages = dict.fromkeys(str(warning.message) for warning in caught)
+    warned = tuple(filter(None, [*messages, problem]))
     used = request.checker if has_references else None
-    return Answer(runs, calls, options, samples, used, tuple(messages))
+    return Answer(runs, calls, options, samples, used, comparison, warned)
 
 
 def _compute(metric: evaluate.Metric, given: dict[str, Any], call: Call) -> Any:

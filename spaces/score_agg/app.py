@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from page.charts import Chart
 from page.controls import Slider
@@ -44,6 +45,10 @@ def calls(options: Options, smallest: int) -> dict[str, Call]:
         "scores": Call({"temperature": options["temperature"], **common}),
         "by_temperature": Call(common, sweep=("temperature", TEMPERATURES)),
     }
+
+
+def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
+    return [{"metric": "score_agg", "temperature": options["temperature"]}]
 
 
 def sentence(runs: Sequence[Run], options: Options) -> str:
@@ -102,6 +107,7 @@ SPACE = Space(
         Slider("penalty", "Penalty", "for each verdict of none", 0.0, 1.0, 0.05, 0.1),
     ],
     calls=calls,
+    measures=measures,
     sentence=sentence,
     charts=(by_temperature, by_answer),
     row_noun="answer",

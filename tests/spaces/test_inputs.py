@@ -91,7 +91,7 @@ def test_uploads_have_limits(browser, space, tmp_path):
         "2,001 questions are too many. The limit is 2,000.": {"long.jsonl": row * 2001},
         "The name of a file must end in one of": {"<img src=x onerror='window.hacked=1'>.txt": row},
         "has no questions": {"head.csv": "question,prediction,reference\n"},
-        "3 files are too many": {f"{number}.jsonl": row for number in range(3)},
+        "9 files are too many": {f"{number}.jsonl": row for number in range(9)},
         "One file has references": {"a.jsonl": row, "b.csv": 'prediction,reference\n"[""1""]",1'},
     }
     with opened(browser, space) as page:

@@ -1,6 +1,8 @@
 """What a visitor sees on a page, and how it follows the controls."""
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 from browsing import (
@@ -125,8 +127,43 @@ def test_two_files_are_compared(browser, space):
         assert "smollm2_cool" in compared
         assert "smollm2_warm" in compared
         assert "Checked with numeric" in note(page)
+        verdict = page.inner_text(".verdict")
+        assert "percentage points (95 % " in verdict or "a difference of " in verdict
+        assert "overlap" not in page.inner_text("#answer")
         assert page.locator(".numbers th", has_text="difference").count() == 1
+        assert "Difference: smollm2_warm minus smollm2_cool" in page.inner_text("#details")
+        assert not page.locator(".numbers").evaluate_all(
+            "tables => tables.some(table => table.scrollWidth > table.clientWidth)"
+        )
         take_screenshot(page, f"{space.name}-two-files")
+
+
+@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
+def test_many_files_are_a_sorted_table_with_letters(browser, space, tmp_path):
+    """The questions of the third file are in another order."""
+    rows = [json.loads(line) for line in Path(TWO_FILES[0]).read_text().splitlines()]
+    better = [
+        row | {"predictions": [row["reference"]] * 16 + row["predictions"][16:]} for row in rows
+    ]
+    (tmp_path / "better.jsonl").write_text("\n".join(map(json.dumps, better[::-1])))
+    with opened(browser, space, TABLET) as page:
+        before = sentence(page)
+        upload(page, *TWO_FILES, tmp_path / "better.jsonl")
+        before = wait_for_change(page, before)
+        page.click("#checker input")
+        page.get_by_role("option", name="numeric").click()
+        found = wait_for_change(page, before)
+        assert found.startswith("Of 3 runs on 94 questions with 32 samples each, better has the")
+        table = page.locator(".numbers").first
+        names = table.locator("tbody th").all_inner_texts()
+        assert names == ["better", "smollm2_cool", "smollm2_warm"]
+        assert [row.split()[-1] for row in table.locator("tr").all_inner_texts()][1:] == [
+            *("a", "b", "c")
+        ]
+        wait_for_charts(page, "letters")
+        assert page.evaluate("document.documentElement.scrollWidth") == TABLET["width"]
+        assert table.evaluate("table => table.scrollWidth <= table.clientWidth")
+        take_screenshot(page, f"{space.name}-three-files")
 
 
 @pytest.mark.parametrize("space", WITH_CHECKER, indirect=True, scope="session")

@@ -198,7 +198,7 @@ def graded_runs(
         for name, questions in zip(names, inputs, strict=True)
     ]
     orders = [
-        _match_questions(inputs[0], each, names[0], name)
+        match_questions(inputs[0], each, names[0], name)
         for name, each in zip(names, inputs, strict=True)
     ]
     if all(order is None for order in orders):
@@ -237,7 +237,7 @@ def _compare_groups(
     return result
 
 
-def _match_questions(a: Questions, b: Questions, name_a: str, name_b: str) -> list[int] | None:
+def match_questions(a: Questions, b: Questions, name_a: str, name_b: str) -> list[int] | None:
     """Return the position in b of each question of a, or None if they are in the same order.
 
     Questions are matched by a column that identifies them in both files. If there is none, they

@@ -19,8 +19,9 @@ def sentence_of_two(
     sizes: Sequence[np.ndarray],
     interval: str,
     confidence: float,
+    key: str | None = None,
 ) -> str:
-    """Return the difference at the largest k, and at which k the band excludes 0.
+    """Return the difference at one k, and at which k the band excludes 0.
 
     Args:
         scores: of `at_k.compare`.
@@ -28,9 +29,10 @@ def sentence_of_two(
         sizes: for each run (M,) numbers of samples.
         interval: the method of the intervals.
         confidence: of the intervals.
+        key: of the difference. Default: that at the largest k.
     """
     keys = compared_keys(scores)
-    key, scale = keys[-1], scale_of_two(scores, keys)
+    key, scale = key or keys[-1], scale_of_two(scores, keys)
     order = [1, 0] if scores[key] >= 0 else [0, 1]
     best, other = (names[run] for run in order)
     values = [_with_unit(scale, scores[f"{key}_{'ab'[run]}"]) for run in order]

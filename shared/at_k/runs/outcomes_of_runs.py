@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -103,6 +104,7 @@ def grade_runs(
     checker: Checker = "exact_match",
     num_proc: int | None = None,
     labels: Labels | None = None,
+    executor: Executor | None = None,
 ) -> list[Run]:
     """Check the samples of runs.
 
@@ -111,20 +113,27 @@ def grade_runs(
         checker: what to check samples with that have references.
         num_proc: number of processes to check in.
         labels: labels that stand for outcomes, and the number of each.
+        executor: what to check in, in place of processes.
 
     Raises:
         ValueError: if a sample or a reference cannot be checked, with the name of the run.
     """
-    validate_checker(checker, num_proc)  # also if it is not used
+    validate_checker(checker, num_proc, executor)  # also if it is not used
     if checker != "exact_match" and all(run.references is None for run in runs):
         raise ValueError(
             "check_correct_fn is given, but no run has references to check against: a run with "
             "references is a dict of predictions and references, as at_k.read returns it."
         )
-    return [_grade(run, checker, num_proc, labels) for run in runs]
+    return [_grade(run, checker, num_proc, labels, executor) for run in runs]
 
 
-def _grade(run: Ungraded, checker: Checker, num_proc: int | None, labels: Labels | None) -> Run:
+def _grade(
+    run: Ungraded,
+    checker: Checker,
+    num_proc: int | None,
+    labels: Labels | None,
+    executor: Executor | None,
+) -> Run:
     if run.columns is None:
         assert run.outcomes is not None
         return Run(run.name, run.outcomes)
@@ -132,7 +141,7 @@ def _grade(run: Ungraded, checker: Checker, num_proc: int | None, labels: Labels
     try:
         if run.references is None:
             return Run(run.name, outcomes_of(predictions, references, labels=labels))
-        outcomes = outcomes_of(predictions, references, checker, num_proc, labels=labels)
+        outcomes = outcomes_of(predictions, references, checker, num_proc, executor, labels=labels)
         answers = read_answers(flat_samples(predictions)[0], checker)
         return Run(run.name, outcomes, answers)
     except ValueError as error:
