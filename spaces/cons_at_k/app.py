@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from page.charts import Chart, curve_ks
+from page.charts import Chart
 from page.controls import Slider
 from page.sentences import percent, sentence_per_run
 from page.space import Call, Example, Options, Run, Space
@@ -38,8 +38,19 @@ TABLE = [
 ]
 
 
+def vote_ks(maximum: int) -> list[int]:
+    """Return the k values of a curve: powers of two, and the odd numbers before them for maj@k.
+
+    The intervals of vote@k take long, so these are fewer than the values of other curves.
+    """
+    if maximum <= 8:
+        return list(range(1, maximum + 1))
+    powers = [2**i for i in range(1, maximum.bit_length())]
+    return sorted({1, *powers, *(k - 1 for k in powers), maximum})
+
+
 def calls(options: Options, smallest: int) -> dict[str, Call]:
-    ks = sorted({*curve_ks(smallest, 16), options["k"]})
+    ks = sorted({*vote_ks(smallest), options["k"]})
     interval = {"confidence": options["confidence"]}
     return {
         "scores": Call({"k": options["k"], **interval}),
