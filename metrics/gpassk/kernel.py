@@ -4304,11 +4304,12 @@ def expected_credits(
             for column in columns:
                 result[:, column] = expected_table(size, credits[column], prior)[c]
             continue
-        needed = sorted({r for column in columns for r in _credited(credits[column])})
+        credited = {column: _credited(credits[column]) for column in columns}
+        needed = sorted({r for terms in credited.values() for r, _ in terms})
         for rows in _blocks(np.arange(len(c)), k):
             tails = _tails(n[rows], c[rows], k, needed, prior)
-            for column in columns:
-                result[rows, column] = _sum_of_tails(tails, credits[column])
+            for column, terms in credited.items():
+                result[rows, column] = _sum_of_tails(tails, terms)
     return result
 
 
@@ -4349,21 +4350,24 @@ def _columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
     return columns
 
 
-def _credited(credit: Credits) -> list[int]:
-    """The r whose credit is positive."""
-    return [r for r, w in enumerate(credit, start=1) if w]
+def _credited(credit: Credits) -> list[tuple[int, float]]:
+    """Each r whose credit is positive, with its credit."""
+    return [(r, w) for r, w in enumerate(credit, start=1) if w]
 
 
-def _sum_of_tails(tails: Mapping[int, np.ndarray], credit: Credits) -> np.ndarray:
-    """(U,) the sum over r of credit[r] x P(at least r correct).
+def _sum_of_tails(
+    tails: Mapping[int, np.ndarray], credited: Sequence[tuple[int, float]]
+) -> np.ndarray:
+    """(U,) the sum over r of the credit of r x P(at least r correct).
 
     The tails are rounded to doubles before they are added, as in the formula of mG-Pass@k, so
-    published digits are reproduced to the last. The sum itself is exact.
+    published digits are reproduced to the last. The sum is
+    exact to double-double precision.
     """
-    terms = [credit[r - 1] * tails[r] for r in _credited(credit)]
+    terms = [credit * tails[r] for r, credit in credited]
     if len(terms) == 1:
         return terms[0]
-    return np.array([math.fsum(row) for row in np.array(terms).T.tolist()])
+    return DoubleDouble.from_doubles(np.stack(terms, axis=1)).sum().hi
 
 
 def _tails(
@@ -4464,6 +4468,7 @@ _IMPOSSIBLE, _CERTAIN = -1e9, 1e9  # log-odds of the rates 0 and 1 in floating p
 _INNER = np.arange(-_HALF_SUPPORT - _SHIFTS, _HALF_SUPPORT + _SHIFTS + 1) * LOG_ODDS_STEP
 _LOG_ODDS = np.hstack([_IMPOSSIBLE, _INNER, _CERTAIN])
 RATE_SUPPORT = slice(_SHIFTS + 1, _SHIFTS + 2 * _HALF_SUPPORT + 2)  # of the prior, not shifted
+GRID_SIZE = len(_LOG_ODDS)
 RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
 """(161,) the success rates of the prior's support."""
 
@@ -4533,14 +4538,29 @@ def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
     return np.array(columns).reshape(len(credits), RATE_SUPPORT.stop - RATE_SUPPORT.start).T
 
 
-def binomial_likelihood(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """(U, 283) probability of c correct samples of n at each rate of the grid, for (U,) n and c."""
+def binomial_likelihood(n: np.ndarray, c: np.ndarray, rates: slice = slice(None)) -> np.ndarray:
+    """(U, 283) probability of c correct samples of n at each rate of the grid, for (U,) n and c.
+
+    Args:
+        rates: the part of the grid to compute.
+    """
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
-    n, c = n[:, None], c[:, None]
+    n, c, log_odds = n[:, None], c[:, None], _LOG_ODDS[rates]
     choose = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
-    log_failure, log_success = np.logaddexp(0, _LOG_ODDS), np.logaddexp(0, -_LOG_ODDS)
+    log_failure, log_success = np.logaddexp(0, log_odds), np.logaddexp(0, -log_odds)
     return np.exp(choose - c * log_success - (n - c) * log_failure)
+
+
+def likely_rates(n: int, least: int, most: int) -> slice:
+    """The rates of the grid at which `least` to `most` correct samples of n are not negligible.
+
+    At all others their probability is below exp(-100), by Bernstein's inequality.
+    """
+    rates = np.exp(-np.logaddexp(0, -_LOG_ODDS))
+    distance = np.maximum(np.maximum(least - n * rates, n * rates - most), 0.0)
+    likely = np.flatnonzero(distance**2 <= 200 * (n * rates * (1 - rates) + distance / 3))
+    return slice(int(likely[0]), int(likely[-1]) + 1) if len(likely) else slice(0)
 
 
 # ==================================================================================================
@@ -4556,7 +4576,8 @@ def binomial_likelihood(n: np.ndarray, c: np.ndarray) -> np.ndarray:
 # mixture, which does not concentrate at an end of the range as the shifted prior does.
 # ==================================================================================================
 
-_PMF_ROWS_AT_ONCE = 1 << 12  # which bounds the memory
+_COUNTS_OF_A_PIECE = 1 << 9  # c of one n, which few rates have in common
+_ESTIMATES_AT_ONCE = 1 << 13  # which bounds the memory
 _COUNT_BINS = 128  # the most bins for the number of correct samples in a profile
 
 
@@ -4612,8 +4633,8 @@ class BinaryFamily(Family):
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
         theta, products = np.zeros(()), np.zeros(())
-        for n, prior in fit.priors.items():
-            mean, square = _estimate_moments(n, self.estimate, pairs)
+        for n, mean, square in _estimate_moments([*fit.priors], self.estimate, pairs):
+            prior = fit.priors[n]
             if not new_questions:
                 square = square - np.stack([mean[:, a] * mean[:, b] for a, b in pairs], axis=1)
             theta = theta + _means_over_shifted(prior, mean)
@@ -4672,22 +4693,51 @@ class BinaryFamily(Family):
 
 
 def _estimate_moments(
-    n: int, estimate: Estimate, pairs: list[ColumnPair]
-) -> tuple[np.ndarray, np.ndarray]:
-    """(283, m) E[h | p] and, for each pair, (283, P) E[h_a h_b | p] of a question of n samples."""
-    mean, square = np.zeros(()), np.zeros(())
-    for start in range(0, n + 1, _PMF_ROWS_AT_ONCE):
-        c = np.arange(start, min(n + 1, start + _PMF_ROWS_AT_ONCE))
-        pmf_of_c, h = _binomial_rows(n, start), estimate(np.full(len(c), n), c)
-        mean = mean + pmf_of_c.T @ h
-        square = square + pmf_of_c.T @ np.stack([h[:, a] * h[:, b] for a, b in pairs], axis=1)
-    return mean, square
+    sizes: list[int], estimate: Estimate, pairs: list[ColumnPair]
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """For each n, (283, m) E[h | p] and, for each pair, (283, P) E[h_a h_b | p] of a question."""
+    pieces = [
+        (n, start, min(n + 1, start + _COUNTS_OF_A_PIECE))
+        for n in sizes
+        for start in range(0, n + 1, _COUNTS_OF_A_PIECE)
+    ]
+    moments: dict[int, np.ndarray] = {}
+    first = 0
+    while first < len(pieces):  # estimates of many n at once
+        last = first + 1
+        rows = pieces[first][2] - pieces[first][1]
+        while last < len(pieces) and rows < _ESTIMATES_AT_ONCE:
+            rows += pieces[last][2] - pieces[last][1]
+            last += 1
+        some = pieces[first:last]
+        n = np.concatenate([np.full(stop - start, size) for size, start, stop in some])
+        c = np.concatenate([np.arange(start, stop) for _, start, stop in some])
+        h = estimate(n, c)
+        values = np.hstack([h, np.stack([h[:, a] * h[:, b] for a, b in pairs], axis=1)])
+        place = 0
+        for size, start, stop in some:
+            rates, pmf_of_c = _binomial_piece(size, start, stop)
+            found = moments.setdefault(size, np.zeros((GRID_SIZE, values.shape[1])))
+            found[rates] += pmf_of_c.T @ values[place : place + stop - start]
+            place += stop - start
+            if stop == size + 1:
+                yield size, found[:, : h.shape[1]], found[:, h.shape[1] :]
+                del moments[size]
+        first = last
+
+
+def _binomial_piece(n: int, start: int, stop: int) -> tuple[slice, np.ndarray]:
+    """The rates at which c = start .. stop - 1 have a probability, and these probabilities."""
+    if n < _COUNTS_OF_A_PIECE:
+        return slice(None), _binomial_table(n)
+    c = np.arange(start, stop)
+    rates = likely_rates(n, start, stop - 1)
+    return rates, binomial_likelihood(np.full(len(c), n), c, rates)
 
 
 @lru_cache(maxsize=64)
-def _binomial_rows(n: int, start: int) -> np.ndarray:
-    c = np.arange(start, min(n + 1, start + _PMF_ROWS_AT_ONCE))
-    return binomial_likelihood(np.full(len(c), n), c)
+def _binomial_table(n: int) -> np.ndarray:
+    return binomial_likelihood(np.full(n + 1, n), np.arange(n + 1))
 
 
 def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:

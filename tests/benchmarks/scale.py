@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -26,6 +27,7 @@ import at_k
 import numpy as np
 
 MEMORY, SECONDS = 20 << 30, 150  # the limits of a process
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 MOST_INPUTS, MOST_BESIDES = 4, 200e6  # memory that a case may use: 4 times its input and 200 MB
 Case = Callable[[float], Callable[[], object]]
 """Makes the input of a case, scaled by a factor, and returns the call that is measured."""
@@ -188,7 +190,9 @@ def measure_in_process(name: str, size: float) -> dict[str, float] | str:
     """Return what `measure` does, or the reason why the case has no result."""
     command = [sys.executable, __file__, "--case", name, "--size", str(size)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=SECONDS, env=os.environ | ONE_THREAD
+        )
     except subprocess.TimeoutExpired:
         return f"more than {SECONDS} s"
     if done.returncode:

@@ -10,7 +10,7 @@ mixture, which does not concentrate at an end of the range as the shifted prior 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -21,15 +21,18 @@ from .family import Candidates, Family, Fit, Shifted, Statistics
 from .pass_family import Estimate
 from .score import ColumnPair, Score
 from .success_rates import (
+    GRID_SIZE,
     RATE_SUPPORT,
     binomial_likelihood,
     estimate_beta_prior,
     estimate_rate_prior,
+    likely_rates,
     posterior_scores,
     scores_of_rates,
 )
 
-_PMF_ROWS_AT_ONCE = 1 << 12  # which bounds the memory
+_COUNTS_OF_A_PIECE = 1 << 9  # c of one n, which few rates have in common
+_ESTIMATES_AT_ONCE = 1 << 13  # which bounds the memory
 _COUNT_BINS = 128  # the most bins for the number of correct samples in a profile
 
 
@@ -85,8 +88,8 @@ class BinaryFamily(Family):
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
         theta, products = np.zeros(()), np.zeros(())
-        for n, prior in fit.priors.items():
-            mean, square = _estimate_moments(n, self.estimate, pairs)
+        for n, mean, square in _estimate_moments([*fit.priors], self.estimate, pairs):
+            prior = fit.priors[n]
             if not new_questions:
                 square = square - np.stack([mean[:, a] * mean[:, b] for a, b in pairs], axis=1)
             theta = theta + _means_over_shifted(prior, mean)
@@ -145,22 +148,51 @@ class BinaryFamily(Family):
 
 
 def _estimate_moments(
-    n: int, estimate: Estimate, pairs: list[ColumnPair]
-) -> tuple[np.ndarray, np.ndarray]:
-    """(283, m) E[h | p] and, for each pair, (283, P) E[h_a h_b | p] of a question of n samples."""
-    mean, square = np.zeros(()), np.zeros(())
-    for start in range(0, n + 1, _PMF_ROWS_AT_ONCE):
-        c = np.arange(start, min(n + 1, start + _PMF_ROWS_AT_ONCE))
-        pmf_of_c, h = _binomial_rows(n, start), estimate(np.full(len(c), n), c)
-        mean = mean + pmf_of_c.T @ h
-        square = square + pmf_of_c.T @ np.stack([h[:, a] * h[:, b] for a, b in pairs], axis=1)
-    return mean, square
+    sizes: list[int], estimate: Estimate, pairs: list[ColumnPair]
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """For each n, (283, m) E[h | p] and, for each pair, (283, P) E[h_a h_b | p] of a question."""
+    pieces = [
+        (n, start, min(n + 1, start + _COUNTS_OF_A_PIECE))
+        for n in sizes
+        for start in range(0, n + 1, _COUNTS_OF_A_PIECE)
+    ]
+    moments: dict[int, np.ndarray] = {}
+    first = 0
+    while first < len(pieces):  # estimates of many n at once
+        last = first + 1
+        rows = pieces[first][2] - pieces[first][1]
+        while last < len(pieces) and rows < _ESTIMATES_AT_ONCE:
+            rows += pieces[last][2] - pieces[last][1]
+            last += 1
+        some = pieces[first:last]
+        n = np.concatenate([np.full(stop - start, size) for size, start, stop in some])
+        c = np.concatenate([np.arange(start, stop) for _, start, stop in some])
+        h = estimate(n, c)
+        values = np.hstack([h, np.stack([h[:, a] * h[:, b] for a, b in pairs], axis=1)])
+        place = 0
+        for size, start, stop in some:
+            rates, pmf_of_c = _binomial_piece(size, start, stop)
+            found = moments.setdefault(size, np.zeros((GRID_SIZE, values.shape[1])))
+            found[rates] += pmf_of_c.T @ values[place : place + stop - start]
+            place += stop - start
+            if stop == size + 1:
+                yield size, found[:, : h.shape[1]], found[:, h.shape[1] :]
+                del moments[size]
+        first = last
+
+
+def _binomial_piece(n: int, start: int, stop: int) -> tuple[slice, np.ndarray]:
+    """The rates at which c = start .. stop - 1 have a probability, and these probabilities."""
+    if n < _COUNTS_OF_A_PIECE:
+        return slice(None), _binomial_table(n)
+    c = np.arange(start, stop)
+    rates = likely_rates(n, start, stop - 1)
+    return rates, binomial_likelihood(np.full(len(c), n), c, rates)
 
 
 @lru_cache(maxsize=64)
-def _binomial_rows(n: int, start: int) -> np.ndarray:
-    c = np.arange(start, min(n + 1, start + _PMF_ROWS_AT_ONCE))
-    return binomial_likelihood(np.full(len(c), n), c)
+def _binomial_table(n: int) -> np.ndarray:
+    return binomial_likelihood(np.full(n + 1, n), np.arange(n + 1))
 
 
 def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -8,7 +8,6 @@ double-double arithmetic.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -83,11 +82,12 @@ def expected_credits(
             for column in columns:
                 result[:, column] = expected_table(size, credits[column], prior)[c]
             continue
-        needed = sorted({r for column in columns for r in _credited(credits[column])})
+        credited = {column: _credited(credits[column]) for column in columns}
+        needed = sorted({r for terms in credited.values() for r, _ in terms})
         for rows in _blocks(np.arange(len(c)), k):
             tails = _tails(n[rows], c[rows], k, needed, prior)
-            for column in columns:
-                result[rows, column] = _sum_of_tails(tails, credits[column])
+            for column, terms in credited.items():
+                result[rows, column] = _sum_of_tails(tails, terms)
     return result
 
 
@@ -128,21 +128,24 @@ def _columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
     return columns
 
 
-def _credited(credit: Credits) -> list[int]:
-    """The r whose credit is positive."""
-    return [r for r, w in enumerate(credit, start=1) if w]
+def _credited(credit: Credits) -> list[tuple[int, float]]:
+    """Each r whose credit is positive, with its credit."""
+    return [(r, w) for r, w in enumerate(credit, start=1) if w]
 
 
-def _sum_of_tails(tails: Mapping[int, np.ndarray], credit: Credits) -> np.ndarray:
-    """(U,) the sum over r of credit[r] x P(at least r correct).
+def _sum_of_tails(
+    tails: Mapping[int, np.ndarray], credited: Sequence[tuple[int, float]]
+) -> np.ndarray:
+    """(U,) the sum over r of the credit of r x P(at least r correct).
 
     The tails are rounded to doubles before they are added, as in the formula of mG-Pass@k, so
-    published digits are reproduced to the last. The sum itself is exact.
+    published digits are reproduced to the last. The sum is
+    exact to double-double precision.
     """
-    terms = [credit[r - 1] * tails[r] for r in _credited(credit)]
+    terms = [credit * tails[r] for r, credit in credited]
     if len(terms) == 1:
         return terms[0]
-    return np.array([math.fsum(row) for row in np.array(terms).T.tolist()])
+    return DoubleDouble.from_doubles(np.stack(terms, axis=1)).sum().hi
 
 
 def _tails(

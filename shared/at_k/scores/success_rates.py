@@ -20,6 +20,7 @@ _IMPOSSIBLE, _CERTAIN = -1e9, 1e9  # log-odds of the rates 0 and 1 in floating p
 _INNER = np.arange(-_HALF_SUPPORT - _SHIFTS, _HALF_SUPPORT + _SHIFTS + 1) * LOG_ODDS_STEP
 _LOG_ODDS = np.hstack([_IMPOSSIBLE, _INNER, _CERTAIN])
 RATE_SUPPORT = slice(_SHIFTS + 1, _SHIFTS + 2 * _HALF_SUPPORT + 2)  # of the prior, not shifted
+GRID_SIZE = len(_LOG_ODDS)
 RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
 """(161,) the success rates of the prior's support."""
 
@@ -89,11 +90,26 @@ def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
     return np.array(columns).reshape(len(credits), RATE_SUPPORT.stop - RATE_SUPPORT.start).T
 
 
-def binomial_likelihood(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """(U, 283) probability of c correct samples of n at each rate of the grid, for (U,) n and c."""
+def binomial_likelihood(n: np.ndarray, c: np.ndarray, rates: slice = slice(None)) -> np.ndarray:
+    """(U, 283) probability of c correct samples of n at each rate of the grid, for (U,) n and c.
+
+    Args:
+        rates: the part of the grid to compute.
+    """
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
-    n, c = n[:, None], c[:, None]
+    n, c, log_odds = n[:, None], c[:, None], _LOG_ODDS[rates]
     choose = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
-    log_failure, log_success = np.logaddexp(0, _LOG_ODDS), np.logaddexp(0, -_LOG_ODDS)
+    log_failure, log_success = np.logaddexp(0, log_odds), np.logaddexp(0, -log_odds)
     return np.exp(choose - c * log_success - (n - c) * log_failure)
+
+
+def likely_rates(n: int, least: int, most: int) -> slice:
+    """The rates of the grid at which `least` to `most` correct samples of n are not negligible.
+
+    At all others their probability is below exp(-100), by Bernstein's inequality.
+    """
+    rates = np.exp(-np.logaddexp(0, -_LOG_ODDS))
+    distance = np.maximum(np.maximum(least - n * rates, n * rates - most), 0.0)
+    likely = np.flatnonzero(distance**2 <= 200 * (n * rates * (1 - rates) + distance / 3))
+    return slice(int(likely[0]), int(likely[-1]) + 1) if len(likely) else slice(0)

@@ -15,7 +15,9 @@ to 1. So
              [z^k] integral of C(m_a, t) z^t G_t(z, y) / (factor of a) dy,  divided by C(n, k).
 
 The integrand is a polynomial in y of degree at most k/t - 1, which Gauss-Legendre quadrature with
-half as many nodes integrates exactly. No term is negative, so nothing cancels.
+half as many nodes integrates exactly. For t = 1 it needs none: the winners are all answers with a
+vote, so w is the degree in z without the samples that have no answer. No term is negative, so
+nothing cancels.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from ..inputs.outcomes import Outcomes
 from .credits import majority
 from .pass_family import expected_credits
 
+_MOST_OPERATIONS = 3e10  # of vote@k of one question
 _COPIES = 64  # of each sample, of which k are drawn in place of drawing with replacement
 
 
@@ -88,6 +91,7 @@ def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray
         k: one k, or (M,) of them; at most the number of samples of the question.
     """
     ks = np.broadcast_to(k, len(counts)).tolist()
+    _check_work(counts, ks)
     return np.array([vote_probability(*pair) for pair in zip(counts, ks, strict=True)])
 
 
@@ -106,7 +110,34 @@ def vote_variances(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.nd
         k: one k, or (M,) of them; at most the number of samples of the question.
     """
     ks = np.broadcast_to(k, len(counts)).tolist()
+    _check_work(counts, ks, _COPIES)
     return np.array([_vote_variance(*pair) for pair in zip(counts, ks, strict=True)])
+
+
+def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int], copies: int = 1) -> None:
+    """Raise a ValueError if vote@k of a question takes more operations than some minutes allow.
+
+    Args:
+        counts: M answer counts.
+        ks: k of each.
+        copies: of each sample that may be needed.
+    """
+    for question, (each, k) in enumerate(zip(counts, ks, strict=True)):
+        answers = len(each.correct) + len(each.incorrect)
+        if k**3 * answers <= 4 * _MOST_OPERATIONS or not each.correct:  # the usual case, and fast
+            continue
+        samples = np.array(each.correct + each.incorrect) * copies
+        most = min(k // 2, max(each.correct) * copies)
+        work = sum(
+            k * _number_of_nodes(k, t) * int(np.minimum(samples, t).sum())
+            for t in range(1, most + 1)
+        )
+        if work > _MOST_OPERATIONS:
+            raise ValueError(
+                f"vote@{k} of question {question}, which has {answers} answers, needs {work:.0e} "
+                f"operations, and {_MOST_OPERATIONS:.0e} are possible: give a smaller k, such as "
+                f"{int(k * (_MOST_OPERATIONS / work) ** (1 / 3))}."
+            )
 
 
 @lru_cache(maxsize=1 << 14)
@@ -166,23 +197,28 @@ def vote_probability(counts: AnswerCounts, k: int) -> float:
 def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
     """Return the probability that a correct answer wins with at most k/2 votes; ties are shared."""
     correct, incorrect, unanswered = counts
+    samples = np.array(incorrect + correct)
     nodes = [
         (t, node, weight)
         for t in range(1, min(k // 2, max(correct)) + 1)
         # With at most t votes for each answer, k samples must be available.
-        if sum(min(m, t) for m in correct + incorrect) + unanswered >= k
-        for node, weight in _gauss_legendre(-(-(k // t) // 2))
+        if np.minimum(samples, t).sum() + unanswered >= k
+        for node, weight in (_gauss_legendre(_number_of_nodes(k, t)) if t > 1 else [(1.0, 1.0)])
     ]
     if not nodes:
         return 0.0
     t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
+    first = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # node that has terms of this degree
+    single = t[0, 0] == 1  # the first node, which needs no quadrature
     # All polynomials in z are scaled by powers of two, which is exact and keeps the coefficients
     # near 1: z by 2^shift, each factor, and after every 32 factors the products.
     shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
-    ways, exponent = _scaled_binomials(unanswered, k, shift)
+    ways_unanswered, exponent = _scaled_binomials(unanswered, k, shift)
     exponents = np.full(len(nodes), exponent)
     product = np.zeros((len(nodes), k + 1))  # coefficients of z^0 .. z^k of G_t, at each node
-    product[:, : len(ways)] = ways
+    product[:, : len(ways_unanswered)] = ways_unanswered
+    if single:
+        product[0] = np.arange(k + 1) == 0  # samples without an answer follow in the end
     winning = np.zeros_like(product)  # the same, summed over the correct answer that wins
     for place, m in enumerate(incorrect + correct):
         ways, exponent = _scaled_binomials(m, int(t.max()), shift)
@@ -190,8 +226,13 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
         wins = ways * (votes == t)
         factor = ways * (votes < t) + y * wins
         if place >= len(incorrect):
-            winning = _multiply(winning, factor) + _multiply(product, wins)
-        product = _multiply(product, factor)
+            winning = _multiply(winning, factor, first)
+            for votes_of_winner, start, stop in _runs(t[:, 0], len(ways)):
+                rows = slice(start, stop)
+                winning[rows, votes_of_winner:] += (
+                    wins[rows, votes_of_winner, None] * product[rows, :-votes_of_winner]
+                )
+        product = _multiply(product, factor, first)
         exponents += exponent
         if place % 32 == 31:
             excess = np.frexp(np.maximum(product.max(axis=1), winning.max(axis=1)))[1]
@@ -199,15 +240,36 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
             winning = np.ldexp(winning, -excess[:, None])
             exponents += excess
     subsets, exponent = _mantissa_and_exponent(math.comb(n, k))
-    wins = np.ldexp(winning[:, k] / subsets, exponents - exponent - shift * k)
+    last = winning[:, k].copy()
+    if single:
+        winners = np.arange(max(1, k + 1 - len(ways_unanswered)), k + 1)
+        last[0] = (winning[0, winners] / winners) @ ways_unanswered[k - winners]
+    wins = np.ldexp(last / subsets, exponents - exponent - shift * k)
     return float((weight[:, 0] * wins).sum())
 
 
-def _multiply(polynomial: np.ndarray, factor: np.ndarray) -> np.ndarray:
-    """Return the products of polynomials, row by row, truncated to the degree of the first."""
+def _number_of_nodes(k: int, t: int) -> int:
+    """Return the number of quadrature nodes at which G_t is computed."""
+    return 1 if t == 1 else -(-(k // t) // 2)
+
+
+def _runs(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
+    """Return each distinct value of ascending t below `most`, with its first and last rows."""
+    values = np.unique(t[t < most])
+    ends = np.searchsorted(t, values, side="right")
+    return [*zip(values.tolist(), np.searchsorted(t, values).tolist(), ends.tolist(), strict=True)]
+
+
+def _multiply(polynomial: np.ndarray, factor: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """Return the products of polynomials, row by row, truncated to the degree of the first.
+
+    Args:
+        first: for each power, the first row whose factor has it.
+    """
     product = factor[:, :1] * polynomial
-    for power in range(1, factor.shape[1]):
-        product[:, power:] += factor[:, power, None] * polynomial[:, :-power]
+    for power, row in enumerate(first[: factor.shape[1]].tolist()):
+        if power:
+            product[row:, power:] += factor[row:, power, None] * polynomial[row:, :-power]
     return product
 
 
