@@ -15,6 +15,7 @@ from .computations.computation import Computation, Samples
 from .exchange import Exchange, default_experiment
 from .inputs.batches import Batch, check_alike, unite
 from .inputs.pairs import FinishedChecks
+from .inputs.streams import append, kept
 
 
 class _Lock:
@@ -70,7 +71,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._finished = FinishedChecks()  # of a run that failed
 
     def __len__(self) -> int:
-        return sum(len(batch.rows) for batch in self._batches)
+        return sum(len(batch) for batch in self._batches)
 
     # --- Adding ---------------------------------------------------------------------------
 
@@ -91,10 +92,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         Raises:
             ValueError: if an input is invalid, with its place. Nothing is added then.
         """
-        batch = self.computation.read(predictions, references)
+        computation = self.computation
+        batch = kept(computation.read(predictions, references), computation.counts_suffice)
+        folder = None if self.keep_in_memory else Path(self._data_dir_root)
         with self._lock:
             check_alike(batch, self._batches)
-            self._batches.append(batch)
+            self._batches = append(self._batches, batch, folder, computation.validate)
 
     # --- Computing ------------------------------------------------------------------------
 
@@ -151,7 +154,7 @@ def _serialized(batches: list[Batch]) -> bytes:
     """Return the rows of batches as an Arrow stream, or nothing if there are none."""
     if not batches:
         return b""
-    sink, rows = pa.BufferOutputStream(), unite(batches).rows
+    sink, rows = pa.BufferOutputStream(), unite(batches).table()
     with pa.ipc.new_stream(sink, rows.schema) as stream:
         stream.write_table(rows)
     return sink.getvalue().to_pybytes()

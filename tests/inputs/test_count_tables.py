@@ -213,7 +213,7 @@ def test_invalid_counts_raise_an_error(counts, message):
         at_k.pass_at_k(counts, 1)
     with pytest.raises(ValueError, match=message):
         metric.compute(predictions=counts, k=1)
-    with pytest.raises(ValueError, match=r"predictions\[0\]\[2\] is 2: w has rewards"):
+    with pytest.raises(ValueError, match=r"predictions\[0\] has an outcome 2: w has rewards"):
         at_k.load("bayes_at_n").compute(predictions={"counts": [[1, 2, 3]]})
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..inputs.batches import Batch, parse_rows
-from ..inputs.columns import flat_samples, given_per_question
+from ..inputs.columns import flat_samples
 from ..inputs.counts import BinaryCounts
 from ..inputs.graded import Labels, graded_outcomes
 from ..inputs.outcomes import Outcomes
@@ -42,17 +42,17 @@ class Samples:
 
     def __len__(self) -> int:
         """M."""
-        return len(self.batch.rows)
+        return len(self.batch)
 
     @property
     def given(self) -> np.ndarray:
         """(M,) the number of samples of each question that are not None."""
-        return given_per_question(self.batch.rows["predictions"])
+        return self.batch.given
 
     @property
     def values(self) -> pa.ChunkedArray:
         """(S,) the samples of all questions."""
-        return flat_samples(self.batch.rows["predictions"])[0]
+        return flat_samples(self.batch.table()["predictions"])[0]
 
     def has_references(self) -> bool:
         """Whether there are references to check the samples against."""
@@ -76,12 +76,13 @@ class Samples:
             labels: labels that stand for outcomes, and the number of each.
         """
         validate_checker(check_correct_fn, num_proc, executor, timeout)  # also if it is not used
-        if self.batch.graded is not None and check_correct_fn == "exact_match":
-            return self.batch.graded
+        if self.batch.is_graded() and check_correct_fn == "exact_match":
+            return self.batch.data
+        rows = self.batch.table()
         return self.validate(
             outcomes_of(
-                self.batch.rows["predictions"],
-                self.batch.rows["references"],
+                rows["predictions"],
+                rows["references"],
                 check_correct_fn,
                 num_proc,
                 executor,
@@ -101,6 +102,8 @@ class Computation:
             dict of `compute`.
         validate: returns the outcomes, or the counts that the scores depend on. It raises a
             ValueError for an outcome that the metric does not accept, with its place.
+        counts_suffice: whether the results do not depend on the order of the samples of a question,
+            not even in the last digit.
         accepts_labels: whether already-graded outcomes may be labels, whose numbers are parameters
             of the metric.
     """
@@ -108,6 +111,7 @@ class Computation:
     results: Callable[..., dict[str, Any]]
     validate: Callable[[Outcomes], Outcomes | BinaryCounts]
     accepts_labels: bool = False
+    counts_suffice: bool = True
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -132,10 +136,10 @@ class Computation:
 
     def graded(self, rows: pa.Table) -> Batch:
         """Read the outcomes of rows that are already graded."""
-        batch = Batch(rows, None)
+        batch = Batch(rows)
         if batch.has_references() or (self.accepts_labels and batch.sample_kind() == "texts"):
             return batch
-        return Batch(rows, self.validate(graded_outcomes(rows["predictions"])))
+        return Batch(self.validate(graded_outcomes(rows["predictions"])))
 
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
         """Return the scores of these questions.

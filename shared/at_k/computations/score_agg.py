@@ -57,4 +57,6 @@ def score_agg_results(
     return report.of(points, intervals, name_methods=is_auto)
 
 
-SCORE_AGG = Computation(score_agg_results, require_weights, accepts_labels=True)
+SCORE_AGG = Computation(
+    score_agg_results, require_weights, accepts_labels=True, counts_suffice=False
+)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,8 @@ from .columns import (
     JSON,
     counted_samples,
     flat_samples,
+    from_numpy,
+    given_per_question,
     is_counted,
     is_list,
     is_number,
@@ -28,25 +31,65 @@ from .outcomes import Outcomes
 from .parsing import has_references, prediction_column, reference_column, to_json
 
 
-class Batch(NamedTuple):
-    """Questions that were added together.
+@dataclass(frozen=True)
+class Batch:
+    """M questions.
 
     Attributes:
-        rows: a table of the columns `predictions` and `references`.
-        graded: the outcomes or their counts, if predictions are already-graded outcomes; None if
-            they are to be checked, or are labels.
+        data: a table of the columns `predictions` and `references`, if predictions are to be
+            checked or are labels; or the outcomes, or their counts, if they are already graded.
+        is_closed: whether other batches are not merged with it.
     """
 
-    rows: pa.Table
-    graded: Outcomes | BinaryCounts | None
+    data: Any
+    is_closed: bool = False
+
+    def __len__(self) -> int:
+        """M."""
+        if isinstance(self.data, Outcomes):
+            return len(self.data.sizes)
+        return len(self.data.n if self.is_graded() else self.data)
+
+    def is_graded(self) -> bool:
+        """Whether the data are outcomes or their counts."""
+        return isinstance(self.data, (Outcomes, BinaryCounts))
+
+    @property
+    def given(self) -> np.ndarray:
+        """(M,) number of samples of each question that are not None."""
+        return self.data.n if self.is_graded() else given_per_question(self.data["predictions"])
+
+    @cached_property
+    def nbytes(self) -> int:
+        """The memory that the data take."""
+        if not self.is_graded():
+            return self.data.nbytes
+        return sum(each.nbytes for each in vars(self.data).values() if hasattr(each, "nbytes"))
+
+    def table(self) -> pa.Table:
+        """Return the rows. Outcomes are their predictions, and have no references."""
+        data = self.data
+        if not self.is_graded():
+            return data
+        if isinstance(data, BinaryCounts):
+            table = np.stack([data.n - data.c, data.c], axis=1)
+            question, category = np.nonzero(table)
+            data = Outcomes(category, np.bincount(question), times=table[question, category])
+        samples = from_numpy(data.values, None if data.scored is None else ~data.scored)
+        if data.times is not None:
+            samples = counted_samples(samples, data.times)
+        predictions = lists_of_samples(samples, data.sizes)
+        return pa.table({"predictions": predictions, "references": pa.nulls(len(predictions))})
 
     def has_references(self) -> bool:
         """Whether there are references to check the predictions against."""
-        return has_references(self.rows["references"])
+        return not self.is_graded() and has_references(self.data["references"])
 
     def sample_kind(self) -> str | None:
         """Return "texts", "numbers" or "other values" for the samples; None if all are None."""
-        sample_type = sample_type_of(self.rows.schema.field("predictions").type)
+        if self.is_graded():
+            return "numbers"
+        sample_type = sample_type_of(self.data.schema.field("predictions").type)
         if pa.types.is_null(sample_type):
             return None
         return (
@@ -98,22 +141,14 @@ def check_alike(batch: Batch, earlier: Sequence[Batch]) -> None:
 
 def unite(batches: Sequence[Batch]) -> Batch:
     """Return all questions as one batch. The batches have to be alike, see `check_alike`."""
-    tables = [batch.rows for batch in batches]
+    graded = [batch.data for batch in batches if batch.is_graded()]
+    if graded:
+        return Batch(type(graded[0]).concatenate(graded))
+    tables = [batch.data for batch in batches]
     counted = any(is_counted(table.schema.field("predictions").type.value_type) for table in tables)
     tables = _convert_if_mixed(tables, "predictions", partial(_general_samples, counted=counted))
     tables = _convert_if_mixed(tables, "references", _general_references)
-    rows = pa.concat_tables(tables, promote_options="permissive")
-    return Batch(rows, _concatenate([batch.graded for batch in batches]))
-
-
-def _concatenate(
-    graded: Sequence[Outcomes | BinaryCounts | None],
-) -> Outcomes | BinaryCounts | None:
-    if counts := [each for each in graded if isinstance(each, BinaryCounts)]:
-        return BinaryCounts.concatenate(counts)
-    if outcomes := [each for each in graded if isinstance(each, Outcomes)]:
-        return Outcomes.concatenate(outcomes)
-    return None
+    return Batch(pa.concat_tables(tables, promote_options="permissive"))
 
 
 def _convert_if_mixed(

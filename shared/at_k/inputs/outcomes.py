@@ -80,8 +80,10 @@ class Outcomes:
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
             first = int(np.argmax(invalid))
-            where = place(self.name, self.sizes, first)
-            raise ValueError(f"{where} is {self.values[first]}: {wanted}.")
+            where = f"{place(self.name, self.sizes, first)} is"
+            if self.times is not None:  # samples have no places
+                where = f"{where.rpartition('[')[0]} has an outcome"
+            raise ValueError(f"{where} {self.values[first]}: {wanted}.")
 
     def counts(self) -> BinaryCounts:
         """Return the number of scored and of correct samples of each question.

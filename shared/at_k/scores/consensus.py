@@ -143,7 +143,13 @@ def share_variances(outcomes: Outcomes) -> np.ndarray:
     It is unbiased. One sample does not show how samples vary, and has the largest possible
     variance, 1/4.
     """
-    n, start = outcomes.n, np.cumsum(outcomes.sizes) - outcomes.sizes
-    deviations = outcomes.values - np.repeat(mean_shares(outcomes), outcomes.sizes)
-    squares = np.add.reduceat(deviations**2 * outcomes.scored_times.astype(float), start)
+    n, question = outcomes.n, np.repeat(np.arange(len(outcomes.sizes)), outcomes.sizes)
+    # Equal shares are counted first, so that counts of samples have the same last digit.
+    order = np.lexsort((outcomes.values, question))
+    shares, question = outcomes.values[order], question[order]
+    is_first = (np.diff(shares, prepend=np.nan) != 0) | (np.diff(question, prepend=-1) > 0)
+    first = np.flatnonzero(is_first)
+    times = np.add.reduceat(outcomes.scored_times[order], first, dtype=np.int64)
+    deviations = shares[first] - mean_shares(outcomes)[question[first]]
+    squares = np.bincount(question[first], deviations**2 * times)
     return np.where(n > 1, squares / np.maximum(n * (n - 1.0), 1.0), 0.25)
