@@ -1,4 +1,4 @@
-"""Compare the runs of a request, which a worker process has scored."""
+"""Grade the samples of a request, and compare its runs."""
 
 from __future__ import annotations
 
@@ -10,15 +10,63 @@ from at_k.cli.sentences import sentence_of_many, sentence_of_two
 from at_k.runs.compared import compare_runs, labels_of
 from at_k.runs.comparison import comparison_of_two
 from at_k.runs.leaderboard import leaderboard_of
-from at_k.runs.outcomes_of_runs import check_same_questions, grade_runs, parse_run
+from at_k.runs.outcomes_of_runs import Run, check_same_questions, grade_runs, parse_run
 
-from .request import Comparison, Samples
+from .request import Comparison, Questions, Samples
+
+_TEXTS = ("question", "problem", "prompt", "instruction", "input", "query")
+"""Names of columns with the texts of questions, in lower case."""
+
+
+def grade_samples(
+    samples: Mapping[str, Samples], checker: str, executor: Executor | None, metric: str
+) -> list[Run]:
+    """Return the outcomes of each run.
+
+    Args:
+        samples: the samples of each run, by its label.
+        checker: the name of the checker.
+        executor: what checks samples, or None.
+        metric: the name of the score, whose labels stand for outcomes.
+
+    Raises:
+        ValueError: if a sample is neither checked nor an outcome, such as a label of a category.
+    """
+    labels = labels_of(metric)
+    parsed = [parse_run(label, run, labels) for label, run in samples.items()]
+    return grade_runs(parsed, checker, labels=labels, executor=executor)
+
+
+def questions_of(
+    samples: Mapping[str, Samples], identifiers: Mapping[str, Sequence[Any]], runs: Sequence[Run]
+) -> Questions:
+    """Return the questions, with the outcomes of those runs whose samples are not counts."""
+    first = next(iter(samples.values()))["predictions"]
+    total = len(first["n"]) if isinstance(first, dict) else len(first)
+    columns = {name: [str(entry) for entry in entries] for name, entries in identifiers.items()}
+    texts = next((columns[name] for name in _TEXTS if name in columns), [""] * total)
+    names = next(
+        (entries for name, entries in columns.items() if name not in _TEXTS),
+        [str(number) for number in range(1, total + 1)],
+    )
+    outcomes = {}
+    for run in runs:
+        if not isinstance(samples[run.name]["predictions"], dict):
+            scored = run.outcomes.scored
+            values = [
+                float(value) if scored is None or scored[place] else None
+                for place, value in enumerate(run.outcomes.values)
+            ]
+            ends = run.outcomes.sizes.cumsum().tolist()
+            starts = [0, *ends[:-1]]
+            outcomes[run.name] = [values[i:j] for i, j in zip(starts, ends, strict=True)]
+    return Questions(names, texts, outcomes)
 
 
 def compare_samples(
     samples: Mapping[str, Samples],
+    runs: Sequence[Run],
     checker: str,
-    executor: Executor | None,
     measures: Sequence[Mapping[str, Any]],
     k: int | None,
 ) -> Comparison:
@@ -26,8 +74,8 @@ def compare_samples(
 
     Args:
         samples: the samples of each run, by its label.
+        runs: the outcomes of each run.
         checker: the name of the checker.
-        executor: what checks samples, or None.
         measures: the scores that are compared, as arguments of `at_k.compare`.
         k: the selected number of samples, or None if the scores have none.
 
@@ -37,7 +85,6 @@ def compare_samples(
     labels = labels_of(measures[0]["metric"])
     parsed = [parse_run(label, run, labels) for label, run in samples.items()]
     check_same_questions(parsed)
-    runs = grade_runs(parsed, checker, labels=labels, executor=executor)
     sizes = [run.outcomes.n for run in runs]
     given: dict[str, Any] = {} if checker == "exact_match" else {"check_correct_fn": checker}
     usual: dict[str, Any] = {"k": None, "interval": None, "clusters": None}

@@ -7,7 +7,6 @@ import pickle
 import shutil
 import tempfile
 from collections import deque
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,12 +59,12 @@ class Downloads:
         file = folder / f"{self._space.metric}.json"
         result = result_dict(self._space, answer)
         file.write_text(json.dumps(result, indent=1), encoding="utf-8")
-        (folder / _ANSWER).write_bytes(pickle.dumps(replace(answer, samples={})))
+        (folder / _ANSWER).write_bytes(pickle.dumps(answer))
         return file
 
     def write_table(self, folder: str, name: str) -> str:
         """Write the table of scores of an answer in a format, and return the path of the file."""
-        answer = self._answer(folder)
+        answer = self.answer(folder)
         file = Path(folder) / f"{self._space.metric}.{FORMATS[name]}"
         file.write_text(table_text(answer, name), encoding="utf-8")
         return str(file)
@@ -81,14 +80,15 @@ class Downloads:
         Raises:
             ValueError: if the server has removed the answer.
         """
-        answer = self._answer(folder)
+        answer = self.answer(folder)
         chart = charts_of(self._space, answer)[place]
         file = Path(folder) / f"{self._space.metric}-{place + 1}.{file_type}"
         if chart is not None:
             draw(chart, answer).save(file)
         return str(file)
 
-    def _answer(self, folder: str) -> Answer:
+    def answer(self, folder: str) -> Answer:
+        """Return the answer in a folder; a ValueError if the server has removed it."""
         file = Path(folder) / _ANSWER
         if not file.exists():
             raise ValueError("The server has removed this answer. Change a value to score again.")

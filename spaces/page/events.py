@@ -25,8 +25,10 @@ from .layout import (
     slider_maximum,
     table_with_headers,
 )
-from .markup import caption_html, escape, problem_html, progress_html
+from .markup import caption_html, problem_html, progress_html
+from .question_table import samples_html
 from .request import Answer, Progress, Request, make_request
+from .saving import connect_downloads, shown_to_visitor
 from .scoring import score, score_in_steps
 from .space import Example, Space
 from .view import View, make_view
@@ -39,10 +41,6 @@ _PREVIOUS = ["previous"]
 Values = dict[Any, Any]
 """The value of each component, by component: given to a handler, or returned as updates."""
 
-_CLICK_FILE = """() => {
-  const file = document.querySelector("#file");
-  setTimeout(() => (file.matches("a, button") ? file : file.querySelector("a, button")).click());
-}"""
 _INCHES = f"() => innerWidth < 700 ? {PHONE} : innerWidth < 1150 ? {TABLET} : {DESKTOP}"
 
 
@@ -94,14 +92,14 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
         api_visibility="private",
         show_progress="hidden",
     )
-    writers = {button: handlers.for_table(name) for name, button in layout.table_buttons.items()}
-    for place, output in enumerate(outputs.charts):
-        for name, button in output.buttons.items():
-            writers[button] = handlers.for_chart(place, name)
-    for button, write in writers.items():
-        button.click(
-            write, inputs.shown, layout.file, api_visibility="private", show_progress_on=[button]
-        ).success(None, js=_CLICK_FILE, api_visibility="private")
+    outputs.questions.select(
+        handlers.show_samples,
+        inputs.shown,
+        outputs.samples,
+        api_visibility="private",
+        show_progress="hidden",
+    )
+    connect_downloads(layout, downloads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,23 +235,11 @@ class Handlers:
         self._running.pop(visitor.session_hash, None)
         return self._problem_updates("The request was cancelled.", shown)
 
-    def for_table(self, name: str) -> Callable[[Shown], str]:
-        """Return the handler of a button that downloads the table of scores."""
-
-        def write_table(shown: Shown) -> str:
-            with _shown_to_visitor():
-                return self._downloads.write_table(shown.folder, name)
-
-        return write_table
-
-    def for_chart(self, place: int, file_type: str) -> Callable[[Shown], str]:
-        """Return the handler of a button that downloads a chart."""
-
-        def write_chart(shown: Shown) -> str:
-            with _shown_to_visitor():
-                return self._downloads.write_chart(shown.folder, place, file_type)
-
-        return write_chart
+    def show_samples(self, shown: Shown, selected: gr.SelectData) -> str:
+        """Show the samples of the question in the selected row."""
+        with shown_to_visitor():
+            answer = self._downloads.answer(shown.folder)
+        return samples_html(self._space, answer, int(selected.row_value[0]) - 1)
 
     def show_source(self, source: str) -> Values:
         """Show the component of the chosen source, and hide the others."""
@@ -366,6 +352,8 @@ class Handlers:
             outputs.table: view.table,
             outputs.scores_file: view.scores_file,
             outputs.code: view.code,
+            outputs.questions: {"headers": view.question_headers, "data": view.question_rows},
+            outputs.samples: "",
         }
 
     def _problem_updates(self, problem: str, shown: Shown) -> Values:
@@ -378,12 +366,3 @@ class Handlers:
             outputs.details: gr.update(elem_classes=_PREVIOUS),
             self._inputs.shown: replace(shown, fingerprint=""),
         }
-
-
-@contextmanager
-def _shown_to_visitor() -> Iterator[None]:
-    """Let the page show the message of a ValueError."""
-    try:
-        yield
-    except ValueError as error:
-        raise gr.Error(escape(str(error)), print_exception=False) from error

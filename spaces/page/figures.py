@@ -26,7 +26,10 @@ schemapi.disable_debug_mode()
 def draw(chart: Chart, answer: Answer, inches: float = PRINT) -> Figure:
     """Return the figure of a chart."""
     function = getattr(charts, chart.function)
-    return function(_results(chart, answer), **chart_arguments(chart, answer), width=inches)
+    arguments = chart_arguments(chart, answer)
+    if "labels" in inspect.signature(function).parameters:
+        arguments["labels"] = answer.questions.names
+    return function(_results(chart, answer), **arguments, width=inches)
 
 
 def chart_arguments(chart: Chart, answer: Answer) -> dict[str, Any]:

@@ -145,6 +145,8 @@ class Outputs:
         table: the table of scores.
         scores_file: the button that downloads the scores.
         code: the Python code.
+        questions: the table of questions.
+        samples: the samples of the question that the visitor selects.
     """
 
     problem: gr.HTML
@@ -157,12 +159,15 @@ class Outputs:
     table: gr.HTML
     scores_file: gr.DownloadButton
     code: gr.Code
+    questions: gr.Dataframe
+    samples: gr.HTML
 
     def components(self) -> list[Block]:
         """Return all of them."""
         charts = [part for chart in self.charts for part in chart.components()]
         columns = [self.problem, self.working, self.progress, self.answer, self.details]
-        return [*columns, self.result, *charts, self.table, self.scores_file, self.code]
+        results = [self.result, *charts, self.table, self.scores_file, self.code]
+        return [*columns, *results, self.questions, self.samples]
 
 
 @dataclass(frozen=True)
@@ -224,6 +229,17 @@ def build_layout(
                     for name in FORMATS
                 }
                 file = gr.DownloadButton(visible="hidden", elem_id="file")
+            gr.HTML(f"<h3>{space.row_noun.capitalize()}s</h3>")
+            questions = gr.Dataframe(
+                view.question_rows,
+                headers=view.question_headers,
+                interactive=False,
+                max_height=300,
+                show_label=False,
+                elem_id="questions",
+            )
+            note = f"Select a {space.row_noun} to see its {space.cell_noun}s."
+            samples = gr.HTML(f'<p class="caption">{note}</p>', elem_id="samples")
             gr.HTML("<h3>Python code for these scores and charts</h3>")
             code = gr.Code(
                 view.code,
@@ -245,6 +261,8 @@ def build_layout(
         table=table,
         scores_file=scores_file,
         code=code,
+        questions=questions,
+        samples=samples,
     )
     return Layout(examples, inputs, outputs, cancel, table_buttons, file)
 

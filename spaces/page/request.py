@@ -82,6 +82,22 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class Questions:
+    """The questions of an answer, and how their samples were checked.
+
+    Attributes:
+        names: the name of each question, or its number from 1.
+        texts: the text of each question, or "" if the samples do not have it.
+        outcomes: for each run whose samples are known, the outcome of each sample of each question;
+            None if it is not scored.
+    """
+
+    names: list[str]
+    texts: list[str]
+    outcomes: dict[str, list[list[float | None]]]
+
+
+@dataclass(frozen=True)
 class Answer:
     """The scores of a request, and how they were computed.
 
@@ -92,6 +108,7 @@ class Answer:
             lower than requested.
         samples: the samples of each run, by its label.
         checker: the name of the checker, or None if the samples have no references.
+        questions: the questions and the outcomes of their samples.
         comparison: the differences between the runs, or None if there is one run or they cannot be
             compared.
         warnings: what `compute` warned of, without repetitions; and why runs are not compared.
@@ -101,7 +118,8 @@ class Answer:
     calls: dict[str, Call]
     options: Options
     samples: dict[str, Samples]
-    checker: str | None = None
+    checker: str | None
+    questions: Questions
     comparison: Comparison | None = None
     warnings: tuple[str, ...] = ()
 

@@ -22,8 +22,14 @@ MAX_GROUPS = 40
 _FILE_TYPES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 
 
-def read_samples(request: Request, parameters: Container[str]) -> dict[str, Samples]:
-    """Return the samples of each run of a request, by its label.
+Identifiers = dict[str, list[Any]]
+"""Columns that identify questions, such as "id" or "question": M texts each, by name."""
+
+
+def read_samples(
+    request: Request, parameters: Container[str]
+) -> tuple[dict[str, Samples], Identifiers]:
+    """Return the samples of each run of a request by its label, and what identifies questions.
 
     Text and files are copied to the current folder, so that error messages name them without a
     path.
@@ -35,6 +41,7 @@ def read_samples(request: Request, parameters: Container[str]) -> dict[str, Samp
     Raises:
         ValueError: if the samples cannot be read, or are too many.
     """
+    identifiers: Identifiers = {}
     if request.table is not None:
         samples = {"table": _read_table(request.table)}
     else:
@@ -43,14 +50,16 @@ def read_samples(request: Request, parameters: Container[str]) -> dict[str, Samp
             paths = _copy_files(request.files)
             # A group column can be chosen for files, on the pages that have such an option.
             group = {"groups": request.options.get("group")} if "groups" in columns else {}
-            samples = _read_runs({label: (path, columns | group) for label, path in paths.items()})
+            files = {label: (path, columns | group) for label, path in paths.items()}
+            samples, identifiers = _read_runs(files)
         else:
-            samples = {"text": _arguments(_read_questions(_write_text(request.text), columns))}
+            questions = _read_questions(_write_text(request.text), columns)
+            samples, identifiers = {"text": _arguments(questions)}, dict(questions.identifiers)
     for label, run in samples.items():
         _check_size(run, f"{label}: " if len(samples) > 1 else "")
     if len({"references" in run for run in samples.values()}) > 1:
         raise ValueError("One file has references and the other has none. Give both or neither.")
-    return samples
+    return samples, identifiers
 
 
 def sample_counts(samples: Samples) -> list[int]:
@@ -82,7 +91,9 @@ def _check_size(samples: Samples, prefix: str) -> None:
 # --- Text and files ---------------------------------------------------------------------
 
 
-def _read_runs(files: Mapping[str, tuple[str, Mapping[str, Any]]]) -> dict[str, Samples]:
+def _read_runs(
+    files: Mapping[str, tuple[str, Mapping[str, Any]]],
+) -> tuple[dict[str, Samples], Identifiers]:
     """Read a run from each file, all with the questions in the order of the first.
 
     They are matched by a column that identifies them in both files. Runs on different questions
@@ -104,7 +115,7 @@ def _read_runs(files: Mapping[str, tuple[str, Mapping[str, Any]]]) -> dict[str, 
             samples[label] = {
                 name: _in_order(column, order) for name, column in samples[label].items()
             }
-    return samples
+    return samples, dict(first.identifiers)
 
 
 def _read_questions(path: str, columns: Mapping[str, Any]) -> Questions:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .charts import Chart, charts_of
 from .controls import Slider
 from .downloads import Downloads
 from .markup import comparison_html, result_html, score_table_html
 from .python_code import python_code
+from .question_table import question_headers, question_rows
 from .request import Answer, Request, Samples
 from .space import Run, Space
 
@@ -34,6 +36,8 @@ class View:
         table: HTML with the table of scores.
         scores_file: the path of the scores as JSON.
         code: Python code that computes the scores again.
+        question_headers: the headers of the table of questions.
+        question_rows: its rows.
     """
 
     result: str
@@ -41,6 +45,8 @@ class View:
     table: str
     scores_file: str
     code: str
+    question_headers: list[str]
+    question_rows: list[list[Any]]
 
     @property
     def folder(self) -> str:
@@ -72,6 +78,8 @@ def make_view(space: Space, request: Request, answer: Answer, downloads: Downloa
         table=table,
         scores_file=str(downloads.keep(answer)),
         code=python_code(space.metric, answer, [chart for chart in charts if chart]),
+        question_headers=question_headers(space, answer),
+        question_rows=question_rows(answer),
     )
 
 

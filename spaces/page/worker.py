@@ -18,7 +18,7 @@ from typing import Any
 
 import evaluate
 
-from .comparing import compare_samples
+from .comparing import compare_samples, grade_samples, questions_of
 from .files import metric_script
 from .request import Answer, Progress, Request
 from .samples import MAX_BYTES, read_samples, sample_counts
@@ -120,7 +120,7 @@ class CheckOnce:
 
 def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
     metric = evaluate.load(str(metric_script(request.metric)))
-    samples = read_samples(request, inspect.signature(metric._compute).parameters)
+    samples, identifiers = read_samples(request, inspect.signature(metric._compute).parameters)
     counts = {label: sample_counts(run) for label, run in samples.items()}
     smallest = max(1, min(min(run) for run in counts.values()))
     options = dict(request.options)
@@ -148,18 +148,22 @@ def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
             )
             for label, run in samples.items()
         ]
-        comparison, problem = None, ""
-        if len(runs) > 1:
-            checker = request.checker if has_references else "exact_match"
-            measures = request.measures(options, smallest, has_references)
-            try:
-                comparison = compare_samples(samples, checker, executor, measures, options.get("k"))
-            except ValueError as error:
+        graded, comparison, problem = [], None, ""
+        checker = request.checker if has_references else "exact_match"
+        measures = request.measures(options, smallest, has_references)
+        try:
+            graded = grade_samples(samples, checker, executor, measures[0]["metric"])
+            if len(runs) > 1:
+                k = options.get("k")
+                comparison = compare_samples(samples, graded, checker, measures, k)
+        except ValueError as error:
+            if len(runs) > 1:
                 problem = f"The runs are not compared: {error}"
     messages = dict.fromkeys(str(warning.message) for warning in caught)
     warned = tuple(filter(None, [*messages, problem]))
     used = request.checker if has_references else None
-    return Answer(runs, calls, options, samples, used, comparison, warned)
+    questions = questions_of(samples, identifiers, graded)
+    return Answer(runs, calls, options, samples, used, questions, comparison, warned)
 
 
 def _compute(metric: evaluate.Metric, given: dict[str, Any], call: Call) -> Any:

@@ -219,3 +219,26 @@ def test_k_is_lowered_to_the_number_of_samples(browser, space):
         lowered = "k was lowered to 2, the smallest number of samples per question."
         assert note(page) == f"2 questions, 2 to 3 samples each. {lowered}"
         assert page.locator("#k input[type=range]").get_attribute("max") == "2"
+
+
+@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
+def test_a_question_shows_its_samples_and_how_each_was_checked(browser, space):
+    text = '{"id": "q7", "question": "2 + 2?", "predictions": ["4", "5"], "reference": "4"}'
+    other = '{"id": "q8", "question": "1 + 1?", "predictions": ["2", "2"], "reference": "2"}'
+    with opened(browser, space) as page:
+        before = note(page)
+        paste(page, f"{text}\n{other}")
+        wait_for_change(page, before, note)
+        cell = page.locator("#questions [data-testid=cell-0-2]")
+        assert cell.inner_text() == "1 of 2"
+        cell.click()
+        page.wait_for_selector("#samples li")
+        shown = page.inner_text("#samples")
+        assert "Question q7" in shown
+        assert "2 + 2?" in shown
+        assert re.search(r"\bcorrect\s+4\b.*incorrect\s+5", shown, re.DOTALL)
+        chart = page.locator(f"{CHART}:visible").last
+        chart.scroll_into_view_if_needed()
+        chart.locator(".mark-symbol path").nth(0).hover()
+        page.wait_for_selector("#vg-tooltip-element.visible")
+        assert "q7" in page.inner_text("#vg-tooltip-element")
