@@ -199,7 +199,7 @@ def take_part(process: int, folder: Path, timeout: float, rounds: int) -> None:
 
 
 def take_part_until_one_is_killed(process: int, folder: Path) -> None:
-    with pytest.raises(ValueError, match="(?i)process"):
+    with pytest.raises(ValueError, match=r"(?i)process"):
         take_part(process, folder, timeout=1, rounds=10_000)
 
 
