@@ -90,7 +90,7 @@ def measure(kind: str, way: str, batches: int) -> None:
         seconds += time.perf_counter() - before
     before = time.perf_counter()
     if way == "rows":
-        for key in rows[0]:
+        for key in list(rows[0]):
             parts = [each.pop(key) for each in rows]
             is_array = isinstance(parts[0], np.ndarray)
             options[key] = np.concatenate(parts) if is_array else list(itertools.chain(*parts))
