@@ -99,7 +99,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from queue import SimpleQueue
 from statistics import NormalDist
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import dill
 import evaluate
@@ -454,7 +454,7 @@ class Exchange:
 
     # --- Process 0 ------------------------------------------------------------------------
 
-    def receive(self) -> list[bytes]:
+    def receive(self) -> list[memoryview]:
         """Return the rows of the other processes. `report` has to follow.
 
         Raises:
@@ -467,10 +467,14 @@ class Exchange:
         for _ in _waits(self._timeout):
             waiting = [each for each in range(1, self._processes) if each not in found]
             for process in waiting:
-                header, _, rows = _read(self._rows_of(process)).partition(b"\n")
+                content = _read(self._rows_of(process))
+                header = content[: content.find(b"\n") + 1]
                 sent = json.loads(header or "{}")
                 if sent.get("request") == request:
-                    self._received[process], found[process] = sent["key"], rows
+                    self._received[process], found[process] = (
+                        sent["key"],
+                        memoryview(content)[len(header) :],
+                    )
                     self._check_launcher(process, sent["launcher"])
             if not waiting:
                 break
@@ -505,8 +509,11 @@ class Exchange:
 
     # --- The other processes --------------------------------------------------------------
 
-    def send(self, rows: bytes) -> None:
+    def send(self, write_rows: Callable[[BinaryIO], Any]) -> None:
         """Hand rows to process 0, and wait until it has computed.
+
+        Args:
+            write_rows: writes the rows to a file.
 
         Raises:
             ValueError: if process 0 does not ask for them in time, fails or ends.
@@ -524,7 +531,7 @@ class Exchange:
                     request = b""  # of a run that was killed
                 if request and request != self._answered:
                     header = {"request": request.decode(), "key": key, "launcher": launched_run()}
-                    self._write(path, json.dumps(header).encode() + b"\n" + rows)
+                    self._write(path, json.dumps(header).encode() + b"\n", write_rows)
                     self._answered = request
                 elif request:  # process 0 computes
                     started = time.monotonic()
@@ -569,11 +576,16 @@ class Exchange:
             f"run an experiment_id of its own, and each process a process_id of its own."
         )
 
-    def _write(self, path: Path, content: bytes) -> None:
+    def _write(
+        self, path: Path, content: bytes, write_more: Callable[[BinaryIO], Any] | None = None
+    ) -> None:
         """Write a file that appears whole."""
         beside = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
         try:
-            beside.write_bytes(content)
+            with beside.open("wb") as file:
+                file.write(content)
+                if write_more is not None:
+                    write_more(file)
             os.replace(beside, path)
         finally:
             beside.unlink(missing_ok=True)
@@ -1992,9 +2004,10 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
         )
         first = np.unique(index, return_index=True)[1]
         return values.combine_chunks().take(first[index[first] >= 0]), index
-    encoded = one_chunk(values).dictionary_encode()
-    code = encoded.indices
-    return encoded.dictionary, to_numpy(code.fill_null(-1) if code.null_count else code)
+    encoded = values.dictionary_encode()  # the chunks have one dictionary, and are not copied
+    code = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
+    code = code.fill_null(-1) if code.null_count else code
+    return encoded.chunk(0).dictionary, to_numpy(code)
 
 
 # ==================================================================================================
@@ -6705,7 +6718,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             batches.append(self.computation.read(predictions, references))
             check_alike(batches[-1], batches[:-1])
         if self.process_id > 0 and self._exchange is not None:
-            self._exchange.send(_serialized(batches))
+            self._exchange.send(partial(_write_rows, batches))
             return None
         for rows in self._exchange.receive() if self._exchange is not None else ():
             if rows:
@@ -6724,11 +6737,9 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             self._exchange.report(error)
 
 
-def _serialized(batches: list[Batch]) -> bytes:
-    """Return the rows of batches as an Arrow stream, or nothing if there are none."""
-    if not batches:
-        return b""
-    sink, rows = pa.BufferOutputStream(), unite(batches).table()
-    with pa.ipc.new_stream(sink, rows.schema) as stream:
-        stream.write_table(rows)
-    return sink.getvalue().to_pybytes()
+def _write_rows(batches: list[Batch], file: BinaryIO) -> None:
+    """Write the rows of batches as an Arrow stream, or nothing if there are none."""
+    if batches:
+        rows = unite(batches).table()
+        with pa.ipc.new_stream(file, rows.schema) as stream:
+            stream.write_table(rows)

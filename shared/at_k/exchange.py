@@ -22,9 +22,10 @@ import os
 import socket
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, BinaryIO
 
 from filelock import FileLock, Timeout
 
@@ -105,7 +106,7 @@ class Exchange:
 
     # --- Process 0 ------------------------------------------------------------------------
 
-    def receive(self) -> list[bytes]:
+    def receive(self) -> list[memoryview]:
         """Return the rows of the other processes. `report` has to follow.
 
         Raises:
@@ -118,10 +119,14 @@ class Exchange:
         for _ in _waits(self._timeout):
             waiting = [each for each in range(1, self._processes) if each not in found]
             for process in waiting:
-                header, _, rows = _read(self._rows_of(process)).partition(b"\n")
+                content = _read(self._rows_of(process))
+                header = content[: content.find(b"\n") + 1]
                 sent = json.loads(header or "{}")
                 if sent.get("request") == request:
-                    self._received[process], found[process] = sent["key"], rows
+                    self._received[process], found[process] = (
+                        sent["key"],
+                        memoryview(content)[len(header) :],
+                    )
                     self._check_launcher(process, sent["launcher"])
             if not waiting:
                 break
@@ -156,8 +161,11 @@ class Exchange:
 
     # --- The other processes --------------------------------------------------------------
 
-    def send(self, rows: bytes) -> None:
+    def send(self, write_rows: Callable[[BinaryIO], Any]) -> None:
         """Hand rows to process 0, and wait until it has computed.
+
+        Args:
+            write_rows: writes the rows to a file.
 
         Raises:
             ValueError: if process 0 does not ask for them in time, fails or ends.
@@ -175,7 +183,7 @@ class Exchange:
                     request = b""  # of a run that was killed
                 if request and request != self._answered:
                     header = {"request": request.decode(), "key": key, "launcher": launched_run()}
-                    self._write(path, json.dumps(header).encode() + b"\n" + rows)
+                    self._write(path, json.dumps(header).encode() + b"\n", write_rows)
                     self._answered = request
                 elif request:  # process 0 computes
                     started = time.monotonic()
@@ -220,11 +228,16 @@ class Exchange:
             f"run an experiment_id of its own, and each process a process_id of its own."
         )
 
-    def _write(self, path: Path, content: bytes) -> None:
+    def _write(
+        self, path: Path, content: bytes, write_more: Callable[[BinaryIO], Any] | None = None
+    ) -> None:
         """Write a file that appears whole."""
         beside = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
         try:
-            beside.write_bytes(content)
+            with beside.open("wb") as file:
+                file.write(content)
+                if write_more is not None:
+                    write_more(file)
             os.replace(beside, path)
         finally:
             beside.unlink(missing_ok=True)

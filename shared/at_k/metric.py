@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import abc
 import threading
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import evaluate
 import pyarrow as pa
@@ -131,7 +132,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             batches.append(self.computation.read(predictions, references))
             check_alike(batches[-1], batches[:-1])
         if self.process_id > 0 and self._exchange is not None:
-            self._exchange.send(_serialized(batches))
+            self._exchange.send(partial(_write_rows, batches))
             return None
         for rows in self._exchange.receive() if self._exchange is not None else ():
             if rows:
@@ -150,11 +151,9 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             self._exchange.report(error)
 
 
-def _serialized(batches: list[Batch]) -> bytes:
-    """Return the rows of batches as an Arrow stream, or nothing if there are none."""
-    if not batches:
-        return b""
-    sink, rows = pa.BufferOutputStream(), unite(batches).table()
-    with pa.ipc.new_stream(sink, rows.schema) as stream:
-        stream.write_table(rows)
-    return sink.getvalue().to_pybytes()
+def _write_rows(batches: list[Batch], file: BinaryIO) -> None:
+    """Write the rows of batches as an Arrow stream, or nothing if there are none."""
+    if batches:
+        rows = unite(batches).table()
+        with pa.ipc.new_stream(file, rows.schema) as stream:
+            stream.write_table(rows)

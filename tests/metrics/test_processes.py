@@ -110,6 +110,10 @@ def test_a_run_with_a_missing_process_has_no_score(tmp_path):
     assert computed_by_threads(3, tmp_path, compute, timeout=2) == [1, None, 1]
 
 
+def write_rows(file):
+    file.write(b"rows")
+
+
 def test_half_written_rows_and_rows_of_an_earlier_run_are_not_read(tmp_path):
     process_0 = Exchange(tmp_path, 2, 0, timeout=0.3)
     (tmp_path / "1.rows").write_bytes(b'{"request": "of an earlier run"')
@@ -119,14 +123,14 @@ def test_half_written_rows_and_rows_of_an_earlier_run_are_not_read(tmp_path):
     process_0.report(ValueError("No rows"))
     (tmp_path / "result").write_bytes(b'{"keys": {"1": "of an earlier run"}, "error": null}')
     with pytest.raises(ValueError, match="did not compute with the rows of process 1"):
-        Exchange(tmp_path, 2, 1, timeout=0.3).send(b"rows")
+        Exchange(tmp_path, 2, 1, timeout=0.3).send(write_rows)
 
 
 def test_a_process_waits_for_a_new_process_0_if_the_first_was_killed(tmp_path):
     (tmp_path / "request").write_bytes(b"of a run that was killed")
     (tmp_path / "0.lock").touch()
     with ThreadPoolExecutor() as threads:
-        sent = threads.submit(Exchange(tmp_path, 2, 1, timeout=20).send, b"rows")
+        sent = threads.submit(Exchange(tmp_path, 2, 1, timeout=20).send, write_rows)
         time.sleep(0.1)
         assert list(tmp_path.glob("*.rows")) == []
         process_0 = Exchange(tmp_path, 2, 0, timeout=20)
@@ -157,7 +161,7 @@ def test_two_runs_with_the_same_name_are_noticed_by_both(tmp_path):
     conflicting = Exchange(tmp_path, 2, 0, timeout=1)  # the other run has ended
     assert not (tmp_path / "conflict").exists()
     with ThreadPoolExecutor() as threads:
-        sent = threads.submit(Exchange(tmp_path, 2, 1, timeout=1).send, b"rows")
+        sent = threads.submit(Exchange(tmp_path, 2, 1, timeout=1).send, write_rows)
         (tmp_path / "conflict").touch()
         with pytest.raises(ValueError, match="give each run an experiment_id of its own"):
             conflicting.receive()
@@ -172,7 +176,7 @@ def test_rows_of_another_launched_run_are_refused(tmp_path, monkeypatch):
     process_1 = Exchange(tmp_path, 2, 1, timeout=5)
     with ThreadPoolExecutor() as threads:
         monkeypatch.setenv("PMIX_NAMESPACE", "first job")
-        sent = threads.submit(process_1.send, b"rows")
+        sent = threads.submit(process_1.send, write_rows)
         while not (tmp_path / "1.rows").exists():
             time.sleep(0.01)
         asked = (tmp_path / "1.rows").read_bytes()

@@ -182,6 +182,7 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
         )
         first = np.unique(index, return_index=True)[1]
         return values.combine_chunks().take(first[index[first] >= 0]), index
-    encoded = one_chunk(values).dictionary_encode()
-    code = encoded.indices
-    return encoded.dictionary, to_numpy(code.fill_null(-1) if code.null_count else code)
+    encoded = values.dictionary_encode()  # the chunks have one dictionary, and are not copied
+    code = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
+    code = code.fill_null(-1) if code.null_count else code
+    return encoded.chunk(0).dictionary, to_numpy(code)
