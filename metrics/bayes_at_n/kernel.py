@@ -4178,7 +4178,8 @@ def category_rewards(outcomes: Outcomes, w: np.ndarray, prior: np.ndarray) -> Re
     if outcomes.values.max() >= len(w):
         outcomes.require(
             outcomes.values < len(w),
-            f"w has rewards for the categories 0 to {len(w) - 1}: give one for each category",
+            f"w has rewards for the categories 0 to {len(w) - 1}: give one for each "
+            f"category, or write rewards as floats, such as 3.0",
         )
     if outcomes.values.dtype.kind == "b" and len(w) > 2:
         raise ValueError(

@@ -95,6 +95,11 @@ def printable(text: str) -> str:
     return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
+def number_of(count: int, noun: str) -> str:
+    """Return a number with its noun, such as "1 sample" or "2 samples"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def aligned(table: Cells) -> str:
     """Return rows of cells as lines of text, with a rule below the first row.
 

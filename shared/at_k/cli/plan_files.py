@@ -15,7 +15,7 @@ from ..runs.planning import check_plan, plan_runs
 from .compare_files import graded_runs
 from .demo import COOL, WARM
 from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
-from .formats import Cells, Output
+from .formats import Cells, Output, number_of
 from .tables import describe_input
 
 _FLAGS = {"questions": "number_of_questions", "samples": "number_of_samples"}
@@ -131,9 +131,11 @@ def _notes(found: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
 def _cheapest_design(cheapest: Mapping[str, Any] | None, wanted: str) -> str:
     if cheapest is None:
         return f"No design with these numbers has {wanted}"
+    questions = number_of(cheapest["questions"], "question")
+    samples = number_of(cheapest["samples"], "sample")
     return (
-        f"The cheapest design, in the last row, has {cheapest['questions']} questions with "
-        f"{cheapest['samples']} samples each, at a cost of {cheapest['cost']:g}, and {wanted}"
+        f"The cheapest design, in the last row, has {questions} with {samples} each, at a cost of "
+        f"{cheapest['cost']:g}, and {wanted}"
     )
 
 
@@ -142,11 +144,9 @@ def _assumptions(assumptions: Mapping[str, Any]) -> str:
     if assumptions["rates_are"] == "assumed":
         parts = "The success rates of questions are assumed"
     else:
-        samples = assumptions["pilot_samples"]
-        parts = (
-            f"The success rates of questions are estimated from {assumptions['pilot_questions']} "
-            f"questions with {samples} samples each"
-        )
+        pilot = number_of(assumptions["pilot_questions"], "question")
+        samples = number_of(assumptions["pilot_samples"], "sample")
+        parts = f"The success rates of questions are estimated from {pilot} with {samples} each"
         if assumptions["extrapolated"]:
             parts += ", and scores with more samples are extrapolated"
     return (

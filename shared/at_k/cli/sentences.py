@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .comparison_tables import INTERVAL_NAME, INTERVAL_SCOPE, band_conclusion, compared_keys
+from .formats import number_of
 from .paper_tables import Scale, keys_of_board, scale_of_many, scale_of_two
 
 _MOST_NAMES = 5  # up to which runs are listed by name
@@ -85,8 +86,7 @@ def _questions(sizes: Sequence[np.ndarray]) -> str:
         ranges = {(min(low for low, _ in ranges), max(high for _, high in ranges)): None}
     number = " and ".join(f"{low}" if low == high else f"{low} to {high}" for low, high in ranges)
     samples = "1 sample" if number == "1" else f"{number} samples"
-    questions = len(sizes[0])
-    return f"{questions} question{'s' * (questions != 1)} with {samples} each"
+    return f"{number_of(len(sizes[0]), 'question')} with {samples} each"
 
 
 def _article(key: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..inputs.columns import given_per_question, samples_per_question
-from .formats import Cells
+from .formats import Cells, number_of
 
 if TYPE_CHECKING:
     from ..readers.questions import Questions
@@ -28,9 +28,9 @@ def describe_input(questions: Questions, checker: str | Callable[..., Any]) -> s
     """Return a sentence that says what was read, from which columns, and how it was checked."""
     columns, samples = dict(questions.columns), questions.arguments["predictions"]
     sizes, missing = sizes_and_missing(samples)
-    count = "1 question" if len(sizes) == 1 else f"{len(sizes)} questions"
-    each = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
-    parts = f"{count}, {each} samples each"
+    least, most = min(sizes), max(sizes)
+    each = number_of(most, "sample") if least == most else f"{least} to {most} samples"
+    parts = f"{number_of(len(sizes), 'question')}, {each} each"
     counts = columns.pop("counts", None)
     if "n" in columns:
         parts += f", counted in {columns.pop('n')} and {columns.pop('correct')}"

@@ -46,12 +46,12 @@ def plan(
         rates: assumed success rates of questions, from 0 to 1, instead of a pilot run. Questions
             have each of them equally often.
         correlation: correlation over questions of the scores of two runs, from -1 to 1, without the
-            noise of samples. Default: estimated if R_b is given, or else 0.5.
+            noise of samples. Default: estimated from two pilot runs, or 0.5 if there is one.
         interval: what the cheapest design is for: "questions", or "sampling".
         half_width: the wanted half-width of the interval of a score.
-        difference: the wanted smallest difference, instead of half_width.
-        question_cost: cost of a question.
-        sample_cost: cost of a sample.
+        difference: the wanted smallest difference, instead of a half-width.
+        question_cost: cost of a question. Default: 0.
+        sample_cost: cost of a sample. Default: 1.
         check_correct_fn: what the samples of the pilot runs are checked with, if they have
             references, see the metric gpassk.
         num_proc: number of processes to run the checker in.
