@@ -64,7 +64,7 @@ def test_several_files_are_parts_of_one_run(capsys, tmp_path):
     files = [write_json_lines(tmp_path / f"{i}.jsonl", rows) for i, rows in enumerate(SHARDS)]
     assert scores_of(capsys, "gpassk", *files, *PASS_AT_1) == {"pass@1": 0.75}
     printed = output_of(capsys, "gpassk", *files, "--k", 1)
-    assert printed.startswith("3 questions, 4 samples each")
+    assert printed.startswith("2 files as parts of one run: 3 questions, 4 samples each")
     assert pass_at_k(capsys, tmp_path / "*.jsonl") == {"pass@1": 0.75}
     assert "given twice" in error_of(capsys, "gpassk", tmp_path / "*.jsonl", files[0])
     assert "No file matches" in error_of(capsys, "gpassk", tmp_path / "*.csv")

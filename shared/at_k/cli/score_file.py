@@ -86,9 +86,10 @@ def _score_files(
         scores = computation.compute(**questions.arguments, **parameters)
     checker = parameters.get("check_correct_fn", "exact_match")
     confidence = parameters.get("confidence", defaults.get("confidence"))
+    pooled = f"{len(files)} files as parts of one run: " if len(files) > 1 else ""
     output = Output(
         scores,
-        [describe_input(questions, checker)],
+        [f"{pooled}{describe_input(questions, checker)}"],
         functools.partial(score_tables, scores),
         functools.partial(paper_tables_of_scores, scores, confidence),
         functools.partial(score_records, scores),
