@@ -4468,6 +4468,9 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def add_batch(self, *, predictions=None, references=None):
         """Add questions: a list of predictions and a reference for each of them.
 
+        Outcomes that are categories are kept as counts. More than 64 MB of rewards or texts are
+        kept in temporary files, unless the metric was loaded with keep_in_memory=True.
+
         Raises:
             ValueError: if an input is invalid, with its place. Nothing is added then.
         """

@@ -74,6 +74,9 @@ def test_any_sequence_of_calls_has_the_scores_of_one_call(name, data):
             metric = pickle.loads(pickle.dumps(metric))
         assert len(metric) == len(kept)
     kept += (last := data.draw(st.lists(questions, min_size=1, max_size=3)))
+    options = options | {"groups": ["odd" if each % 2 else "even" for each in range(len(kept))]}
+    if name == "bayes_at_n":
+        options["R0"] = [[0, each % 3] for each in range(len(kept))]
     expected = at_once.compute(predictions=kept, **options)
     assert metric.compute(predictions=last, **options) == expected
     assert len(metric) == 0
