@@ -23,7 +23,8 @@ $$
 averaged over the questions. The interval follows from the exact variance of the posterior. So three
 incorrect samples out of three do not imply that the fourth is incorrect, and the interval shows
 whether the difference between two models is larger than its uncertainty. If all questions have the
-same $N$, Bayes@N and avg@N rank models in the same order.
+same $N$, Bayes@N and avg@N rank models in the same order. The interval is that of Bayes@N: avg@N
+can lie outside, because the prior moves Bayes@N towards the mean of all rewards.
 
 [Hariri et al. 2026, *Don't Pass@k*](https://arxiv.org/abs/2510.04265).
 """

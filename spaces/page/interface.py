@@ -72,6 +72,8 @@ def scores_endpoint(space: Space) -> Callable[..., dict]:
                 default values of the page.
         """
         try:
+            if not isinstance(samples, str):
+                raise ValueError("samples must be a text in JSON Lines, JSON or CSV.")
             return result_dict(
                 space, score(make_request(space, judge, options or {}, text=samples))
             )

@@ -15,6 +15,7 @@ from .charts import Chart
 from .controls import Control, Slider, TextField
 from .downloads import CHART_FORMATS
 from .figures import DESKTOP, page_spec
+from .links import links
 from .markup import caption_html
 from .request import Answer, Request
 from .samples import MAX_BYTES, MAX_QUESTIONS, MAX_SAMPLES, MAX_SAMPLES_PER_QUESTION
@@ -250,6 +251,7 @@ def build_layout(
                 elem_id="code",
             )
     gr.Markdown(f"## What it measures\n{space.about}", elem_id="about", latex_delimiters=_LATEX)
+    gr.Markdown(links(space.metric), elem_id="links")
     outputs = Outputs(
         problem=problem,
         working=working,
@@ -306,7 +308,7 @@ def _build_inputs(space: Space, request: Request, answer: Answer, view: View) ->
         lines=9,
         max_lines=9,
         max_length=MAX_BYTES,
-        label="JSON Lines or CSV",
+        label="JSON Lines, CSV, or a table from a spreadsheet",
         visible=False,
         elem_id="text",
     )

@@ -12,6 +12,14 @@ from at_k.readers.cells import as_outcome
 from at_k.readers.names import PER_QUESTION, USUAL_NAMES, SelectionError
 from at_k.readers.questions import Questions, read_questions
 
+from .pasted import (
+    as_csv,
+    decoded,
+    is_wide,
+    parse_table,
+    refuse_repeated_keys,
+    with_all_cells,
+)
 from .request import Request, Samples
 
 MAX_BYTES = 2 << 20
@@ -42,6 +50,7 @@ def read_samples(
         ValueError: if the samples cannot be read, or are too many.
     """
     identifiers: Identifiers = {}
+    metric = request.metric
     if request.table is not None:
         samples = {"table": _read_table(request.table)}
     else:
@@ -51,15 +60,25 @@ def read_samples(
             # A group column can be chosen for files, on the pages that have such an option.
             group = {"groups": request.options.get("group")} if "groups" in columns else {}
             files = {label: (path, columns | group) for label, path in paths.items()}
-            samples, identifiers = _read_runs(files)
+            samples, identifiers = _read_runs(files, metric)
         else:
-            questions = _read_questions(_write_text(request.text), columns)
-            samples, identifiers = {"text": _arguments(questions)}, dict(questions.identifiers)
+            samples, identifiers = _read_runs(
+                {"text": (_write_text(request.text), columns)}, metric
+            )
     for label, run in samples.items():
+        if metric == "score_agg" and isinstance(run["predictions"], list):
+            run["predictions"] = [_in_lower_case(row) for row in run["predictions"]]
         _check_size(run, f"{label}: " if len(samples) > 1 else "")
     if len({"references" in run for run in samples.values()}) > 1:
         raise ValueError("One file has references and the other has none. Give both or neither.")
     return samples, identifiers
+
+
+def _in_lower_case(verdicts: list[Any] | None) -> list[Any] | None:
+    """Return verdicts such as "Fully" as the metric names them."""
+    if verdicts is None:
+        return None
+    return [v.strip().lower() if isinstance(v, str) else v for v in verdicts]
 
 
 def sample_counts(samples: Samples) -> list[int]:
@@ -92,7 +111,7 @@ def _check_size(samples: Samples, prefix: str) -> None:
 
 
 def _read_runs(
-    files: Mapping[str, tuple[str, Mapping[str, Any]]],
+    files: Mapping[str, tuple[str, Mapping[str, Any]]], metric: str
 ) -> tuple[dict[str, Samples], Identifiers]:
     """Read a run from each file, all with the questions in the order of the first.
 
@@ -101,7 +120,13 @@ def _read_runs(
 
     Args:
         files: by the label of the run, the path of a file, and its columns as in `_read_questions`.
+        metric: the name of the metric.
     """
+    tables = {label: _prepared(path, metric) for label, (path, _) in files.items()}
+    if wide := {label: table for label, table in tables.items() if table is not None}:
+        if len(wide) < len(tables):
+            raise ValueError("Give a table with a column for each sample in all files or in none.")
+        return {label: _read_table(table) for label, table in wide.items()}, {}
     questions = {label: _read_questions(path, columns) for label, (path, columns) in files.items()}
     (first_label, first), *_ = questions.items()
     samples = {}
@@ -116,6 +141,24 @@ def _read_runs(
                 name: _in_order(column, order) for name, column in samples[label].items()
             }
     return samples, dict(first.identifiers)
+
+
+def _prepared(path: str, metric: str) -> list[list[str]] | None:
+    """Rewrite a file as the file reader takes it, or return its rows if each has all samples."""
+    file = Path(path)
+    text = decoded(file.read_bytes(), path)
+    if file.suffix not in (".csv", ".tsv"):
+        refuse_repeated_keys(text)
+        file.write_text(text, encoding="utf-8")
+        return None
+    rows, delimiter = parse_table(text)
+    if rows and is_wide(rows[0]):
+        return with_all_cells(rows)
+    is_verdicts = metric == "score_agg"
+    if rows and (delimiter != "," or is_verdicts):
+        text = as_csv(rows, is_verdicts)
+    file.write_text(text, encoding="utf-8")
+    return None
 
 
 def _read_questions(path: str, columns: Mapping[str, Any]) -> Questions:
@@ -182,7 +225,7 @@ def _copy_files(uploads: Sequence[str]) -> dict[str, str]:
         label = re.sub(r"[^\w.=+-]+", "_", upload.stem).strip("._-")[:24] or "file"
         if label in names:
             label = f"{label}_{number}"
-        names[label] = f"{label}{file_type}"
+        names[label] = f"{label}{'.csv' if file_type == '.tsv' else file_type}"
         Path(names[label]).write_bytes(upload.read_bytes())
     return names
 

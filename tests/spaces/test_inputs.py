@@ -105,6 +105,16 @@ def test_uploads_have_limits(browser, space, tmp_path):
             wait_for_problem(page, "There is no file.")
 
 
+@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
+def test_another_encoding_is_a_sentence(browser, space, tmp_path):
+    (tmp_path / "latin.csv").write_bytes(
+        "question,prediction,reference\nq,Köln,Köln".encode("latin1")
+    )
+    with opened(browser, space) as page:
+        upload(page, tmp_path / "latin.csv")
+        wait_for_problem(page, "latin.csv, line 2 is not UTF-8 text, but may be Latin-1")
+
+
 HOSTILE = '<img src=x onerror="window.hacked=1"> {{7*7}} ${window.hacked=1} **b** [a](http://x.y)'
 
 

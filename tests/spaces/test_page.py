@@ -69,6 +69,19 @@ def test_a_desktop_opens_with_wide_charts_and_their_tooltips(browser, space):
         assert "question" in page.inner_text("#vg-tooltip-element")
 
 
+@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
+def test_the_inputs_stay_in_view_and_a_table_can_cover_the_page(browser, space):
+    with opened(browser, space) as page:
+        page.evaluate("window.scrollTo(0, 1200)")
+        page.wait_for_function(
+            "document.querySelector('#inputs').getBoundingClientRect().top === 12"
+        )
+        page.evaluate("window.scrollTo(0, 0)")
+        page.locator("#table button[aria-label=Fullscreen]").click()
+        page.wait_for_function("document.elementFromPoint(1000, 30).closest('#table') !== null")
+        assert "Max@k" in page.inner_text("#links")
+
+
 def test_every_example_is_scored(browser, space):
     with opened(browser, space) as page:
         buttons = page.locator("#examples button").all()

@@ -273,7 +273,10 @@ def _parse_json(text: str, name: str, first_line: int = 1) -> Any:
             f"{name}, line {line}: invalid JSON: {error.msg} (column {error.colno})."
         ) from error
     except ValueError as error:  # an integer with too many digits
-        raise ValueError(f"{name}, from line {first_line}: invalid JSON: {error}.") from error
+        problem = str(error)
+        if "set_int_max_str_digits" in problem:
+            problem = "an integer has too many digits"
+        raise ValueError(f"{name}, from line {first_line}: invalid JSON: {problem}.") from error
     except RecursionError as error:
         raise ValueError(
             f"{name}, from line {first_line}: lists or objects are nested too deeply."

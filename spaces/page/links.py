@@ -1,0 +1,29 @@
+"""Links to the pages of the other metrics, and to the package."""
+
+from __future__ import annotations
+
+import os
+
+_REPOSITORY = "https://github.com/evaluate-at-k/evaluate-at-k"
+_TITLES = {
+    "gpassk": "G-Pass@k",
+    "bayes_at_n": "Bayes@N",
+    "max_at_k": "Max@k",
+    "cons_at_k": "cons@k",
+    "score_agg": "score_agg",
+}
+
+
+def links(metric: str) -> str:
+    """Return a sentence with the links of the page of a metric, in Markdown.
+
+    On the Hub, the other metrics are Spaces of the same owner. Elsewhere, the links lead to their
+    cards.
+    """
+    owner = os.environ.get("SPACE_ID", "").rpartition("/")[0]
+    pages = (
+        f"https://huggingface.co/spaces/{owner}" if owner else f"{_REPOSITORY}/tree/main/metrics"
+    )
+    others = [f"[{title}]({pages}/{name})" for name, title in _TITLES.items() if name != metric]
+    package = f"[evaluate-at-k]({_REPOSITORY})"
+    return f"Other metrics: {', '.join(others)}. Package, command and charts: {package}."
