@@ -977,6 +977,8 @@ def plain_entry(value) -> Any:
             number = float(value)
         except OverflowError:  # a fraction that no double can hold
             return value
+        except ValueError:  # a signaling nan
+            return float("nan")
         return int(value) if number.is_integer() else number
     return value.item() if has_no_axes(value) else value
 
@@ -1064,15 +1066,18 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
         name: of the parameter, for messages.
 
     Raises:
-        ValueError: if there are not M labels, or if a label is None or nan.
+        ValueError: if there are not M labels, or if a label is None, nan, an array or a frame.
     """
-    entries = [
-        label.item() if hasattr(label, "item") else label for label in entries_of(name, labels)
-    ]
+    entries = [label.item() if has_no_axes(label) else label for label in entries_of(name, labels)]
     if len(entries) != questions:
         raise ValueError(
             f"{name} has {len(entries)} labels for {questions} questions: give one for each."
         )
+    for question, label in enumerate(entries):
+        if hasattr(label, "shape"):
+            raise ValueError(
+                f"{name}[{question}] is {short(label)}: a label is a text or a number."
+            )
     if None in entries:
         raise ValueError(f"{name}[{entries.index(None)}] is None: give every question a label.")
     for question, label in enumerate(entries):
@@ -2521,7 +2526,10 @@ def _flat_column(references: list[Any]) -> pa.ChunkedArray:
 
 
 def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
-    rows = [row if type(row) in _PLAIN_ROWS else _samples(row, i) for i, row in enumerate(rows)]
+    rows = [
+        row if type(row) in _PLAIN_ROWS and not has_no_axes(row) else _samples(row, i)
+        for i, row in enumerate(rows)
+    ]
     if not all(PLAIN_TYPES.issuperset(map(type, row)) for row in rows):
         check_depth("predictions", rows)
     sizes = np.array([len(row) for row in rows], dtype=np.int64)

@@ -2,8 +2,9 @@
 
     python tests/benchmarks/differential.py [--calls 50000] [--seed 1] [--tensors]
 
-It prints the number of comparisons and each disagreement. With --tensors, outcomes also come as
-tensors of torch and arrays of JAX, which have to be installed.
+A tenth as many calls have an argument that makes no sense, and a hundredth are sequences of steps
+on one metric. It prints the number of comparisons and each disagreement. With --tensors, outcomes
+also come as tensors of torch and arrays of JAX, which have to be installed.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from agreement import check_calls
 from container_types import TYPES, tensor_types
+from hostile_calls import check_hostile_calls
+from random_steps import check_random_steps
 
 
 def main() -> int:
@@ -31,8 +34,11 @@ def main() -> int:
     print(f"{arguments.calls} calls, {len(types)} types of containers")
     for peer, number in compared.items():
         print(f"{number} results compared with {peer}")
-    print(f"{len(disagreements)} disagreements", *disagreements, sep="\n")
-    return bool(disagreements)
+    problems: list[object] = list(disagreements)
+    problems += check_hostile_calls(arguments.calls // 10, arguments.seed)
+    problems += check_random_steps(arguments.calls // 100, arguments.seed)
+    print(f"{len(problems)} disagreements", *problems, sep="\n")
+    return bool(problems)
 
 
 if __name__ == "__main__":

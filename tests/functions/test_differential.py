@@ -1,17 +1,29 @@
-"""Random calls of all functions and metrics agree with brute force and with scorio."""
+"""Random calls of all functions and metrics: their results, and what they refuse."""
 
 import brute_force as exact
 import pytest
 from agreement import check_calls
 from container_types import TYPES
+from hostile_calls import check_hostile_calls
+from random_steps import check_random_steps
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_random_calls_agree_with_brute_force_and_scorio(seed):
-    compared, disagreements = check_calls(150, seed)
+    compared, disagreements = check_calls(100, seed)
     assert not disagreements, "\n".join(map(str, disagreements))
-    assert compared["brute force"] > 140
-    assert compared["scorio"] > 40
+    assert compared["brute force"] > 90
+    assert compared["scorio"] > 25
+
+
+def test_arguments_that_make_no_sense_give_a_result_or_an_error_that_names_one():
+    problems = check_hostile_calls(800, seed=1)
+    assert not problems, "\n".join(map(str, problems))
+
+
+def test_random_steps_and_comparisons_agree_with_brute_force():
+    problems = check_random_steps(120, seed=1)
+    assert not problems, "\n".join(problems)
 
 
 @pytest.mark.parametrize("name", TYPES)

@@ -84,6 +84,8 @@ def plain_entry(value) -> Any:
             number = float(value)
         except OverflowError:  # a fraction that no double can hold
             return value
+        except ValueError:  # a signaling nan
+            return float("nan")
         return int(value) if number.is_integer() else number
     return value.item() if has_no_axes(value) else value
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..checks import entries_of
+from ..checks import entries_of, has_no_axes, short
 
 
 def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
@@ -20,15 +20,18 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
         name: of the parameter, for messages.
 
     Raises:
-        ValueError: if there are not M labels, or if a label is None or nan.
+        ValueError: if there are not M labels, or if a label is None, nan, an array or a frame.
     """
-    entries = [
-        label.item() if hasattr(label, "item") else label for label in entries_of(name, labels)
-    ]
+    entries = [label.item() if has_no_axes(label) else label for label in entries_of(name, labels)]
     if len(entries) != questions:
         raise ValueError(
             f"{name} has {len(entries)} labels for {questions} questions: give one for each."
         )
+    for question, label in enumerate(entries):
+        if hasattr(label, "shape"):
+            raise ValueError(
+                f"{name}[{question}] is {short(label)}: a label is a text or a number."
+            )
     if None in entries:
         raise ValueError(f"{name}[{entries.index(None)}] is None: give every question a label.")
     for question, label in enumerate(entries):

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..checks import check_depth, entries_of, is_frame, is_list_like, is_masked, short
+from ..checks import check_depth, entries_of, has_no_axes, is_frame, is_list_like, is_masked, short
 from .columns import (
     JSON,
     counted_samples,
@@ -160,7 +160,10 @@ def _flat_column(references: list[Any]) -> pa.ChunkedArray:
 
 
 def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
-    rows = [row if type(row) in _PLAIN_ROWS else _samples(row, i) for i, row in enumerate(rows)]
+    rows = [
+        row if type(row) in _PLAIN_ROWS and not has_no_axes(row) else _samples(row, i)
+        for i, row in enumerate(rows)
+    ]
     if not all(PLAIN_TYPES.issuperset(map(type, row)) for row in rows):
         check_depth("predictions", rows)
     sizes = np.array([len(row) for row in rows], dtype=np.int64)

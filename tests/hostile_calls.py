@@ -1,0 +1,240 @@
+"""Random calls of functions and metrics with an argument that makes no sense.
+
+Each has to return a result, or to raise a ValueError or TypeError that names an argument.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import fractions
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import at_k
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+from agreement import metric
+
+Make = Callable[[], Any]
+ROWS = [[1, 0, 1, 1], [0, 0, 1, 0], [1, 1, 1, 1]]
+TEXTS = [["a", "b", "a", "c"], ["b", "b", "a", ""], ["c", "c", "c", "c"]]
+REFERENCES = ["a", "b", "c"]
+
+
+class Problem(NamedTuple):
+    """A call that did not end as it should."""
+
+    call: str
+    error: str
+
+    def __str__(self) -> str:
+        return f"{self.call}: {self.error}"
+
+
+# --- Values that make no sense ----------------------------------------------------------
+
+
+def nested(depth: int) -> list:
+    value: list = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def nested_in_itself() -> list:
+    value: list = [1]
+    value.append(value)
+    return value
+
+
+def dict_in_itself() -> dict:
+    value: dict = {"a": 1}
+    value["a"] = value
+    return value
+
+
+def run_end_encoded() -> pa.Array:
+    return pa.array([1, 1, 0], pa.run_end_encoded(pa.int32(), pa.int64()))
+
+
+VALUES: dict[str, Make] = {
+    "None": lambda: None,
+    "nothing": list,
+    "nested nothing": lambda: [[], []],
+    "10**30": lambda: 10**30,
+    "-10**400": lambda: -(10**400),
+    "5,000 digits": lambda: "9" * 5000,
+    "nan": lambda: float("nan"),
+    "infinity": lambda: float("inf"),
+    "-1": lambda: -1,
+    "half": lambda: 0.5,
+    "2**63": lambda: np.uint64(2**63),
+    "complex": lambda: 1j,
+    "empty text": str,
+    "text": lambda: "x\x00y",
+    "lone surrogate": lambda: "\ud800",
+    "bytes": lambda: b"\xff",
+    "number as text": lambda: "1",
+    "object": object,
+    "class": lambda: int,
+    "function": lambda: len,
+    "ellipsis": lambda: ...,
+    "set": lambda: {1, 2},
+    "dict": lambda: {"a": [1, 0]},
+    "dict in itself": dict_in_itself,
+    "list in itself": nested_in_itself,
+    "nested 100,000 deep": lambda: nested(100_000),
+    "nested 300 deep": lambda: nested(300),
+    "iterator": lambda: iter([1, 0, 1]),
+    "ragged": lambda: [1, [0, [1]], "x"],
+    "list of 10**30": lambda: [[10**30, 1], [1, 0]],
+    "decimal": lambda: decimal.Decimal("sNaN"),
+    "huge decimal": lambda: decimal.Decimal("1e999999"),
+    "fraction": lambda: fractions.Fraction(10**400, 3),
+    "date": lambda: datetime.date(2026, 1, 1),
+    "NumPy date": lambda: np.datetime64("NaT"),
+    "array of dates": lambda: np.array(["2026-01-01"] * 3, "datetime64[D]"),
+    "0-d array": lambda: np.array(1),
+    "5-d array": lambda: np.zeros((2, 2, 2, 2, 2)),
+    "array without rows": lambda: np.zeros((0, 4)),
+    "array without samples": lambda: np.zeros((3, 0)),
+    "array of objects": lambda: np.array([object(), None, "x"], object),
+    "array of complex": lambda: np.ones((3, 4), complex),
+    "masked": lambda: np.ma.array([[1, 0]] * 3, mask=True),
+    "records": lambda: np.zeros(3, [("a", "U3"), ("b", "i8", 2)]),
+    "NaT": lambda: pd.NaT,
+    "NA": lambda: pd.NA,
+    "empty frame": pd.DataFrame,
+    "frame of texts": lambda: pd.DataFrame({"a": ["x", "y", "z"]}),
+    "series of intervals": lambda: pd.Series(pd.interval_range(0, 3)),
+    "polars structs": lambda: pl.DataFrame({"a": [{"b": 1}] * 3}),
+    "run ends": run_end_encoded,
+    "Arrow null": lambda: pa.nulls(3),
+    "Arrow scalar": lambda: pa.scalar(1),
+    "Arrow dictionary": lambda: pa.array(["a", "b", "a"]).dictionary_encode(),
+    "Arrow map": lambda: pa.array([[("a", 1)]] * 3, pa.map_(pa.string(), pa.int64())),
+    "Arrow table": lambda: pa.table({"a": [[1], [0], [1]]}),
+}
+
+FUNCTIONS: dict[str, dict[str, Any]] = {
+    "pass_at_k": {"k": 2},
+    "pass_at_k_ci": {"k": 2, "confidence": 0.9, "alpha0": 1.0, "beta0": 1.0, "bounds": (0, 1)},
+    "g_pass_at_k_tau": {"k": 2, "tau": 0.5},
+    "mg_pass_at_k_ci": {"k": 3},
+    "threshold_spectrum_at_k": {"k": 2, "weights": [0.5, 0.5]},
+    "geo_spectrum_at_k": {"k": 2, "lam": 0.5},
+    "geom_ds_at_k": {"k": 2, "pass_power": 0.5, "unanimous_power": 0.5},
+    "bayes": {"w": [0, 1], "R0": [0, 1]},
+    "avg_ci": {"confidence": 0.9},
+    "max_at_k": {"k": 2, "w": [0, 1]},
+    "max_at_k_ci": {"k": 2, "R0": [0, 1]},
+    "cons_at_k": {"k": 2},
+    "score_agg": {"temperature": 0.5, "penalty": 0.1, "eps_for_neg_p": 1e-9},
+    "compare": {
+        "R_b": ROWS,
+        "metric": "pass@k",
+        "k": 2,
+        "interval": "auto",
+        "clusters": REFERENCES,
+    },
+}
+COMMON = {
+    "references": REFERENCES,
+    "groups": REFERENCES,
+    "confidence": 0.9,
+    "check_correct_fn": "exact_match",
+    "return_per_question": True,
+    "keys": "safe",
+}
+METRICS: dict[str, dict[str, Any]] = {
+    "gpassk": {"k": [1, 2], "thresholds": [0.5], "include": ["pass@k"], "interval": "sampling"},
+    "bayes_at_n": {"w": [0, 1], "bounds": (0, 1), "R0": [0, 1]},
+    "max_at_k": {"k": [2], "w": [0, 1]},
+    "cons_at_k": {"k": 2, "clusters": REFERENCES, "interval": "questions"},
+    "score_agg": {"temperature": 0.5, "weights": {"a": 1.0, "b": 0.5, "c": 0.0}},
+}
+
+
+# --- Calls ------------------------------------------------------------------------------
+
+
+def put_into(rows: list[list[Any]], value: Any, rng: np.random.Generator) -> Any:
+    """Return rows of which one sample or question is the value, or the value itself."""
+    rows, place = [list(row) for row in rows], rng.random()
+    if place < 0.4:
+        rows[int(rng.integers(3))][int(rng.integers(4))] = value
+    elif place < 0.7:
+        return [value if i == 1 else row for i, row in enumerate(rows)]
+    else:
+        return value
+    return rows
+
+
+def random_call(rng: np.random.Generator) -> tuple[str, Callable[[], Any], set[str]]:
+    """Return the text of a call, the call, and the names that an error may have."""
+    described = str(rng.choice(list(VALUES)))
+    value = VALUES[described]()
+    samples: Any = ROWS
+    if rng.random() < 0.5:
+        name = str(rng.choice(list(FUNCTIONS)))
+        arguments = dict(FUNCTIONS[name])
+        function = getattr(at_k, name)
+        first = "R_a" if name == "compare" else "R"
+    else:
+        name = str(rng.choice(list(METRICS)))
+        arguments = METRICS[name] | COMMON
+        arguments = {name: value for name, value in arguments.items() if rng.random() < 0.5}
+        if "references" in arguments or name == "score_agg":
+            samples = TEXTS
+        if name == "score_agg":
+            for unknown in ("references", "check_correct_fn"):
+                arguments.pop(unknown, None)
+        function, first = metric(name).compute, "predictions"
+    hostile = str(rng.choice([first, *arguments]))
+    names = {first, hostile, *arguments, "R", "tau", "predictions", "outcome", "question", "sample"}
+    given: Any = samples
+    if hostile == first:
+        given = put_into(samples, value, rng)
+    elif isinstance(arguments[hostile], list) and rng.random() < 0.5:
+        arguments[hostile] = [*arguments[hostile][:-1], value]
+    else:
+        arguments[hostile] = value
+    place = f"{hostile} with {described}"
+    call = (
+        (lambda: function(predictions=given, **arguments))
+        if first == "predictions"
+        else (lambda: function(given, **arguments))
+    )
+    return f"{name}({', '.join(arguments)}), {place}", call, names
+
+
+def problem_of(call: Callable[[], Any], names: set[str]) -> str | None:
+    """Return what is wrong with how a call ends, or None."""
+    try:
+        call()
+    except (ValueError, TypeError) as error:
+        if type(error) not in (ValueError, TypeError):
+            return repr(error)[:300]
+        words = set(re.findall(r"\w+", str(error))) | {w.rstrip("s") for w in str(error).split()}
+        return None if words & names else f"names nothing: {error!r:.300}"
+    except Exception as error:
+        return repr(error)[:300]
+    return None
+
+
+def check_hostile_calls(number: int, seed: int) -> list[Problem]:
+    """Return the calls that did not end as they should."""
+    rng = np.random.default_rng(seed)
+    problems = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(number):
+            text, call, names = random_call(rng)
+            if problem := problem_of(call, names):
+                problems.append(Problem(text, problem))
+    return problems
