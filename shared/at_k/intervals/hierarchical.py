@@ -2,7 +2,8 @@
 
 For k > n the score is not identified: distributions that no n samples distinguish have different
 scores. The limits reflect that, because they cover every prior over distributions that fits the
-data (`profile`). The estimate is the posterior mean under the estimated prior.
+data (`profile`). The estimate is the posterior mean under the estimated prior. The limits contain
+it, and for k <= n also the unbiased estimate.
 """
 
 from __future__ import annotations
@@ -48,5 +49,17 @@ class HierarchicalIntervals(FamilyMethod):
             highest = [-profile.lowest(-score, z) for score in candidates.scores.T]
             lows = candidates.origin + candidates.width * np.array(lowest)
             highs = candidates.origin + candidates.width * np.array(highest)
-        lo, hi = np.clip(lows, *self.family.bounds), np.clip(highs, *self.family.bounds)
+        unbiased = self._unbiased(multiplicity, means)
+        lows, highs = np.minimum(lows, unbiased), np.maximum(highs, unbiased)
+        lo = np.clip(np.minimum(lows, means), *self.family.bounds)
+        hi = np.clip(np.maximum(highs, means), *self.family.bounds)
         return np.array([np.clip(means, lo, hi), (hi - lo) / 2 / z, lo, hi])
+
+    def _unbiased(self, multiplicity: np.ndarray, means: np.ndarray) -> np.ndarray:
+        """(e,) unbiased estimates of the scores with k <= n, and the given means of the others."""
+        family, result = self.family, means.copy()
+        for place, key in enumerate(family.extrapolated):
+            if key in family.scores:
+                columns = multiplicity @ family.columns / multiplicity.sum()
+                result[place] = family.scores[key].value(columns)
+        return result

@@ -169,6 +169,11 @@ class RewardFamily(Family):
             each = max_covariance(fitted.log_odds, fitted.gaps, n, j, k) @ prior
             covariance[a, b] += fitted.excess_variance * each / questions
             covariance[b, a] = covariance[a, b]
+        # Questions of one n are some of all questions, which may differ from the others.
+        values = np.array([max_mean(fitted.log_odds, fitted.gaps, j) for j in ks])
+        deviations = values - (values @ fitted.prior)[:, None]
+        between = (deviations * fitted.prior) @ deviations.T
+        covariance += (1 - questions / fitted.multiplicity.sum()) * between / questions
         return Statistics(expected, observed, covariance)
 
 

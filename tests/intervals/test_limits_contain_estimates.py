@@ -1,0 +1,74 @@
+"""The limits of each interval contain the estimate that they belong to, and stay in their range."""
+
+import functools
+
+import at_k
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+ROUNDING = 1e-12
+load = functools.cache(at_k.load)
+
+
+def samples(outcome) -> st.SearchStrategy[list]:
+    """A few questions with different numbers of samples."""
+    return st.lists(st.lists(outcome, min_size=1, max_size=5), min_size=2, max_size=4)
+
+
+def check_limits(scores: dict) -> None:
+    for key in [key.removesuffix("_lo") for key in scores if key.endswith("_lo")]:
+        lo, hi = scores[f"{key}_lo"] - ROUNDING, scores[f"{key}_hi"] + ROUNDING
+        assert lo <= scores[f"{key}_mu"] <= hi, key
+        if scores.get(f"{key}_interval") != "posterior":
+            assert lo <= scores[key] <= hi, key
+
+
+def test_hierarchical_limits_contain_the_score_of_questions_with_few_and_many_samples():
+    rows = [[1] * 4, [1] * 5, [0]]
+    scores = load("max_at_k").compute(
+        predictions=rows, k=1, confidence=0.95, interval="hierarchical"
+    )
+    # Both questions with many samples are correct: they are a part of all questions only.
+    assert scores["max@1_lo"] < 0.6
+    check_limits(scores)
+
+
+@pytest.mark.parametrize("interval", ["sampling", "hierarchical", "questions", "auto"])
+@given(rows=samples(st.integers(0, 1)))
+@settings(deadline=None, max_examples=10)
+def test_limits_of_binary_outcomes(interval, rows):
+    rows[0] = [*rows[0], 0]  # one question at least shows how samples vary
+    for name, options in (("gpassk", {"include": ["pass@k", "pass^k"]}), ("cons_at_k", {})):
+        if name == "gpassk" or interval != "hierarchical":
+            check_limits(
+                load(name).compute(
+                    predictions=rows, k=1, confidence=0.9, interval=interval, **options
+                )
+            )
+
+
+@pytest.mark.parametrize("interval", ["sampling", "hierarchical", "questions", "auto"])
+@given(rows=samples(st.integers(0, 2) | st.floats(-2, 2, width=16)))
+@settings(deadline=None, max_examples=15)
+def test_limits_of_rewards(interval, rows):
+    rows = [[0.5, *map(float, row)] for row in rows]
+    n = min(map(len, rows))
+    check_limits(
+        load("max_at_k").compute(
+            predictions=rows, k=sorted({1, n}), confidence=0.9, interval=interval
+        )
+    )
+
+
+@pytest.mark.parametrize("interval", ["hierarchical", "auto"])
+def test_estimates_of_many_new_samples_do_not_exceed_1(interval):
+    for n in (2, 3, 7):
+        rows = np.ones((5, n), dtype=int)
+        rows[0, 0] = 0
+        scores = load("gpassk").compute(
+            predictions=rows, k=[10, 1000], include="pass@k", confidence=0.95, interval=interval
+        )
+        assert all(scores[f"pass@{k}{end}"] <= 1 for k in (10, 1000) for end in ("", "_mu", "_hi"))
+        check_limits(scores)
