@@ -16,6 +16,7 @@ from ..inputs.counts import BinaryCounts, one_size
 from .credits import Credits
 from .distributions import Prior, pmf
 from .double_double import DoubleDouble
+from .halves import mean_over_equal_halves
 from .integer_tables import covariance_table, expected_table, has_table
 from .score import Moments, Score, Scores, number_terms
 
@@ -23,6 +24,7 @@ Estimate = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """The estimates of questions (n, c), both (U,), as (U, m) columns. None decreases with c."""
 
 _CELLS_AT_ONCE = 1 << 18  # cells of a pmf, which bounds the memory
+_MOST_CELLS = 4e8  # of the pmf of the halves of 2k samples
 
 
 # --- Scores of a run --------------------------------------------------------------------
@@ -185,7 +187,10 @@ def _covariance(once: DoubleDouble, twice: DoubleDouble, a: Credits, b: Credits)
         for rows_b, value_b, mean_b in _centered(b, once):
             rows = rows_a & rows_b
             if rows.any():
-                product = (twice[rows] * _mean_over_halves(value_a, value_b)).sum()
+                over_halves = mean_over_equal_halves(a, value_a) if a == b else None
+                if over_halves is None:
+                    over_halves = _mean_over_halves(value_a, value_b)
+                product = (twice[rows] * over_halves).sum()
                 result[rows] = np.maximum((product - mean_a[rows] * mean_b[rows]).hi, 0.0)
     return result
 
@@ -217,7 +222,15 @@ def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble
     i is the number of correct samples in the first half.
     """
     k = len(first.hi) - 1
-    support = np.flatnonzero(first.hi)  # few values for a threshold near 1 or k
+    if np.count_nonzero(second.hi) < np.count_nonzero(first.hi):
+        first, second = second, first
+    support = np.flatnonzero(first.hi)
+    if 2 * k * len(support) > _MOST_CELLS:
+        raise ValueError(
+            f"The posterior variance at k = {k} needs {2 * k * len(support):.0e} probabilities for "
+            f"these weights, and {_MOST_CELLS:.0e} are possible: give a smaller k, such as "
+            f"{int(k * (_MOST_CELLS / (2 * k * len(support))) ** 0.5)}, or interval='sampling'."
+        )
     parts = []
     for m in _blocks(np.arange(2 * k + 1), len(support)):
         other = np.clip(m[:, None] - support, 0, k)  # the pmf is 0 where this clips
