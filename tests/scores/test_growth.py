@@ -1,0 +1,156 @@
+"""Memory and numbers of operations grow about linearly with the input. No test reads a clock."""
+
+import tracemalloc
+
+import at_k
+import numpy as np
+import pytest
+from at_k.inputs.counts import BinaryCounts
+from at_k.inputs.outcomes import Outcomes, read_outcomes
+from at_k.intervals.choice import choose_interval
+from at_k.intervals.reward_intervals import reward_intervals
+from at_k.scores import binary_family, halves, pass_family, reward_levels, votes
+from at_k.scores.credits import above_half, any_correct, area_under_pass, majority
+from at_k.scores.pass_family import credit_covariances, estimator
+from at_k.scores.rewards import category_rewards, real_rewards
+from at_k.scores.score import Score
+from at_k.scores.votes import AnswerCounts, vote_at_k
+
+
+def peak_bytes(call) -> int:
+    """Return the largest memory that a call allocates beside what it was given."""
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def sizes_of_results(monkeypatch, module, name: str) -> list[int]:
+    """Return a list that the number of entries of each result of a function is added to."""
+    sizes, function = [], getattr(module, name)
+
+    def counted(*args, **options):
+        result = function(*args, **options)
+        sizes.append(result.hi.size if hasattr(result, "hi") else len(result))
+        return result
+
+    monkeypatch.setattr(module, name, counted)
+    return sizes
+
+
+def test_one_question_with_many_rewards_needs_memory_for_its_rewards_only():
+    rng = np.random.default_rng(0)
+    rows = [rng.normal(size=8).tolist() for _ in range(2000)] + [rng.normal(size=20_000).tolist()]
+    outcomes = read_outcomes(rows)
+    of_4 = real_rewards(outcomes).max_of(4)
+    assert peak_bytes(lambda: real_rewards(outcomes).max_of(4)) < 30e6  # not 2000 x 20,000 doubles
+    for question in (0, 2000):
+        alone = real_rewards(read_outcomes([rows[question]])).max_of(4)
+        assert of_4[question] == pytest.approx(alone[0], rel=1e-15)
+
+
+def test_categories_are_counted_with_little_memory_beside_them():
+    values = np.random.default_rng(0).integers(0, 3, 20_000_000, dtype=np.int8)
+    outcomes = Outcomes(values, np.array([3, 7_000_000, 12_999_997]))
+    counts = []
+    assert peak_bytes(lambda: counts.append(outcomes.category_counts(3))) < 4 * values.nbytes
+    assert (counts[0].sum(axis=0) == np.bincount(values)).all()
+    assert (counts[0].sum(axis=1) == outcomes.sizes).all()
+
+
+def test_groups_with_equal_counts_have_their_interval_computed_once(monkeypatch):
+    R = np.random.default_rng(0).integers(0, 3, (200, 2))
+    none = np.zeros((200, 3), dtype=np.int64)
+    rewards = category_rewards(read_outcomes(R), np.array([0.0, 0.5, 1.0]), none)
+    fits = sizes_of_results(monkeypatch, reward_levels, "_level_likelihood")
+    _, method = reward_intervals(rewards, {"max@1": 1}, "auto", (0.0, 1.0), None)
+    parts = [np.arange(200), *np.arange(200)[:, None]]
+    found = method.for_parts(parts, 0.95)
+    assert len(fits) < 20  # not 201
+    assert len(found) == 201
+    (alone,) = method.for_parts([np.array([7])], 0.95)
+    assert found[8]["max@1"][:4] == pytest.approx(alone["max@1"][:4], rel=1e-9)
+
+
+@pytest.mark.parametrize("credits", [majority, above_half])
+@pytest.mark.parametrize("c", [0.3, 0.95])  # values are taken from 0, and from k correct samples
+def test_posterior_covariance_takes_steps_linear_in_k(monkeypatch, credits, c):
+    of_halves = sizes_of_results(monkeypatch, halves, "pmf")
+    of_counts = sizes_of_results(monkeypatch, pass_family, "pmf")
+    cells = []
+    for k in (500, 2000):
+        of_halves.clear(), of_counts.clear()
+        pair = credits(k), credits(k)
+        credit_covariances(np.array([k]), np.array([int(c * k)]), [pair], (1.0, 1.0))
+        cells.append(sum(of_halves) + sum(of_counts))
+    assert cells[1] < 4.2 * cells[0]
+
+
+@pytest.mark.parametrize("k", [3, 4, 9, 40])
+@pytest.mark.parametrize("credits", [any_correct, majority, above_half])
+def test_mean_over_halves_is_the_sum_over_all_ways_to_split(credits, k):
+    total = pass_family.cumulative_credit(credits(k))
+    for value in (total, total - total[k]):
+        means = halves.mean_over_equal_halves(credits(k), value)
+        expected = pass_family._mean_over_halves(value, value)
+        assert means.hi == pytest.approx(expected.hi, rel=1e-15, abs=1e-30)
+
+
+def test_k_that_needs_a_quadratic_number_of_steps_is_refused():
+    k = 20_000
+    pair = area_under_pass(k), area_under_pass(k)
+    with pytest.raises(ValueError, match=r"k = 20000 needs .* give a smaller k, such as 14142"):
+        credit_covariances(np.array([k]), np.array([k // 3]), [pair], (1.0, 1.0))
+
+
+def test_family_estimates_the_scores_of_many_numbers_of_samples_at_once():
+    calls = []
+    keys, estimate = estimator({"pass@2": Score((any_correct(2),))})
+
+    def counted(n: np.ndarray, c: np.ndarray) -> np.ndarray:
+        calls.append(len(n))
+        return estimate(n, c)
+
+    n = np.arange(2, 102)
+    family = binary_family.BinaryFamily(BinaryCounts(n, n // 2), keys, counted, {})
+    choose_interval(family, "sampling").for_parts([np.arange(100)], 0.95)
+    assert len(calls) < 10  # not one for each n
+    assert sum(calls) < 1.2 * sum(n + 1)
+
+
+def test_vote_of_many_different_answers_takes_answers_times_k_steps(monkeypatch):
+    cells = sizes_of_results(monkeypatch, votes, "_multiply")
+    shapes = []
+    monkeypatch.setattr(
+        votes, "_gauss_legendre", lambda nodes: shapes.append(nodes) or [(0.5, 1.0)] * nodes
+    )
+    (vote,) = vote_at_k([AnswerCounts((1,), (1,) * 399, 0)], 200)
+    assert vote == pytest.approx(1 / 400, rel=1e-12)  # all answers have equal chances
+    assert {*cells} == {1}  # one polynomial
+    assert not shapes  # no quadrature
+
+
+def test_vote_that_would_take_hours_is_refused_before_it_starts(monkeypatch):
+    monkeypatch.setattr(votes, "vote_probability", None)
+    counts = [AnswerCounts((3,), (2,), 0), AnswerCounts((5000,), (3000, 2000), 0)]
+    with pytest.raises(ValueError, match="vote@5000 of question 1, which has 3 answers, needs"):
+        vote_at_k(counts, np.array([2, 5000]))
+
+
+def test_groups_of_a_large_run_do_not_each_cost_the_whole_run(monkeypatch):
+    metric, bincount, cells = at_k.load("max_at_k"), np.bincount, []
+
+    def counted(*args, **options):
+        cells.append(bincount(*args, **options))
+        return cells[-1]
+
+    monkeypatch.setattr(np, "bincount", counted)
+    numbers = []
+    for questions in (100, 400):
+        cells.clear()
+        rewards = np.random.default_rng(0).normal(size=(questions, 3))
+        metric.compute(predictions=rewards, k=2, groups=[str(i // 2) for i in range(questions)])
+        numbers.append(sum(each.size for each in cells))
+    assert numbers[1] < 6 * numbers[0]
