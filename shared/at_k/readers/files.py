@@ -112,14 +112,13 @@ def _open(source: Path | bytes, compression: str) -> Any:
 
 def _blocks_of_lines(stream: Any, size: int) -> Iterator[bytes]:
     """Yield the content in blocks of whole lines, of this size or a little more."""
-    rest = b""
+    parts: list[bytes] = []  # of a line, which are joined once
     while chunk := stream.read(size):
-        chunk = rest + chunk
-        end = chunk.rfind(b"\n") + 1
-        rest = chunk[end:]
-        if end:
-            yield chunk[:end]
-    if rest:
+        if end := chunk.rfind(b"\n") + 1:
+            yield b"".join([*parts, chunk[:end]])
+            parts, chunk = [], chunk[end:]
+        parts.append(chunk)
+    if rest := b"".join(parts):
         yield rest
 
 
