@@ -1864,6 +1864,10 @@ def _validity(missing: np.ndarray | None) -> pa.Buffer | None:
 
 def to_arrow(entries: list[Any], arrow_type: pa.DataType | None = None) -> pa.Array:
     """Return the entries of a list as an array. Texts are large, so that 2 GB are no limit."""
+    if entries and type(entries[0]) is str:
+        with suppress(TypeError):  # some entries are not texts
+            array = _texts_to_arrow(entries, None)
+            return array if arrow_type is None else array.cast(arrow_type)
     kinds = {*map(type, entries)}
     kind, *others = kinds - {type(None)} or [None]
     if others or kind not in _ZEROS:
