@@ -115,13 +115,15 @@ def test_scores_that_depend_on_few_events_are_covered_nearly_as_often(draw_rates
 # --- Rewards ------------------------------------------------------------------------------
 
 
-def coverage(metric: str, interval: str, draw_run, truth: float, options: dict) -> float:
-    """The share of 200 runs whose interval covers the true score."""
+def coverage(
+    metric: str, interval: str, draw_run, truth: float, options: dict, runs: int = 200
+) -> float:
+    """The share of runs whose interval covers the true score."""
     loaded, rng, covered = at_k.load(metric), np.random.default_rng(0), 0
-    for _ in range(200):
+    for _ in range(runs):
         scores = loaded.compute(predictions=draw_run(rng), interval=interval, **options)
         covered += covers(scores, truth)
-    return covered / 200
+    return covered / runs
 
 
 def covers(scores: dict, truth: float) -> bool:
@@ -151,4 +153,4 @@ def test_auto_covers_the_expected_maximum_of_normal_rewards():
         return means + rng.normal(size=(40, 16))
 
     options = {"k": 4, "confidence": 0.95}
-    assert 0.91 <= coverage("max_at_k", "auto", draw_run, truth, options) <= 1.0
+    assert 0.91 <= coverage("max_at_k", "auto", draw_run, truth, options, runs=100) <= 1.0

@@ -19,11 +19,16 @@ CHART = ".chart svg.marks"
 
 @contextlib.contextmanager
 def opened(browser, space, viewport=DESKTOP, scheme="light"):
-    """Open the page of a Space. It must raise no error and send no request to another host."""
+    """Open the page of a Space. It must raise no error and send no request to another host.
+
+    All pages share a context, and with it the files and the compiled scripts of the server.
+    """
     problems = []
-    context = browser.new_context(viewport=viewport, color_scheme=scheme, accept_downloads=True)
-    context.set_default_timeout(1000 * LIMIT)
+    context = browser.contexts[0] if browser.contexts else browser.new_context()
     page = context.new_page()
+    page.set_default_timeout(1000 * LIMIT)
+    page.set_viewport_size(viewport)
+    page.emulate_media(color_scheme=scheme)
 
     def check_request(request):
         if not request.url.startswith((space.url, "data:", "blob:")):
@@ -41,7 +46,7 @@ def opened(browser, space, viewport=DESKTOP, scheme="light"):
     try:
         yield page
     finally:
-        context.close()
+        page.close()
     assert not problems, problems
 
 
