@@ -25,6 +25,7 @@ from .layout import (
     slider_maximum,
     table_with_headers,
 )
+from .linking import connect_address, linked_example
 from .markup import caption_html, problem_html, progress_html
 from .question_table import samples_html
 from .request import Answer, Progress, Request, make_request
@@ -71,6 +72,13 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
     }
     gr.on(changes, handlers.show_scores, values, updated, trigger_mode="always_last", **scoring)
     blocks.load(None, None, inputs.inches, js=_INCHES, api_visibility="private")
+    blocks.load(
+        handlers.show_link,
+        {inputs.shown, inputs.inches},
+        [*inputs.components(), *outputs.components()],
+        **scoring,
+    )
+    connect_address(space, layout)
     inputs.source.change(
         handlers.show_source,
         inputs.source,
@@ -196,6 +204,13 @@ class Handlers:
 
         return show_example
 
+    def show_link(self, values: Values, visitor: gr.Request) -> Values:
+        """Show what the address of the page holds."""
+        example = linked_example(self._space, dict(visitor.query_params))
+        if example is None:
+            return self._no_updates()
+        return self._show_example(example, values, visitor)
+
     def _show_example(self, example: Example, values: Values, visitor: gr.Request) -> Values:
         """Put an example into the inputs and show its scores, at once.
 
@@ -207,9 +222,11 @@ class Handlers:
         samples: dict[str, Any] = {"files": files}
         if example.table:
             samples = {"table": table_with_headers(self._space, example)}
+        elif example.text:
+            samples = {"text": example.text}
         inputs = self._inputs
         updates: Values = {
-            inputs.source: FILES if files else TABLE,
+            inputs.source: FILES if files else TEXT if example.text else TABLE,
             inputs.files: list(files) or None,
             inputs.checker: example.checker,
         }
@@ -217,6 +234,8 @@ class Handlers:
         if example.table:
             headers, *rows = samples["table"]
             updates[inputs.table] = {"headers": headers, "data": rows}
+        if example.text:
+            updates[inputs.text] = example.text
         request = make_request(self._space, example.checker, options, **samples)
         fingerprint = page_fingerprint(request, values[inputs.inches])
         with self._run(visitor, fingerprint) as is_last:

@@ -28,6 +28,7 @@ class Example:
     Attributes:
         name: the text of the button.
         table: the rows of the table.
+        text: the samples as text, instead of a table.
         files: the names of files of samples that the project ships, instead of a table.
         checker: the name of the checker.
         options: the options that differ from their defaults.
@@ -35,6 +36,7 @@ class Example:
 
     name: str
     table: list[list[str]] | None = None
+    text: str = ""
     files: tuple[str, ...] = ()
     checker: str = "exact_match"
     options: Options = field(default_factory=dict)

@@ -18,7 +18,7 @@ CHART = ".chart svg.marks"
 
 
 @contextlib.contextmanager
-def opened(browser, space, viewport=DESKTOP, scheme="light"):
+def opened(browser, space, viewport=DESKTOP, scheme="light", query=""):
     """Open the page of a Space. It must raise no error and send no request to another host.
 
     All pages share a context, and with it the files and the compiled scripts of the server.
@@ -41,7 +41,7 @@ def opened(browser, space, viewport=DESKTOP, scheme="light"):
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("console", check_message)
     page.on("request", check_request)
-    page.goto(space.url)
+    page.goto(f"{space.url}{query}")
     page.wait_for_selector(CHART)
     try:
         yield page
