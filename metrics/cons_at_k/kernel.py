@@ -1084,6 +1084,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
     for question, label in enumerate(entries):
         if isinstance(label, float) and math.isnan(label):
             raise ValueError(f"{name}[{question}] is nan: give every question a label.")
+    check_depth(name, entries)
     codes: dict[str, int] = {}
     index = np.array([codes.setdefault(str(label), len(codes)) for label in entries])
     return list(codes), index

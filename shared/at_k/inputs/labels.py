@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..checks import entries_of, has_no_axes, short
+from ..checks import check_depth, entries_of, has_no_axes, short
 
 
 def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
@@ -37,6 +37,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
     for question, label in enumerate(entries):
         if isinstance(label, float) and math.isnan(label):
             raise ValueError(f"{name}[{question}] is nan: give every question a label.")
+    check_depth(name, entries)
     codes: dict[str, int] = {}
     index = np.array([codes.setdefault(str(label), len(codes)) for label in entries])
     return list(codes), index
