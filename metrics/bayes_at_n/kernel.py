@@ -2783,8 +2783,13 @@ class Batch:
 
     @property
     def given(self) -> np.ndarray:
-        """(M,) number of samples of each question that are not None."""
-        return self.data.n if self.is_graded() else given_per_question(self.data["predictions"])
+        """(M,) number of samples of each question that are not None; a ValueError if it is 0."""
+        if self.is_graded():
+            return self.data.n
+        n = given_per_question(self.data["predictions"])
+        if not n.all():
+            raise ValueError(f"predictions[{n.argmin()}] holds nothing but None: leave it out.")
+        return n
 
     @cached_property
     def nbytes(self) -> int:

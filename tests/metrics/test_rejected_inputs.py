@@ -70,6 +70,10 @@ OUTCOMES = [[1, 0, 1, 1, 0], [0, 0, 0, 1, 0], [1, 1, 1, 1, 1]]
         ({"predictions": [["a"], ["b"]], "references": [{1: 2}, {}]}, r"key 1 is not a text"),
         ({"predictions": np.zeros((2, 0))}, r"predictions\[0\] is empty"),
         ({"predictions": [[1], [None, None]]}, r"predictions\[1\] holds nothing but None"),
+        (
+            {"predictions": [["a", "b"], [None, None]], "references": ["a", "b"]},
+            r"predictions\[3\] holds nothing but None",
+        ),
         ({"predictions": [[1], ["a"]]}, r"predictions\[1\]\[0\] is 'a', but predictions"),
         ({"thresholds": [1.5]}, "tau is 1.5"),
         ({"include": ["pass@4"]}, "include has 'pass@4'"),

@@ -57,7 +57,7 @@ def test_the_error_of_a_mixture_shows_the_flags(capsys, tmp_path):
     assert error.endswith("Add --where filter=x or --questions filter doc_id or --pool filter.\n")
     assert pass_at_k(capsys, file, "--where", "filter=x") == {"pass@1": 1.0}
     printed = output_of(capsys, "gpassk", file, "--k", 1, "--questions", "filter", "doc_id")
-    assert printed.startswith("12 questions, 1 samples each")
+    assert printed.startswith("12 questions, 1 sample each")
     assert "questions from filter, doc_id." in printed
 
 

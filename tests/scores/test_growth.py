@@ -81,7 +81,8 @@ def test_posterior_covariance_takes_steps_linear_in_k(monkeypatch, credits, c):
     of_counts = sizes_of_results(monkeypatch, pass_family, "pmf")
     cells = []
     for k in (500, 2000):
-        of_halves.clear(), of_counts.clear()
+        of_halves.clear()
+        of_counts.clear()
         pair = credits(k), credits(k)
         credit_covariances(np.array([k]), np.array([int(c * k)]), [pair], (1.0, 1.0))
         cells.append(sum(of_halves) + sum(of_counts))
@@ -95,6 +96,7 @@ def test_mean_over_halves_is_the_sum_over_all_ways_to_split(credits, k):
     for value in (total, total - total[k]):
         means = halves.mean_over_equal_halves(credits(k), value)
         expected = pass_family._mean_over_halves(value, value)
+        assert means is not None
         assert means.hi == pytest.approx(expected.hi, rel=1e-15, abs=1e-30)
 
 
@@ -123,9 +125,12 @@ def test_family_estimates_the_scores_of_many_numbers_of_samples_at_once():
 def test_vote_of_many_different_answers_takes_answers_times_k_steps(monkeypatch):
     cells = sizes_of_results(monkeypatch, votes, "_multiply")
     shapes = []
-    monkeypatch.setattr(
-        votes, "_gauss_legendre", lambda nodes: shapes.append(nodes) or [(0.5, 1.0)] * nodes
-    )
+
+    def nodes_of(number):
+        shapes.append(number)
+        return [(0.5, 1.0)] * number
+
+    monkeypatch.setattr(votes, "_gauss_legendre", nodes_of)
     (vote,) = vote_at_k([AnswerCounts((1,), (1,) * 399, 0)], 200)
     assert vote == pytest.approx(1 / 400, rel=1e-12)  # all answers have equal chances
     assert {*cells} == {1}  # one polynomial
