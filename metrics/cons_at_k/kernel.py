@@ -3899,6 +3899,8 @@ def pmf(
 # expected values.
 # ==================================================================================================
 
+_MOST_CREDITS = 20_000_000  # of all scores, the number of which is k for each
+
 Credits = tuple[float, ...]
 """The credits (w_1, .., w_k) of the first, second, .., k-th correct sample, none negative."""
 
@@ -4071,7 +4073,19 @@ PASS_FAMILY: dict[str, Callable[[int, ScoreOptions], dict[str, Score]]] = {
 def scores_by_name(
     names: Iterable[str], ks: Sequence[int], options: ScoreOptions
 ) -> dict[str, Score]:
-    """The scores with these names at these values of k, by their keys."""
+    """The scores with these names at these values of k, by their keys.
+
+    Raises:
+        ValueError: if the scores of very many k would take more than some minutes. That of a k
+            takes time in proportion to k.
+    """
+    names, ks = list(names), list(ks)
+    each = sum(len(options.thresholds) if name == "G-Pass@k" else 1 for name in names)
+    if len(ks) > 1 and sum(ks) * each > _MOST_CREDITS:
+        raise ValueError(
+            f"k has {len(ks):,} values with the sum {sum(ks):,}, and for {each} scores of each k "
+            f"the sum can be {_MOST_CREDITS // each:,} at most: give fewer k, such as 1, 2, 4, 8."
+        )
     return {
         key: score
         for name in names
@@ -4651,8 +4665,7 @@ def _sum_of_tails(
     """(U,) the sum over r of the credit of r x P(at least r correct).
 
     The tails are rounded to doubles before they are added, as in the formula of mG-Pass@k, so
-    published digits are reproduced to the last. The sum is
-    exact to double-double precision.
+    published digits are reproduced to the last. The sum is exact to double-double precision.
     """
     terms = [credit * tails[r] for r, credit in credited]
     if len(terms) == 1:

@@ -99,6 +99,12 @@ def test_compute_without_any_question_is_an_error(gpassk):
         gpassk.compute(k=1)
 
 
+def test_very_many_k_are_refused_before_any_score_is_computed(gpassk):
+    counts = {"n": [9000], "correct": [1]}
+    with pytest.raises(ValueError, match=r"k has 5,000 values .* the sum can be 4,000,000 at most"):
+        gpassk.compute(predictions=counts, k=[*range(1, 5001)])
+
+
 def test_k_is_compared_with_the_samples_that_are_not_none_before_any_is_checked(gpassk):
     def checker(prediction, reference):
         raise AssertionError("a sample was checked")

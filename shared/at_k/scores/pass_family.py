@@ -141,8 +141,7 @@ def _sum_of_tails(
     """(U,) the sum over r of the credit of r x P(at least r correct).
 
     The tails are rounded to doubles before they are added, as in the formula of mG-Pass@k, so
-    published digits are reproduced to the last. The sum is
-    exact to double-double precision.
+    published digits are reproduced to the last. The sum is exact to double-double precision.
     """
     terms = [credit * tails[r] for r, credit in credited]
     if len(terms) == 1:
