@@ -73,7 +73,7 @@ def test_a_change_is_computed_once(browser, space):
     with opened(browser, space) as page:
         before = computed(space)
         first = sentence(page)
-        page.get_by_test_id("cell-0-3").dblclick()
+        page.locator("#table").get_by_test_id("cell-0-3").dblclick()
         page.wait_for_selector("#table textarea[aria-label='Edit cell']")
         page.keyboard.press("Control+A")
         page.keyboard.type("?")

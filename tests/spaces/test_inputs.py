@@ -75,7 +75,7 @@ def test_bad_text_shows_a_message_and_no_chart(browser, space):
 @pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
 def test_a_row_without_a_reference_is_named(browser, space):
     with opened(browser, space) as page:
-        page.get_by_test_id("cell-2-0").dblclick()
+        page.locator("#table").get_by_test_id("cell-2-0").dblclick()
         page.wait_for_selector("#table textarea[aria-label='Edit cell']")
         page.keyboard.press("Control+A")
         page.keyboard.press("Delete")

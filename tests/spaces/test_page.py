@@ -63,7 +63,6 @@ def test_a_desktop_opens_with_wide_charts_and_their_tooltips(browser, space):
     with opened(browser, space) as page:
         chart = page.locator(f"{CHART}:visible").last
         assert "questions, from the hardest to the easiest" in chart.text_content()
-        chart.scroll_into_view_if_needed()
         chart.locator(".mark-symbol path").nth(0).hover()
         page.wait_for_selector("#vg-tooltip-element.visible")
         assert "question" in page.inner_text("#vg-tooltip-element")
@@ -119,7 +118,7 @@ def test_the_scores_follow_a_slider_and_an_edit_of_the_table(browser, space):
         page.keyboard.press("ArrowLeft")
         wait_for_change(page, before, answer_and_scores)
         before = scores(page)
-        page.get_by_test_id("cell-0-3").dblclick()
+        page.locator("#table").get_by_test_id("cell-0-3").dblclick()
         page.wait_for_selector("#table textarea[aria-label='Edit cell']")
         page.keyboard.press("Control+A")
         page.keyboard.type(other)
@@ -251,7 +250,6 @@ def test_a_question_shows_its_samples_and_how_each_was_checked(browser, space):
         assert "2 + 2?" in shown
         assert re.search(r"\bcorrect\s+4\b.*incorrect\s+5", shown, re.DOTALL)
         chart = page.locator(f"{CHART}:visible").last
-        chart.scroll_into_view_if_needed()
         chart.locator(".mark-symbol path").nth(0).hover()
         page.wait_for_selector("#vg-tooltip-element.visible")
         assert "q7" in page.inner_text("#vg-tooltip-element")
