@@ -247,12 +247,11 @@ def _raise_if_any(problems: Iterable[str]) -> None:
 # --- The modules that are needed --------------------------------------------------------
 
 
-def needed_by(source: Module, prefix: str, modules: Mapping[str, Module]) -> list[Module]:
-    """Return the modules that a file needs, each after those that it imports.
+def needed_by(script: Module, modules: Mapping[str, Module]) -> list[Module]:
+    """Return the modules that a script needs, each after those that it imports.
 
     Args:
-        source: The file, which is not in the package.
-        prefix: What the file imports the package's names from: ".kernel", or "at_k".
+        script: The script, which imports names of the package from its kernel.
         modules: The modules of the package by name.
 
     Raises:
@@ -260,9 +259,9 @@ def needed_by(source: Module, prefix: str, modules: Mapping[str, Module]) -> lis
     """
     owners = {name: module.name for module in modules.values() for name in module.names}
     wanted: set[str] = set()
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.ImportFrom) and _origin(node).startswith(f"{prefix}."):
-            names, here = {alias.name for alias in node.names}, source.at(node.lineno)
+    for node in ast.walk(script.tree):
+        if isinstance(node, ast.ImportFrom) and _origin(node) == f".{KERNEL}.":
+            names, here = {alias.name for alias in node.names}, script.at(node.lineno)
             unknown = sorted(names - owners.keys())
             _raise_if_any(f"{here}: no module of at_k defines {name}" for name in unknown)
             wanted |= {owners[name] for name in names}
@@ -353,7 +352,7 @@ def kernel_of(script: Path, modules: Mapping[str, Module]) -> str:
     source = Module(script.stem, "/".join(script.parts[-3:]), script.read_text(encoding="utf-8"))
     title = f"The modules of at_k that the metric {script.stem} uses, in one file."
     licence = "".join(re.findall(r"\A(?:#.*\n)+", source.source))
-    return join(needed_by(source, f".{KERNEL}", modules), title, licence)
+    return join(needed_by(source, modules), title, licence)
 
 
 # --- The command ------------------------------------------------------------------------

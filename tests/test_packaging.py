@@ -144,7 +144,7 @@ def test_the_script_reaches_a_name_of_every_module_in_its_kernel(folder, package
         if name not in reached:
             reached.add(name)
             found += used[name] & used.keys()
-    needed = vendor.needed_by(script, ".kernel", modules)
+    needed = vendor.needed_by(script, modules)
     assert [module.name for module in needed if not reached & module.names.keys()] == []
 
 

@@ -25,7 +25,7 @@ def join(folder, modules, names):
     """Return the kernel of a script that imports these names from a package of these modules."""
     package = vendor.read_package(write_package(folder, modules))
     script = Module("metric", "metrics/metric/metric.py", f"from .kernel import {names}\n")
-    return vendor.join(vendor.needed_by(script, ".kernel", package), "The title.")
+    return vendor.join(vendor.needed_by(script, package), "The title.")
 
 
 def module(statements):

@@ -320,7 +320,7 @@ def line_layers(
     layers.append(line.encode(y=y.channel("score"), strokeDash=dash))
     marker = base.mark_point(filled=True, opacity=1, size=20)
     if len(rows) <= _MOST_WITH_TOOLTIPS:
-        # Points without marker are drawn too, and not seen, because they have tooltips.
+        # Points without a marker are drawn invisibly, because they have tooltips.
         marker = marker.encode(opacity=alt.condition("datum.marker", alt.value(1), alt.value(0)))
     else:
         marker = marker.transform_filter("datum.marker")

@@ -39,7 +39,7 @@ _COMPARE_EXAMPLES = f"""\
 examples, with the samples of the package:
   at-k compare {COOL} {WARM} --check-correct-fn numeric
   at-k compare {COOL} {WARM} --check-correct-fn numeric --metric pass^k --k 1 4 --interval questions
-  at-k compare {COOL} {WARM} --check-correct-fn numeric --k 8 --names cool warm --format latex
+  at-k compare {COOL} {WARM} --check-correct-fn numeric --k 8 --names 0.2 0.8 --format latex
 """
 
 _LONGEST_NAME = 24

@@ -54,7 +54,7 @@ def computation_of(name: str) -> Computation:
 
 
 def _parameter_helps_of(name: str) -> dict[str, str]:
-    """Return the text of each parameter of a metric, out of its script."""
+    """Return the text of each parameter of a metric from its script."""
     script = ast.parse(metric_script(name).read_text(encoding="utf-8"))
     texts = {
         ast.unparse(node.targets[0]): node.value
