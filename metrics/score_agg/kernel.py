@@ -4023,6 +4023,10 @@ def score_agg(
         0.585
         >>> score_agg([verdicts, ["mostly", "none"]], temperature=0.7, compat="0.8")
         0.7734
+
+    References:
+        Meshkov (2026). arXiv:2604.08595, and "Score Aggregation" in the documentation of
+            Eval AI Library, from which the table of temperatures is taken.
     """
     verdicts = require_weights(read_outcomes(scores, "scores", VERDICTS))
     penalty, eps = check_penalty(penalty), check_eps(eps_for_neg_p)

@@ -37,10 +37,11 @@ R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
 
 
 @pytest.mark.parametrize("name", sorted(set(at_k.__all__) - {"Counts", "charts"}))
-def test_help_names_each_parameter_the_result_the_errors_and_an_example(name):
+def test_help_names_each_parameter_the_result_the_errors_an_example_and_the_source(name):
     text = inspect.getdoc(getattr(at_k, name))
     assert text is not None
-    for section in ("Args", "Returns", "Raises", "Examples"):
+    sections = ["Args", "Returns", "Raises", "Examples"]
+    for section in sections if name in ("load", "read") else [*sections, "References"]:
         assert f"\n\n{section}:\n" in text
     arguments = text.split("\n\nArgs:\n")[1].split("\n\n")[0]
     for parameter in inspect.signature(getattr(at_k, name)).parameters:

@@ -16,6 +16,10 @@ class Counts(dict[str, Any]):
             number of samples in each category 0, 1, .., C.
         c: (M,) number of correct samples, 0 <= c <= n.
 
+    Raises:
+        ValueError: by the function that takes the counts, if one is negative or not an integer, if
+            c is above n, or if a question has no samples.
+
     Examples:
         >>> from at_k import bayes, pass_at_k
         >>> pass_at_k(Counts([5, 5], [3, 4]), 2) == pass_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)

@@ -47,18 +47,44 @@ _RETURNS = "A float from 0 to 1: the mean over questions of an unbiased estimate
 _RETURNS_SUMMARY = (
     "(mu, sigma, lo, hi): the posterior mean and standard deviation of the score of k new samples, "
     "averaged over questions, and the limits mu -+ z sigma, clipped to the bounds. The success "
-    "rate of each question has a Beta(alpha0, beta0) prior (Hariri et al. 2026, arXiv:2510.04265)."
+    "rate of each question has a Beta(alpha0, beta0) prior (Hariri et al. 2026)."
 )
 _RAISES = (
     "ValueError: if an outcome or a parameter is invalid. The message names the entry (`R[3][7]`), "
     "the question or the parameter, and says what would be valid."
 )
+_REFERENCES = {
+    "AISBench": "AISBench, benchmark tool. https://github.com/AISBench/benchmark",
+    "Bagirov et al. 2025": (
+        "Bagirov et al. (2025). The Best of N Worlds: Aligning Reinforcement Learning with "
+        "Best-of-N Sampling via max@k Optimization. arXiv:2510.23393"
+    ),
+    "Chen et al. 2021": (
+        "Chen et al. (2021). Evaluating Large Language Models Trained on Code. arXiv:2107.03374"
+    ),
+    "Geom@k": "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning.",
+    "Hariri et al. 2026": (
+        "Hariri et al. (2026). Don't Pass@k: A Bayesian Framework for Large Language Model "
+        "Evaluation. arXiv:2510.04265"
+    ),
+    "Hu et al. 2026": (
+        "Hu et al. (2026). Rewarding the Rare: Uniqueness-Aware RL for Creative Problem Solving in "
+        "LLMs. arXiv:2601.08763"
+    ),
+    "Liu et al. 2024": (
+        "Liu et al. (2024). Are Your LLMs Capable of Stable Reasoning? arXiv:2412.13147"
+    ),
+    "Yao et al. 2024": (
+        "Yao et al. (2024). tau-bench: A Benchmark for Tool-Agent-User Interaction in Real-World "
+        "Domains. arXiv:2406.12045"
+    ),
+}
 _SECTION = re.compile(r"^(Args|Returns|Raises|Examples):\n", re.MULTILINE)
 _ENTRY = re.compile(r"^    (\w+): ", re.MULTILINE)
 
 
 def documented(function: Callable | None = None, *, rewards: bool = False, above_n: bool = False):
-    """Add shared parts to the docstring of a function.
+    """Add shared parts to the docstring of a function, and the sources that it cites.
 
     Args:
         function: to be documented.
@@ -83,6 +109,10 @@ def documented(function: Callable | None = None, *, rewards: bool = False, above
         + _entry(_RAISES),
         "Examples": sections.get("Examples", ""),
     }
+    cited = [
+        entry for citation, entry in _REFERENCES.items() if citation in head + filled["Returns"]
+    ]
+    filled["References"] = "\n".join(map(_entry, cited))
     text = "\n\n".join(f"{name}:\n{body.rstrip()}" for name, body in filled.items() if body)
     function.__doc__ = f"{head.rstrip()}\n\n{text}\n"
     return function

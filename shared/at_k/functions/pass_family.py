@@ -25,7 +25,7 @@ def pass_at_k(R, k: int) -> float:
     """Return pass@k: the probability that at least one of k samples is correct.
 
     A question with c correct samples out of n scores 1 - C(n - c, k) / C(n, k)
-    (Chen et al. 2021, arXiv:2107.03374).
+    (Chen et al. 2021).
 
     Examples:
         >>> round(pass_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
@@ -57,7 +57,7 @@ def pass_hat_k(R, k: int) -> float:
     """Return pass^k: the probability that all k samples are correct.
 
     A question with c correct samples out of n scores C(c, k) / C(n, k)
-    (Yao et al. 2024, arXiv:2406.12045). This is also unanimous@k, and G-Pass@k at the threshold 1.
+    (Yao et al. 2024). This is also unanimous@k, and G-Pass@k at the threshold 1.
 
     Examples:
         >>> round(pass_hat_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
@@ -93,7 +93,7 @@ def auc_at_k(R, k: int) -> float:
     """Return AUC@k: the area under pass@j from j = 1 to k, divided by k - 1.
 
     The area is computed by the trapezoidal rule. AUC@1 is pass@1
-    (Hu et al. 2026, arXiv:2601.08763).
+    (Hu et al. 2026).
 
     Examples:
         >>> round(auc_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 3), 6)
@@ -125,8 +125,8 @@ def auc_at_k_ci(
 def maj_at_k(R, k: int) -> float:
     """Return maj@k: the probability that more than half of k samples are correct.
 
-    It is G-Pass@k_tau at tau = (floor(k/2) + 1) / k. The majority vote of most papers (maj@k,
-    cons@64) needs the answers: it is vote@k of the metric cons_at_k.
+    It is G-Pass@k_tau (Liu et al. 2024) at tau = (floor(k/2) + 1) / k. The majority vote of most
+    papers (maj@k, cons@64) needs the answers: it is vote@k of the metric cons_at_k.
 
     Examples:
         >>> round(maj_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 3), 6)
@@ -174,7 +174,7 @@ def cons_at_k(R, k: int) -> float:
 def g_pass_at_k_tau(R, k: int, tau: float) -> float:
     """Return G-Pass@k_tau: the probability that max(1, ceil(tau k)) of k samples are correct.
 
-    Source: Liu et al. 2024, arXiv:2412.13147.
+    Source: Liu et al. 2024
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
@@ -211,7 +211,7 @@ def mg_pass_at_k(R, k: int) -> float:
     """Return mG-Pass@k: 2/k times the sum of G-Pass@k_(i/k) for i = ceil(k/2) + 1 .. k.
 
     For even k it is twice the area under G-Pass@k_tau from tau = 1/2 to 1. For odd k it is
-    smaller, and at most (k - 1) / k (Liu et al. 2024, arXiv:2412.13147).
+    smaller, and at most (k - 1) / k (Liu et al. 2024).
 
     Examples:
         >>> round(mg_pass_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 3), 6)

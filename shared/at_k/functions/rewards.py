@@ -26,7 +26,7 @@ def bayes(R, w=None, R0=None) -> tuple[float, float]:
     """Return Bayes@N: (mu, sigma), posterior mean and standard deviation of the mean reward.
 
     Each question has a uniform Dirichlet prior over its categories, which is updated with the
-    prior outcomes R0 and the outcomes R (Hariri et al. 2026, arXiv:2510.04265).
+    prior outcomes R0 and the outcomes R (Hariri et al. 2026).
 
     Real rewards have no categories, hence no such prior. Their mean reward and its standard
     deviation are those of the metric with interval="auto", see `bayes_ci`.
@@ -46,7 +46,7 @@ def bayes(R, w=None, R0=None) -> tuple[float, float]:
 
 @documented(rewards=True)
 def bayes_ci(R, w=None, R0=None, confidence: float = 0.95, bounds: Bounds = None) -> Summary:
-    """Return (mu, sigma, lo, hi) of Bayes@N.
+    """Return (mu, sigma, lo, hi) of Bayes@N (Hariri et al. 2026).
 
     For real rewards, it is the mean reward with the interval "auto": the same questions sampled
     again, or other questions like these if each question has one sample. Its limits are also
@@ -68,7 +68,7 @@ def avg(R, w=None) -> tuple[float, float]:
     """Return avg@N: (a, sigma), the mean reward of all samples and its standard deviation.
 
     The mean reward is an affine function of Bayes@N, which gives its standard deviation
-    (Hariri et al. 2026, arXiv:2510.04265, eq. 20).
+    (Hariri et al. 2026, eq. 20).
 
     For real rewards, it is equal to `bayes`.
 
@@ -88,7 +88,7 @@ def avg(R, w=None) -> tuple[float, float]:
 
 @documented(rewards=True)
 def avg_ci(R, w=None, confidence: float = 0.95, bounds: Bounds = None) -> Summary:
-    """Return (a, sigma, lo, hi) of avg@N.
+    """Return (a, sigma, lo, hi) of avg@N (Hariri et al. 2026).
 
     Returns:
         (a, sigma, lo, hi), in the unit of the rewards: those of `avg`, and the limits a -+ z sigma,
@@ -117,7 +117,7 @@ def max_at_k(R, k: int, w=None) -> float:
     """Return max@k: the expected maximum of the rewards of k samples.
 
     With the n rewards of a question in ascending order, the i-th has the weight
-    C(i-1, k-1) / C(n, k) (Bagirov et al. 2025, arXiv:2510.23393).
+    C(i-1, k-1) / C(n, k) (Bagirov et al. 2025).
 
     Returns:
         A float in the unit of the rewards: the mean over questions of an unbiased estimate.
@@ -139,7 +139,9 @@ def max_at_k(R, k: int, w=None) -> float:
 def max_at_k_ci(
     R, k: int, w=None, R0=None, confidence: float = 0.95, bounds: Bounds = None
 ) -> Summary:
-    """Return (mu, sigma, lo, hi) of max@k, with the prior of `bayes`. For k = 1 it is Bayes@N.
+    """Return (mu, sigma, lo, hi) of max@k. For k = 1 it is Bayes@N.
+
+    Categories have the prior of `bayes` (Hariri et al. 2026).
 
     For real rewards, k may not exceed the number of samples, and the interval is that of
     `bayes_ci`.

@@ -1,8 +1,7 @@
 """The threshold spectrum, and the geometric combinations Geom@k and GeoSpectrum@k.
 
-The geometric combinations are products
-of powers of unbiased estimates, and are not unbiased themselves. Source: "Geom@k: Stable Evaluation
-and Fast Rank Recovery for LLM Reasoning".
+The geometric combinations are products of powers of unbiased estimates, and are not unbiased
+themselves. Source: "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning".
 """
 
 from __future__ import annotations
@@ -17,6 +16,8 @@ from .estimates import Bounds, ScoreOfK, Summary, point_estimate, posterior_summ
 @documented
 def threshold_spectrum_at_k(R, k: int, weights) -> float:
     """Return S_w: the sum over r of w_r times the probability that at least r of k are correct.
+
+    It is unbiased. GeoSpectrum@k, which was defined with Geom@k, contains it.
 
     Examples:
         >>> round(threshold_spectrum_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2, [0.5, 0.5]), 6)
@@ -140,6 +141,8 @@ def geo_spectrum_at_k(
 ) -> float:
     """Return GeoSpectrum@k: pass@k^lam times S_w^(1 - lam), both averaged over questions first.
 
+    It was defined with Geom@k.
+
     Args:
         weights: those of the threshold spectrum S_w. Default: S_w is mG-Pass@k.
 
@@ -190,6 +193,8 @@ def _one_lam(lam: float, lambda_: float | None) -> float:
 @documented
 def geo_spectrum_star_at_k(R, k: int) -> float:
     """Return GeoSpectrum*@k: the geometric mean of pass@k and mG-Pass@k of the data set.
+
+    It was defined with Geom@k.
 
     Returns:
         A float from 0 to 1. A product of unbiased estimates, which is not unbiased.

@@ -52,6 +52,9 @@ def tailpass_empirical(
         >>> R = [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]]
         >>> tailpass_empirical(R, 2, [0.0, 0.5, 1.0], thresholds=[0.5, 0.75, 1.0]).round(6).tolist()
         [0.8, 0.5, 0.1]
+
+    References:
+        TailPass@k is defined as in the package scorio 0.2.3: https://pypi.org/project/scorio
     """
     k, outcomes, scores = check_k(k), read_outcomes(R), check_rewards(w)
     if are_real_rewards(outcomes, w):
@@ -103,6 +106,9 @@ def tailpass(
         [0.9571, 0.8429, 0.6429, 0.3571]
         >>> [round(x, 4) for x in profile.moment(1)]
         [0.7, 0.1291]
+
+    References:
+        TailPass@k is defined as in the package scorio 0.2.3: https://pypi.org/project/scorio
     """
     k, outcomes, scores = check_k(k), read_outcomes(R), check_rewards(w)
     _check_scores(scores)

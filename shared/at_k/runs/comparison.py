@@ -65,6 +65,13 @@ def compare(
         >>> result = compare([[0, 0, 1, 0], [1, 0, 1, 1]], [[0, 1, 1, 0], [1, 1, 1, 1]], k=1)
         >>> {key: round(value, 3) for key, value in result.items() if "band" not in key}
         {'pass@1': 0.25, 'pass@1_a': 0.5, 'pass@1_b': 0.75, 'pass@1_lo': -0.166, 'pass@1_hi': 0.58}
+
+    References:
+        Miller (2024). Adding Error Bars to Evals. arXiv:2411.00640
+        Wilson (1927). Probable Inference, the Law of Succession, and Statistical Inference.
+            Journal of the American Statistical Association 22, 209.
+        Naiman (1986). Conservative Confidence Bands in Curvilinear Regression.
+            Annals of Statistics 14, 896.
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
     from .compared import compare_sources

@@ -75,6 +75,14 @@ def leaderboard(
         >>> board = leaderboard(runs, k=1)
         >>> [(row["run"], row["score"], row["letters"]) for row in board["runs"]]
         [('y', 0.75, 'a'), ('x', 0.5, 'a')]
+
+    References:
+        Kramer (1956). Extension of Multiple Range Tests to Group Means with Unequal Numbers of
+            Replications. Biometrics 12, 307.
+        Piepho (2004). An Algorithm for a Letter-Based Representation of All-Pairwise Comparisons.
+            Journal of Computational and Graphical Statistics 13, 456.
+        Royen (2014). A Simple Proof of the Gaussian Correlation Conjecture Extended to
+            Multivariate Gamma Distributions. Far East Journal of Theoretical Statistics 48, 139.
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
     from .compared import compare_sources

@@ -82,6 +82,9 @@ def plan(
         >>> result = plan([[0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 1, 0]], questions=100, samples=4)
         >>> {name: round(value, 3) for name, value in result["rows"][0].items() if "half" in name}
         {'half_width_sampling': 0.039, 'half_width_questions': 0.071}
+
+    References:
+        Miller (2024). Adding Error Bars to Evals. arXiv:2411.00640
     """
     # Imported here because SciPy and Arrow take longer to import than the rest of at_k.
     from .outcomes_of_runs import check_same_questions, grade_runs, parse_run
