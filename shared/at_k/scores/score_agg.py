@@ -184,8 +184,8 @@ def score_agg(
         0.7734
 
     References:
-        Meshkov (2026). arXiv:2604.08595, and "Score Aggregation" in the documentation of
-            Eval AI Library, from which the table of temperatures is taken.
+        Meshkov (2026). Adaptive Rigor in AI System Evaluation using Temperature-Controlled
+            Verdict Aggregation via Generalized Power Mean. arXiv:2604.08595
     """
     verdicts = require_weights(read_outcomes(scores, "scores", VERDICTS))
     penalty, eps = check_penalty(penalty), check_eps(eps_for_neg_p)
