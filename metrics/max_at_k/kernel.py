@@ -1869,10 +1869,6 @@ def _validity(missing: np.ndarray | None) -> pa.Buffer | None:
 
 def to_arrow(entries: list[Any], arrow_type: pa.DataType | None = None) -> pa.Array:
     """Return the entries of a list as an array. Texts are large, so that 2 GB are no limit."""
-    if entries and type(entries[0]) is str:
-        with suppress(TypeError):  # some entries are not texts
-            array = _texts_to_arrow(entries, None)
-            return array if arrow_type is None else array.cast(arrow_type)
     kinds = {*map(type, entries)}
     kind, *others = kinds - {type(None)} or [None]
     if others or kind not in _ZEROS:
@@ -1883,7 +1879,7 @@ def to_arrow(entries: list[Any], arrow_type: pa.DataType | None = None) -> pa.Ar
         entries = [_ZEROS[kind] if entry is None else entry for entry in entries]
     try:
         if kind is str:
-            array = _texts_to_arrow(entries, missing)
+            array = texts_to_arrow(entries, missing)
         else:
             array = from_numpy(np.array(entries, kind), missing)
     except OverflowError:  # an integer beyond 64 bits, or from 2^63
@@ -1894,7 +1890,17 @@ def to_arrow(entries: list[Any], arrow_type: pa.DataType | None = None) -> pa.Ar
 _ZEROS: dict[Any, Any] = {str: "", bool: False, int: 0, float: 0.0}  # stand in for None
 
 
-def _texts_to_arrow(texts: list[str], missing: np.ndarray | None) -> pa.Array:
+def texts_to_arrow(texts: list[str], missing: np.ndarray | None = None) -> pa.Array:
+    """Return texts as an array.
+
+    Args:
+        texts: the entries.
+        missing: (S,) True for entries that are None, or None if none are.
+
+    Raises:
+        TypeError: if an entry is not a text.
+        UnicodeEncodeError: if a text has a lone surrogate, which UTF-8 cannot hold.
+    """
     data = "".join(texts).encode()
     sizes = np.fromiter(map(len, texts), np.int64, len(texts))
     if len(data) > sizes.sum():  # some characters take several bytes
@@ -2522,8 +2528,21 @@ def _with_plain_types(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _flat_column(references: list[Any]) -> pa.ChunkedArray:
-    check_depth("references", references)
-    return pa.chunked_array([_typed_array(references, "references")])
+    array = _array_of_texts(references)
+    if array is None:
+        check_depth("references", references)
+        array = _typed_array(references, "references")
+    return pa.chunked_array([array])
+
+
+def _array_of_texts(entries: list[Any]) -> pa.Array | None:
+    """Return an array of texts, or None if not all entries are texts that UTF-8 can hold."""
+    if not entries or type(entries[0]) is not str:
+        return None
+    try:
+        return texts_to_arrow(entries)
+    except (TypeError, UnicodeEncodeError):
+        return None
 
 
 def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
@@ -2531,14 +2550,16 @@ def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
         row if type(row) in _PLAIN_ROWS and not has_no_axes(row) else _samples(row, i)
         for i, row in enumerate(rows)
     ]
+    sizes = np.array([len(row) for row in rows], dtype=np.int64)
+    in_arrays = any(isinstance(row, np.ndarray) for row in rows)
+    flat = [] if in_arrays else list(itertools.chain.from_iterable(rows))
+    texts = _array_of_texts(flat)
+    if texts is not None:
+        return lists_of_samples(texts, sizes)
     if not all(PLAIN_TYPES.issuperset(map(type, row)) for row in rows):
         check_depth("predictions", rows)
-    sizes = np.array([len(row) for row in rows], dtype=np.int64)
-    try:
-        if any(isinstance(row, np.ndarray) for row in rows):
-            samples = pc.list_flatten(pa.array(rows))  # without a Python object for each sample
-        else:
-            samples = to_arrow(list(itertools.chain.from_iterable(rows)))
+    try:  # arrays are read without a Python object for each sample
+        samples = pc.list_flatten(pa.array(rows)) if in_arrays else to_arrow(flat)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         samples = None
     if samples is None or pa.types.is_nested(samples.type):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -42,10 +41,6 @@ def _validity(missing: np.ndarray | None) -> pa.Buffer | None:
 
 def to_arrow(entries: list[Any], arrow_type: pa.DataType | None = None) -> pa.Array:
     """Return the entries of a list as an array. Texts are large, so that 2 GB are no limit."""
-    if entries and type(entries[0]) is str:
-        with suppress(TypeError):  # some entries are not texts
-            array = _texts_to_arrow(entries, None)
-            return array if arrow_type is None else array.cast(arrow_type)
     kinds = {*map(type, entries)}
     kind, *others = kinds - {type(None)} or [None]
     if others or kind not in _ZEROS:
@@ -56,7 +51,7 @@ def to_arrow(entries: list[Any], arrow_type: pa.DataType | None = None) -> pa.Ar
         entries = [_ZEROS[kind] if entry is None else entry for entry in entries]
     try:
         if kind is str:
-            array = _texts_to_arrow(entries, missing)
+            array = texts_to_arrow(entries, missing)
         else:
             array = from_numpy(np.array(entries, kind), missing)
     except OverflowError:  # an integer beyond 64 bits, or from 2^63
@@ -67,7 +62,17 @@ def to_arrow(entries: list[Any], arrow_type: pa.DataType | None = None) -> pa.Ar
 _ZEROS: dict[Any, Any] = {str: "", bool: False, int: 0, float: 0.0}  # stand in for None
 
 
-def _texts_to_arrow(texts: list[str], missing: np.ndarray | None) -> pa.Array:
+def texts_to_arrow(texts: list[str], missing: np.ndarray | None = None) -> pa.Array:
+    """Return texts as an array.
+
+    Args:
+        texts: the entries.
+        missing: (S,) True for entries that are None, or None if none are.
+
+    Raises:
+        TypeError: if an entry is not a text.
+        UnicodeEncodeError: if a text has a lone surrogate, which UTF-8 cannot hold.
+    """
     data = "".join(texts).encode()
     sizes = np.fromiter(map(len, texts), np.int64, len(texts))
     if len(data) > sizes.sum():  # some characters take several bytes

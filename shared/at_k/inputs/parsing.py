@@ -20,6 +20,7 @@ from .columns import (
     lists_of_samples,
     one_chunk,
     samples_per_question,
+    texts_to_arrow,
     to_arrow,
 )
 from .containers import as_arrow, plain_entry, sample_rows, to_array
@@ -155,8 +156,21 @@ def _with_plain_types(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _flat_column(references: list[Any]) -> pa.ChunkedArray:
-    check_depth("references", references)
-    return pa.chunked_array([_typed_array(references, "references")])
+    array = _array_of_texts(references)
+    if array is None:
+        check_depth("references", references)
+        array = _typed_array(references, "references")
+    return pa.chunked_array([array])
+
+
+def _array_of_texts(entries: list[Any]) -> pa.Array | None:
+    """Return an array of texts, or None if not all entries are texts that UTF-8 can hold."""
+    if not entries or type(entries[0]) is not str:
+        return None
+    try:
+        return texts_to_arrow(entries)
+    except (TypeError, UnicodeEncodeError):
+        return None
 
 
 def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
@@ -164,14 +178,16 @@ def _nested_column(rows: list[Any]) -> pa.ChunkedArray:
         row if type(row) in _PLAIN_ROWS and not has_no_axes(row) else _samples(row, i)
         for i, row in enumerate(rows)
     ]
+    sizes = np.array([len(row) for row in rows], dtype=np.int64)
+    in_arrays = any(isinstance(row, np.ndarray) for row in rows)
+    flat = [] if in_arrays else list(itertools.chain.from_iterable(rows))
+    texts = _array_of_texts(flat)
+    if texts is not None:
+        return lists_of_samples(texts, sizes)
     if not all(PLAIN_TYPES.issuperset(map(type, row)) for row in rows):
         check_depth("predictions", rows)
-    sizes = np.array([len(row) for row in rows], dtype=np.int64)
-    try:
-        if any(isinstance(row, np.ndarray) for row in rows):
-            samples = pc.list_flatten(pa.array(rows))  # without a Python object for each sample
-        else:
-            samples = to_arrow(list(itertools.chain.from_iterable(rows)))
+    try:  # arrays are read without a Python object for each sample
+        samples = pc.list_flatten(pa.array(rows)) if in_arrays else to_arrow(flat)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         samples = None
     if samples is None or pa.types.is_nested(samples.type):
