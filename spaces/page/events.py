@@ -13,7 +13,7 @@ import gradio as gr
 from .controls import Slider
 from .downloads import Downloads
 from .figures import DESKTOP, PHONE, TABLET, WIDTHS, draw
-from .files import sample_file
+from .files import PAGE, sample_file
 from .layout import (
     FILES,
     TABLE,
@@ -71,6 +71,8 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
         "show_progress_on": [outputs.result],
     }
     gr.on(changes, handlers.show_scores, values, updated, trigger_mode="always_last", **scoring)
+    script = (PAGE / "page.js").read_text(encoding="utf-8")
+    blocks.load(None, None, None, js=script, api_visibility="private")
     blocks.load(None, None, inputs.inches, js=_INCHES, api_visibility="private")
     blocks.load(
         handlers.show_link,
@@ -165,7 +167,7 @@ class Handlers:
         try:
             for step in score_in_steps(request):
                 if isinstance(step, Answer):
-                    yield from self._answer_updates(request, step, fingerprint, values)
+                    yield self._answer_updates(request, step, fingerprint, values)
                 else:
                     yield self._progress_updates(step)
         except ValueError as error:
@@ -240,11 +242,9 @@ class Handlers:
         fingerprint = page_fingerprint(request, values[inputs.inches])
         with self._run(visitor, fingerprint) as is_last:
             try:
-                # All at once: Gradio mixes up the table if a second set of updates leaves it out.
-                for step in self._answer_updates(
+                updates |= self._answer_updates(
                     request, score(request), fingerprint, values, set_sliders=True
-                ):
-                    updates |= step
+                )
             except ValueError as error:  # the server is busy
                 updates |= self._problem_updates(str(error), values[inputs.shown])
             return updates if is_last() else self._no_updates()
@@ -307,8 +307,8 @@ class Handlers:
         fingerprint: str,
         values: Values,
         set_sliders: bool = False,
-    ) -> Iterator[Values]:
-        """Show an answer and the limited options that were used, and then the charts.
+    ) -> Values:
+        """Show an answer and the limited options that were used.
 
         A slider that shows the right value is not set, because the visitor may be moving it.
 
@@ -330,8 +330,7 @@ class Handlers:
                     update["value"] = used
                 updates[component] = gr.update(**update)
         updates[self._inputs.shown] = Shown.of(fingerprint, request, answer, view.folder)
-        yield updates
-        yield self._chart_updates(view, answer, values[self._inputs.inches])
+        return updates | self._chart_updates(view, answer, values[self._inputs.inches])
 
     def _chart_updates(self, view: View, answer: Answer, inches: float) -> Values:
         """Draw the charts of an answer."""

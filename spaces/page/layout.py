@@ -215,7 +215,7 @@ def build_layout(
             with gr.Column(visible=False, elem_id="working") as working:
                 progress = gr.HTML()
                 cancel = gr.Button("Cancel", size="sm")
-            with gr.Column() as answer_column:
+            with gr.Column(elem_id="result") as answer_column:
                 result = gr.HTML(view.result)
                 charts = [_chart_output(*parts[0])]
         with gr.Column(elem_id="inputs"):

@@ -15,6 +15,7 @@ LIMIT = 180  # seconds until a page shows what a test waits for: the machine may
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 TABLET = {"width": 1024, "height": 768}
 CHART = ".chart svg.marks"
+COMPLETE = "#details[aria-busy=false]"  # all of the result is of one answer, and is drawn
 
 
 @contextlib.contextmanager
@@ -42,7 +43,7 @@ def opened(browser, space, viewport=DESKTOP, scheme="light", query=""):
     page.on("console", check_message)
     page.on("request", check_request)
     page.goto(f"{space.url}{query}")
-    page.wait_for_selector(CHART)
+    page.wait_for_selector(COMPLETE)
     try:
         yield page
     finally:
@@ -73,10 +74,10 @@ def scores(page):
 
 
 def wait_for_change(page, before, read=sentence):
-    """Return what `read` reads from the page, once it differs from `before`."""
+    """Return what `read` reads from the page, once it differs from `before` and is complete."""
     end = time.monotonic() + LIMIT
     while time.monotonic() < end:
-        if page.locator(".sentence").count() and (now := read(page)) != before:
+        if page.locator(COMPLETE).count() and (now := read(page)) != before:
             return now
         page.wait_for_timeout(50)
     raise AssertionError(f"this did not change: {before}")

@@ -87,6 +87,29 @@ def test_a_change_is_computed_once(browser, space):
         assert computed(space) == before + 2
 
 
+RECORD = """() => {
+  window.states = [];
+  const record = () => {
+    const texts = [...document.querySelectorAll(".sentence, .numbers, .chart svg.marks")];
+    const busy = document.querySelector("#details").ariaBusy;
+    window.states.push([busy, texts.map(part => part.textContent).join()]);
+  };
+  const changes = {attributes: true, characterData: true, childList: true, subtree: true};
+  new MutationObserver(record).observe(document.querySelector("#body"), changes);
+}"""
+
+
+@only_gpassk
+def test_the_result_is_marked_until_all_of_it_is_of_one_answer(browser, space):
+    with opened(browser, space) as page:
+        page.evaluate(RECORD)
+        set_k(page, "5")
+        states = page.evaluate("window.states")
+        complete = {text for busy, text in states if busy == "false"}
+        assert complete <= {states[0][1], states[-1][1]}
+        assert any(busy == "true" for busy, _ in states)
+
+
 @only_gpassk
 def test_slow_checks_show_their_progress_and_can_be_cancelled(browser, space):
     with opened(browser, space) as page:
