@@ -200,6 +200,8 @@ def _with_remedy(error: SelectionError) -> str:
     """
     if error.roles == ("groups",):
         return str(error)
+    if set(error.roles) == {"where"}:
+        return f"{error} Leave out the other rows."
     if "where" in error.roles:  # the last example is the column that varies
         return (
             f"{error} Give each run as a file of its own, or leave out the column "

@@ -29,10 +29,21 @@ def test_repeats_give_the_pass_at_k_of_the_harness(name):
         assert scores[f"pass@{k}"] == pytest.approx(RESULTS["sums_pass"][f"pass@{k},{name}"])
 
 
-def test_several_filters_are_refused(capsys):
-    error = error_of(capsys, "gpassk", samples_of("sums_pass"))
-    assert "'strict', 'flexible'" in error
-    assert "--where filter=strict" in error
+@pytest.mark.parametrize(
+    "flags", [(), ("--pool", "filter"), ("--questions", "filter", "task", "doc_id")]
+)
+@pytest.mark.parametrize("column", ["filtered_resps", "resps"])
+def test_one_of_several_filters_has_to_be_chosen(capsys, flags, column):
+    error = error_of(capsys, "gpassk", samples_of("sums_pass"), "--predictions", column, *flags)
+    assert "different values of filter: 'strict', 'flexible'" in error
+    assert "the same responses, which would be counted 2 times: choose one filter" in error
+    assert error.endswith(" Add --where filter=strict or --where filter=flexible.\n")
+
+
+def test_pool_and_questions_cannot_be_the_filters_of_a_log():
+    for arguments in ({"pool": "filter"}, {"questions": ["filter", "doc_id"]}):
+        with pytest.raises(ValueError, match=r"counted 2 times: choose one filter\. Pass where\."):
+            at_k.read(samples_of("sums_pass"), predictions="resps", **arguments)
 
 
 def test_a_filter_that_keeps_all_responses_can_be_chosen_beside_one_that_takes_the_first(
@@ -118,3 +129,17 @@ def test_tasks_of_several_files_are_groups():
 def test_logs_of_samples_and_of_outcomes_are_not_read_together(capsys):
     error = error_of(capsys, "gpassk", samples_of("sums_choice"), samples_of("sums_plain"))
     assert "These logs hold their samples or outcomes in different columns" in error
+
+
+def test_folders_and_files_of_results_lead_to_the_files_of_samples(tmp_path, capsys):
+    log, results = samples_of("sums_pass"), the_file("lm_eval/*/results_*.json")
+    for source in (log.parent, log.parent.parent, results):
+        error = error_of(capsys, "gpassk", source)
+        assert "Give one of its files of samples: " in error
+        assert str(log) in error
+    alone = tmp_path / "org__model" / results.name
+    alone.parent.mkdir()
+    alone.write_bytes(results.read_bytes())
+    for source in (tmp_path, alone.parent, alone):
+        error = error_of(capsys, "gpassk", source)
+        assert "Run the harness with --log_samples, which writes samples_*.jsonl" in error

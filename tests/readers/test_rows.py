@@ -51,6 +51,21 @@ def test_a_field_of_a_column_can_name_the_run(tmp_path):
     assert read_rows(tmp_path, rows, pool="meta.model") == {"predictions": [[1, 1], [1, 1]]}
 
 
+@pytest.mark.parametrize("of_lists", [True, False])
+def test_a_warning_says_that_pooled_runs_have_the_same_predictions(tmp_path, of_lists, recwarn):
+    def rows(texts):
+        return [
+            {"id": i, "run": run, "response": [text, "7"] if of_lists else text, "answer": "7"}
+            for run, text in texts.items()
+            for i in (0, 1)
+        ]
+
+    read_rows(tmp_path, rows({"a": "6", "b": "8"}), pool="run")
+    assert not recwarn
+    with pytest.warns(UserWarning, match="The predictions of run a are those of c, so each is cou"):
+        read_rows(tmp_path, rows({"a": "6", "b": "8", "c": "6"}), pool="run")
+
+
 def test_the_error_of_a_mixture_shows_the_flags(capsys, tmp_path):
     file = write_json_lines(tmp_path / "rows.jsonl", rows_of_runs("filter"))
     error = error_of(capsys, "gpassk", file, "--k", 1)

@@ -18,7 +18,35 @@ from typing import Any
 from .table import Columns, Roles, Table
 
 _LOG_COLUMNS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps"}
+_RESULTS_COLUMNS = {"results", "n-shot", "higher_is_better"}
 _LOG_NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]+?)\.jsonl")
+
+
+def refuse_lm_eval_folder(path: Path) -> None:
+    """Raise a ValueError if the path is a folder that the harness writes, with its logs if any."""
+    if not path.is_dir():
+        return
+    files = sorted(file for pattern in ("*.js*", "*/*.js*") for file in path.glob(pattern))
+    logs = [file for file in files if _LOG_NAME.match(file.name)]
+    if logs or any(map(_is_results_file, files)):
+        raise ValueError(f"{path} is a folder of lm-evaluation-harness. {_give_one_of(logs)}")
+
+
+def _is_results_file(path: Path) -> bool:
+    if not (path.name.startswith("results_") and path.suffix == ".json"):
+        return False
+    try:
+        results = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return False
+    return isinstance(results, dict) and results.keys() >= _RESULTS_COLUMNS
+
+
+def _give_one_of(logs: Sequence[Path]) -> str:
+    if not logs:
+        return "Run the harness with --log_samples, which writes samples_*.jsonl: here are none."
+    shown = ", ".join(map(str, logs[:8])) + (", .." if len(logs) > 8 else "")
+    return f"Give one of its files of samples: {shown}."
 
 
 def read_lm_eval(table: Table, path: Path | None) -> Table | None:
@@ -27,8 +55,15 @@ def read_lm_eval(table: Table, path: Path | None) -> Table | None:
     The metrics of a document with several responses are scores already, so its responses are
     checked against the target. The harness keeps the first response if a task has no filter: then
     all responses are read. If another filter keeps some of them, the caller has to name `resps` or
-    `filtered_resps`. The rows of one filter are chosen with where={"filter": ..}.
+    `filtered_resps`. The rows of each filter repeat the same responses, so those of one filter have
+    to be chosen, with where={"filter": ..}. A file of results is refused with a ValueError.
     """
+    if table.columns.keys() >= _RESULTS_COLUMNS:
+        logs = sorted(path.parent.glob("samples_*.jsonl")) if path else []
+        raise ValueError(
+            f"{path or 'The source'} has the results of lm-evaluation-harness, without samples. "
+            f"{_give_one_of(logs)}"
+        )
     if not table.columns.keys() >= _LOG_COLUMNS:
         return None
     columns = dict(table.columns)
@@ -49,6 +84,8 @@ def _find_roles(columns: Columns) -> Roles:
     roles: Roles = {"questions": "doc_id"}
     if "task" in columns:
         roles |= {"questions": ("task", "doc_id"), "groups": "task"}
+    if "filter" in columns:
+        roles["filters"] = "filter"
     samples_per_document = 1
     if all(isinstance(text, str) for responses in columns["resps"] for text in responses):
         samples_per_document = max(map(len, columns["resps"]))

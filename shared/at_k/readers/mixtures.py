@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
@@ -9,8 +10,9 @@ from ..checks import short
 from ..inputs.containers import QUESTION_NAMES
 from .cells import as_whole_number, entry_text
 from .counted import numbers_samples
-from .names import SelectionError, list_columns
-from .table import Columns
+from .names import SelectionError, found_columns, list_columns, question_columns
+from .rows import rows_by_question
+from .table import Columns, Table
 
 _IDENTIFYING = {
     # which model gave the sample, and how it was run
@@ -44,6 +46,61 @@ because it can be an answer.
 """
 
 _TEXTS = ("question", "problem", "prompt")
+
+
+def refuse_filters(table: Table) -> None:
+    """Raise an error if a log has the rows of several filters, which repeat the same responses.
+
+    Raises:
+        SelectionError: with the names of the filters, of which the caller has to choose one.
+    """
+    for name in found_columns(table, "filters") if table.roles else ():
+        key = question_columns(table, of_lists=False)
+        cells = table.columns[name]
+        rows = _rows_that_differ(cells, list(rows_by_question(table.columns, key).values()))
+        if rows is None:
+            continue
+        entries = list(dict.fromkeys(entry_text(cells[row]) for row in rows))
+        raise SelectionError(
+            f"The samples of {_named(key, table.columns, rows[0])} have different values of "
+            f"{name}: {', '.join(map(short, entries))}. The rows of each {name} hold the same "
+            f"responses, which would be counted {len(entries)} times: choose one {name}.",
+            ["where"] * len(entries),
+            table.columns,
+            [f"{name}={entry}" for entry in entries],
+        )
+
+
+def warn_of_copies(
+    columns: Columns,
+    samples: Sequence[Any],
+    rows_of: Collection[Sequence[int]],
+    pool: Sequence[str],
+) -> None:
+    """Warn if two pooled runs have the same predictions for all questions.
+
+    Args:
+        columns: the source.
+        samples: the prediction, or the list of predictions, in each row.
+        rows_of: the rows of each question.
+        pool: the columns that distinguish the runs.
+    """
+    runs: dict[Any, dict[int, list[str]]] = {}
+    for question, rows in enumerate(rows_of):
+        for row in rows:
+            run = tuple(entry_text(columns[name][row]) for name in pool)
+            runs.setdefault(run, {}).setdefault(question, []).append(repr(samples[row]))
+    first: dict[str, Any] = {}
+    for run, predictions in runs.items():
+        other = first.setdefault(repr(predictions), run)
+        if other != run:
+            warnings.warn(
+                f"The predictions of {' and '.join(pool)} {', '.join(other)} are those of "
+                f"{', '.join(run)}, so each is counted twice. Unless these are different samples, "
+                f"read the rows of one of them only, by where.",
+                stacklevel=2,
+            )
+            return
 
 
 def refuse_mixtures(

@@ -12,7 +12,7 @@ from .answers import are_elsewhere, join_references
 from .cells import as_lists, entry_text
 from .counted import count_columns
 from .flat_rewards import number_questions
-from .mixtures import refuse_mixtures, refuse_repeated_samples
+from .mixtures import refuse_filters, refuse_mixtures, refuse_repeated_samples, warn_of_copies
 from .names import (
     PER_QUESTION,
     SelectionError,
@@ -102,6 +102,7 @@ def read_questions(
         long_key = key or question_columns(table, of_lists=False)
         return list(rows_by_question(table.columns, long_key).values())
 
+    refuse_filters(table)
     if table.roles:  # A log knows its questions, so runs are distinguished first.
         known = {name for _, name in _pairs(named)} | {*pool}
         refuse_mixtures(
@@ -129,6 +130,8 @@ def read_questions(
             refuse_mixtures(table.columns, groups, key, used)
             if not of_lists:
                 refuse_repeated_samples(table.columns, groups, key, used, pool, title)
+            if pool and "predictions" in chosen:
+                warn_of_copies(table.columns, list(cells["samples"]), groups, pool)
             cells = {
                 role: gathered(role, entries, of_lists, rows_of, name, title)
                 for role, entries in cells.items()

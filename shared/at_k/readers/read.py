@@ -98,6 +98,6 @@ def read(
             **named,
         )
     except SelectionError as error:
-        problem = f"{error} Pass {' or '.join(error.roles)}."
+        problem = f"{error} Pass {' or '.join(dict.fromkeys(error.roles))}."
         raise SelectionError(problem, error.roles, error.choices, error.examples) from None
     return found.arguments

@@ -15,14 +15,17 @@ from .flat_rewards import read_flat_rewards
 from .human_eval import read_human_eval
 from .inspect_ai import read_eval_file, read_inspect_json, read_samples_df
 from .lighteval import read_lighteval
-from .lm_eval import read_lm_eval
+from .lm_eval import read_lm_eval, refuse_lm_eval_folder
 from .openai_batch import read_openai_batch
 from .table import Table
 from .trl import read_trl
 from .verl import read_verl
 from .vllm import read_request_outputs
 
-PATH_READERS: tuple[Callable[[Path], Table | None], ...] = (read_eval_file,)
+PATH_READERS: tuple[Callable[[Path], Table | None], ...] = (
+    read_eval_file,
+    refuse_lm_eval_folder,
+)
 """Readers of files and folders with a format of their own, such as `.eval` of inspect_ai."""
 
 TABLE_READERS: tuple[Callable[[Table, Path | None], Table | None], ...] = (

@@ -53,7 +53,7 @@ class Table:
         roles: the column that holds the predictions, outcomes, references, questions, groups, R0
             or clusters, by role. "questions" may be a tuple of columns, which identify a question
             together. The caller may name others. Columns with usual names are only looked for if
-            there are no roles.
+            there are no roles. The rows of each entry of "filters" repeat the same samples.
         origin: what the source says about itself, in the order in which it is reported:
             {"harness": "lm-evaluation-harness", "model": .., "task": ..}.
         parts: number of sources that the rows come from.
