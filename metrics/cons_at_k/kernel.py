@@ -5068,7 +5068,7 @@ def likely_rates(n: int, least: int, most: int) -> slice:
 # ==================================================================================================
 
 _MOST_OPERATIONS = 3e10  # of vote@k of one question
-_COPIES = 64  # of each sample, of which k are drawn in place of drawing with replacement
+_VALUES_AT_ONCE = 1 << 14  # which bounds the memory
 
 
 class AnswerCounts(NamedTuple):
@@ -5144,34 +5144,34 @@ def vote_variances(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.nd
         k: one k, or (M,) of them; at most the number of samples of the question.
     """
     ks = np.broadcast_to(k, len(counts)).tolist()
-    _check_work(counts, ks, _COPIES)
+    for question, (each, size) in enumerate(zip(counts, ks, strict=True)):
+        # There are less than k log k nodes, and k roots of unity for each.
+        distinct = len({*each.correct, *each.incorrect}) if each.correct else 0
+        _check_operations(4 * (size * math.log(size)) ** 2 * distinct, question, each, size)
     return np.array([_vote_variance(*pair) for pair in zip(counts, ks, strict=True)])
 
 
-def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int], copies: int = 1) -> None:
-    """Raise a ValueError if vote@k of a question takes more operations than some minutes allow.
-
-    Args:
-        counts: M answer counts.
-        ks: k of each.
-        copies: of each sample that may be needed.
-    """
+def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
+    """Raise a ValueError if vote@k of a question takes more operations than some minutes allow."""
     for question, (each, k) in enumerate(zip(counts, ks, strict=True)):
         answers = len(each.correct) + len(each.incorrect)
         if k**3 * answers <= 4 * _MOST_OPERATIONS or not each.correct:  # the usual case, and fast
             continue
-        samples = np.array(each.correct + each.incorrect) * copies
-        most = min(k // 2, max(each.correct) * copies)
+        samples = np.array(each.correct + each.incorrect)
         work = sum(
             k * _number_of_nodes(k, t) * int(np.minimum(samples, t).sum())
-            for t in range(1, most + 1)
+            for t in range(1, min(k // 2, max(each.correct)) + 1)
         )
-        if work > _MOST_OPERATIONS:
-            raise ValueError(
-                f"vote@{k} of question {question}, which has {answers} answers, needs {work:.0e} "
-                f"operations, and {_MOST_OPERATIONS:.0e} are possible: give a smaller k, such as "
-                f"{int(k * (_MOST_OPERATIONS / work) ** (1 / 3))}."
-            )
+        _check_operations(work, question, each, k)
+
+
+def _check_operations(work: float, question: int, counts: AnswerCounts, k: int) -> None:
+    if work > _MOST_OPERATIONS:
+        raise ValueError(
+            f"vote@{k} of question {question}, which has {len(counts.correct + counts.incorrect)} "
+            f"answers, needs {work:.0e} operations, and {_MOST_OPERATIONS:.0e} are possible: give "
+            f"a smaller k, such as {int(k * (_MOST_OPERATIONS / work) ** (1 / 3))}."
+        )
 
 
 @lru_cache(maxsize=1 << 14)
@@ -5180,14 +5180,11 @@ def _vote_variance(counts: AnswerCounts, k: int) -> float:
     if n == 1:
         return 0.25
     if 2 * k > n:
-        correct, incorrect = (tuple(_COPIES * m for m in some) for some in counts[:2])
-        probability = vote_probability(
-            AnswerCounts(correct, incorrect, _COPIES * counts.unanswered), k
-        )
+        probability = _approximate_vote(counts, k, with_replacement=True)
         return k / n * probability * (1 - probability)
     smaller = _without_one_sample(counts)
     share = np.array([times for times, _ in smaller]) / n
-    vote = np.array([vote_probability(each, k) for _, each in smaller])
+    vote = np.array([_approximate_vote(each, k, with_replacement=False) for _, each in smaller])
     return (n - 1) * float(share @ (vote - share @ vote) ** 2)
 
 
@@ -5211,6 +5208,78 @@ def _one_less(samples: tuple[int, ...], m: int) -> tuple[int, ...]:
     place = samples.index(m)
     rest = [*samples[:place], m - 1, *samples[place + 1 :]]
     return tuple(sorted(each for each in rest if each))
+
+
+def _approximate_vote(counts: AnswerCounts, k: int, with_replacement: bool) -> float:
+    """Return the probability that a correct answer wins, rounded to 12 decimals.
+
+    Numbers of votes are independent binomial numbers, given that their sum is k; if they are drawn
+    with replacement, Poisson numbers. With their probabilities as coefficients, G_t is computed at
+    roots of unity, for all t and y at once. Its values are products, and their discrete Fourier
+    transform is the coefficient of z^k. The error is not relative to it, as in `vote_probability`.
+    """
+    correct, incorrect, unanswered = counts
+    if not correct:
+        return 0.0
+    n = sum(correct) + sum(incorrect) + unanswered
+    answers, roots = len(correct + incorrect), _number_of_roots(k)
+    weights = _quadrature(k, answers)[2]
+    sums, step = np.zeros(roots // 2 + 1, dtype=complex), max(1, _VALUES_AT_ONCE // roots)
+    for start in range(0, len(weights), step):
+        rows = slice(start, start + step)
+        product: Any = 1.0
+        winning: Any = 0.0
+        for m in sorted({*correct, *incorrect}):
+            factor, wins = _transforms(m, n, k, answers, start, start + step, with_replacement)
+            times = correct.count(m) + incorrect.count(m)
+            others = factor ** (times - 1) if times > 1 else 1.0
+            winning = (winning * factor + correct.count(m) * wins * product) * others
+            product = product * factor * others
+        sums += np.einsum("r,rf->f", weights[rows], winning)
+    sums *= np.fft.rfft(_chances_of_votes(unanswered, n, k, with_replacement))
+    chance = np.fft.irfft(sums, roots)[k] / _chances_of_votes(n, n, k, with_replacement)[k]
+    return min(1.0, max(0.0, round(float(chance), 12)))
+
+
+@lru_cache(maxsize=1 << 8)
+def _transforms(
+    m: int, n: int, k: int, answers: int, start: int, stop: int, with_replacement: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the factor of an answer with m samples in some G_t, and its term with y."""
+    t, y, _ = (column[start:stop, None] for column in _quadrature(k, answers))
+    chances = _chances_of_votes(m, n, k, with_replacement)
+    votes = np.arange(len(chances))
+    wins = chances * (votes == t)
+    return np.fft.rfft(chances * (votes < t) + y * wins), np.fft.rfft(wins)
+
+
+def _chances_of_votes(m: int, n: int, k: int, with_replacement: bool) -> np.ndarray:
+    """Return the probability of 0, 1, .. votes for an answer with m of n samples."""
+    votes = np.arange(1, _number_of_roots(k))
+    if with_replacement:
+        none, ratios = -k * m / n, k * m / n / votes
+    else:
+        none, ratios = m * math.log1p(-k / n), np.maximum(m + 1 - votes, 0) / votes * (k / (n - k))
+    with np.errstate(divide="ignore"):  # more than m votes
+        logs = np.cumsum(np.log(ratios))
+    return np.exp(none + np.concatenate([[0.0], logs]))
+
+
+def _number_of_roots(k: int) -> int:
+    """Return how many roots of unity distinguish k votes from all other numbers that are likely."""
+    return k + k // 2 + 24
+
+
+@lru_cache(maxsize=1 << 6)
+def _quadrature(k: int, answers: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return t, the node y, and its weight, for all G_t."""
+    nodes = [
+        (t, *node)
+        for t in range(1, k + 1)
+        for node in _gauss_legendre(-(-min(k // t, answers) // 2))
+    ]
+    t, y, weight = np.array(nodes).T
+    return t, y, weight
 
 
 @lru_cache(maxsize=1 << 14)

@@ -9,6 +9,7 @@ import pytest
 from at_k.inputs.outcomes import Outcomes
 from at_k.scores.votes import (
     AnswerCounts,
+    _approximate_vote,
     count_answers,
     vote_at_k,
     vote_probability,
@@ -144,6 +145,39 @@ def test_answers_of_samples_are_counted_for_each_question():
 
 
 # --- Variances ----------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=6), st.integers(0, 5), st.data())
+@settings(deadline=None, max_examples=100)
+def test_fourier_transforms_give_the_same_votes(samples, unanswered, data):
+    place = data.draw(st.integers(0, len(samples)))
+    correct, incorrect = tuple(sorted(samples[:place])), tuple(sorted(samples[place:]))
+    counts = AnswerCounts(correct, incorrect, unanswered)
+    k = data.draw(st.integers(1, max(1, (sum(samples) + unanswered) // 2)))
+    if k < sum(samples) + unanswered:
+        approximate = _approximate_vote(counts, k, with_replacement=False)
+        assert approximate == pytest.approx(vote_probability(counts, k), abs=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("correct", "incorrect", "unanswered", "k"),
+    [((3,), (1, 2), 1, 7), ((1, 1), (4,), 0, 6), ((2,), (2, 2), 0, 6), ((5,), (), 0, 3)],
+)
+def test_votes_that_are_drawn_with_replacement_agree_with_all_outcomes(
+    correct, incorrect, unanswered, k
+):
+    answers = [*correct, *incorrect, unanswered]
+    n, expected = sum(answers), Fraction(0)
+    for drawn in itertools.product(range(k + 1), repeat=len(answers)):
+        votes = drawn[:-1]
+        if sum(drawn) == k and max(votes):
+            ways = math.factorial(k) // math.prod(map(math.factorial, drawn))
+            chance = math.prod(Fraction(m, n) ** x for m, x in zip(answers, drawn, strict=True))
+            share = Fraction(votes[: len(correct)].count(max(votes)), votes.count(max(votes)))
+            expected += ways * chance * share
+    counts = AnswerCounts(correct, incorrect, unanswered)
+    approximate = _approximate_vote(counts, k, with_replacement=True)
+    assert approximate == pytest.approx(float(expected), abs=1e-12)
 
 
 def moments_of_estimates(shares: list[float], n: int, k: int) -> tuple[float, float, float]:

@@ -11,7 +11,7 @@ import tokenize
 from collections.abc import Sequence
 from typing import Any
 
-from .table import Columns
+from .table import ArrowColumn, Columns
 
 
 def entry_text(entry) -> str:
@@ -60,11 +60,24 @@ def _has_value(field) -> bool:
 
 def has_lists(cells: Sequence[Any]) -> bool:
     """Whether the first cell that is not None is a list."""
+    if isinstance(cells, ArrowColumn):
+        return cells.depth > 0 and len(cells) > cells.array.null_count
     return isinstance(next((cell for cell in cells if cell is not None), None), list)
+
+
+def starts_of_lists(cells: Sequence[Any], size: int) -> Sequence[Any]:
+    """Return the first entries of each list among the cells, at most this number."""
+    if isinstance(cells, ArrowColumn):
+        import pyarrow.compute as pc
+
+        return ArrowColumn(pc.list_slice(cells.array, 0, size))
+    return [cell[:size] if isinstance(cell, list) else cell for cell in cells]
 
 
 def unwrapped(cells: Sequence[Any]) -> Sequence[Any]:
     """Return cells such as [["a", "b"]] as ["a", "b"], if all of them have this form."""
+    if isinstance(cells, ArrowColumn) and cells.depth < 2:
+        return cells
     given = (cell for cell in cells if cell is not None)
     if has_lists(cells) and all(
         isinstance(cell, list) and len(cell) == 1 and isinstance(cell[0], list) for cell in given

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from .cells import as_outcome, as_whole_number, entry_text, has_lists
+from .cells import as_outcome, as_whole_number, entry_text, has_lists, starts_of_lists
 from .names import USUAL_NAMES, SelectionError, columns_named, found_columns
 from .table import Table
 
@@ -127,6 +127,8 @@ def numbers_samples(cells: Sequence[Any], rows_of: RowsOf, in_order: bool = Fals
             samples. Outcomes of two samples can be 0 and 1, and ranks can be any permutation.
     """
     of_lists = has_lists(cells)
+    if of_lists and in_order and not all(map(_starts_to_count, starts_of_lists(cells, 8))):
+        return False  # which saves the time and the memory of long lists
     cells = cells if of_lists else list(cells)  # an entry of an Arrow column is slow to look up
     questions: Iterable[Any] = (
         cells if of_lists else ([cells[row] for row in rows] for rows in rows_of())
@@ -135,9 +137,6 @@ def numbers_samples(cells: Sequence[Any], rows_of: RowsOf, in_order: bool = Fals
     has_texts = False
     for question in questions:
         if not isinstance(question, list):
-            return False
-        # The first few usually show that they are none, which saves time and memory of long lists.
-        if in_order and not _counts_up([as_whole_number(cell) for cell in question[:8]]):
             return False
         numbers = [as_whole_number(cell) for cell in question]
         has_texts = has_texts or any(isinstance(cell, str) for cell in question)
@@ -151,6 +150,10 @@ def numbers_samples(cells: Sequence[Any], rows_of: RowsOf, in_order: bool = Fals
     if in_order:
         return longest > 2 and count > 1
     return longest > 1 and (count > 1 or not has_texts)  # "1" and "2" can be answers
+
+
+def _starts_to_count(cells: Any) -> bool:
+    return isinstance(cells, list) and _counts_up([as_whole_number(cell) for cell in cells])
 
 
 def _counts_up(numbers: list[int | None]) -> bool:

@@ -13,11 +13,14 @@ import gzip
 import io
 import json
 import lzma
+import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from .table import ArrowColumn, Columns, columns_of_rows
 
@@ -32,6 +35,9 @@ _SIGNATURES = {
 _BOM = b"\xef\xbb\xbf"
 ARROW_BYTES = 1 << 20
 """JSON Lines that are larger are parsed by Arrow. It is faster, and Python objects are simpler."""
+_LONG_LIST_BYTES = 1 << 22
+# A name that is followed by a colon is not part of a text, where a quotation mark has a backslash.
+_LONG_LIST = re.compile(rb'(?<!\\)"([^"\\]+)"\s*:\s*\[([-\d,\s]{%d,}+)\]' % _LONG_LIST_BYTES)
 
 
 def file_format(path: Path) -> str:
@@ -115,8 +121,9 @@ def _blocks_of_lines(stream: Any, size: int) -> Iterator[bytes]:
     parts: list[bytes] = []  # of a line, which are joined once
     while chunk := stream.read(size):
         if end := chunk.rfind(b"\n") + 1:
-            yield b"".join([*parts, chunk[:end]])
+            block = b"".join([*parts, chunk[:end]])
             parts, chunk = [], chunk[end:]
+            yield block
         parts.append(chunk)
     if rest := b"".join(parts):
         yield rest
@@ -169,7 +176,6 @@ def parse_with_arrow(stream: Any, block_size: int = 1 << 20) -> Columns | None:
         block_size: number of bytes to parse at once. Arrow needs several times as much memory.
     """
     import pyarrow as pa
-    import pyarrow.json as pj
 
     tables: list[Any] = []
     known: dict[str, Any] = {}  # the types of the columns, as far as they are known
@@ -180,11 +186,12 @@ def parse_with_arrow(stream: Any, block_size: int = 1 << 20) -> Columns | None:
         lines = sum(1 for line in io.BytesIO(block) if not line.isspace())
         if not lines:
             continue
-        options = pj.ReadOptions(use_threads=False, block_size=len(block) + 1)
         try:
+            long_list = None
+            if lines == 1 and len(block) > _LONG_LIST_BYTES:
+                block, long_list = _without_long_list(block)
             for _ in range(2):  # again if texts were read as times
-                parsing = pj.ParseOptions(explicit_schema=pa.schema(list(known.items())))
-                table = pj.read_json(pa.BufferReader(block), options, parsing)
+                table = _read_lines(block, known)
                 types = {field.name: _with_texts(field.type) for field in table.schema}
                 names |= dict.fromkeys(types)  # a type that is given moves its column to the front
                 known |= {name: kind for name, kind in types.items() if "null" not in str(kind)}
@@ -192,7 +199,11 @@ def parse_with_arrow(stream: Any, block_size: int = 1 << 20) -> Columns | None:
                     break
             # The metrics need large texts. To cast small tables takes less memory.
             large = [field.with_type(_large(field.type)) for field in table.schema]
-            tables.append(table.cast(pa.schema(large)))
+            table = table.cast(pa.schema(large))
+            if long_list is not None:
+                place = table.schema.get_field_index(long_list[0])
+                table = table.set_column(place, *long_list)
+            tables.append(table)
         except pa.ArrowException:
             return None
         if table.num_rows != lines or not all(map(_is_kept, types.values())):
@@ -204,6 +215,45 @@ def parse_with_arrow(stream: Any, block_size: int = 1 << 20) -> Columns | None:
     except pa.ArrowException:
         return None
     return {name: ArrowColumn(table[name]) for name in names}
+
+
+def _read_lines(block: bytes, types: Mapping[str, Any]) -> Any:
+    """Return JSON Lines as a table of Arrow, with these types of the columns that have one."""
+    import pyarrow as pa
+    import pyarrow.json as pj
+
+    options = pj.ReadOptions(use_threads=False, block_size=len(block) + 1)
+    parsing = pj.ParseOptions(explicit_schema=pa.schema(list(types.items())))
+    return pj.read_json(pa.BufferReader(block), options, parsing)
+
+
+def _without_long_list(line: bytes) -> tuple[bytes, tuple[str, Any] | None]:
+    """Return a line with [0] for its first long list of integers, and the list with its name.
+
+    The list is parsed in pieces, because Arrow needs 24 bytes for each digit that it parses.
+
+    Raises:
+        pyarrow.ArrowException: if an entry of the list is not an integer of 64 bits.
+    """
+    import pyarrow as pa
+
+    found = _LONG_LIST.search(line)
+    if found is None:
+        return line, None
+    first, stop = found.span(2)
+    numbers = np.empty(line.count(b",", first, stop) + 1, dtype=np.int64)
+    filled, start = 0, first
+    while start < stop:
+        end = line.find(b",", start + _LONG_LIST_BYTES, stop)
+        end = stop if end < 0 else end
+        piece = b'{"piece": [' + line[start:end] + b"]}"
+        parsed = _read_lines(piece, {"piece": pa.list_(pa.int64())})["piece"].chunk(0).values
+        numbers[filled : filled + len(parsed)] = parsed
+        filled, start = filled + len(parsed), end + 1
+    if filled < len(numbers):
+        raise pa.ArrowInvalid("a comma without a number")
+    array = pa.LargeListArray.from_arrays([0, filled], pa.array(numbers))
+    return line[:first] + b"0" + line[stop:], (found[1].decode(), array)
 
 
 def _with_texts(arrow_type: Any) -> Any:

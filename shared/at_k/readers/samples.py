@@ -77,7 +77,7 @@ def compute_predictions(cells: SampleCells, chosen: Mapping[str, Any]) -> Any:
 
 def _are_lists_as_text(cells: Sequence[Any], table: Table, title: str) -> bool:
     """Whether the cells are lists of samples that are written as text."""
-    if not all(isinstance(cell, str) for cell in cells):
+    if has_lists(cells) or not all(isinstance(cell, str) for cell in cells):
         return False
     lists = [parse_list(cell) for cell in cells]
     if not any(lists) and not all(cell.startswith("[") for cell in cells):

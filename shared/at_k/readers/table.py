@@ -24,6 +24,14 @@ class ArrowColumn(Sequence[Any]):
     def __init__(self, array: Any):
         self.array = array
 
+    @property
+    def depth(self) -> int:
+        """How deep lists are nested: 0 for single entries, 1 for lists of them."""
+        entry_type, depth = self.array.type, 0
+        while "list" in str(entry_type).partition("<")[0]:
+            entry_type, depth = entry_type.value_type, depth + 1
+        return depth
+
     def __len__(self) -> int:
         return len(self.array)
 
