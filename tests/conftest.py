@@ -1,13 +1,13 @@
 """Fixtures of all tests, which use a temporary Hugging Face home and no network.
 
-There are two exceptions: tests/releases.py downloads published wheels from the package index, and
-the tests of the Spaces install the requirements of the bundles from it.
+There is one exception: tests/releases.py downloads published wheels from the package index.
 """
 
 import os
 import re
 import shutil
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 # evaluate and datasets read these once, when they are imported.
@@ -38,15 +38,17 @@ def scope_of(nodeid: str) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spread the Spaces evenly among the files, beginning with a Space.
+    """Spread the Spaces among the first half of the files, and begin both with the longest.
 
-    The first Space installs what all of them need, while another process tests files.
+    These are the Space with the most tests, and the last files in alphabetical order. So all
+    processes end at about the same time.
     """
-    scopes = list(dict.fromkeys(scope_of(item.nodeid) for item in items))
-    order: dict[str, tuple[float, bool]] = {}
-    for group in ([s for s in scopes if "/" not in s], [s for s in scopes if "/" in s]):
-        order |= {scope: (place / len(group), "/" in scope) for place, scope in enumerate(group)}
-    items.sort(key=lambda item: order[scope_of(item.nodeid)])
+    numbers = Counter(scope_of(item.nodeid) for item in items)
+    spaces = sorted((s for s in numbers if "/" not in s), key=lambda s: -numbers[s])
+    files = [scope for scope in reversed(numbers) if "/" in scope]
+    places = {scope: place / len(files) for place, scope in enumerate(files)}
+    places |= {scope: place / (2 * len(spaces)) for place, scope in enumerate(spaces)}
+    items.sort(key=lambda item: places[scope_of(item.nodeid)])
 
 
 @pytest.hookimpl(optionalhook=True)

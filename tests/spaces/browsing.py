@@ -15,6 +15,7 @@ LIMIT = 180  # seconds until a page shows what a test waits for: the machine may
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 TABLET = {"width": 1024, "height": 768}
 CHART = ".chart svg.marks"
+EMPTY = "about:blank"
 COMPLETE = "#details[aria-busy=false]"  # all of the result is of one answer, and is drawn
 
 
@@ -22,14 +23,10 @@ COMPLETE = "#details[aria-busy=false]"  # all of the result is of one answer, an
 def opened(browser, space, viewport=DESKTOP, scheme="light", query=""):
     """Open the page of a Space. It must raise no error and send no request to another host.
 
-    All pages share a context, and with it the files and the compiled scripts of the server.
+    The tests of a process use one tab after each other, which halves the time to open a page: the
+    browser keeps the files of the server and their compiled scripts.
     """
     problems = []
-    context = browser.contexts[0] if browser.contexts else browser.new_context()
-    page = context.new_page()
-    page.set_default_timeout(1000 * LIMIT)
-    page.set_viewport_size(viewport)
-    page.emulate_media(color_scheme=scheme)
 
     def check_request(request):
         if not request.url.startswith((space.url, "data:", "blob:")):
@@ -39,16 +36,45 @@ def opened(browser, space, viewport=DESKTOP, scheme="light", query=""):
         if message.type == "error":
             problems.append(message.text)
 
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("console", check_message)
-    page.on("request", check_request)
-    page.goto(f"{space.url}{query}")
-    page.wait_for_selector(COMPLETE)
+    def check_error(error):
+        problems.append(str(error))
+
+    checks = {"pageerror": check_error, "console": check_message, "request": check_request}
+    page = unused_tab(browser)
+    page.set_viewport_size(viewport)
+    page.emulate_media(color_scheme=scheme)
+    for event, check in checks.items():
+        page.on(event, check)
     try:
+        page.goto(f"{space.url}{query}")
+        page.wait_for_selector(COMPLETE)
         yield page
-    finally:
+    except BaseException:
         page.close()
+        raise
+    # A page that is left ends its requests, which can be an error.
+    for event, check in checks.items():
+        page.remove_listener(event, check)
+    leave(page)
     assert not problems, problems
+
+
+def unused_tab(browser):
+    """Return an empty tab. All tabs share a context, and with it the files of the server."""
+    context = browser.contexts[0] if browser.contexts else browser.new_context()
+    for page in context.pages:
+        if page.url == EMPTY:
+            return page
+    page = context.new_page()
+    page.set_default_timeout(1000 * LIMIT)
+    return page
+
+
+def leave(page):
+    """Leave a page, so that the tab can be used again."""
+    page.unroute_all()
+    page.mouse.move(0, 0)
+    page.goto(EMPTY)
 
 
 def screenshot_file(name):

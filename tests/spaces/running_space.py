@@ -13,11 +13,6 @@ from pathlib import Path
 from conftest import ROOT
 
 NAMES = sorted(path.parent.name for path in (ROOT / "spaces").glob("*/app.py"))
-# What a program needs to find Python, a package index, and its certificates. Other variables could
-# lead to this repository, or to the Hub.
-KEPT_VARIABLES = (
-    *("PATH", "LANG", "PIP_CONFIG_FILE", "PIP_INDEX_URL", "PIP_CERT", "SSL_CERT_FILE"),
-)
 
 
 @dataclass
@@ -45,18 +40,13 @@ def bundle(name: str, target: Path) -> None:
     subprocess.run(command, check=True, timeout=60)
 
 
-def clean_environment() -> dict[str, str]:
-    return {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-
-
 @contextlib.contextmanager
-def start(name: str, python: str, compiled: Path, folder: Path):
+def start(name: str, python: str, folder: Path):
     """Bundle and start a Space. When it ends, it must have written to its temporary folder only.
 
     Args:
         name: the name of the metric.
         python: the Python that runs it.
-        compiled: the folder for compiled modules, which later Spaces use again.
         folder: an empty folder.
     """
     target, home, temporary, log = (folder / part for part in (name, "home", "tmp", "log"))
@@ -64,14 +54,14 @@ def start(name: str, python: str, compiled: Path, folder: Path):
     home.mkdir()
     temporary.mkdir()
     port = free_port()
-    environment = clean_environment() | {
+    environment = {
+        "PATH": os.environ["PATH"],
         "HOME": str(home),
         "TMPDIR": str(temporary),
         "GRADIO_SERVER_PORT": str(port),
-        "PYTHONPYCACHEPREFIX": str(compiled),
     }
     url = f"http://127.0.0.1:{port}"
-    before = sorted(target.rglob("*"))
+    before = files_in(target)
     with log.open("w") as output:
         process = subprocess.Popen(
             [python, "app.py"], cwd=target, env=environment, stdout=output, stderr=output
@@ -83,9 +73,14 @@ def start(name: str, python: str, compiled: Path, folder: Path):
             process.terminate()
             process.wait(30)
     assert not list(temporary.iterdir()), "the Space left temporary files"
-    assert sorted(target.rglob("*")) == before, "the Space wrote into its own folder"
+    assert files_in(target) == before, "the Space wrote into its own folder"
     assert not [path for path in home.rglob("*") if path.is_file()], "the Space wrote into the home"
     assert "Traceback" not in log.read_text()
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Return all files except compiled modules, which are there after each import."""
+    return sorted(path for path in folder.rglob("*") if "__pycache__" not in path.parts)
 
 
 def wait_until_it_answers(url: str, process: subprocess.Popen, log: Path) -> None:

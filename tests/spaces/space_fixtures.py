@@ -7,52 +7,39 @@ module name as tests/conftest.py.
 import os
 import shutil
 import subprocess
-import sys
 import venv
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
+from linked_packages import link_requirements
 from playwright.sync_api import sync_playwright
-from running_space import NAMES, bundle, clean_environment, start
+from running_space import NAMES, bundle, start
 
 
 @pytest.fixture(scope="session")
 def clean_python(tmp_path_factory):
-    """The Python of a virtual environment with the requirements of the Spaces, and nothing else.
+    """The Python of a virtual environment with what the Spaces require, and nothing else.
 
-    All processes of a parallel run share the environment: the first one installs it.
+    The packages are links to those of the environment of the tests: an installation would take
+    longer than all tests of a Space.
     """
-    own = tmp_path_factory.getbasetemp()
-    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "clean"
-    with FileLock(f"{folder}.lock"):
-        if not (folder / "installed").exists():
-            install_requirements(folder)
-            (folder / "installed").touch()
-    return str(folder / "env" / "bin" / "python")
-
-
-def install_requirements(folder):
-    python = str(folder / "env" / "bin" / "python")
+    folder = tmp_path_factory.mktemp("clean")
     venv.create(folder / "env")
     requirements = []
     for name in NAMES:
         bundle(name, folder / name)
-        requirements += ["-r", str(folder / name / "requirements.txt")]
-    # The pip of this environment installs, and modules are compiled when they are first imported.
-    # This halves the time of the installation.
-    pip = [sys.executable, "-m", "pip", "--python", python, "install"]
-    options = ["-q", "--disable-pip-version-check", "--no-compile"]
-    subprocess.run(
-        [*pip, *options, *requirements], check=True, timeout=900, env=clean_environment()
-    )
+        requirements += (folder / name / "requirements.txt").read_text().split()
+    python = folder / "env" / "bin" / "python"
+    code = "import sysconfig; print(sysconfig.get_path('platlib'))"
+    packages = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+    link_requirements(requirements, Path(packages.stdout.strip()))
+    return str(python)
 
 
 @pytest.fixture(scope="session", params=NAMES)
 def space(request, clean_python, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
-    compiled = Path(clean_python).parents[2] / "compiled"
-    with start(request.param, clean_python, compiled, folder) as running:
+    with start(request.param, clean_python, folder) as running:
         yield running
 
 
