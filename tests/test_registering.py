@@ -3,12 +3,13 @@
 import os
 import shutil
 import threading
+import time
 from pathlib import Path
 
 import at_k
 import evaluate
 import pytest
-from at_k.loading import register, unregister
+from at_k.loading import _cached_downloads, _remove, register, unregister
 from conftest import ROOT
 from evaluate.loading import files_to_hash
 
@@ -60,6 +61,29 @@ def test_registering_mends_what_an_interrupted_registration_left(registered):
     assert register()["gpassk"] == registered
     assert not nothing_in_it.exists()
     assert evaluate.load("gpassk").compute(**OUTCOMES) == {"pass@1": 0.5}
+
+
+def test_registering_removes_what_a_killed_process_left_an_hour_ago(registered):
+    (download, *_) = _cached_downloads("gpassk", "kernel.py")
+    old = [
+        registered.with_name(f"new-{'0' * 32}"),
+        download.with_name(f"{download.name}-{'0' * 32}"),
+    ]
+    new = [
+        registered.with_name(f"new-{'1' * 32}"),
+        download.with_name(f"{download.name}-{'1' * 32}"),
+    ]
+    for folder, file in (old, new):
+        folder.mkdir()
+        (folder / "kernel.py").write_text("half a fi")
+        file.write_text("half a fi")
+    for path in old:
+        os.utime(path, (time.time() - 4000,) * 2)
+    register()
+    assert [path.exists() for path in (*old, *new)] == [False, False, True, True]
+    assert evaluate.load("gpassk").compute(**OUTCOMES) == {"pass@1": 0.5}
+    for path in new:
+        _remove(path)
 
 
 def test_a_metric_can_be_read_while_it_is_registered(registered):

@@ -6,6 +6,7 @@ import filecmp
 import hashlib
 import os
 import shutil
+import time
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ from .checks import short
 
 if TYPE_CHECKING:
     import evaluate
+
+_SECONDS_OF_REGISTERING = 3600  # which no process needs
 
 
 def metric_folders() -> dict[str, Path]:
@@ -105,7 +108,8 @@ def register() -> dict[str, Path]:
     the one that was written last is taken.
 
     All copies are written beside and then renamed, so that what was registered before can be loaded
-    until all of them are there, also if the disk is full.
+    until all of them are there, also if the disk is full. A process that is killed leaves its
+    copies beside, which a later one removes.
 
     Returns:
         The folder that was written for each metric, by the metric's name.
@@ -130,6 +134,8 @@ def register() -> dict[str, Path]:
     finally:
         for beside, _ in staged:
             _remove(beside)
+    for beside, target in staged:
+        _remove_abandoned(beside, target)
     for name, target in targets.items():
         for package in (target.parent.parent, target.parent):
             (package / "__init__.py").touch()
@@ -146,6 +152,22 @@ def _move(beside: Path, target: Path) -> None:
             os.replace(path, target / path.name)
     else:
         os.replace(beside, target)
+
+
+def _remove_abandoned(beside: Path, target: Path) -> None:
+    """Remove other copies beside a target, which a process that was killed has left.
+
+    Args:
+        beside: the name of such a copy, which ends with its 32 random digits.
+        target: what it is renamed to.
+    """
+    latest = time.time() - _SECONDS_OF_REGISTERING
+    for path in target.parent.glob(beside.name[:-32] + "?" * 32):
+        try:
+            if path.stat().st_mtime < latest:
+                _remove(path)
+        except FileNotFoundError:  # another process has removed it
+            continue
 
 
 def _remove(path: Path) -> None:
