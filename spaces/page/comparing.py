@@ -87,6 +87,7 @@ def compare_samples(
     check_same_questions(parsed)
     sizes = [run.outcomes.n for run in runs]
     given: dict[str, Any] = {} if checker == "exact_match" else {"check_correct_fn": checker}
+    checked = checker if all("references" in run for run in samples.values()) else None
     usual: dict[str, Any] = {"k": None, "interval": None, "clusters": None}
     if len(runs) == 2:
         compared = [compare_runs(runs, **{**usual, **measure}) for measure in measures]
@@ -94,7 +95,7 @@ def compare_samples(
         scores = [comparison_of_two(each) for each in compared]
         key = found.keys[measure.ks.index(k) if k is not None else 0]
         sentence = sentence_of_two(
-            scores[0], list(samples), sizes, measure.interval, measure.confidence, key
+            scores[0], list(samples), sizes, measure.interval, measure.confidence, key, checked
         )
         given |= measures[0]
         return Comparison(sentence, measure.interval, key, scores, None, given)
@@ -103,5 +104,5 @@ def compare_samples(
     board = leaderboard_of(found)
     given |= measures[0]
     given |= only
-    sentence = sentence_of_many(board, sizes)
+    sentence = sentence_of_many(board, sizes, checked)
     return Comparison(sentence, found.measure.interval, found.keys[0], [], board, given)

@@ -32,7 +32,7 @@ def sentence_per_run(runs: Sequence[Run], clauses: Sequence[str]) -> str:
     return " ".join(f"{run.label}: {clause}." for run, clause in zip(runs, clauses, strict=True))
 
 
-_SAME_QUESTIONS = "{level} range if the same questions were sampled again"
+_SAME_QUESTIONS = "{level} range for the same questions, sampled again"
 _MEANINGS = {
     "posterior": _SAME_QUESTIONS,
     "sampling": _SAME_QUESTIONS,

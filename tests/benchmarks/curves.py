@@ -18,7 +18,7 @@ RUNS = {"T = 0.2": "smollm2_cool.jsonl", "T = 0.8": "smollm2_warm.jsonl"}
 
 
 def curves() -> Figure:
-    """Return the chart, with limits for the same questions sampled again."""
+    """Return the chart, with limits for the same questions, sampled again."""
     gpassk = at_k.load("gpassk")
     results = {
         name: gpassk.compute(

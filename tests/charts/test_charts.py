@@ -93,7 +93,7 @@ def test_simultaneous_bands_are_shown_beside_the_limits_at_each_k():
     assert scores_by_key(rows_of(chart), "band_hi") == {"max@2": 5.0, "max@4": 7.0}
     assert caption_of(chart) == (
         "Bands: 95 % confidence limits at each k (dark) and simultaneous 95 % band over all k "
-        "(pale), other questions like these."
+        "(pale) for other questions like these."
     )
 
 
@@ -207,7 +207,7 @@ def test_the_forest_has_the_scores_ranks_and_letters_of_the_leaderboard():
     assert {(row["rank_lo"], row["rank_hi"]) for row in board["runs"]} >= {(1, 1), (2, 3)}
     assert {"1", "2\u20133"} <= set(texts)
     assert caption_of(chart) == (
-        "Bars: 95 % confidence limits, the same questions sampled again. Ranks and letters: "
+        "Bars: 95 % confidence limits for the same questions, sampled again. Ranks and letters: "
         "simultaneous 95 % limits of all differences; runs that share a letter cannot be told "
         "apart. 12 questions, 9 samples each, checked with numeric."
     )
@@ -223,14 +223,17 @@ def test_a_band_has_a_gap_where_a_score_has_no_limits():
 def test_the_caption_names_n_the_checker_the_confidence_and_what_the_band_answers(result):
     details: dict[str, Any] = {"questions": 12, "n": 9, "checker": "numeric", "confidence": 0.9}
     assert caption_of(charts.by_k(result, "pass@k", **details)) == (
-        "Bands: 90 % confidence limits, the same questions sampled again. 12 questions, 9 samples "
-        "each, checked with numeric."
+        "Bands: 90 % confidence limits for the same questions, sampled again. 12 questions, 9 "
+        "samples each, checked with numeric."
     )
     named = {key: value for key, value in result.items() if not key.endswith("_interval")}
     text = caption_of(charts.by_group(named, "pass@8", interval="questions", n="5 to 9"))
     assert text == (
-        "Bars: confidence limits, other questions like these. 5 to 9 samples per question."
+        "Bars: confidence limits for other questions like these. 5 to 9 samples per question."
     )
+    with pytest.raises(ValueError, match="interval is 'questions', but the limits in the results"):
+        charts.by_k(result, "pass@k", interval="questions")
+    assert caption_of(charts.by_k(named, "pass@k")) == "Bands: confidence limits."
     assert caption_of(charts.by_question(result, "pass@1", n=9)) == "12 questions, 9 samples each."
     assert caption_of(charts.by_k(result, caption="Mine.", n=9)) == "Mine."
 

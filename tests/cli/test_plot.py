@@ -26,7 +26,7 @@ def test_a_chart_is_written_beside_the_scores(capsys, file, tmp_path):
     assert "pass@2" in json.loads(plain)
     text = text_of(tmp_path / "a.svg")
     assert "pass@k: at least 1 of k samples correct" in text
-    assert "Bands: 90 % confidence limits, the same questions sampled again." in text
+    assert "Bands: 90 % confidence limits for the same questions, sampled again." in text
     assert "2 questions, 3 to 4 samples each, checked with exact_match." in text
 
 
@@ -35,7 +35,7 @@ def test_a_chart_is_written_beside_the_scores(capsys, file, tmp_path):
     [
         ("gpassk", ("--k", "2"), "threshold τ"),
         ("gpassk", ("--k", "1,2", "--include", "pass@k", "--groups", "topic"), "all questions"),
-        ("bayes_at_n", ("--groups", "topic"), "the same questions sampled again"),
+        ("bayes_at_n", ("--groups", "topic"), "for the same questions, sampled again"),
         ("bayes_at_n", ("--return-per-question",), "from the hardest to the easiest"),
         ("max_at_k", ("--k", "1,2"), "max@k: best of k samples"),
     ],

@@ -36,7 +36,9 @@ def test_with_intervals_each_group_has_a_table(capsys, tmp_path):
     numbers = at_k.pass_hat_k_ci([[1, 0, 1, 1]], 2)
     row = "  ".join(["pass^2  0.5000", *(f"{x:.4f}" for x in numbers)])
     grouped = output_of(capsys, "gpassk", file, *flags, "--groups", "answer")
-    assert "\n\nb        score    mean      sd      lo      hi\n" in grouped
+    assert "\n\nb        score  center      sd      lo      hi\n" in grouped
+    sampling = output_of(capsys, "gpassk", file, *FLAGS, "--confidence", 0.95)
+    assert sampling.splitlines()[2].split() == ["score", "sd", "lo", "hi", "interval"]
     assert row in grouped
 
 
@@ -89,16 +91,19 @@ def test_the_reason_why_a_score_has_no_interval_is_below_the_table(capsys, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("metric", "flags"), [("cons_at_k", []), ("gpassk", ["--k", 1, "--include", "maj@k"])]
+    ("metric", "flags", "where"),
+    [
+        ("cons_at_k", [], ", in this table."),
+        ("gpassk", ["--k", 1, "--include", "maj@k"], " of cons_at_k."),
+    ],
 )
 def test_where_maj_at_k_is_shown_the_output_says_what_other_papers_call_so(
-    capsys, tmp_path, metric, flags
+    capsys, tmp_path, metric, flags, where
 ):
     file = write_json_lines(tmp_path / "s.jsonl", question_rows("samples", "answer"))
     printed = output_of(capsys, metric, file, *flags)
-    assert "The majority vote of most papers (maj@k, cons@64) is vote@k" in " ".join(
-        printed.split()
-    )
+    vote = f"The majority vote of most papers (maj@k, cons@64) is vote@k{where}"
+    assert vote in " ".join(printed.split())
     assert "most papers" not in output_of(capsys, "gpassk", file, "--k", 1)
 
 

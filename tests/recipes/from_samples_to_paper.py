@@ -23,7 +23,7 @@ options = {"check_correct_fn": "numeric", "k": [1, 2, 4, 8, 16], "confidence": 0
 scores = gpassk.compute(**first, **options, include=["pass@k", "pass^k"], interval="questions")
 print({key: round(scores[key], 3) for key in ("pass@1", "pass@1_lo", "pass@1_hi")})
 
-# %% The scores of both runs, with limits for the same questions sampled again
+# %% The scores of both runs, with limits for the same questions, sampled again
 results = {
     name: gpassk.compute(**run, **options, include=["pass@k", "pass^k"])
     for name, run in runs.items()

@@ -195,9 +195,9 @@ def test_the_table_and_the_charts_say_what_the_intervals_are_for(browser, space)
         before = scores(page)
         paste(page, many)
         before = wait_for_change(page, before, scores)
-        interval = "95 % range if the same questions were sampled again."
+        interval = "95 % range for the same questions, sampled again."
         assert interval in page.inner_text(".numbers + .caption")
-        wait_for_charts(page, "the same questions sampled again. 3 questions, 2 samples each.")
+        wait_for_charts(page, "the same questions, sampled again. 3 questions, 2 samples each.")
         paste(page, '{"outcomes": [1]}\n{"outcomes": [0]}\n{"outcomes": [1]}')
         wait_for_change(page, before, scores)
         interval = "95 % range for other questions like these."

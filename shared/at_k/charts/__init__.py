@@ -2,8 +2,9 @@
 
     pip install "evaluate-at-k[charts]"
 
-    results = {"before": metric.compute(..., confidence=0.95), "after": metric.compute(...)}
-    chart = at_k.charts.by_k(results, "pass@k", n=32, checker="numeric", confidence=0.95)
+    options = {"confidence": 0.95, "interval": "questions"}
+    results = {"before": metric.compute(..., **options), "after": metric.compute(..., **options)}
+    chart = at_k.charts.by_k(results, "pass@k", questions=94, n=32, checker="numeric", **options)
     chart.save("figure.pdf")
 
 by_k: scores against the number of samples k, of one or many runs.
@@ -19,17 +20,19 @@ shows itself in a notebook and has `save(file)` for SVG, PDF, PNG and HTML. The 
 network. A chart is 3.3 inches wide, the column of a paper, with text of 8 points; lines differ in
 color, dash pattern and marker, so that they can be told apart in print without color.
 
-The caption below a chart says what results do not say about themselves. All functions take it as
-keywords:
+The caption below a chart says what the limits are and what was scored. Results do not say it
+themselves, except for the method of `interval="auto"`, and a caption says only what is known. So
+pass what `compute` was called with. All functions take it as keywords:
 
 Args:
     questions: number of questions.
     n: number of samples of each question, or a text such as "30 to 32".
     checker: name of the checker.
     confidence: confidence of the limits in the results.
-    interval: interval method of the limits. It is needed only if the results do not name it. The
-        caption says which question the limits answer: "questions" is for other questions like
-        these, and all other methods are for the same questions sampled again.
+    interval: interval method of the limits, if it is not "auto", whose results name it: a
+        ValueError if they name another one. The caption says which question the limits answer:
+        "questions" is for other questions like these, and all other methods are for the same
+        questions, sampled again.
     caption: a text to show instead, or "" for none.
     width: width of the chart in inches.
 """

@@ -43,24 +43,33 @@ class ChartDetails:
         Args:
             rows: the rows of the scores.
             mark: what shows the limits: "Bands" or "Bars".
+
+        Raises:
+            ValueError: if the results name other intervals than the caller.
         """
         rows = [row for row in rows if "lo" in row]
         if not rows:
             return ""
+        named = sorted({row["interval"] for row in rows if "interval" in row} - {self.interval})
+        if named and self.interval not in (None, "auto"):
+            raise ValueError(
+                f"interval is {self.interval!r}, but the limits in the results are by the method "
+                f"{' and '.join(named)}: leave out interval."
+            )
         percent = "" if self.confidence is None else f"{100 * self.confidence:.6g} % "
         sentence = f"{mark}: {percent}confidence limits"
         if any("band_lo" in row for row in rows):
             sentence += f" at each k (dark) and simultaneous {percent}band over all k (pale)"
         scope = self._scope(rows)
-        return f"{sentence}, {scope}." if scope else f"{sentence}."
+        return f"{sentence} {scope}." if scope else f"{sentence}."
 
     def _scope(self, rows: Iterable[Row]) -> str:
         """Return the question that the limits answer, or "" if it is unknown."""
         methods = {row.get("interval", self.interval) for row in rows}
-        others = "other questions like these"
+        others = "for other questions like these"
         if methods == {"questions"}:
             return others
         if None in methods or "auto" in methods:
             return ""
-        also = f" (by the method questions: {others})" if "questions" in methods else ""
-        return f"the same questions sampled again{also}"
+        also = f" (by the method questions, {others})" if "questions" in methods else ""
+        return f"for the same questions, sampled again{also}"

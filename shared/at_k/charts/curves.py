@@ -42,6 +42,9 @@ def by_k(
     at even k a tie is not a majority, so a line through all k would be a zigzag. avg@N, the mean of
     the samples, is the same for all k: it is shown beside other metrics if it is requested.
 
+    The caption says what the bands are only if it is known: pass interval=, confidence=, n= and
+    questions=. Results name their interval method only for `interval="auto"`.
+
     Args:
         results: what `compute` returns, or a dict of several, {name: result}.
         metric: the metrics that are shown, such as "pass@k" or ["pass@k", "pass^k"]. "G-Pass@k"
@@ -51,12 +54,14 @@ def by_k(
 
     Raises:
         TypeError: if results are not a dict.
-        ValueError: if no score is for several k, the metric is not among the results, or highlight
-            is not among the k that are shown.
+        ValueError: if no score is for several k, the metric is not among the results, highlight is
+            not among the k that are shown, or the results name another interval.
 
     Examples:
-        >>> result = {"pass@1": 0.25, "pass@2": 0.42, "pass@4": 0.61}
-        >>> chart = by_k(result, questions=30, n=16, checker="numeric")
+        >>> result = {"pass@1": 0.25, "pass@2": 0.42, "pass@1_lo": 0.12, "pass@1_hi": 0.4}
+        >>> result |= {"pass@2_lo": 0.2, "pass@2_hi": 0.6}
+        >>> options = {"confidence": 0.95, "interval": "questions"}  # as in compute
+        >>> chart = by_k(result, questions=30, n=16, checker="numeric", **options)
         >>> chart.save("curve.pdf")  # doctest: +SKIP
     """
     runs = runs_by_name(results)

@@ -113,13 +113,15 @@ def _compare_files(
         f"{_how_matched(inputs[0], questions, names[0])}"
         for name, file, questions in zip(names, files, inputs, strict=True)
     ]
+    details = [scored_details(each, check_correct_fn) for each in inputs]
+    checkers = {each["checker"] for each in details}
+    checker = checkers.pop() if len(checkers) == 1 else None
     if len(files) == 2:
-        output = _output_of_two(found, by_group, descriptions, names, p_values)
+        output = _output_of_two(found, by_group, descriptions, names, p_values, checker)
     else:
-        output = _output_of_many(found, by_group, descriptions, p_values)
+        output = _output_of_many(found, by_group, descriptions, p_values, checker)
     printed = output.printed(output_format)
     if plot is not None:
-        details = [scored_details(each, check_correct_fn) for each in inputs]
         with scores_before_errors(printed):
             plot_comparison(plot, found, details)
     return printed
@@ -131,6 +133,7 @@ def _output_of_two(
     inputs: Sequence[str],
     names: Sequence[str],
     p_values: bool,
+    checker: str | None,
 ) -> Output:
     scores = comparison_of_two(found, p_values)
     for label, each in by_group.items():
@@ -151,12 +154,17 @@ def _output_of_two(
             [run.outcomes.n for run in found.runs],
             measure.interval,
             measure.confidence,
+            checker=checker,
         ),
     )
 
 
 def _output_of_many(
-    found: Compared, by_group: dict[str, Compared], inputs: Sequence[str], p_values: bool
+    found: Compared,
+    by_group: dict[str, Compared],
+    inputs: Sequence[str],
+    p_values: bool,
+    checker: str | None,
 ) -> Output:
     board = leaderboard_of(found, p_values)
     if by_group:
@@ -171,7 +179,7 @@ def _output_of_many(
         partial(leaderboard_records, board),
         leaderboard_notes(board),
         leaderboard_notes(board, for_paper=True),
-        sentence_of_many(board, [run.outcomes.n for run in found.runs]),
+        sentence_of_many(board, [run.outcomes.n for run in found.runs], checker),
     )
 
 

@@ -10,8 +10,8 @@ from .paper_tables import P_VALUES, p_value
 from .tables import group_heading
 
 INTERVAL_SCOPE = {
-    "sampling": "if the same questions were sampled again",
-    "posterior": "if the same questions were sampled again",
+    "sampling": "for the same questions, sampled again",
+    "posterior": "for the same questions, sampled again",
     "questions": "for other questions like these",
 }
 INTERVAL_NAME = {
@@ -91,30 +91,36 @@ def comparison_summary(
     limits, band = ("lo and hi", "band lo and band hi")
     if for_paper:
         limits, band = f"{percent} CI", f"{percent} band"
-    name, conclusion = f"{percent} {INTERVAL_NAME[interval]}", band_conclusion(scores, labels)
+    name, conclusion = f"{percent} {INTERVAL_NAME[interval]}", zero_in_band(scores, labels)
     if len(compared_keys(scores)) == 1:
         parts = [f"{limits}: {name} of the difference, {INTERVAL_SCOPE[interval]}."]
-        parts.append(f"By the interval, {conclusion}.")
+        parts.append(f"The interval {conclusion}.")
     else:
         parts = [f"{limits}: {name} of the difference at each k, {INTERVAL_SCOPE[interval]}."]
         parts.append(f"{band}: simultaneous {percent} confidence band over all k.")
-        parts.append(f"By the band, {conclusion}.")
+        parts.append(f"The band {conclusion}.")
     if any(key.endswith("_p") for key in scores):
         parts.append(P_VALUES)
     return " ".join(parts)
 
 
-def band_conclusion(scores: Mapping[str, float], labels: Sequence[str]) -> str:
-    """Return the k at which the band excludes 0, as a clause."""
-    runs = []
-    keys_by_sign = itertools.groupby(compared_keys(scores), lambda key: _band_sign(scores, key))
-    for sign, group in keys_by_sign:
+def zero_in_band(scores: Mapping[str, float], labels: Sequence[str]) -> str:
+    """Return where the band excludes 0, and which run is higher there: what follows "The band"."""
+    compared = compared_keys(scores)
+    found = []
+    for sign, group in itertools.groupby(compared, lambda key: _band_sign(scores, key)):
         keys = list(group)
-        where = f"at {keys[0]}" if len(keys) == 1 else f"from {keys[0]} to {keys[-1]}"
         if sign != 0:
             label = labels[1] if sign > 0 else labels[0]
-            runs.append(f"{label} is higher {where}")
-    return " and ".join(runs) or "neither is certainly higher"
+            if len(compared) == 1:
+                return f"excludes 0: {label} has the higher {keys[0]}"
+            where = f"at {keys[0]}" if len(keys) == 1 else f"from {keys[0]} to {keys[-1]}"
+            found.append(f"{where}, where {label} is higher")
+    if found:
+        return f"excludes 0 {', and '.join(found)}"
+    if len(compared) == 1:
+        return f"contains 0, so the data do not show which run has the higher {compared[0]}"
+    return "contains 0 at all k, so the data do not show which run is higher"
 
 
 def _band_sign(scores: Mapping[str, float], key: str) -> int:

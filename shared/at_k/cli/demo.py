@@ -17,7 +17,7 @@ _TABLE = {
     "at least 1 of k correct": ["pass@1", "pass@2", "pass@4", "pass@8", "pass@16", "pass@32"],
     "at least half correct": ["G-Pass@4_0.5", "G-Pass@8_0.5", "G-Pass@16_0.5", "G-Pass@32_0.5"],
     "all k correct": ["pass^2", "pass^4", "pass^8", "pass^16", "pass^32"],
-    "average of half to all": ["mG-Pass@4", "mG-Pass@8", "mG-Pass@16", "mG-Pass@32"],
+    "mean over shares > 1/2": ["mG-Pass@4", "mG-Pass@8", "mG-Pass@16", "mG-Pass@32"],
 }
 
 
@@ -32,7 +32,7 @@ def demo() -> str:
             table.append([f"  {key}", f"{low[key]:.3f}", f"{high[key]:.3f}", f"{difference:+.3f}"])
     first_k = next(k for k in _K_VALUES if high[f"pass@{k}"] > low[f"pass@{k}"])
     summary = (
-        f"T = 0.2 is more consistent: all of 4 samples are correct for {_percent(low['pass^4'])} "
+        f"T = 0.2 is more consistent: all 4 samples are correct for {_percent(low['pass^4'])} "
         f"of the questions, against {_percent(high['pass^4'])} at T = 0.8. "
         f"T = 0.8 has the higher pass@k at large k: at least 1 of 32 samples is correct for "
         f"{_percent(high['pass@32'])} of the questions, against {_percent(low['pass@32'])} at "

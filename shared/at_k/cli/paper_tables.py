@@ -52,7 +52,10 @@ def band_heading(confidence: float) -> str:
     return f"{100 * confidence:g} % band"
 
 
-P_VALUES = "p: by inversion of the interval (the miscoverage at which it just excludes 0)."
+P_VALUES = (
+    "p: two-sided p-value of no difference, the smallest alpha at which the interval with the "
+    "confidence 1 - alpha excludes 0."
+)
 
 
 def p_value(p: float) -> str:

@@ -97,13 +97,15 @@ def _score_files(
         paper_notes(scores, parameters.get("interval"), confidence),
     ).printed(output_format)
     if plot is not None:
+        # The posterior is the default of the metrics whose scores do not name their intervals.
+        is_named = any(key.endswith("_interval") for key in scores)
+        interval = None if is_named else parameters.get("interval") or "posterior"
         with scores_before_errors(output):
             plot_scores(
                 plot,
                 scores,
                 **scored_details(questions, checker),
                 confidence=confidence,
-                # Where the scores do not name their intervals, this is the default of the metric.
-                interval=parameters.get("interval") or "posterior",
+                interval=interval,
             )
     return output

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .comparison_tables import INTERVAL_NAME, INTERVAL_SCOPE, band_conclusion, compared_keys
+from .comparison_tables import INTERVAL_NAME, INTERVAL_SCOPE, compared_keys, zero_in_band
 from .formats import number_of
 from .paper_tables import Scale, keys_of_board, scale_of_many, scale_of_two
 
@@ -21,6 +21,7 @@ def sentence_of_two(
     interval: str,
     confidence: float,
     key: str | None = None,
+    checker: str | None = None,
 ) -> str:
     """Return the difference at one k, and at which k the band excludes 0.
 
@@ -31,6 +32,7 @@ def sentence_of_two(
         interval: the method of the intervals.
         confidence: of the intervals.
         key: of the difference. Default: that at the largest k.
+        checker: the name of the checker, or None if the samples were graded before.
     """
     keys = compared_keys(scores)
     key, scale = key or keys[-1], scale_of_two(scores, keys)
@@ -42,19 +44,21 @@ def sentence_of_two(
         limits = [-limit for limit in limits[::-1]]
     unit = " percentage points" if scale.percent else ""
     sentence = (
-        f"On {_questions(sizes)}, {best} has {_article(key)} of {values[0]} and {other} one of "
-        f"{values[1]}: a difference of {scale.number(abs(scores[key]))}{unit} "
+        f"On {_questions(sizes, checker)}, {key} is {values[0]} for {best} and {values[1]} for "
+        f"{other}, a difference of {scale.number(abs(scores[key]))}{unit} "
         f"({_interval(scale, limits, interval, confidence)})."
     )
     if len(keys) == 1:
         return sentence
     return (
-        f"{sentence} By a simultaneous {100 * confidence:g} % confidence band over all "
-        f"{len(keys)} values of k, {band_conclusion(scores, names)}."
+        f"{sentence} The simultaneous {100 * confidence:g} % confidence band over all "
+        f"{len(keys)} values of k {zero_in_band(scores, names)}."
     )
 
 
-def sentence_of_many(board: Mapping[str, Any], sizes: Sequence[np.ndarray]) -> str:
+def sentence_of_many(
+    board: Mapping[str, Any], sizes: Sequence[np.ndarray], checker: str | None = None
+) -> str:
     """Return the highest score, and which runs it differs from."""
     key = keys_of_board(board)[-1]
     rows = [row for row in board["runs"] if row["key"] == key]
@@ -63,34 +67,32 @@ def sentence_of_many(board: Mapping[str, Any], sizes: Sequence[np.ndarray]) -> s
     pairs = [pair for pair in board["pairs"] if pair["key"] == key]
     behind = [pair["b"] for pair in pairs if pair["a"] == best["run"] and pair["band_lo"] > 0]
     equal = [row["run"] for row in rows[1:] if row["run"] not in behind]
-    number, ks = len(board["pairs"]), len({pair["key"] for pair in board["pairs"]})
-    over = f"{number} pairwise differences" + (f" at {ks} values of k" if ks > 1 else "")
+    ks = len({pair["key"] for pair in board["pairs"]})
+    over = f"{len(pairs)} pairwise differences" + (f" at each of {ks} values of k" * (ks > 1))
     found = f"{best['run']} has the highest {key}, {_with_unit(scale, best['score'])}"
     text = (
-        f"Of {len(rows)} runs on {_questions(sizes)}, {found} "
+        f"Of {len(rows)} runs on {_questions(sizes, checker)}, {found} "
         f"({_interval(scale, limits, board['interval'], confidence)}). "
-        f"By simultaneous {100 * confidence:g} % confidence intervals of all {over}, it "
+        f"By simultaneous {100 * confidence:g} % confidence intervals of all {over}, the {key} of "
+        f"{best['run']} "
     )
     if not behind:
-        return f"{text}cannot be told apart from any other run."
+        return f"{text}cannot be told apart from that of any other run."
     text += f"is higher than that of {_listed(behind, len(rows) - 1)}"
     if not equal:
         return f"{text}."
-    return f"{text}, and cannot be told apart from that of {_listed(equal, len(rows) - 1)}."
+    return f"{text} and cannot be told apart from that of {_listed(equal, len(rows) - 1)}."
 
 
-def _questions(sizes: Sequence[np.ndarray]) -> str:
-    """The numbers of questions and samples."""
+def _questions(sizes: Sequence[np.ndarray], checker: str | None) -> str:
+    """The numbers of questions and samples, and the checker."""
     ranges = dict.fromkeys((int(n.min()), int(n.max())) for n in sizes)
     if len(ranges) > 2:
         ranges = {(min(low for low, _ in ranges), max(high for _, high in ranges)): None}
     number = " and ".join(f"{low}" if low == high else f"{low} to {high}" for low, high in ranges)
     samples = "1 sample" if number == "1" else f"{number} samples"
-    return f"{number_of(len(sizes[0]), 'question')} with {samples} each"
-
-
-def _article(key: str) -> str:
-    return f"an {key}" if key[0] in "aAF" else f"a {key}"
+    checked = f", checked with {checker}" if checker else ""
+    return f"{number_of(len(sizes[0]), 'question')} with {samples} each{checked}"
 
 
 def _with_unit(scale: Scale, value: float) -> str:

@@ -21,7 +21,7 @@ _SUFFIXES = {
     "_band_hi": "band hi",
     "_interval": "interval",
 }
-"""The columns of a table of intervals: the suffix of the keys, and the heading."""
+"""The columns of a table of scores: the suffix of the keys, and the heading."""
 
 
 def describe_input(questions: Questions, checker: str | Callable[..., Any]) -> str:
@@ -165,19 +165,26 @@ def score_notes(
         notes.append(f"{band} that cover each score at all k together.")
     notes += [f"{name.replace('none', 'No interval', 1)}." for name in sorted(names - methods)]
     if any(key.rpartition("/")[2].startswith("maj@") for key in scores):
+        is_here = any(key.rpartition("/")[2].startswith("vote@") for key in scores)
         notes.append(
-            "maj@k: more than half of k samples are correct. The majority vote of most papers "
-            "(maj@k, cons@64) is vote@k of cons_at_k."
+            f"maj@k: more than half of k samples are correct. The majority vote of most papers "
+            f"(maj@k, cons@64) is vote@k{', in this table' if is_here else ' of cons_at_k'}."
         )
     return notes
 
 
 def _interval_table(values: dict[str, Any], rows: list[str], prefix: str, heading: str) -> Cells:
-    """Return a row for each score, with the columns of its interval that have values."""
+    """Return a row for each score, with the columns of its interval that have values.
+
+    The center of the intervals is left out if it is the score itself.
+    """
     suffixes = [
         suffix for suffix in _SUFFIXES if any(prefix + row + suffix in values for row in rows)
     ]
-    head = [heading, *(_SUFFIXES[suffix] for suffix in suffixes)]
+    if all(values.get(f"{prefix}{row}_mu", score := values[prefix + row]) == score for row in rows):
+        suffixes = [suffix for suffix in suffixes if suffix != "_mu"]
+    headings = _SUFFIXES | {"_mu": "center"}
+    head = [heading, *(headings[suffix] for suffix in suffixes)]
     lines = [
         [row, *(_cell(values.get(prefix + row + suffix)) for suffix in suffixes)] for row in rows
     ]

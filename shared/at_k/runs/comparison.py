@@ -35,9 +35,9 @@ def compare(
         k: number of samples that are drawn, or a list. Default: each k up to the smallest number of
             samples of a question; for vote@k the powers of 2, and this number. avg@N, bayes@N and
             score_agg have no k.
-        interval: "sampling", for the same questions sampled again; or "questions", for other
+        interval: "sampling", for the same questions, sampled again; or "questions", for other
             questions like these, paired. score_agg has "questions" only, and bayes@N has
-            "posterior" only, for the same questions sampled again. Default: "sampling" where it
+            "posterior" only, for the same questions, sampled again. Default: "sampling" where it
             applies.
         confidence: probability of the interval at each k, and of the simultaneous band over all k.
         tau: share of correct samples that G-Pass@k requires, from 0 to 1.
