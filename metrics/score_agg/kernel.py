@@ -1365,8 +1365,9 @@ def check_in_workers(
     """
     from tqdm.auto import tqdm
 
-    hidden = _are_progress_bars_hidden()
-    with tqdm(total=len(pairs), desc="Checking", unit=" pairs", delay=1, disable=hidden) as bar:
+    # Otherwise the environment variable TQDM_DISABLE decides.
+    hidden = {"disable": True} if _are_progress_bars_hidden() else {}
+    with tqdm(total=len(pairs), desc="Checking", unit=" pairs", delay=1, **hidden) as bar:
         for start, results in _results_by_batch(
             check, pairs, batch_size, num_proc, executor, timeout
         ):
@@ -2313,9 +2314,7 @@ def math_verify(prediction: Any, reference: Any) -> int:
     references = [str(each) for each in (reference if isinstance(reference, list) else [reference])]
     if text in (each.strip() for each in references):
         return 1
-    answers, timed_out = _call_math_verify(
-        library.parse, _as_math(text), parsing_timeout=_time_limit()
-    )
+    answers, timed_out = _parse_math(text)
     for each in references:
         for expected, answer in itertools.product(_parse_reference(each), answers or []):
             equal, late = _call_math_verify(
@@ -2344,18 +2343,22 @@ def _call_math_verify(
         return None, False
 
 
-@lru_cache(maxsize=4096, typed=True)  # as text, 1 differs from True
+# To read an answer takes most of the time of a check. Votes need the answers again.
+@lru_cache(maxsize=1 << 13)
+def _parse_math(text: str) -> tuple[list[Any] | None, bool]:
+    """Return the answers that math-verify finds in a text, and whether it ran out of time."""
+    parse = math_verify_library().parse
+    return _call_math_verify(parse, _as_math(text), parsing_timeout=_time_limit())
+
+
 def _math_answer(text: Any) -> str | None:
     """Return the answer that math-verify finds in a text, in a normal form, or None."""
-    library, seconds = math_verify_library(), _time_limit()
-    found = library.parse(_as_math(str(text).strip()), parsing_timeout=seconds)
+    found, _ = _parse_math(str(text).strip())
     return str(found[0]) if found else None
 
 
-@lru_cache(maxsize=4096)
 def _parse_reference(reference: str) -> list[Any]:
-    library = math_verify_library()
-    return library.parse(_as_math(reference.strip()), parsing_timeout=_time_limit())
+    return _parse_math(reference.strip())[0] or []
 
 
 def _as_math(text: str) -> str:

@@ -1,7 +1,7 @@
 """The page that all Spaces share. Each app.py describes one metric and calls `interface.serve`.
 
-Importing the package sets the environment variables of the Hugging Face libraries, which read them
-once, when they are imported: they use no network. They and Gradio keep their files in a temporary
+Importing the package sets environment variables that libraries read once, when they are imported.
+The Hugging Face libraries use no network. They and Gradio keep their files in a temporary
 folder, which is removed when the server ends.
 """
 
@@ -27,4 +27,4 @@ if not os.environ.get("HF_HOME", "").startswith(tempfile.gettempdir()):
     _folder = tempfile.mkdtemp(prefix="space-")
     os.environ |= {"HF_HOME": _folder, "GRADIO_TEMP_DIR": os.path.join(_folder, "gradio")}
     atexit.register(shutil.rmtree, _folder, ignore_errors=True)
-os.environ |= {"HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1"}
+os.environ |= {"HF_HUB_OFFLINE": "1", "TQDM_DISABLE": "1"}

@@ -1,66 +1,17 @@
-"""Grade the samples of a request, and compare its runs."""
+"""Compare the runs of a request."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
 from typing import Any
 
 from at_k.cli.sentences import sentence_of_many, sentence_of_two
 from at_k.runs.compared import compare_runs, labels_of
 from at_k.runs.comparison import comparison_of_two
 from at_k.runs.leaderboard import leaderboard_of
-from at_k.runs.outcomes_of_runs import Run, check_same_questions, grade_runs, parse_run
+from at_k.runs.outcomes_of_runs import Run, check_same_questions, parse_run
 
-from .request import Comparison, Questions, Samples
-
-_TEXTS = ("question", "problem", "prompt", "instruction", "input", "query")
-"""Names of columns with the texts of questions, in lower case."""
-
-
-def grade_samples(
-    samples: Mapping[str, Samples], checker: str, executor: Executor | None, metric: str
-) -> list[Run]:
-    """Return the outcomes of each run.
-
-    Args:
-        samples: the samples of each run, by its label.
-        checker: the name of the checker.
-        executor: what checks samples, or None.
-        metric: the name of the score, whose labels stand for outcomes.
-
-    Raises:
-        ValueError: if a sample is neither checked nor an outcome, such as a label of a category.
-    """
-    labels = labels_of(metric)
-    parsed = [parse_run(label, run, labels) for label, run in samples.items()]
-    return grade_runs(parsed, checker, labels=labels, executor=executor)
-
-
-def questions_of(
-    samples: Mapping[str, Samples], identifiers: Mapping[str, Sequence[Any]], runs: Sequence[Run]
-) -> Questions:
-    """Return the questions, with the outcomes of those runs whose samples are not counts."""
-    first = next(iter(samples.values()))["predictions"]
-    total = len(first["n"]) if isinstance(first, dict) else len(first)
-    columns = {name: [str(entry) for entry in entries] for name, entries in identifiers.items()}
-    texts = next((columns[name] for name in _TEXTS if name in columns), [""] * total)
-    names = next(
-        (entries for name, entries in columns.items() if name not in _TEXTS),
-        [str(number) for number in range(1, total + 1)],
-    )
-    outcomes = {}
-    for run in runs:
-        if not isinstance(samples[run.name]["predictions"], dict):
-            scored = run.outcomes.scored
-            values = [
-                float(value) if scored is None or scored[place] else None
-                for place, value in enumerate(run.outcomes.values)
-            ]
-            ends = run.outcomes.sizes.cumsum().tolist()
-            starts = [0, *ends[:-1]]
-            outcomes[run.name] = [values[i:j] for i, j in zip(starts, ends, strict=True)]
-    return Questions(names, texts, outcomes)
+from .request import Comparison, Samples
 
 
 def compare_samples(

@@ -7,13 +7,6 @@ from pathlib import Path
 import at_k
 
 PAGE = Path(__file__).resolve().parent
-_BUNDLE, _CHECKOUT = PAGE.parent, PAGE.parents[1]
-
-
-def metric_script(name: str) -> Path:
-    """Return the path of the script of a metric."""
-    bundled = _BUNDLE / f"{name}.py"
-    return bundled if bundled.exists() else _CHECKOUT / "metrics" / name / f"{name}.py"
 
 
 def sample_file(name: str) -> Path:

@@ -10,14 +10,14 @@ from collections.abc import Callable
 import gradio as gr
 from starlette.middleware import Middleware
 
-from .body_limit import BodyLimit
 from .downloads import Downloads, result_dict
 from .events import connect_events
 from .figures import DESKTOP, draw
 from .files import PAGE
 from .layout import build_layout, table_with_headers
+from .refusals import Page, Refusals
 from .request import make_request
-from .scoring import score
+from .scoring import preload, score
 from .space import Options, Space
 from .view import make_view
 
@@ -28,7 +28,7 @@ def serve(space: Space) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # so that temporary folders are removed
     build_page(space).queue(max_size=200, default_concurrency_limit=64).launch(
         max_threads=80,
-        app_kwargs={"middleware": [Middleware(BodyLimit)]},
+        app_kwargs={"middleware": [Middleware(Refusals)]},
         theme=gr.themes.Default(
             primary_hue="blue",
             font=["ui-sans-serif", "system-ui", "sans-serif"],
@@ -47,11 +47,12 @@ def build_page(space: Space) -> gr.Blocks:
     options |= example.options
     table = table_with_headers(space, example)
     request = make_request(space, example.checker, options, table=table)
+    preload(space)
     answer = score(request)
     downloads = Downloads(space)
     view = make_view(space, request, answer, downloads)
     figures = [draw(chart, answer, DESKTOP) if chart else None for chart in view.charts]
-    with gr.Blocks(title=space.title, analytics_enabled=False, delete_cache=(600, 3600)) as blocks:
+    with Page(title=space.title, analytics_enabled=False, delete_cache=(600, 3600)) as blocks:
         layout = build_layout(space, request, answer, view, figures)
         connect_events(space, blocks, layout, downloads)
         gr.api(scores_endpoint(space), api_name="scores")
@@ -74,9 +75,10 @@ def scores_endpoint(space: Space) -> Callable[..., dict]:
         try:
             if not isinstance(samples, str):
                 raise ValueError("samples must be a text in JSON Lines, JSON or CSV.")
-            return result_dict(
-                space, score(make_request(space, judge, options or {}, text=samples))
-            )
+            if not isinstance(options, dict | None):
+                raise ValueError("options must be an object with the values of options by name.")
+            request = make_request(space, judge, options or {}, text=samples)
+            return result_dict(space, score(request))
         except ValueError as error:
             raise gr.Error(str(error), print_exception=False) from error
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,26 +19,29 @@ class Request:
     """What to score, and how. The samples are given as one of a table, a text, and files.
 
     Attributes:
-        metric: the name of the metric.
+        space: the page of the metric.
         checker: the name of the checker. It is used if the samples have references.
         options: the value of each control, by its name.
-        calls: returns the calls of `compute`, as in `Space`.
-        measures: returns the scores by which runs are compared, as in `Space`.
-        limited_options: the options that can be at most the number of samples per question.
         table: a list of rows. The first one has the headers.
         text: JSON Lines, JSON or CSV.
         files: the paths of uploaded files.
     """
 
-    metric: str
+    space: Space
     checker: str
     options: Options
-    calls: Callable[[Options, int], dict[str, Call]]
-    measures: Callable[[Options, int, bool], list[dict[str, Any]]]
-    limited_options: tuple[str, ...] = ()
     table: list[list[Any]] | None = None
     text: str = ""
     files: tuple[str, ...] = ()
+
+    @property
+    def limited_options(self) -> list[str]:
+        """The options that can be at most the number of samples per question."""
+        return [
+            control.name
+            for control in self.space.controls
+            if isinstance(control, Slider) and control.limited_by_samples
+        ]
 
     def fingerprint(self) -> str:
         """Return a text that is equal for requests with the same answer."""
@@ -146,9 +148,4 @@ def make_request(space: Space, checker: str, options: Options, **samples: Any) -
     values = {
         name: control.parse(options.get(name, control.value)) for name, control in controls.items()
     }
-    limited = tuple(
-        control.name
-        for control in space.controls
-        if isinstance(control, Slider) and control.limited_by_samples
-    )
-    return Request(space.metric, checker, values, space.calls, space.measures, limited, **samples)
+    return Request(space, checker, values, **samples)

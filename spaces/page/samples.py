@@ -23,6 +23,7 @@ from .pasted import (
 from .request import Request, Samples
 
 MAX_BYTES = 2 << 20
+TOO_LARGE = f"The limit for a file, and for a text, is {MAX_BYTES // 1_000_000} MB."
 MAX_QUESTIONS = 2_000
 MAX_SAMPLES_PER_QUESTION = 512
 MAX_SAMPLES = 100_000
@@ -50,7 +51,7 @@ def read_samples(
         ValueError: if the samples cannot be read, or are too many.
     """
     identifiers: Identifiers = {}
-    metric = request.metric
+    metric = request.space.metric
     if request.table is not None:
         samples = {"table": _read_table(request.table)}
     else:
@@ -223,7 +224,7 @@ def _copy_files(uploads: Sequence[str]) -> dict[str, str]:
         if file_type not in _FILE_TYPES:
             raise ValueError(f"The name of a file must end in one of {', '.join(_FILE_TYPES)}.")
         if upload.stat().st_size > MAX_BYTES:
-            raise ValueError(f"The limit for a file is {MAX_BYTES // 1_000_000} MB.")
+            raise ValueError(TOO_LARGE)
         label = re.sub(r"[^\w.=+-]+", "_", upload.stem).strip("._-")[:24] or "file"
         if label in names:
             label = f"{label}_{number}"
@@ -235,7 +236,7 @@ def _copy_files(uploads: Sequence[str]) -> dict[str, str]:
 def _write_text(text: str) -> str:
     """Write the text to a file in the current folder, and return the name of the file."""
     if len(text.encode(errors="replace")) > MAX_BYTES:
-        raise ValueError(f"The limit for a text is {MAX_BYTES // 1_000_000} MB.")
+        raise ValueError(TOO_LARGE)
     if not text.strip():
         raise ValueError("There is no text. Paste JSON Lines or CSV.")
     file_type = {"[": "json", "{": "jsonl"}.get(text.lstrip()[0], "csv")

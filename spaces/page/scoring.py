@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from .request import Answer, Progress, Request
+from .space import Space
 from .worker import OUT_OF_MEMORY, SECONDS, work
 
 _START_SECONDS = 120  # the first process waits until the fork server has imported the libraries
@@ -31,7 +32,14 @@ _SLOTS = {
 
 # The fork server imports the libraries once. Each process starts as a copy of it.
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload([work.__module__])
+
+
+def preload(space: Space) -> None:
+    """Let the fork server import the libraries that requests of a Space need."""
+    modules = [work.__module__]
+    if space.has_references:
+        modules.append(f"{__package__}.preloaded")
+    _context.set_forkserver_preload(modules)
 
 
 def score(request: Request) -> Answer:

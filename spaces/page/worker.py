@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import ctypes
-import inspect
 import logging
 import os
 import resource
 import signal
 import sys
 import tempfile
-import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
-import evaluate
+from at_k.checks import check_categories
+from at_k.cli.score_file import computation_of
+from at_k.computations.computation import Computation
+from at_k.computations.computation import Samples as MetricSamples
+from at_k.runs.compared import labels_of
 
-from .comparing import compare_samples, grade_samples, questions_of
-from .files import metric_script
+from .comparing import compare_samples
+from .grading import ReportingExecutor, grade_samples, questions_of, samples_for
+from .places import in_words
 from .request import Answer, Progress, Request
 from .samples import MAX_BYTES, read_samples, sample_counts
 from .space import Call, Run
@@ -36,7 +39,9 @@ OUT_OF_MEMORY = (
 )
 
 _logger = logging.getLogger(__name__)
-evaluate.disable_progress_bar()
+
+_ROLES = ("predictions", "references")
+"""The samples of a run. Its other columns are options of `compute`."""
 
 
 def work(request: Request, folder: str, connection: Connection) -> None:
@@ -62,7 +67,7 @@ def work(request: Request, folder: str, connection: Connection) -> None:
     try:
         reply = _score(request, connection.send)
     except (ValueError, TypeError, OverflowError) as error:
-        reply = _shortened(str(error))
+        reply = _shortened(_in_words(str(error), request))
     except RecursionError:
         reply = "The lists are nested too deeply."
     except MemoryError:
@@ -80,84 +85,60 @@ def _end_with_parent() -> None:
         ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
 
 
+def _in_words(message: str, request: Request) -> str:
+    """Return a message about samples in the words of the page."""
+    space = request.space
+    if request.table is None:
+        return in_words(message.removeprefix("text: "), space.row_noun, space.cell_noun)
+    rows = [number for number, row in enumerate(request.table) if number and any(row)]
+    return in_words(message.removeprefix("table: "), "row", space.cell_noun, rows)
+
+
 def _shortened(message: str) -> str:
     return message if len(message) < _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]}.."
 
 
-class CheckOnce:
-    """Runs a checker in this process, once for each pair in all calls of `compute`.
-
-    It is an executor with the method `map` only, like a pool of multiprocessing.
-
-    Args:
-        report: is called with the progress, at most twice a second.
-    """
-
-    def __init__(self, report: Callable[[Progress], None]):
-        self._report = report
-        self._results: dict[str, Any] = {}
-
-    def map(self, check: Callable, batches: Iterable) -> Iterator:
-        """Yield the results of each batch of pairs."""
-        batches = list(batches)
-        total, checked = sum(len(pairs) for _, pairs in batches), 0
-        started = reported = time.monotonic()
-        for start, pairs in batches:
-            results = []
-            for pair in pairs:
-                key = repr(pair)
-                if key not in self._results:
-                    _, (self._results[key],) = check((0, [pair]))
-                results.append(self._results[key])
-                checked += 1
-                now = time.monotonic()
-                if now - reported > 0.5:
-                    reported = now
-                    left = (now - started) / checked * (total - checked)
-                    self._report(Progress(checked, total, left))
-            yield start, results
-
-
 def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
-    metric = evaluate.load(str(metric_script(request.metric)))
-    samples, identifiers = read_samples(request, inspect.signature(metric._compute).parameters)
+    computation = computation_of(request.space.metric)
+    samples, identifiers = read_samples(request, computation.parameters)
     counts = {label: sample_counts(run) for label, run in samples.items()}
     smallest = max(1, min(min(run) for run in counts.values()))
     options = dict(request.options)
     for name in request.limited_options:
         options[name] = max(1, min(options[name], smallest))
-    calls = request.calls(options, smallest)
+    calls = request.space.calls(options, smallest)
     has_references = any("references" in run for run in samples.values())
-    if has_references and request.checker != "exact_match":  # which is the default of compute
-        chosen = {"check_correct_fn": request.checker}
+    checker = request.checker if has_references else "exact_match"
+    if checker != "exact_match":  # which is the default of compute
         calls = {
-            name: Call({**chosen, **call.arguments}, call.sweep) for name, call in calls.items()
+            name: Call({"check_correct_fn": checker, **call.arguments}, call.sweep)
+            for name, call in calls.items()
         }
     # The other named checkers are fast, and compare samples without an executor.
-    executor: Any = CheckOnce(report) if request.checker == "math_verify" else None
-    checking = {} if executor is None else {"executor": executor}
+    executor = ReportingExecutor(report) if checker == "math_verify" else None
+    measures = request.space.measures(options, smallest, has_references)
+    labels = labels_of(measures[0]["metric"]) or check_categories(options.get("categories"))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         # The page itself says how many samples equal their references.
         warnings.filterwarnings("ignore", "None of the .* exact_match", UserWarning)
-        runs = [
-            Run(
-                label,
-                counts[label],
-                {name: _compute(metric, run | checking, call) for name, call in calls.items()},
-            )
-            for label, run in samples.items()
-        ]
-        graded, comparison, problem = [], None, ""
-        checker = request.checker if has_references else "exact_match"
-        measures = request.measures(options, smallest, has_references)
-        try:
-            graded = grade_samples(samples, checker, executor, measures[0]["metric"])
-            if len(runs) > 1:
+        graded = grade_samples(samples, checker, executor, labels)
+        runs = []
+        for run in graded:
+            given = samples_for(computation, samples[run.name], run)
+            others = {
+                name: column for name, column in samples[run.name].items() if name not in _ROLES
+            }
+            results = {
+                name: _results(computation, given, others, call) for name, call in calls.items()
+            }
+            runs.append(Run(run.name, counts[run.name], results))
+        comparison, problem = None, ""
+        if len(runs) > 1:
+            try:
                 k = options.get("k")
                 comparison = compare_samples(samples, graded, checker, measures, k)
-        except ValueError as error:
-            if len(runs) > 1:
+            except ValueError as error:
                 problem = f"The runs are not compared: {error}"
     messages = dict.fromkeys(str(warning.message) for warning in caught)
     warned = tuple(filter(None, [*messages, problem]))
@@ -166,9 +147,12 @@ def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
     return Answer(runs, calls, options, samples, used, questions, comparison, warned)
 
 
-def _compute(metric: evaluate.Metric, given: dict[str, Any], call: Call) -> Any:
+def _results(
+    computation: Computation, samples: MetricSamples, others: dict[str, Any], call: Call
+) -> Any:
     """Return the scores of a call, or the list of them for a sweep."""
+    given = {**others, **call.arguments}
     if call.sweep is None:
-        return metric.compute(**given, **call.arguments)
+        return computation.results(samples, **given)
     name, values = call.sweep
-    return [metric.compute(**given, **call.arguments, **{name: value}) for value in values]
+    return [computation.results(samples, **given, **{name: value}) for value in values]

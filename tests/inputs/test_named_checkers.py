@@ -3,9 +3,11 @@
 import builtins
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from at_k.computations.cons_at_k import CONS_AT_K
 from at_k.inputs import named_checkers, run_checker
 from at_k.inputs.named_checkers import last_number
 from checked import OUTCOMES, REFERENCES, SAMPLES, check
@@ -128,6 +130,21 @@ def test_math_verify_compares_expressions():
 )
 def test_math_verify_reads_expressions_without_dollar_signs(prediction, reference, outcome):
     assert check([[prediction]], [reference], "math_verify") == [[outcome]]
+
+
+def test_math_verify_reads_each_text_once_to_check_it_and_for_votes(monkeypatch):
+    library, parsed = named_checkers.math_verify_library(), []
+    parse = library.parse
+    monkeypatch.setattr(library, "parse", lambda text, **o: parsed.append(text) or parse(text, **o))
+    here = SimpleNamespace(map=map)  # an executor that checks in this process
+    scores = CONS_AT_K.compute(
+        predictions=[["1717/17", "1719/17", "1717/17"], ["1719/17", "2727/27"]],
+        references=["101", "102"],
+        check_correct_fn="math_verify",
+        executor=here,
+    )
+    assert scores["pass@n"] == 0.5
+    assert sorted(parsed) == ["$101$", "$102$", "$1717/17$", "$1719/17$", "$2727/27$"]
 
 
 def test_math_verify_has_a_time_limit_in_a_thread(monkeypatch):

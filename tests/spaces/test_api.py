@@ -1,7 +1,6 @@
 """The API of a Space, as clients use it."""
 
 import concurrent.futures
-import http.client
 import json
 import random
 import re
@@ -16,7 +15,8 @@ only_gpassk = pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope=
 
 
 def client(space):
-    return gradio_client.Client(space.url, verbose=False)
+    # A busy machine may take longer than the 5 seconds that a client waits otherwise.
+    return gradio_client.Client(space.url, verbose=False, httpx_kwargs={"timeout": 300})
 
 
 def as_text(outcomes, space):
@@ -85,7 +85,7 @@ def arguments_of(answer):
         ({"samples": json.dumps({"outcomes": [1] * 513})}, "513 samples per question"),
         (
             {"samples": '{"outcomes": [1]}\n' + " " * (2 << 20)},
-            "The limit for a text is 2 MB",
+            "The limit for a file, and for a text, is 2 MB.",
         ),
     ],
     ids=["empty", "checker", "option", "range", "questions", "samples", "bytes"],
@@ -103,19 +103,6 @@ def test_the_only_endpoint_is_scores(space):
     parameters = endpoints["named_endpoints"]["/scores"]["parameters"]
     names = [parameter["parameter_name"] for parameter in parameters]
     assert names == ["samples", "judge", "options"]
-
-
-@only_gpassk
-def test_a_large_request_is_refused_before_it_is_read(space):
-    host = space.url.removeprefix("http://")
-    for headers, status in (({"Content-Length": "10000000000"}, 413), ({}, 411)):
-        connection = http.client.HTTPConnection(host, timeout=20)
-        connection.putrequest("POST", "/gradio_api/queue/join")
-        for name, value in headers.items():
-            connection.putheader(name, value)
-        connection.endheaders()
-        assert connection.getresponse().status == status
-        connection.close()
 
 
 @only_gpassk
@@ -160,18 +147,3 @@ def test_verdicts_are_read_from_a_table_of_statements_and_in_capitals(space):
     text = "answer,statement,verdict\na,s1,Fully\na,s2,none\nb,s1,Mostly\nb,s2,fully\n"
     samples = client(space).predict(text)["samples"]["text"]
     assert samples["predictions"] == [["fully", "none"], ["mostly", "fully"]]
-
-
-@only_gpassk
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('{"predictions": ["1"], "predictions": ["2"]}', "'predictions' is there twice"),
-        ('{"outcomes": [' + "9" * 5000 + "]}", "an integer has too many digits."),
-        ("reference,1,2\n12,12,13,14", "Row 1 has 4 cells, and the first line has 3."),
-        (5, "samples must be a text"),
-    ],
-)
-def test_other_refusals_are_sentences_too(space, text, message):
-    with pytest.raises(gradio_client.exceptions.AppError, match=re.escape(message)):
-        client(space).predict(text)

@@ -39,6 +39,7 @@ def test_pasted_csv_with_one_sample_in_each_row_or_with_counts_is_scored(browser
 
 def bad_texts(space):
     """Return texts that cannot be scored, with a part of the message for each."""
+    row, cell = ("Answer", "statement") if space.name == "score_agg" else ("Question", "sample")
     bad = {
         '{"predictions": [': "line 1: invalid JSON",
         '{"text": "1"}': "no column with a usual name for samples. The columns are text. Name a "
@@ -46,16 +47,16 @@ def bad_texts(space):
         "sample\n1\n0": "no column with a usual name for the question of a row.",
         "[" * 100_000: "nested too deep",
         '{"outcomes": []}': "is empty",
-        '{"outcomes": null}\n{"outcomes": [1]}': "predictions[0] is None: each question has a list",
+        '{"outcomes": null}\n{"outcomes": [1]}': f"{row} 1 is None: each {row.lower()} has a list",
         "id,model,outcome\nq1,a,1\nq1,b,0": "different values of model: 'a', 'b'. They can be "
         "different runs or questions. The columns are id, model, outcome. Give each run as a file "
         "of its own, or leave out the column model if all samples are of one run.",
         '{"samples": ["1"], "answer": "1", "outcomes": [1]}': "has graded outcomes. Leave out the "
         "columns that are not meant.",
-        '{"outcomes": [1, null]}\n{"outcomes": [null]}': "nothing but None",
+        '{"outcomes": [1, null]}\n{"outcomes": [null]}': f"{row} 2 has no scored {cell}",
     }
     if space.name != "score_agg":
-        bad['{"predictions": ["1"]}'] = "not outcomes"
+        bad['{"predictions": ["1"]}'] = "Question 1, sample 1 is '1', not a number."
     return bad
 
 
@@ -87,7 +88,7 @@ def test_a_row_without_a_reference_is_named(browser, space):
 def test_uploads_have_limits(browser, space, tmp_path):
     row = '{"outcomes": [1, 0]}\n'
     uploads = {
-        "The limit for a file is 2 MB.": {"large.jsonl": row * 120_000},
+        "The limit for a file, and for a text, is 2 MB.": {"large.jsonl": row * 120_000},
         "2,001 questions are too many. The limit is 2,000.": {"long.jsonl": row * 2001},
         "The name of a file must end in one of": {"<img src=x onerror='window.hacked=1'>.txt": row},
         "has no questions": {"head.csv": "question,prediction,reference\n"},

@@ -38,8 +38,9 @@ def check_in_workers(
     """
     from tqdm.auto import tqdm
 
-    hidden = _are_progress_bars_hidden()
-    with tqdm(total=len(pairs), desc="Checking", unit=" pairs", delay=1, disable=hidden) as bar:
+    # Otherwise the environment variable TQDM_DISABLE decides.
+    hidden = {"disable": True} if _are_progress_bars_hidden() else {}
+    with tqdm(total=len(pairs), desc="Checking", unit=" pairs", delay=1, **hidden) as bar:
         for start, results in _results_by_batch(
             check, pairs, batch_size, num_proc, executor, timeout
         ):

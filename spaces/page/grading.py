@@ -1,0 +1,134 @@
+"""Check the samples of a request once, for all scores, comparisons and tables of its answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from at_k.checks import short
+from at_k.computations.computation import Computation
+from at_k.computations.computation import Samples as MetricSamples
+from at_k.inputs.graded import Labels
+from at_k.inputs.outcomes import Outcomes
+from at_k.inputs.pairs import FinishedChecks
+from at_k.runs.outcomes_of_runs import Run, grade_runs, parse_run
+
+from .request import Progress, Questions, Samples
+
+_TEXTS = ("question", "problem", "prompt", "instruction", "input", "query")
+"""Names of columns with the texts of questions, in lower case."""
+
+_SECONDS_BETWEEN_REPORTS = 0.5
+
+
+class ReportingExecutor:
+    """Runs checks in this process and reports the progress.
+
+    It is an executor with the method `map` only, like a pool of multiprocessing.
+
+    Args:
+        report: is called with the progress.
+    """
+
+    def __init__(self, report: Callable[[Progress], None]):
+        self._report = report
+
+    def map(self, check: Callable, batches: Iterable) -> Iterator:
+        """Yield the results of each batch of pairs."""
+        batches = list(batches)
+        total, checked = sum(len(pairs) for _, pairs in batches), 0
+        started = reported = time.monotonic()
+        for batch in batches:
+            yield check(batch)
+            checked += len(batch[1])
+            now = time.monotonic()
+            if now - reported > _SECONDS_BETWEEN_REPORTS:
+                reported = now
+                left = (now - started) / checked * (total - checked)
+                self._report(Progress(checked, total, left))
+
+
+@dataclass(frozen=True)
+class CheckedSamples(MetricSamples):
+    """Samples of which a metric gets the outcomes without another check.
+
+    Attributes:
+        checked: the outcomes.
+    """
+
+    checked: Outcomes
+
+    def outcomes(self, *checking: Any) -> Any:
+        """Return the validated outcomes of all questions."""
+        return self.validate(self.checked)
+
+
+def grade_samples(
+    samples: Mapping[str, Samples], checker: str, executor: Any, labels: Labels | None
+) -> list[Run]:
+    """Return the outcomes of each run.
+
+    Args:
+        samples: the samples of each run, by its label.
+        checker: the name of the checker, which is not used for samples without references.
+        executor: what checks samples, or None.
+        labels: labels that stand for outcomes, and the number of each.
+
+    Raises:
+        ValueError: if a sample is neither checked nor an outcome.
+    """
+    for label, run in samples.items():
+        if "references" not in run and isinstance(run["predictions"], list):
+            _require_outcomes(run["predictions"], label, labels)
+    parsed = [parse_run(label, run, labels) for label, run in samples.items()]
+    return grade_runs(parsed, checker, labels=labels, executor=executor)
+
+
+def _require_outcomes(predictions: list[Any], label: str, labels: Labels | None) -> None:
+    """Raise a ValueError for the first text that stands for no outcome."""
+    for question, row in enumerate(predictions):
+        for place, sample in enumerate(row if isinstance(row, list) else ()):
+            if isinstance(sample, str) and sample not in (labels or ()):
+                found = f"{label}: predictions[{question}][{place}] is {short(sample)}, "
+                if labels:
+                    raise ValueError(f"{found}not a number, and not one of {', '.join(labels)}.")
+                raise ValueError(
+                    f"{found}not a number. Without references, samples are outcomes, such as 0 and "
+                    f"1."
+                )
+
+
+def samples_for(computation: Computation, samples: Samples, run: Run) -> MetricSamples:
+    """Return the samples of a run as a metric takes them, with the outcomes of their checks."""
+    batch = computation.read(samples["predictions"], samples.get("references"))
+    if batch.has_references():
+        return CheckedSamples(batch, computation.validate, FinishedChecks(), run.outcomes)
+    return MetricSamples(batch, computation.validate, FinishedChecks())
+
+
+def questions_of(
+    samples: Mapping[str, Samples], identifiers: Mapping[str, Sequence[Any]], runs: Sequence[Run]
+) -> Questions:
+    """Return the questions, with the outcomes of those runs whose samples are not counts."""
+    first = next(iter(samples.values()))["predictions"]
+    total = len(first["n"]) if isinstance(first, dict) else len(first)
+    columns = {name: [str(entry) for entry in entries] for name, entries in identifiers.items()}
+    texts = next((columns[name] for name in _TEXTS if name in columns), [""] * total)
+    names = next(
+        (entries for name, entries in columns.items() if name not in _TEXTS),
+        [str(number) for number in range(1, total + 1)],
+    )
+    outcomes = {}
+    for run in runs:
+        if not isinstance(samples[run.name]["predictions"], dict):
+            scored = run.outcomes.scored
+            values = [
+                float(value) if scored is None or scored[place] else None
+                for place, value in enumerate(run.outcomes.values)
+            ]
+            ends = run.outcomes.sizes.cumsum().tolist()
+            starts = [0, *ends[:-1]]
+            outcomes[run.name] = [values[i:j] for i, j in zip(starts, ends, strict=True)]
+    return Questions(names, texts, outcomes)

@@ -1,0 +1,10 @@
+"""What the fork server imports so that requests with math_verify need not.
+
+The first calls of math_verify take as long as hundreds of later ones: it builds its grammar, and
+SymPy its tables.
+"""
+
+from at_k.inputs.named_checkers import math_verify
+
+math_verify(r"so it is $\frac{1}{2} x^2 + 3 = \sqrt{2}$.", r"\boxed{0.5}")
+math_verify("1/2 = 0.5", "(1, 2)")

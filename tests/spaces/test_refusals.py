@@ -1,0 +1,197 @@
+"""What a Space answers to requests that it does not take, as raw HTTP sends them."""
+
+import http.client
+import json
+import urllib.error
+import urllib.request
+import uuid
+from types import SimpleNamespace
+
+import pytest
+
+pytest_plugins = ["space_fixtures"]
+
+pytestmark = pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
+
+OUTCOMES = '{"outcomes": [1, 0, 1, 1]}'
+DEEP = "[" * 900 + "]" * 900
+TOO_LARGE = "The limit for a file, and for a text, is 2 MB."
+
+
+def post(space, path, body, **headers):
+    """Return the status and the text of an answer."""
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    headers = {"Content-Type": "application/json", **headers}
+    request = urllib.request.Request(f"{space.url}/gradio_api/{path}", data, headers)
+    try:
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def refusal(space, *data):
+    """Return the message of the function /scores."""
+    status, text = post(space, "call/scores", {"data": data})
+    assert status == 200, text
+    url = f"{space.url}/gradio_api/call/scores/{json.loads(text)['event_id']}"
+    with urllib.request.urlopen(url, timeout=120) as stream:
+        event, data, *_ = stream.read().decode().splitlines()
+    assert event == "event: error"
+    return json.loads(data.removeprefix("data: "))["error"]
+
+
+def page_of(space):
+    """Return the function that scores what is on the page, and its inputs by their names."""
+    with urllib.request.urlopen(f"{space.url}/config", timeout=60) as answer:
+        config = json.load(answer)
+    components = {each["id"]: each["props"] for each in config["components"]}
+    function = max(config["dependencies"], key=lambda each: len(each["inputs"]))
+    names = [components[place].get("elem_id") for place in function["inputs"]]
+    values = [components[place].get("value") for place in function["inputs"]]
+    in_browser = next(each["id"] for each in config["dependencies"] if not each["backend_fn"])
+    inputs = dict(zip(names, values, strict=True))
+    return SimpleNamespace(id=function["id"], inputs=inputs, in_browser=in_browser)
+
+
+def refusal_of_page(space, function, data):
+    """Return what the page shows as a problem, or as an error."""
+    session = uuid.uuid4().hex
+    body = {"data": data, "fn_index": function, "session_hash": session}
+    assert post(space, "queue/join", body)[0] == 200
+    url = f"{space.url}/gradio_api/queue/data?session_hash={session}"
+    with urllib.request.urlopen(url, timeout=120) as stream:
+        messages = (json.loads(line[6:]) for line in stream if line.startswith(b"data: "))
+        done = next(each for each in messages if each["msg"] == "process_completed")
+    return done["output"]["error"] if not done["success"] else done["output"]["data"][0]["value"]
+
+
+TEXTS = {
+    "": "There is no text. Paste JSON Lines or CSV.",
+    f'{{"outcomes": {DEEP}}}': "Question 1 is nested more than 50 levels deep.",
+    f'{{"predictions": ["1"], "reference": {DEEP}}}': "The reference of question 1 is nested more "
+    "than 50 levels deep.",
+    '{"outcomes": [' + "9" * 5000 + "]}": "text.jsonl, from line 1: invalid JSON: an integer has "
+    "too many digits.",
+    '{"outcomes": [1], "outcomes": [0]}': "Line 1: the key 'outcomes' is there twice in one "
+    "object.",
+    '{"outcomes": [1, "x"]}': "Question 1, sample 2 is 'x', not a number. Without references, "
+    "samples are outcomes, such as 0 and 1.",
+    '{"outcomes": [0, 1]}\n{"outcomes": [1, 2]}': "Question 2, sample 2 is 2: an outcome is 0 if "
+    "incorrect and 1 if correct.",
+    "reference,1,2\n12,1,2,3": "Row 1 has 4 cells, and the first line has 3.",
+    "question,n,correct\nq1,6,2\nq2,6,8": "text.csv, row 2: n is 6 and correct is 8. Counts are "
+    "whole numbers with 0 <= correct <= n.",
+    " " * (2 << 20) + OUTCOMES: TOO_LARGE,
+}
+
+
+def test_every_text_is_refused_with_a_sentence(space):
+    for text, message in TEXTS.items():
+        assert refusal(space, text, "exact_match", {}) == message
+
+
+def test_references_that_a_checker_does_not_read_are_named(space):
+    text = '{"predictions": ["1"], "reference": "2"}\n{"predictions": ["1"], "reference": "two"}'
+    for checker, reason in {
+        "numeric": ", but numeric compares the last number of a text with a number. Give that, or "
+        "a list of them.",
+        "math_verify": ", in which math-verify finds no answer.",
+    }.items():
+        message = f"The reference of question 2 is 'two'{reason}"
+        assert refusal(space, text, checker, {}) == message
+
+
+BAD_INPUTS = "The inputs are not those that the page sends. The function for programs is /scores"
+
+
+def test_arguments_of_another_type_are_refused_with_a_sentence(space):
+    no_object = "options must be an object with the values of options by name."
+    assert refusal(space, OUTCOMES, "exact_match", [1]) == no_object
+    assert refusal(space, OUTCOMES, "exact_match", {"k": [1]}).startswith("k must be a number")
+    assert refusal(space, OUTCOMES, ["exact_match"], {}).startswith("The checker must be one of")
+    assert refusal(space, 5, "exact_match", {}).startswith("samples must be a text")
+    assert refusal(space).startswith(BAD_INPUTS)
+
+
+def test_inputs_that_the_page_never_sends_are_refused_with_a_sentence(space):
+    page = page_of(space)
+    bad = {
+        "table": [
+            {"headers": ["1", "2"], "data": [["1", "0"], ["1", "0", "1"], []]},
+            {"headers": 5, "data": 5},
+            [[1]],
+        ],
+        "files": [
+            [{"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}],
+            [{"path": "x.csv", "url": "http://127.0.0.1/", "meta": {"_type": "gradio.FileData"}}],
+            ["../../etc/passwd"],
+            5,
+        ],
+        "source": ["Database", {}],
+        "checker": ["rm"],
+    }
+    for name, values in bad.items():
+        for value in values:
+            data = [*(page.inputs | {name: value}).values()]
+            assert refusal_of_page(space, page.id, data).startswith(BAD_INPUTS), value
+    assert refusal_of_page(space, page.id, []).startswith(BAD_INPUTS)
+    no_function = "There is no such function. The function for programs is /scores."
+    assert refusal_of_page(space, page.in_browser, []) == no_function
+
+
+def test_a_cell_of_the_table_is_named_by_its_row_and_sample(space):
+    page = page_of(space)
+    table = {"headers": ["reference", "1", "2"], "data": [["", "", ""], ["", "1", "x"]]}
+    data = [*(page.inputs | {"table": table}).values()]
+    problem = refusal_of_page(space, page.id, data)
+    assert "Row 2, sample 2 is &#39;x&#39;, not a number." in problem or (
+        "Row 2, sample 2 is 'x', not a number." in problem
+    )
+
+
+def test_an_unknown_function_is_refused_with_a_sentence(space):
+    unknown = {
+        "call/nonsense": {"data": []},
+        "call/v2/nonsense": {},
+        "run/nonsense": {"data": []},
+        "queue/join": {"data": [], "fn_index": 9999, "session_hash": "a"},
+    }
+    sentence = "There is no such function. The function for programs is /scores."
+    for path, body in unknown.items():
+        assert post(space, path, body) == (404, sentence)
+
+
+def upload(space, content):
+    """Upload a file, and return what the page shows if it is scored."""
+    form = b'--b\r\nContent-Disposition: form-data; name="files"; filename="a.csv"\r\n\r\n'
+    headers = {"Content-Type": "multipart/form-data; boundary=b"}
+    status, text = post(space, "upload", form + content + b"\r\n--b--\r\n", **headers)
+    if status != 200:
+        return text
+    page = page_of(space)
+    file = {"path": json.loads(text)[0], "meta": {"_type": "gradio.FileData"}, "orig_name": "a.csv"}
+    data = [*(page.inputs | {"source": "Files", "files": [file]}).values()]
+    return refusal_of_page(space, page.id, data)
+
+
+def test_every_upload_is_refused_with_a_sentence(space):
+    assert TOO_LARGE in upload(space, b"question,outcome\n" + b"q,1\n" * 2_500_000)
+    assert TOO_LARGE in upload(space, b"question,outcome\n" + b"q,1\n" * 5_000_000)
+    assert "a.csv, line 2 is not UTF-8 text, but may be Latin-1" in upload(
+        space, "question,prediction,reference\nq,Köln,Köln".encode("latin1")
+    )
+    assert "a.csv" in upload(space, b"PK\x03\x04\xff\xfe\x00\x01")
+
+
+def test_a_large_request_is_refused_before_it_is_read(space):
+    no_length = "The header Content-Length is missing. It has to say how long the request is."
+    for length, status, sentence in (("10000000000", 413, TOO_LARGE), ("", 411, no_length)):
+        connection = http.client.HTTPConnection(space.url.removeprefix("http://"), timeout=20)
+        connection.putrequest("POST", "/gradio_api/queue/join")
+        if length:
+            connection.putheader("Content-Length", length)
+        connection.endheaders()
+        answer = connection.getresponse()
+        assert (answer.status, answer.read().decode()) == (status, sentence)
+        connection.close()
