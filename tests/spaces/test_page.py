@@ -34,24 +34,24 @@ WITH_CHECKER = [name for name in NAMES if name != "score_agg"]
 WITH_INTERVALS = ["cons_at_k", "gpassk", "max_at_k"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_opens_on_a_phone_and_a_desktop_with_an_example_and_its_charts(
-    browser, space, scheme
-):
-    with opened(browser, space, PHONE, scheme) as page:
+def test_the_page_opens_on_a_phone_and_a_desktop_with_an_example_and_its_charts(browser, space):
+    with opened(browser, space, PHONE) as page:
         assert re.search(r"\d", sentence(page))
         assert page.locator(".numbers tbody tr").count()
         assert len(chart_texts(page)) == page.locator(".chart:visible").count()
         page.wait_for_function(  # a phone gets charts of its own after the page has opened
             "chart => document.querySelector(chart).viewBox.baseVal.width < 250", arg=CHART
         )
-        for size, shape in {"phone": PHONE, "tablet": TABLET, "desktop": DESKTOP}.items():
-            page.set_viewport_size(shape)
-            assert page.evaluate("document.documentElement.scrollWidth") == shape["width"]
-            assert smallest_text(page) > 10
-            take_screenshot(page, f"{space.name}-{size}-{scheme}")
         described = page.locator(".chart [role=graphics-document]").first
         assert "questions" in described.get_attribute("aria-label")
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.wait_for_selector("body.dark" if scheme == "dark" else "body:not(.dark)")
+            for size, shape in {"phone": PHONE, "tablet": TABLET, "desktop": DESKTOP}.items():
+                page.set_viewport_size(shape)
+                assert page.evaluate("document.documentElement.scrollWidth") == shape["width"]
+                assert smallest_text(page) > 10
+                take_screenshot(page, f"{space.name}-{size}-{scheme}")
 
 
 def test_a_desktop_opens_with_wide_charts_and_their_tooltips(browser, space):
