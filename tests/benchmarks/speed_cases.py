@@ -48,11 +48,11 @@ def end_to_end(questions: int) -> Iterator[Row]:
         column, keys = pa.array(predictions), pa.array(references)
         rows = datasets.Dataset(pa.table({"p": column, "r": keys}), fingerprint="rows")
         lists, in_lists, in_arrow, in_dataset, limit = fastest(
-            lambda p=predictions, r=references: compute(predictions=p, references=r),
-            lambda p=predictions, r=references: count_equal(pa.array(p), pa.array(r)),
-            lambda p=column, r=keys: compute(predictions=p, references=r),
-            lambda rows=rows: compute(predictions=rows["p"], references=rows["r"]),
-            lambda p=column, r=keys: count_equal(p, r),
+            partial(compute, predictions=predictions, references=references),
+            partial(_count_equal_lists, predictions, references),
+            partial(compute, predictions=column, references=keys),
+            partial(_compute_columns, compute, rows),
+            partial(count_equal, column, keys),
             rounds=3,
         )
         what = f"gpassk, {questions:,} x 64 {kind}"
@@ -62,6 +62,14 @@ def end_to_end(questions: int) -> Iterator[Row]:
     outcomes = random_outcomes(questions, 64)
     of_outcomes = ratio(lambda: compute(predictions=outcomes), lambda: outcomes.sum(axis=1))
     yield Row(f"gpassk, {questions:,} x 64 outcomes in NumPy", "their row sums", of_outcomes)
+
+
+def _count_equal_lists(predictions: list[list[str]], references: list[str]) -> object:
+    return count_equal(pa.array(predictions), pa.array(references))
+
+
+def _compute_columns(compute: Callable[..., object], rows: datasets.Dataset) -> object:
+    return compute(predictions=rows["p"], references=rows["r"])
 
 
 def scores(questions: int) -> Iterator[Row]:
