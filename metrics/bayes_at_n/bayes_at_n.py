@@ -57,29 +57,29 @@ Args:
     categories: labels of the categories 0, 1, .., in this order, for outcomes that are labels.
     check_correct_fn: a function of a prediction and a reference that returns whether the prediction
         is correct, a category, a label of one, a reward from 0.0 to 1.0, or None if it is not to be
-        scored; or "exact_match", "numeric" (compares the last number of the text) or "math_verify"
-        (the math-verify library). Each distinct prediction of a question is checked once. The
-        function may be async; or, with the attribute batched = True, take a list of predictions and
-        a list of references, of at most batch_size entries (an attribute too, by default 64), and
-        return a list. If it fails, or the run is interrupted, computing again with the same
-        function checks only what is missing.
-    num_proc: number of processes to run the checker in. The module of the checker is imported in
-        each: it should import little.
+        scored; or "exact_match" (the default), "numeric" (compares the last number of the text) or
+        "math_verify" (the math-verify library). Each distinct prediction of a question is checked
+        once. The function may be async; or, with the attribute batched = True, take a list of
+        predictions and a list of references, of at most batch_size entries (an attribute too, by
+        default 64), and return a list. If it fails, or the run is interrupted, computing again with
+        the same function checks only what is missing.
+    num_proc: number of processes to run the checker in. Each imports the module of the checker, so
+        keep its imports few.
     executor: a concurrent.futures.Executor to run the checker in. 32 calls of an async checker run
         at the same time, or as many as a ThreadPoolExecutor has threads.
-    timeout: seconds that the checker may take for a sample, or for a batch. A sample that takes
-        longer is not scored, and a warning says how many are. The checker runs in a process of its
-        own, or in num_proc processes, which are ended.
-    confidence: probability of the intervals, or None to leave them out.
+    timeout: seconds that the checker may take for a sample, or for a batch. Samples that take
+        longer are not scored, and a warning gives their number. The checker runs in separate
+        processes, num_proc or one, which are killed if they exceed the limit.
+    confidence: probability of the intervals, or None to leave them out. Default: 0.95.
     interval: the interval method. For the same questions, sampled again: "posterior", a Bayesian
         posterior with a Dirichlet prior, for categories; "sampling", with the variance estimated
-        from the data; "hierarchical", with a prior estimated from the data. For other questions
-        like these: "questions". "auto" chooses from the data: "sampling", or "questions" if each
-        question has one sample. It adds the name as <key>_interval, or "none: " and the reason why
-        a score has no interval. Requires a confidence. Default: "posterior" for categories, which
-        defines Bayes@N, and "auto" for real rewards. If real rewards are skewed and samples are
-        few, none of them may be from the tail: 95 % limits then contain the score in 80 to 90 % of
-        runs.
+        from the data; "hierarchical", the mean rewards under all distributions that fit the data.
+        For other questions like these: "questions". "auto" chooses from the data: "sampling", or
+        "questions" if each question has one sample. It adds the name as <key>_interval, or "none: "
+        and the reason why a score has no interval. Requires a confidence. Default: "posterior" for
+        categories, which defines Bayes@N, and "auto" for real rewards. If real rewards are skewed
+        and samples are few, none of them may be from the tail: 95 % limits then contain the score
+        in 80 to 90 % of runs.
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
     bounds: lower and upper bound that intervals are clipped to. Default: none for the posterior,
@@ -88,8 +88,9 @@ Args:
         label.
     return_per_question: whether to add per_question, which has for each key the list of the scores
         of the questions.
-    keys: "exact"; or "safe", for names of letters, digits and underscores that every logger takes,
-        such as bayes_at_8_lo, and for numbers only: without <key>_interval and per_question.
+    keys: "exact" (the default); or "safe", for names of letters, digits and underscores that every
+        logger takes, such as bayes_at_8_lo, and for numbers only: without <key>_interval and
+        per_question.
 Returns:
     A dict of floats in the unit of the rewards: "bayes@{N}", its posterior standard deviation
     "bayes@{N}_sigma" and the limits "bayes@{N}_lo" and "bayes@{N}_hi" of its interval; then the

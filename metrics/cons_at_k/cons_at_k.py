@@ -49,24 +49,24 @@ Args:
         3], [8]]}.
     references: one for each question: a text, a number, a list of acceptable answers, or
         whatever check_correct_fn accepts.
-    k: number of samples that are drawn, or a list. Default: all n samples of each question.
+    k: size of the subsets of samples, one or several. Default: all n samples of each question.
     merge_right: whether all correct answers to a question count as one answer in vote@k. If not,
-        votes are counted for each wording.
+        votes are counted for each wording. Default: True.
     check_correct_fn: a function of a prediction and a reference that returns whether the prediction
         is correct, a share of correctness from 0.0 to 1.0 (correct if above 0.5), or None if it is
-        not to be scored; or "exact_match", "numeric" (compares the last number of the text) or
-        "math_verify" (the math-verify library). Each distinct prediction of a question is checked
-        once. The function may be async; or, with the attribute batched = True, take a list of
-        predictions and a list of references, of at most batch_size entries (an attribute too, by
+        not to be scored; or "exact_match" (the default), "numeric" (compares the last number of the
+        text) or "math_verify" (the math-verify library). Each distinct prediction of a question is
+        checked once. The function may be async; or, with the attribute batched = True, take a list
+        of predictions and a list of references, of at most batch_size entries (an attribute too, by
         default 64), and return a list. If it fails, or the run is interrupted, computing again with
         the same function checks only what is missing.
-    num_proc: number of processes to run the checker in. The module of the checker is imported in
-        each: it should import little.
+    num_proc: number of processes to run the checker in. Each imports the module of the checker, so
+        keep its imports few.
     executor: a concurrent.futures.Executor to run the checker in. 32 calls of an async checker run
         at the same time, or as many as a ThreadPoolExecutor has threads.
-    timeout: seconds that the checker may take for a sample, or for a batch. A sample that takes
-        longer is not scored, and a warning says how many are. The checker runs in a process of its
-        own, or in num_proc processes, which are ended.
+    timeout: seconds that the checker may take for a sample, or for a batch. Samples that take
+        longer are not scored, and a warning gives their number. The checker runs in separate
+        processes, num_proc or one, which are killed if they exceed the limit.
     confidence: a probability such as 0.95. Adds to each score, as <key>, the center <key>_mu, the
         standard deviation <key>_sigma, and the limits <key>_lo and <key>_hi of an interval. Only
         avg@n, pass@k and maj@k have a posterior.
@@ -78,16 +78,17 @@ Args:
         Requires a confidence. Default: "auto".
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
-    alpha0: first parameter of the Beta prior of a question's success rate.
-    beta0: second parameter of the Beta prior of a question's success rate.
-    band: whether to add the limits <key>_band_lo and <key>_band_hi of a simultaneous confidence
-        band, which covers each score at all its k together. Requires a confidence.
+    alpha0: first parameter of the Beta prior of a question's success rate. Default: 1.
+    beta0: second parameter of the Beta prior of a question's success rate. Default: 1.
+    band: whether to add <key>_band_lo and <key>_band_hi: limits that contain the scores at all k
+        together with the given confidence. Requires a confidence.
     groups: a label for each question. Adds <label>/<key>, the score over the questions with that
         label.
     return_per_question: whether to add per_question, which has for each key the list of the scores
         of the questions.
-    keys: "exact"; or "safe", for names of letters, digits and underscores that every logger takes,
-        such as maj_at_4_lo, and for numbers only: without <key>_interval and per_question.
+    keys: "exact" (the default); or "safe", for names of letters, digits and underscores that every
+        logger takes, such as maj_at_4_lo, and for numbers only: without <key>_interval and
+        per_question.
 Returns:
     A dict of floats from 0 to 1, higher is better: "cons@{k}" for each k, "avg@{n}", "pass@{k}" and
     "maj@{k}"; "accuracy ({n} runs average)", the mean share of correctness, if outcomes are such

@@ -48,57 +48,59 @@ Args:
         {"answers": [["12", "13"], ["7"]], "counts": [[5, 3], [8]]}.
     references: one for each question: a text, a number, a list of acceptable answers, or
         whatever check_correct_fn accepts.
-    k: number of samples that are drawn, or a list. Default: those of 4, 8 and 16 that every
-        question has samples for.
-    thresholds: the shares tau of correct samples, from 0 to 1, that G-Pass@k requires.
-    include: which scores to compute: "G-Pass@k", "mG-Pass@k", "pass@k", "pass^k", "maj@k" (more
-        than half are correct; the majority vote of most papers is vote@k of cons_at_k), "AUC@k"
-        (the area under pass@1 .. pass@k), "Geom@k" (the mean over questions of the geometric mean
-        of pass@k and pass^k), "Geom_ds@k" (the geometric mean of their averages), "GeoSpectrum@k"
-        (the geometric mean of the averages of pass@k and Spectrum@k) and "Spectrum@k" (a weighted
-        sum of the probabilities that at least 1, 2, .., k are correct). Default: the first two.
-    lam: exponent of pass@k in GeoSpectrum@k, from 0 to 1; that of the spectrum is 1 - lam.
+    k: size of the subsets of samples, one or several. Default: those of 4, 8 and 16 that every
+        question has samples for, or else the smallest n.
+    thresholds: the shares tau of correct samples, from 0 to 1, that G-Pass@k requires. Default:
+        0.25, 0.5, 0.75 and 1.0.
+    include: which scores to compute. Default: "G-Pass@k" and "mG-Pass@k". Others: "pass@k",
+        "pass^k", "maj@k" (more than half are correct; the majority vote of most papers is vote@k of
+        cons_at_k), "AUC@k" (area under pass@1 .. pass@k), "Spectrum@k" (weighted sum of the
+        probabilities that at least 1, 2, .., k are correct), "Geom@k" (mean over questions of the
+        geometric mean of pass@k and pass^k), "Geom_ds@k" (geometric mean of their averages) and
+        "GeoSpectrum@k" (geometric mean of the averages of pass@k and Spectrum@k).
+    lam: exponent of pass@k in GeoSpectrum@k, from 0 to 1; that of the spectrum is 1 - lam. Default:
+        0.5.
     weights: k weights of Spectrum@k and GeoSpectrum@k, not negative, with a sum of at most 1.
         Default: those of mG-Pass@k.
-    pass_power: exponent of pass@k in Geom@k and Geom_ds@k.
-    unanimous_power: exponent of pass^k in Geom@k and Geom_ds@k.
+    pass_power: exponent of pass@k in Geom@k and Geom_ds@k. Default: 0.5.
+    unanimous_power: exponent of pass^k in Geom@k and Geom_ds@k. Default: 0.5.
     check_correct_fn: a function of a prediction and a reference that returns whether the prediction
-        is correct, or None if it is not to be scored; or "exact_match", "numeric" (compares the
-        last number of the text) or "math_verify" (the math-verify library). Each distinct
-        prediction of a question is checked once. The function may be async; or, with the attribute
-        batched = True, take a list of predictions and a list of references, of at most batch_size
-        entries (an attribute too, by default 64), and return a list. If it fails, or the run is
-        interrupted, computing again with the same function checks only what is missing.
-    num_proc: number of processes to run the checker in. The module of the checker is imported in
-        each: it should import little.
+        is correct, or None if it is not to be scored; or "exact_match" (the default), "numeric"
+        (compares the last number of the text) or "math_verify" (the math-verify library). Each
+        distinct prediction of a question is checked once. The function may be async; or, with the
+        attribute batched = True, take a list of predictions and a list of references, of at most
+        batch_size entries (an attribute too, by default 64), and return a list. If it fails, or the
+        run is interrupted, computing again with the same function checks only what is missing.
+    num_proc: number of processes to run the checker in. Each imports the module of the checker, so
+        keep its imports few.
     executor: a concurrent.futures.Executor to run the checker in. 32 calls of an async checker run
         at the same time, or as many as a ThreadPoolExecutor has threads.
-    timeout: seconds that the checker may take for a sample, or for a batch. A sample that takes
-        longer is not scored, and a warning says how many are. The checker runs in a process of its
-        own, or in num_proc processes, which are ended.
+    timeout: seconds that the checker may take for a sample, or for a batch. Samples that take
+        longer are not scored, and a warning gives their number. The checker runs in separate
+        processes, num_proc or one, which are killed if they exceed the limit.
     confidence: a probability such as 0.95. Adds to each <key> the center <key>_mu, the standard
         deviation <key>_sigma, and the limits <key>_lo and <key>_hi of an interval.
     interval: the interval method. For the same questions, sampled again: "sampling", with the
         variance estimated from the data; "posterior", a Bayesian posterior with a Beta prior;
-        "hierarchical", with a prior estimated from the data, which allows k above n. For other
-        questions like these: "questions". "auto" chooses from the data: "sampling" for k <= n,
-        "hierarchical" for k above n, "questions" if each question has one sample, and "posterior"
-        if alpha0 or beta0 is given. It adds the name as <key>_interval, or "none: " and the reason
-        why a score has no interval. Requires a confidence. Default: "auto". Geom@k has no unbiased
-        estimate: "sampling" and "questions" are for its mean over n samples.
+        "hierarchical", the scores under all distributions of success rates that fit the data, also
+        for k > n. For other questions like these: "questions". "auto" chooses from the data:
+        "sampling" for k <= n, "hierarchical" for k > n, "questions" if each question has one
+        sample, and "posterior" if alpha0 or beta0 is given. It adds the name as <key>_interval, or
+        "none: " and the reason why a score has no interval. Requires a confidence. Default: "auto".
+        For Geom@k, "sampling" and "questions" cover its expected value at this n.
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
-    alpha0: first parameter of the Beta prior of a question's success rate.
-    beta0: second parameter of the Beta prior of a question's success rate.
-    band: whether to add the limits <key>_band_lo and <key>_band_hi of a simultaneous confidence
-        band, which covers each score at all its k together. Requires a confidence.
+    alpha0: first parameter of the Beta prior of a question's success rate. Default: 1.
+    beta0: second parameter of the Beta prior of a question's success rate. Default: 1.
+    band: whether to add <key>_band_lo and <key>_band_hi: limits that contain the scores at all k
+        together with the given confidence. Requires a confidence.
     groups: a label for each question. Adds <label>/<key>, the score over the questions with that
         label.
     return_per_question: whether to add per_question, which has for each key the list of the scores
         of the questions.
-    keys: "exact"; or "safe", for names of letters, digits and underscores that every logger takes,
-        such as g_pass_at_4_tau_0_5 and pass_hat_4_lo, and for numbers only: without <key>_interval
-        and per_question.
+    keys: "exact" (the default); or "safe", for names of letters, digits and underscores that every
+        logger takes, such as g_pass_at_4_tau_0_5 and pass_hat_4_lo, and for numbers only: without
+        <key>_interval and per_question.
 Returns:
     A dict of floats from 0 to 1, higher is better: "G-Pass@{k}_{threshold}" for each k and
     threshold, then "mG-Pass@{k}" for each k; or the scores of include, in its order.

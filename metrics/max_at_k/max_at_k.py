@@ -47,8 +47,8 @@ Args:
         count for each category, or {"n": [8, ..], "correct": [3, ..]}.
     references: one for each question: a text, a number, a list of acceptable answers, or
         whatever check_correct_fn accepts.
-    k: number of samples that are drawn, or a list. Default: those of 4, 8 and 16 that every
-        question has samples for.
+    k: size of the subsets of samples, one or several. Default: those of 4, 8 and 16 that every
+        question has samples for, or else the smallest n.
     w: rewards of the categories, C + 1 numbers. Default: 0 and 1, for incorrect and correct; or,
         if an outcome is a float other than 0 and 1, the outcomes are rewards themselves.
     R0: for each question, the list of its prior outcomes, all of one length. They count in the
@@ -56,46 +56,48 @@ Args:
     include: which scores to compute: "Max@k", and "TailPass@k", the probability that the mean
         reward of k samples reaches a threshold: G-Pass@k for rubrics. It needs rewards from 0 to 1
         that are multiples of a unit such as 0.05, and k of at most n. Default: "Max@k".
-    thresholds: the mean rewards, from 0 to 1, that TailPass@k requires.
+    thresholds: the mean rewards, from 0 to 1, that TailPass@k requires. Default: 0.25, 0.5, 0.75
+        and 1.0.
     categories: labels of the categories 0, 1, .., in this order, for outcomes that are labels.
     check_correct_fn: a function of a prediction and a reference that returns whether the prediction
         is correct, a category, a label of one, a reward from 0.0 to 1.0, or None if it is not to be
-        scored; or "exact_match", "numeric" (compares the last number of the text) or "math_verify"
-        (the math-verify library). Each distinct prediction of a question is checked once. The
-        function may be async; or, with the attribute batched = True, take a list of predictions and
-        a list of references, of at most batch_size entries (an attribute too, by default 64), and
-        return a list. If it fails, or the run is interrupted, computing again with the same
-        function checks only what is missing.
-    num_proc: number of processes to run the checker in. The module of the checker is imported in
-        each: it should import little.
+        scored; or "exact_match" (the default), "numeric" (compares the last number of the text) or
+        "math_verify" (the math-verify library). Each distinct prediction of a question is checked
+        once. The function may be async; or, with the attribute batched = True, take a list of
+        predictions and a list of references, of at most batch_size entries (an attribute too, by
+        default 64), and return a list. If it fails, or the run is interrupted, computing again with
+        the same function checks only what is missing.
+    num_proc: number of processes to run the checker in. Each imports the module of the checker, so
+        keep its imports few.
     executor: a concurrent.futures.Executor to run the checker in. 32 calls of an async checker run
         at the same time, or as many as a ThreadPoolExecutor has threads.
-    timeout: seconds that the checker may take for a sample, or for a batch. A sample that takes
-        longer is not scored, and a warning says how many are. The checker runs in a process of its
-        own, or in num_proc processes, which are ended.
+    timeout: seconds that the checker may take for a sample, or for a batch. Samples that take
+        longer are not scored, and a warning gives their number. The checker runs in separate
+        processes, num_proc or one, which are killed if they exceed the limit.
     confidence: a probability such as 0.95. Adds to each <key> the center <key>_mu, the standard
         deviation <key>_sigma, and the limits <key>_lo and <key>_hi of an interval.
     interval: the interval method. For the same questions, sampled again: "sampling", with the
         variance estimated from the data; "posterior", a Bayesian posterior with a Dirichlet prior,
-        for categories; "hierarchical", with a prior estimated from the data, which allows k above
-        n. For other questions like these: "questions". "auto" chooses from the data: "sampling" for
-        k <= n, "hierarchical" for k above n, "questions" if each question has one sample, and
-        "posterior" if R0 is given. It adds the name as <key>_interval, or "none: " and the reason
-        why a score has no interval. Requires a confidence. Default: "auto". If real rewards are
-        skewed and samples are few, none of them may be from the tail: 95 % limits then contain the
-        score in 80 to 90 % of runs.
+        for categories; "hierarchical", the scores under all distributions of rewards that fit the
+        data, for categories also for k > n. For other questions like these: "questions". "auto"
+        chooses from the data: "sampling" for k <= n, "hierarchical" for k > n, "questions" if each
+        question has one sample, and "posterior" if R0 is given. It adds the name as <key>_interval,
+        or "none: " and the reason why a score has no interval. Requires a confidence. Default:
+        "auto". If real rewards are skewed and samples are few, none of them may be from the tail:
+        95 % limits then contain the score in 80 to 90 % of runs.
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
     bounds: lower and upper bound that intervals are clipped to. Default: the least and the
         greatest reward.
-    band: whether to add the limits <key>_band_lo and <key>_band_hi of a simultaneous confidence
-        band, which covers each score at all its k together. Requires a confidence.
+    band: whether to add <key>_band_lo and <key>_band_hi: limits that contain the scores at all k
+        together with the given confidence. Requires a confidence.
     groups: a label for each question. Adds <label>/<key>, the score over the questions with that
         label.
     return_per_question: whether to add per_question, which has for each key the list of the scores
         of the questions.
-    keys: "exact"; or "safe", for names of letters, digits and underscores that every logger takes,
-        such as max_at_4_lo, and for numbers only: without <key>_interval and per_question.
+    keys: "exact" (the default); or "safe", for names of letters, digits and underscores that every
+        logger takes, such as max_at_4_lo, and for numbers only: without <key>_interval and
+        per_question.
 Returns:
     A dict of floats in the unit of the rewards, higher is better: "max@{k}" for each k; and if
     included "TailPass@{k}_{threshold}", a probability, for each k and threshold.

@@ -47,25 +47,28 @@ Args:
         {"answers": [["fully", "none"], ..], "counts": [[3, 1], ..]}.
     references: one for each item: a text, a number, a list, or whatever check_correct_fn accepts.
     temperature: strictness, from 0.1 (strict) through 0.5 (the plain mean) to 1.0 (lenient).
+        Default: 0.5.
     penalty: the share of an item's score that each of its verdicts of 0 takes off, from 0 to 1.
+        Default: 0.1.
     eps_for_neg_p: a small number above 0 that replaces 0 at temperatures below 0.443, where the
-        exponent is negative.
+        exponent is negative. Default: 1e-9.
     weights: labels of verdicts, and the weight of each from 0 to 1. Default:
         {"fully": 1.0, "mostly": 0.9, "partial": 0.7, "minor": 0.3, "none": 0.0}.
     check_correct_fn: a function of a statement and a reference that returns the verdict: a label
-        from weights, a number from 0 to 1, or None if it is not to be scored; or "exact_match",
-        "numeric" (compares the last number of the text) or "math_verify" (the math-verify library).
-        Each distinct statement of an item is checked once. The function may be async; or, with the
-        attribute batched = True, take a list of predictions and a list of references, of at most
-        batch_size entries (an attribute too, by default 64), and return a list. If it fails, or the
-        run is interrupted, computing again with the same function checks only what is missing.
-    num_proc: number of processes to run the checker in. The module of the checker is imported in
-        each: it should import little.
+        from weights, a number from 0 to 1, or None if it is not to be scored; or "exact_match" (the
+        default), "numeric" (compares the last number of the text) or "math_verify" (the math-verify
+        library). Each distinct statement of an item is checked once. The function may be async; or,
+        with the attribute batched = True, take a list of predictions and a list of references, of
+        at most batch_size entries (an attribute too, by default 64), and return a list. If it
+        fails, or the run is interrupted, computing again with the same function checks only what is
+        missing.
+    num_proc: number of processes to run the checker in. Each imports the module of the checker, so
+        keep its imports few.
     executor: a concurrent.futures.Executor to run the checker in. 32 calls of an async checker run
         at the same time, or as many as a ThreadPoolExecutor has threads.
-    timeout: seconds that the checker may take for a sample, or for a batch. A sample that takes
-        longer is not scored, and a warning says how many are. The checker runs in a process of its
-        own, or in num_proc processes, which are ended.
+    timeout: seconds that the checker may take for a sample, or for a batch. Samples that take
+        longer are not scored, and a warning gives their number. The checker runs in separate
+        processes, num_proc or one, which are killed if they exceed the limit.
     confidence: a probability such as 0.95. Adds the center score_agg_mu, the standard deviation
         score_agg_sigma, and the limits score_agg_lo and score_agg_hi of an interval.
     interval: the interval method: "questions", for other items like these; or "auto", which is
@@ -75,8 +78,9 @@ Args:
     clusters: a label of the cluster of each item. Default: each item is its own cluster.
     groups: a label for each item. Adds <label>/score_agg, the score over the items with that label.
     return_per_question: whether to add per_question, with the list of the scores of the items.
-    keys: "exact"; or "safe", for names of letters, digits and underscores that every logger takes,
-        such as score_agg_lo, and for numbers only: without <key>_interval and per_question.
+    keys: "exact" (the default); or "safe", for names of letters, digits and underscores that every
+        logger takes, such as score_agg_lo, and for numbers only: without <key>_interval and
+        per_question.
 Returns:
     A dict with the float "score_agg" from 0 to 1, higher is better.
 Raises:

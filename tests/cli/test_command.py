@@ -29,6 +29,63 @@ def test_the_help_of_a_metric_has_the_texts_of_its_docstring(capsys):
     assert "--executor" not in text
 
 
+def help_of(capsys, command):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    return " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("command", "defaults"),
+    [
+        (
+            "gpassk",
+            {
+                **{"thresholds": "0.25, 0.5, 0.75 and 1.0", "lam": 0.5, "pass-power": 0.5},
+                **{"unanimous-power": 0.5, "alpha0": 1, "beta0": 1},
+                "k": "those of 4, 8 and 16 that every question has samples for, or else the",
+            },
+        ),
+        (
+            "max_at_k",
+            {"k": "those of 4, 8 and 16 that every question has samples for, or else the"},
+        ),
+        ("bayes_at_n", {"confidence": 0.95}),
+        ("score_agg", {"temperature": 0.5, "penalty": 0.1, "eps-for-neg-p": 1e-9}),
+        ("compare", {"metric": "pass@k", "tau": 0.5, "temperature": 0.5, "confidence": 0.95}),
+        (
+            "plan",
+            {
+                **{"metric": "pass@k", "k": 1, "confidence": 0.95, "power": 0.8, "tau": 0.5},
+                **{"interval": "questions", "check-correct-fn": "exact_match"},
+            },
+        ),
+    ],
+)
+def test_the_help_names_the_defaults(capsys, command, defaults):
+    text = help_of(capsys, command).partition(" parameters: ")[2]
+    helps = dict(re.findall(r"--([\w-]+) [A-Z\[](.*?)(?= --|$)", text))
+    for flag, default in defaults.items():
+        shown = f"{default:g}".replace("e-0", "e-") if isinstance(default, float) else default
+        assert f"Default: {shown}" in helps[flag]
+
+
+def test_the_help_of_switches_says_what_they_add(capsys):
+    text = help_of(capsys, "gpassk")
+    assert "whether to" not in text
+    assert "--band add <key>_band_lo and <key>_band_hi: limits that contain the scores" in text
+
+
+def test_the_help_says_which_difference_is_positive(capsys):
+    assert "a difference is the second minus the first" in help_of(capsys, "compare")
+
+
+def test_the_help_names_the_parameters_in_python_that_have_other_names(capsys):
+    text = help_of(capsys, "plan")
+    assert "Default: 100, 200, 500 and 1000. In Python: questions." in text
+    assert "In Python: samples." in text
+
+
 def test_help_imports_no_slow_library():
     code = (
         "import sys; sys.argv = ['at-k', '--help']\n"

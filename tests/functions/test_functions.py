@@ -49,6 +49,13 @@ def test_help_names_each_parameter_the_result_the_errors_an_example_and_the_sour
     assert max(map(len, text.splitlines())) <= 96
 
 
+def test_help_of_an_estimate_names_the_function_of_its_limits():
+    for name in set(at_k.__all__) & {f"{each}_ci" for each in at_k.__all__}:
+        limits = getattr(at_k, name).__name__
+        assert f"{limits}: its limits" in (inspect.getdoc(getattr(at_k, name[:-3])) or "")
+    assert "cons_at_k_ci" not in (at_k.cons_at_k.__doc__ or "")
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_docstring_examples_print_the_shown_results(module):
     results = doctest.testmod(importlib.import_module(f"at_k.{module}"))

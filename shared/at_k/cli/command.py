@@ -20,13 +20,19 @@ from ..loading import metric_folders, metric_script, register, unregister
 from ..readers.names import SelectionError
 from .formats import PlotError, printable
 
+_COMPARE_DETAILS = """\
+Questions are matched by a column that identifies them in all files, or else by their order. Of two
+files, a difference is the second minus the first. More files are ranked, and a difference A - B is
+the score of A minus that of B.
+"""
+
 _EPILOG = """\
 Run `at-k COMMAND --help` for the flags of a command.
 
 exit status:
   0    the scores were printed, also if there were warnings
-  2    the arguments or the files are invalid: the message on standard error says what is. If
-       only the chart of --plot fails, the scores are printed before
+  2    the arguments or the files are invalid, and the message on standard error says why. If
+       only the chart of --plot fails, the scores are printed all the same
   130  interrupted
 """
 
@@ -101,11 +107,11 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     parser.set_defaults(run=parser.format_help)
     commands = parser.add_subparsers(metavar="COMMAND [flags]")
 
-    def add_command(name: str, summary: str) -> argparse.ArgumentParser:
+    def add_command(name: str, summary: str, details: str = "") -> argparse.ArgumentParser:
         return commands.add_parser(
             name,
             help=summary,
-            description=summary,
+            description=f"{summary}\n{details}".strip(),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
 
@@ -117,7 +123,7 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
             from .score_file import add_metric_flags
 
             add_metric_flags(command, name)
-    command = add_command("compare", "Compare two or more files of samples of the same questions.")
+    command = add_command("compare", "Compare runs on the same questions.", _COMPARE_DETAILS)
     if chosen == "compare":
         from .compare_files import add_compare_flags
 

@@ -49,7 +49,7 @@ def add_compare_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.compare` to the parser, and what it runs."""
     parameters = [*_compare_parameters(), GPASSK.parameters["groups"]]
     helps = parameter_helps(inspect.getdoc(compare) or "")
-    helps["groups"] = "groups of questions that are compared for themselves as well."
+    helps["groups"] = "a label for each question. The runs are also compared within each group."
     helps["k"] += " For three files or more: the largest of 4, 8 and 16 up to this number."
     command.usage = "at-k compare FILE FILE... [flags]"
     command.epilog = _COMPARE_EXAMPLES.replace("%", "%%")

@@ -31,7 +31,7 @@ _COLUMN_HELP = {
     "counts": "numbers of samples: a column for each of the categories 0, 1, .., in this order, or "
     "columns that are named by their outcomes; or, beside samples, how often the sample of each "
     "row occurs.",
-    "questions": "what identifies the question of a row: a column, or several together.",
+    "questions": "column, or columns, with the id of the question.",
 }
 _ROWS = ("where", "pool", "correct_values", "group_size")
 _READING = (*_COLUMN_HELP, *_ROWS, "config", "split", *PER_QUESTION)
@@ -64,7 +64,7 @@ def add_flags(
     flags = command.add_argument_group("parameters")
     column_helps = dict(_COLUMN_HELP)
     for parameter in parameters:
-        text = helps.get(parameter.name, "").replace("%", "%%")
+        text = _flag_help(helps.get(parameter.name, ""), parameter).replace("%", "%%")
         if parameter.name in PER_QUESTION:
             column_helps[parameter.name] = text
         elif parameter.name not in _WITHOUT_FLAG:
@@ -89,8 +89,9 @@ def add_flags(
         nargs="+",
         default=(),
         metavar="COLUMN",
-        help="columns that may differ between the samples of a question, such as the name of a "
-        "run.",
+        help="columns whose entries may differ between the samples of a question, such as the name "
+        "of a run: rows of different runs are then different samples. Not for the filters of "
+        "lm-evaluation-harness, whose rows repeat the same responses.",
     )
     rows.add_argument(
         "--group-size",
@@ -112,7 +113,7 @@ def add_flags(
         dest="output_format",
         choices=FORMATS_OF_OUTPUT,
         default="table",
-        help="how to print the scores. json prints the dict of compute. Default: table.",
+        help="output format. json prints what the Python function returns. Default: table.",
     )
     command.add_argument(
         "--json",
@@ -137,6 +138,16 @@ def split_arguments(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, An
         reading.pop("clusters", None)
     reading["checked"] = "check_correct_fn" in parameters
     return reading, parameters
+
+
+def _flag_help(text: str, parameter: inspect.Parameter) -> str:
+    """Return the text of a parameter as that of its flag, with the default if it has none."""
+    default = parameter.default
+    if parameter.annotation is bool:
+        text = text.removeprefix("whether to ")
+    elif "efault" not in text and default not in (None, inspect.Parameter.empty):
+        text = f"{text} Default: {default}."
+    return text
 
 
 def parameter_helps(docstring: str) -> dict[str, str]:

@@ -46,7 +46,7 @@ def add_plan_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.plan` and of reading files to the parser, and what it runs."""
     parameters = inspect.signature(plan, eval_str=True).parameters
     helps = parameter_helps(inspect.getdoc(plan) or "")
-    helps |= {flag: helps[name] for name, flag in _FLAGS.items()}
+    helps |= {flag: f"{helps[name]} In Python: {name}." for name, flag in _FLAGS.items()}
     command.usage = "at-k plan [FILE [FILE]] [flags]"
     command.epilog = _EXAMPLES.replace("%", "%%")
     command.add_argument(

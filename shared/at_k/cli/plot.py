@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 PLOT_HELP = (
     "also write a chart, in the format of the suffix: .svg, .pdf, .png or .html. "
-    "It has confidence bands if there are limits."
+    "It shows the confidence limits if there are any."
 )
 _FILE_SUFFIXES = (".svg", ".pdf", ".png", ".html")
 

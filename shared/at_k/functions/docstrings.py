@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 _OUTCOMES = (
     "outcomes of M questions: an (M, N) array or tensor, a nested list, which may be ragged, a "
-    "data frame with a question in each row, or `Counts`. A flat list is one question. "
+    "data frame with a question in each row, or `Counts`, the numbers of samples by outcome. A "
+    "flat list is one question. "
 )
 _UNSCORED = "Samples that are None, masked, or NA in a data frame are not scored."
 _PARAMETERS = {
@@ -48,6 +49,10 @@ _RETURNS_SUMMARY = (
     "(mu, sigma, lo, hi): the posterior mean and standard deviation of the score of k new samples, "
     "averaged over questions, and the limits mu -+ z sigma, clipped to the bounds. The success "
     "rate of each question has a Beta(alpha0, beta0) prior (Hariri et al. 2026)."
+)
+_SEE_ALSO = (
+    "its limits by the posterior. The metrics (`at_k.load`) have other intervals, whose coverage "
+    "is closer to the confidence."
 )
 _RAISES = (
     "ValueError: if an outcome or a parameter is invalid. The message names the entry (`R[3][7]`), "
@@ -101,12 +106,16 @@ def documented(function: Callable | None = None, *, rewards: bool = False, above
     _, *entries = _ENTRY.split(sections.get("Args", ""))
     own = dict(zip(entries[::2], entries[1::2], strict=True))
     returns = _RETURNS_SUMMARY if function.__name__.endswith("_ci") else _RETURNS
+    see_also = ""
+    if not function.__name__.endswith("_ci") and function.__name__ != "cons_at_k":
+        see_also = _entry(f"{function.__name__}_ci: {_SEE_ALSO}")
     filled = {
         "Args": _arguments(list(inspect.signature(function).parameters), own, shared),
         "Returns": sections.get("Returns", _entry(returns)),
         "Raises": sections.get("Raises", "").rstrip()
         + "\n" * ("Raises" in sections)
         + _entry(_RAISES),
+        "See also": see_also,
         "Examples": sections.get("Examples", ""),
     }
     cited = [

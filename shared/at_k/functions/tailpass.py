@@ -37,7 +37,7 @@ def tailpass_empirical(
 
     Args:
         R: outcomes of M questions: categories, or scores if one is a float other than 0 and 1.
-        k: number of samples that are drawn, at most the number of samples of each question.
+        k: number of samples in a subset, at most the number of samples of each question.
         w: scores of the C + 1 categories, from 0 to 1. Default: (0, 1).
         thresholds: required mean scores, from 0 to 1. Default: 1/k, 2/k, .., 1.
 

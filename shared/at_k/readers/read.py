@@ -29,10 +29,10 @@ def read(
     config: str | None = None,
     split: str | None = None,
 ) -> dict[str, Any]:
-    """Read what `compute` takes from a file, a log, a data frame or a dataset.
+    """Read samples or outcomes from a file, log, data frame or dataset, as arguments of `compute`.
 
     A row of the source is a question with the list of its samples, or one sample, or the counts of
-    a question. Rows with equal entries in the columns that identify questions are one question.
+    a question. Rows with the same question id belong to one question.
     Columns are found by their usual names if they are not given, except those of R0 and clusters. A
     name such as `response.choices` leads to the fields of nested objects.
 
@@ -44,7 +44,7 @@ def read(
         outcomes: the column of already-graded outcomes, instead of `predictions`.
         references: the column to check the samples against. If the log has none: a dict with the
             reference of each question, or a file with columns of questions and references.
-        questions: the column that identifies questions, or several that do together.
+        questions: the column with the id of the question, or several that identify it together.
         n: the column of numbers of samples, if the source has counts.
         correct: the column of numbers of correct samples, if the source has counts.
         counts: the columns of numbers of samples, one for each category 0, 1, .., in this order, or
@@ -57,17 +57,21 @@ def read(
         correct_values: the outcomes that are correct, such as ["C"] or ["yes", "true"]. All others
             are incorrect.
         where: the rows to read, by their entries: {"filter": "strict-match"}.
-        pool: columns that may differ between the samples of a question, such as the name of a run.
+        pool: columns whose entries may differ between the samples of a question, such as the name
+            of a run: rows of different runs are then different samples. Not for the filters of
+            lm-evaluation-harness, whose rows repeat the same responses.
         group_size: the number of consecutive rows that belong to a question, such as 8 for the
             rewards of TRL or verl with 8 samples of each prompt.
         config: the configuration of a dataset.
         split: the split of a dataset.
 
     Returns:
-        the arguments of `compute`: predictions, and if the source has them references and groups.
+        A dict of arguments of `compute`: predictions; references and groups, if the source has
+        them; R0 and clusters, if their columns are named.
 
     Raises:
-        SelectionError: a ValueError, if one of these arguments has to be given.
+        SelectionError: (a ValueError) if columns are missing or ambiguous; the message names the
+            argument to give.
         ValueError: if the source cannot be read. The message names the line or row if it can.
         FileNotFoundError: if there is no such file or folder.
 

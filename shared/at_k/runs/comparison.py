@@ -26,15 +26,19 @@ def compare(
 ) -> dict[str, float]:
     """Return the score of run b minus that of run a on the same questions, for each k.
 
+    `leaderboard` has the opposite sign: a pair (a, b) there is the score of a minus that of b.
+
     Args:
         R_a: run a: the outcomes of the samples of M questions; or a dict of predictions and
             references, as `at_k.read` returns it.
         R_b: run b on the same questions, in the same order. The numbers of samples may differ.
+            Questions are matched by position: if both runs have references, these have to be the
+            same; outcomes in another order give a wrong difference without an error.
         metric: the score: pass@k, pass^k, G-Pass@k, mG-Pass@k, maj@k, AUC@k, Geom@k, Geom_ds@k,
             GeoSpectrum@k, Spectrum@k, vote@k, max@k, avg@N, bayes@N or score_agg.
-        k: number of samples that are drawn, or a list. Default: each k up to the smallest number of
-            samples of a question; for vote@k the powers of 2, and this number. avg@N, bayes@N and
-            score_agg have no k.
+        k: size of the subsets of samples, one or several. Default: each k up to the smallest number
+            of samples of a question; for vote@k the powers of 2, and this number. avg@N, bayes@N
+            and score_agg have no k.
         interval: "sampling", for the same questions, sampled again; or "questions", for other
             questions like these, paired. score_agg has "questions" only, and bayes@N has
             "posterior" only, for the same questions, sampled again. Default: "sampling" where it
@@ -49,8 +53,8 @@ def compare(
         check_correct_fn: what to check predictions with, if the runs have references: a function of
             a prediction and a reference, or "exact_match", "numeric" or "math_verify".
         num_proc: number of processes to run the checker in.
-        p_values: whether to add <key>_p, the p-value of the difference by inversion of its
-            interval: the smallest miscoverage at which the interval at this k excludes 0.
+        p_values: whether to add <key>_p, the two-sided p-value of no difference: the smallest alpha
+            at which the interval at this k with the confidence 1 - alpha excludes 0.
 
     Returns:
         For each k in ascending order, with <key> such as "pass@4": <key>, the difference; <key>_a

@@ -1,4 +1,4 @@
-"""Many runs on the same questions: scores, ranks, and which differences are certain."""
+"""Many runs on the same questions: scores, ranks, and simultaneous limits of differences."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ def leaderboard(
     num_proc: int | None = None,
     p_values: bool = False,
 ) -> dict[str, Any]:
-    """Rank runs on the same questions, and return which differences between them are certain.
+    """Rank runs on the same questions, with simultaneous confidence limits of their differences.
 
-    The limits band_lo and band_hi of the differences between all pairs of runs, at all k, cover
-    together with the given confidence. Ranks and letters follow from them, so that the probability
-    of any false statement that one run is better than another is at most 1 - confidence. The
-    theorems are those of `at_k.runs.multiplicity`: Tukey and Kramer's studentized range for new
-    samples of the same questions, and the Gaussian correlation inequality.
+    With the given confidence, the limits band_lo to band_hi contain the differences of all pairs of
+    runs at all k. Ranks and letters follow from them, so that the probability of any false
+    statement that one run is better than another is at most 1 - confidence. The limits are by the
+    Gaussian correlation inequality, or for "sampling" by the studentized range of Tukey and Kramer
+    if it is narrower.
 
     Args:
         runs: the runs by their names, two or more: for each the outcomes of the samples of M
             questions, or a dict of predictions and references, as `at_k.read` returns it. All have
             the same questions in the same order. The numbers of samples may differ.
         metric: the score, see `compare`.
-        k: number of samples that are drawn, or a list. Default: the largest of 4, 8 and 16 that
+        k: size of the subsets of samples, one or several. Default: the largest of 4, 8 and 16 that
             every question has samples for; for vote@k the smallest number of samples of a question.
         interval: see `compare`.
         confidence: probability of the intervals of scores and of single differences, and of all
@@ -53,18 +53,29 @@ def leaderboard(
         temperature: see `compare`.
         check_correct_fn: see `compare`.
         num_proc: see `compare`.
-        p_values: whether to add p-values to the differences.
+        p_values: whether to add p and p_adjusted to the differences.
 
     Returns:
-        A dict with metric, interval, confidence and questions (the number of them);
-        simultaneous_confidence, of each interval band_lo to band_hi; and
-        runs: a list of dicts, for each k by descending score: run (the name), key (such as
-        "pass@8"), score, its limits lo and hi, rank, rank_lo and rank_hi, letters (runs that share
-        one cannot be told apart), n_min and n_max (numbers of samples of a question);
-        pairs: a list of dicts, for each k and each pair of runs in the order of runs: a, b, key,
-        difference (the score of a minus that of b), its limits lo and hi, band_lo and band_hi; and
-        if requested p, by inversion of the interval: the smallest miscoverage at which lo to hi
-        excludes 0, and p_adjusted, the same for band_lo to band_hi.
+        A dict with
+
+        - "metric", "interval", "confidence", and "questions", the number of them;
+        - "simultaneous_confidence", of each interval from band_lo to band_hi;
+        - "runs", a list of dicts, for each k by descending score:
+
+          - "run", its name, and "key", such as "pass@8";
+          - "score", and its limits "lo" and "hi";
+          - "rank", and the ranks that it may have, "rank_lo" to "rank_hi";
+          - "letters": runs that share one cannot be told apart;
+          - "n_min" and "n_max", the numbers of samples of a question;
+
+        - "pairs", a list of dicts, for each k and each pair of runs in the order of "runs":
+
+          - "a" and "b", their names, and "key";
+          - "difference", the score of a minus that of b (in `compare`, it is b minus a);
+          - "lo" and "hi", its limits, and "band_lo" and "band_hi", its simultaneous limits;
+          - if requested, "p", the two-sided p-value of no difference: the smallest alpha at which
+            the interval from lo to hi with the confidence 1 - alpha excludes 0; and "p_adjusted",
+            the same for band_lo to band_hi.
 
     Raises:
         ValueError: if an outcome or a parameter is invalid, if there are fewer than two runs, or if

@@ -36,18 +36,19 @@ def plan(
         R: outcomes of a pilot run, 0 or 1, with two samples or more of a question; or
             `at_k.Counts`; or a dict of predictions and references, as `at_k.read` returns it.
         metric: the score: pass@k, pass^k, G-Pass@k, mG-Pass@k, maj@k or AUC@k. pass@1 is avg@n.
-        k: number of samples that are drawn.
+        k: size of the subsets of samples.
         questions: numbers of questions M, from 2 to a million. Default: 100, 200, 500 and 1000.
         samples: numbers of samples n of each question, from k to 4096. Default: k, 2k, 4k and 8k.
         confidence: probability that an interval covers the true value.
         power: probability that a comparison finds the smallest difference.
         tau: share of correct samples that G-Pass@k requires, from 0 to 1.
         R_b: outcomes of a second pilot run on the same questions, to estimate the correlation from.
-        rates: assumed success rates of questions, from 0 to 1, instead of a pilot run. Questions
-            have each of them equally often.
+        rates: assumed success rates of questions, from 0 to 1, instead of a pilot run. Each rate
+            holds for the same share of the questions.
         correlation: correlation over questions of the scores of two runs, from -1 to 1, without the
             noise of samples. Default: estimated from two pilot runs, or 0.5 if there is one.
-        interval: what the cheapest design is for: "questions", or "sampling".
+        interval: the interval whose half-width, or smallest difference, the cheapest design has to
+            reach: "questions", or "sampling".
         half_width: the wanted half-width of the interval of a score.
         difference: the wanted smallest difference, instead of a half-width.
         question_cost: cost of a question. Default: 0.
