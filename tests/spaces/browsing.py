@@ -113,13 +113,20 @@ def wait_for_change(page, before, read=sentence):
 def all_answered(page):
     """Wait until the page has received the answers to all requests that are sent in the block."""
     ended = []
-    for event in ("requestfinished", "requestfailed"):  # the page may abort the stream of answers
-        page.on(event, lambda request: ended.append(request.url))
+
+    def remember(request):
+        ended.append(request.url)
+
+    events = ("requestfinished", "requestfailed")  # the page may abort the stream of answers
+    for event in events:
+        page.on(event, remember)
     yield
     end = time.monotonic() + LIMIT
     while not any("/queue/data" in url for url in ended):
         assert time.monotonic() < end, ended
         page.wait_for_timeout(50)
+    for event in events:
+        page.remove_listener(event, remember)
 
 
 def problem(page):
@@ -158,6 +165,21 @@ def upload(page, *files):
 def chart_texts(page):
     """Return the text of each chart that the page shows."""
     return [chart.text_content() for chart in page.locator(f"{CHART}:visible").all()]
+
+
+def tooltip(page, mark):
+    """Return the tooltip of a mark of a chart.
+
+    The pointer comes again until there is one: it may have been there before the mark was.
+    """
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end:
+        page.mouse.move(0, 0)
+        mark.hover()
+        page.wait_for_timeout(200)
+        if page.locator("#vg-tooltip-element.visible").count():
+            return page.inner_text("#vg-tooltip-element")
+    raise AssertionError("this mark has no tooltip")
 
 
 def smallest_text(page):

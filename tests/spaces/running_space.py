@@ -37,7 +37,7 @@ class RunningSpace:
 def bundle(name: str, target: Path) -> None:
     """Write a Space into a folder."""
     command = [sys.executable, str(ROOT / "spaces" / "bundle.py"), name, str(target)]
-    subprocess.run(command, check=True, timeout=60)
+    subprocess.run(command, check=True, timeout=300)
 
 
 @contextlib.contextmanager
@@ -71,7 +71,7 @@ def start(name: str, python: str, folder: Path):
             yield RunningSpace(name, target, temporary, process.pid, url)
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(120)
     assert not list(temporary.iterdir()), "the Space left temporary files"
     assert files_in(target) == before, "the Space wrote into its own folder"
     assert not [path for path in home.rglob("*") if path.is_file()], "the Space wrote into the home"

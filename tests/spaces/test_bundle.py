@@ -19,7 +19,7 @@ SAMPLES = PACKAGE / "samples"
 
 def bundle(name, target):
     command = [sys.executable, ROOT / "spaces" / "bundle.py", name, target]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
 
 def run(code, folder, **environment):
@@ -31,7 +31,7 @@ def run(code, folder, **environment):
         env=inherited | environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     assert result.returncode == 0, result.stderr
     return result.stdout

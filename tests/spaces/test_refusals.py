@@ -43,7 +43,7 @@ def refusal(space, *data):
 
 def page_of(space):
     """Return the function that scores what is on the page, and its inputs by their names."""
-    with urllib.request.urlopen(f"{space.url}/config", timeout=60) as answer:
+    with urllib.request.urlopen(f"{space.url}/config", timeout=120) as answer:
         config = json.load(answer)
     components = {each["id"]: each["props"] for each in config["components"]}
     function = max(config["dependencies"], key=lambda each: len(each["inputs"]))
@@ -187,7 +187,7 @@ def test_every_upload_is_refused_with_a_sentence(space):
 def test_a_large_request_is_refused_before_it_is_read(space):
     no_length = "The header Content-Length is missing. It has to say how long the request is."
     for length, status, sentence in (("10000000000", 413, TOO_LARGE), ("", 411, no_length)):
-        connection = http.client.HTTPConnection(space.url.removeprefix("http://"), timeout=20)
+        connection = http.client.HTTPConnection(space.url.removeprefix("http://"), timeout=120)
         connection.putrequest("POST", "/gradio_api/queue/join")
         if length:
             connection.putheader("Content-Length", length)
