@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from altair.utils import schemapi
@@ -13,7 +12,7 @@ from at_k.charts.figure import Figure
 
 from .charts import Chart
 from .request import Answer
-from .space import Run
+from .sentences import number_range
 
 PRINT = 3.3
 WIDTHS = PHONE, TABLET, DESKTOP = 3.3, 4.5, 6.6
@@ -65,7 +64,9 @@ def _results(chart: Chart, answer: Answer) -> Any:
 
 def _details(answer: Answer) -> dict[str, Any]:
     """Return what the captions of figures say about the samples."""
-    details: dict[str, Any] = {"n": _sizes(answer.runs)}
+    counts = [count for run in answer.runs for count in run.sample_counts]
+    n = number_range(counts)
+    details: dict[str, Any] = {"n": int(n) if n.isdigit() else n}
     questions = {len(run.sample_counts) for run in answer.runs}
     if len(questions) == 1:
         details["questions"] = questions.pop()
@@ -74,10 +75,3 @@ def _details(answer: Answer) -> dict[str, Any]:
     if "confidence" in answer.options:
         details["confidence"] = answer.options["confidence"]
     return details
-
-
-def _sizes(runs: Sequence[Run]) -> int | str:
-    """Return the number of samples of a question, such as 8 or "6 to 8"."""
-    counts = [count for run in runs for count in run.sample_counts]
-    fewest, most = min(counts), max(counts)
-    return most if fewest == most else f"{fewest} to {most}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -111,7 +112,7 @@ def samples_for(computation: Computation, samples: Samples, run: Run) -> MetricS
 def questions_of(
     samples: Mapping[str, Samples], identifiers: Mapping[str, Sequence[Any]], runs: Sequence[Run]
 ) -> Questions:
-    """Return the questions, with the outcomes of those runs whose samples are not counts."""
+    """Return the questions, and the outcomes of their samples."""
     first = next(iter(samples.values()))["predictions"]
     total = len(first["n"]) if isinstance(first, dict) else len(first)
     columns = {name: [str(entry) for entry in entries] for name, entries in identifiers.items()}
@@ -120,15 +121,20 @@ def questions_of(
         (entries for name, entries in columns.items() if name not in _TEXTS),
         [str(number) for number in range(1, total + 1)],
     )
-    outcomes = {}
-    for run in runs:
-        if not isinstance(samples[run.name]["predictions"], dict):
-            scored = run.outcomes.scored
-            values = [
-                float(value) if scored is None or scored[place] else None
-                for place, value in enumerate(run.outcomes.values)
-            ]
-            ends = run.outcomes.sizes.cumsum().tolist()
-            starts = [0, *ends[:-1]]
-            outcomes[run.name] = [values[i:j] for i, j in zip(starts, ends, strict=True)]
-    return Questions(names, texts, outcomes)
+    return Questions(names, texts, {run.name: _by_question(run.outcomes) for run in runs})
+
+
+def _by_question(outcomes: Outcomes) -> list[list[float | None]]:
+    """Return the outcome of each sample of each question, None if it is not scored."""
+    found: list[float | None]
+    if outcomes.times is not None:  # counts
+        sizes, found = outcomes.n, [float(value) for value in outcomes.scored_values]
+    else:
+        sizes = outcomes.sizes
+        scored = itertools.repeat(True) if outcomes.scored is None else outcomes.scored
+        found = [
+            float(value) if is_scored else None
+            for value, is_scored in zip(outcomes.values, scored, strict=False)
+        ]
+    entries = iter(found)
+    return [list(itertools.islice(entries, size)) for size in sizes.tolist()]

@@ -19,6 +19,8 @@ _WORDS = (
     (" is 0 or False if incorrect, 1 or True if correct.", " is 0 if incorrect and 1 if correct."),
     (", or contains itself.", "."),
     (" holds nothing but None: leave it out.", " has no scored {cell}: leave it out."),
+    (" has no sample.", " has no {cell}."),
+    (" has no questions.", " has no {row}s."),
     (" a question needs a sample.", " each {row} needs a {cell}."),
     (" each question has a list of samples.", " each {row} has a list of {cell}s."),
 )

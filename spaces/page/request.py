@@ -90,8 +90,8 @@ class Questions:
     Attributes:
         names: the name of each question, or its number from 1.
         texts: the text of each question, or "" if the samples do not have it.
-        outcomes: for each run whose samples are known, the outcome of each sample of each question;
-            None if it is not scored.
+        outcomes: for each run, the outcome of each sample of each question; None if it is not
+            scored. Of counts, they are in no particular order.
     """
 
     names: list[str]

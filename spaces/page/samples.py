@@ -50,10 +50,11 @@ def read_samples(
     Raises:
         ValueError: if the samples cannot be read, or are too many.
     """
+    samples: dict[str, Samples] = {}
     identifiers: Identifiers = {}
     metric = request.space.metric
     if request.table is not None:
-        samples = {"table": _read_table(request.table)}
+        samples["table"], identifiers = _read_table(request.table)
     else:
         columns = {role: None for role in PER_QUESTION if role in parameters}
         if request.files:
@@ -127,7 +128,9 @@ def _read_runs(
     if wide := {label: table for label, table in tables.items() if table is not None}:
         if len(wide) < len(tables):
             raise ValueError("Give a table with a column for each sample in all files or in none.")
-        return {label: _read_table(table) for label, table in wide.items()}, {}
+        read = {label: _read_table(table) for label, table in wide.items()}
+        (_, identifiers), *_ = read.values()
+        return {label: run for label, (run, _) in read.items()}, identifiers
     questions = {label: _read_questions(path, columns) for label, (path, columns) in files.items()}
     (first_label, first), *_ = questions.items()
     samples = {}
@@ -248,16 +251,21 @@ def _write_text(text: str) -> str:
 # --- Table ------------------------------------------------------------------------------
 
 
-def _read_table(table: list[list[Any]]) -> Samples:
+def _read_table(table: list[list[Any]]) -> tuple[Samples, Identifiers]:
     """Read the table of the page: a row of headers, and a row for each question.
 
     The columns of the reference, the group and the question have one of their usual names. All
     other columns hold samples. Empty cells and empty rows are ignored.
+
+    Returns:
+        The samples, and the columns that identify questions.
     """
     headers, *rows = [["" if cell is None else str(cell).strip() for cell in row] for row in table]
     roles = [_role(header) for header in headers]
     numbers = []
     samples: Samples = {"predictions": [], "references": [], "groups": []}
+    names = {headers[i].lower(): i for i, role in enumerate(roles) if role == "questions"}
+    identifiers: Identifiers = {name: [] for name in names}
     for number, row in enumerate(rows, start=1):
         if not any(row):
             continue
@@ -270,6 +278,8 @@ def _read_table(table: list[list[Any]]) -> Samples:
         by_role = dict(cells)
         samples["references"].append(by_role.get("references", ""))
         samples["groups"].append(by_role.get("groups", ""))
+        for name, place in names.items():
+            identifiers[name].append(row[place])
     if not numbers:
         raise ValueError("The table has no questions.")
     for role, noun in (("references", "reference"), ("groups", "group")):
@@ -280,7 +290,7 @@ def _read_table(table: list[list[Any]]) -> Samples:
             raise ValueError(f"Row {missing} has no {noun}, but other rows have one.")
     if "references" not in samples:
         samples["predictions"] = [[as_outcome(c) for c in row] for row in samples["predictions"]]
-    return samples
+    return samples, identifiers
 
 
 def _role(header: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from .space import Run
 
@@ -30,6 +30,29 @@ def sentence_per_run(runs: Sequence[Run], clauses: Sequence[str]) -> str:
     if len(runs) == 1:
         return f"{clauses[0][0].upper()}{clauses[0][1:]}."
     return " ".join(f"{run.label}: {clause}." for run, clause in zip(runs, clauses, strict=True))
+
+
+def sizes_note(runs: Sequence[Run], row: str, cell: str) -> str:
+    """Return how many questions and samples there are: "6 questions, 8 samples each.".
+
+    Args:
+        runs: the runs. If there are several, their labels are named.
+        row: what a question is called.
+        cell: what a sample is called.
+    """
+    parts = []
+    for run in runs:
+        counts = run.sample_counts
+        rows = f"{len(counts)} {row}{'s' * (len(counts) != 1)}"
+        cells = f"{number_range(counts)} {cell}{'s' * (max(counts) != 1)}"
+        parts.append(f"{f'{run.label}: ' if len(runs) > 1 else ''}{rows}, {cells} each")
+    return f"{'; '.join(parts)}."
+
+
+def number_range(numbers: Collection[int]) -> str:
+    """Return the range of numbers: "6 to 8", or "8" if they are equal."""
+    lowest, highest = min(numbers), max(numbers)
+    return f"{lowest}" if lowest == highest else f"{lowest} to {highest}"
 
 
 _SAME_QUESTIONS = "{level} range for the same questions, sampled again"

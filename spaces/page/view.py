@@ -14,7 +14,8 @@ from .markup import comparison_html, result_html, score_table_html
 from .python_code import python_code
 from .question_table import question_headers, question_rows
 from .request import Answer, Request, Samples
-from .space import Run, Space
+from .sentences import sizes_note
+from .space import Space
 
 _CHECKER_NOTES = {
     "exact_match": "Counted as correct: the sample equals the reference exactly.",
@@ -56,7 +57,7 @@ class View:
 
 def make_view(space: Space, request: Request, answer: Answer, downloads: Downloads) -> View:
     """Return what the page of a Space shows for a request and its answer."""
-    notes = [_samples_note(space, answer.runs)]
+    notes = [sizes_note(answer.runs, space.row_noun, space.cell_noun)]
     samples = list(answer.samples.values())
     if any("references" in run for run in samples):
         notes.append(_CHECKER_NOTES[request.checker])
@@ -79,7 +80,7 @@ def make_view(space: Space, request: Request, answer: Answer, downloads: Downloa
         scores_file=str(downloads.keep(answer)),
         code=python_code(space.metric, answer, [chart for chart in charts if chart]),
         question_headers=question_headers(space, answer),
-        question_rows=question_rows(answer),
+        question_rows=question_rows(space, answer),
     )
 
 
@@ -93,20 +94,6 @@ def _sentences(space: Space, answer: Answer) -> tuple[str, str]:
     if answer.comparison.board is not None:
         return answer.comparison.sentence, ""
     return space.sentence(answer.runs, answer.options), answer.comparison.sentence
-
-
-def _samples_note(space: Space, runs: Iterable[Run]) -> str:
-    """Return how many questions and samples there are: "6 questions, 8 samples each."."""
-    runs = list(runs)
-    parts = []
-    for run in runs:
-        fewest, most = min(run.sample_counts), max(run.sample_counts)
-        samples = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-        questions = len(run.sample_counts)
-        noun = space.row_noun if questions == 1 else f"{space.row_noun}s"
-        label = f"{run.label}: " if len(runs) > 1 else ""
-        parts.append(f"{label}{questions} {noun}, {samples} {space.cell_noun}s each")
-    return f"{'; '.join(parts)}."
 
 
 def _exact_match_notes(space: Space, runs: Iterable[Samples]) -> list[str]:
@@ -144,6 +131,6 @@ def _lowered_notes(space: Space, request: Request, answer: Answer) -> list[str]:
             if used < requested:
                 notes.append(
                     f"{control.label} was lowered to {used}, the smallest number of "
-                    f"{space.cell_noun}s per {space.row_noun}."
+                    f"{space.cell_noun}s of any {space.row_noun}."
                 )
     return notes

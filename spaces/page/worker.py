@@ -90,7 +90,11 @@ def _in_words(message: str, request: Request) -> str:
     space = request.space
     if request.table is None:
         return in_words(message.removeprefix("text: "), space.row_noun, space.cell_noun)
-    rows = [number for number, row in enumerate(request.table) if number and any(row)]
+    rows = [
+        number
+        for number, row in enumerate(request.table)
+        if number and any(cell is not None and str(cell).strip() for cell in row)
+    ]
     return in_words(message.removeprefix("table: "), "row", space.cell_noun, rows)
 
 

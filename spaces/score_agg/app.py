@@ -7,7 +7,7 @@ from typing import Any
 
 from page.charts import Chart
 from page.controls import Slider
-from page.sentences import decimal, sentence_per_run
+from page.sentences import decimal, sentence_per_run, sizes_note
 from page.space import Call, Example, Options, Run, Space
 
 ABOUT = r"""
@@ -36,6 +36,7 @@ TABLE = [
     ["partial", "minor", "minor", "partial", "minor"],
 ]
 
+NOUNS = ("answer", "statement")
 TEMPERATURES = [round(0.1 + 0.025 * step, 3) for step in range(37)]
 
 
@@ -76,6 +77,7 @@ def by_temperature(runs: Sequence[Run], options: Options) -> Chart:
             "key": "score_agg",
             "parameter": "temperature, from strict to lenient",
             "highlight": options["temperature"],
+            "caption": sizes_note(runs, *NOUNS),
         },
     )
 
@@ -86,7 +88,7 @@ def by_answer(runs: Sequence[Run], options: Options) -> Chart:
         "The score of each answer at the selected temperature.",
         "by_question",
         "scores",
-        {"key": "score_agg"},
+        {"key": "score_agg", "noun": NOUNS[0], "caption": sizes_note(runs, *NOUNS)},
     )
 
 
@@ -110,8 +112,8 @@ SPACE = Space(
     measures=measures,
     sentence=sentence,
     charts=(by_temperature, by_answer),
-    row_noun="answer",
-    cell_noun="statement",
+    row_noun=NOUNS[0],
+    cell_noun=NOUNS[1],
     has_references=False,
 )
 

@@ -1,5 +1,6 @@
 """The data of charts are the numbers of the results, and their captions say what these are."""
 
+import json
 from typing import Any
 
 import at_k
@@ -323,3 +324,9 @@ def test_the_description_says_what_lines_show(result):
     first, last = result["pass@1"], result["pass@8"]
     assert f"{first:.3f} at 1, {last:.3f} at 8" in description
     assert description.endswith("9 samples per question.")
+
+
+def test_answers_are_ordered_by_their_score():
+    result = {"per_question": {"score_agg": [0.5, 0.2]}}
+    spec = json.dumps(charts.by_question(result, noun="answer").to_dict(validate=False))
+    assert "answers, from the lowest to the highest" in spec

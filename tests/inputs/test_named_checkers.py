@@ -135,7 +135,12 @@ def test_math_verify_reads_expressions_without_dollar_signs(prediction, referenc
 def test_math_verify_reads_each_text_once_to_check_it_and_for_votes(monkeypatch):
     library, parsed = named_checkers.math_verify_library(), []
     parse = library.parse
-    monkeypatch.setattr(library, "parse", lambda text, **o: parsed.append(text) or parse(text, **o))
+
+    def counted_parse(text, **options):
+        parsed.append(text)
+        return parse(text, **options)
+
+    monkeypatch.setattr(library, "parse", counted_parse)
     here = SimpleNamespace(map=map)  # an executor that checks in this process
     scores = CONS_AT_K.compute(
         predictions=[["1717/17", "1719/17", "1717/17"], ["1719/17", "2727/27"]],

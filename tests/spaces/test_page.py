@@ -44,7 +44,8 @@ def test_the_page_opens_on_a_phone_and_a_desktop_with_an_example_and_its_charts(
             "chart => document.querySelector(chart).viewBox.baseVal.width < 250", arg=CHART
         )
         described = page.locator(".chart [role=graphics-document]").first
-        assert "questions" in described.get_attribute("aria-label")
+        noun = "answers" if space.name == "score_agg" else "questions"
+        assert noun in described.get_attribute("aria-label")
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             page.wait_for_selector("body.dark" if scheme == "dark" else "body:not(.dark)")
@@ -63,8 +64,11 @@ def test_a_desktop_opens_with_wide_charts_and_their_tooltips(browser, space):
         assert smallest_text(page) > 10
     with opened(browser, space) as page:
         chart = page.locator(f"{CHART}:visible").last
-        assert "questions, from the hardest to the easiest" in chart.text_content()
-        assert "question" in tooltip(page, chart.locator(".mark-symbol path").nth(0))
+        noun, order = ("question", "the hardest to the easiest")
+        if space.name == "score_agg":
+            noun, order = ("answer", "the lowest to the highest")
+        assert f"{noun}s, from {order}" in chart.text_content()
+        assert noun in tooltip(page, chart.locator(".mark-symbol path").nth(0))
 
 
 @pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
@@ -236,7 +240,7 @@ def test_k_is_lowered_to_the_number_of_samples(browser, space):
         before = sentence(page)
         paste(page, '{"outcomes": [1, 0]}\n{"outcomes": [1, 1, 0]}')
         wait_for_change(page, before)
-        lowered = "k was lowered to 2, the smallest number of samples per question."
+        lowered = "k was lowered to 2, the smallest number of samples of any question."
         assert note(page) == f"2 questions, 2 to 3 samples each. {lowered}"
         assert page.locator("#k input[type=range]").get_attribute("max") == "2"
 
@@ -255,5 +259,6 @@ def test_a_question_shows_its_samples_and_how_each_was_checked(browser, space):
         assert "Question q7" in shown
         assert "2 + 2?" in shown
         assert re.search(r"\bcorrect\s+4\b.*incorrect\s+5", shown, re.DOTALL)
+        assert "Reference: 4, checked with exact_match" in shown
         chart = page.locator(f"{CHART}:visible").last
         assert "q7" in tooltip(page, chart.locator(".mark-symbol path").nth(0))

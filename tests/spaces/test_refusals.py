@@ -36,9 +36,9 @@ def refusal(space, *data):
     assert status == 200, text
     url = f"{space.url}/gradio_api/call/scores/{json.loads(text)['event_id']}"
     with urllib.request.urlopen(url, timeout=120) as stream:
-        event, data, *_ = stream.read().decode().splitlines()
+        event, message, *_ = stream.read().decode().splitlines()
     assert event == "event: error"
-    return json.loads(data.removeprefix("data: "))["error"]
+    return json.loads(message.removeprefix("data: "))["error"]
 
 
 def page_of(space):
@@ -116,7 +116,7 @@ def test_arguments_of_another_type_are_refused_with_a_sentence(space):
 
 def test_inputs_that_the_page_never_sends_are_refused_with_a_sentence(space):
     page = page_of(space)
-    bad = {
+    bad: dict[str, list] = {
         "table": [
             {"headers": ["1", "2"], "data": [["1", "0"], ["1", "0", "1"], []]},
             {"headers": 5, "data": 5},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from .captions import ChartDetails
 from .figure import Figure
@@ -17,6 +17,7 @@ def by_question(
     key: str | Sequence[str] | None = None,
     *,
     labels: Sequence[Any] | None = None,
+    noun: Literal["question", "answer"] = "question",
     n: int | str | None = None,
     checker: str | None = None,
     caption: str | None = None,
@@ -32,6 +33,8 @@ def by_question(
             {name: result}.
         key: the scores that are shown, such as "pass@8". Default: all.
         labels: a label of each question, for tooltips. Default: its place, from 0.
+        noun: what the results have scores of, such as the answers of score_agg. They go from the
+            lowest score to the highest.
         n, checker, caption, width: see `at_k.charts`.
 
     Raises:
@@ -56,19 +59,20 @@ def by_question(
         for each in keys:
             values = scores["per_question"][each]
             if labels is not None and len(labels) != len(values):
-                raise ValueError(f"got {len(labels)} labels for {len(values)} questions")
+                raise ValueError(f"got {len(labels)} labels for {len(values)} {noun}s")
             sizes.add(len(values))
             hardest_first = sorted(range(len(values)), key=values.__getitem__)
             rows += [
                 {"run": name, "metric": each, "key": each, "x": place}
-                | {"score": values[i], "question": i if labels is None else str(labels[i])}
+                | {"score": values[i], noun: i if labels is None else str(labels[i])}
                 for place, i in enumerate(hardest_first, start=1)
             ]
     most = max(2, *sizes)
     ticks = [1.0, *(x for x in nice_ticks(1, most) if 1 < x <= most and x == int(x))]
-    x = LineAxis("questions, from the hardest to the easiest", ticks, 1, most)
+    order = "hardest to the easiest" if noun == "question" else "lowest to the highest"
+    x = LineAxis(f"{noun}s, from the {order}", ticks, 1, most)
     names = {each: score_title(each) for each in keys}
-    title = names[keys[0]] if len(keys) == 1 else "score of the question"
+    title = names[keys[0]] if len(keys) == 1 else f"score of the {noun}"
     questions = most if len(sizes) == 1 else None
     details = ChartDetails(questions=questions, n=n, checker=checker, caption=caption)
     return figure_of_scores(rows, names, x, details.caption_of(), width, title)

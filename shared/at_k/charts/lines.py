@@ -335,7 +335,7 @@ def tooltip(rows: Sequence[Row]) -> list[alt.Tooltip]:
     numbers |= {"band_lo": "lower limit of the band", "band_hi": "upper limit of the band"}
     lines = [
         alt.Tooltip(f"{column}:N")
-        for column in ("series", "question", "key")
+        for column in ("series", "question", "answer", "key")
         if any(row.get(column, "") != "" for row in rows)
     ]
     return lines + [
