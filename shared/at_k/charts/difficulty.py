@@ -73,6 +73,6 @@ def by_question(
     x = LineAxis(f"{noun}s, from the {order}", ticks, 1, most)
     names = {each: score_title(each) for each in keys}
     title = names[keys[0]] if len(keys) == 1 else f"score of the {noun}"
-    questions = most if len(sizes) == 1 else None
+    questions = most if len(sizes) == 1 and noun == "question" else None
     details = ChartDetails(questions=questions, n=n, checker=checker, caption=caption)
     return figure_of_scores(rows, names, x, details.caption_of(), width, title)
