@@ -78,7 +78,7 @@ def comparison_summary(
     confidence: float,
     for_paper: bool = False,
 ) -> str:
-    """Return sentences that explain the limits, and say at which k one file scores higher.
+    """Return sentences that explain the difference and its limits, and say which run is higher.
 
     Args:
         scores: of `at_k.compare`.
@@ -92,6 +92,7 @@ def comparison_summary(
     if for_paper:
         limits, band = f"{percent} CI", f"{percent} band"
     name, conclusion = f"{percent} {INTERVAL_NAME[interval]}", zero_in_band(scores, labels)
+    difference = f"{'Difference' if for_paper else 'diff'}: {labels[1]} minus {labels[0]}."
     if len(compared_keys(scores)) == 1:
         parts = [f"{limits}: {name} of the difference, {INTERVAL_SCOPE[interval]}."]
         parts.append(f"The interval {conclusion}.")
@@ -101,7 +102,7 @@ def comparison_summary(
         parts.append(f"The band {conclusion}.")
     if any(key.endswith("_p") for key in scores):
         parts.append(P_VALUES)
-    return " ".join(parts)
+    return " ".join([difference, *parts])
 
 
 def zero_in_band(scores: Mapping[str, float], labels: Sequence[str]) -> str:
