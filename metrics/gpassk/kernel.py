@@ -3357,6 +3357,7 @@ def _copied(rows: pa.Table) -> pa.Table:
 # ==================================================================================================
 
 _MANTISSA_BITS = 160  # of the integer mantissas: well above the 106 bits of a double-double
+_ENTRIES_OF_A_STEP = 16  # of a table, one of which is computed with integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -3393,6 +3394,12 @@ class DoubleDouble:
         """Return the doubles `values` with lo = 0."""
         hi = np.array(values, dtype=float)
         return DoubleDouble(hi, np.zeros_like(hi))
+
+    @staticmethod
+    def from_fraction(number: Fraction) -> DoubleDouble:
+        """Return a fraction, rounded."""
+        hi = float(number)
+        return DoubleDouble(np.array(hi), np.array(float(number - Fraction(hi))))
 
     @staticmethod
     def exact_product(a: np.ndarray, b: np.ndarray) -> DoubleDouble:
@@ -3478,28 +3485,46 @@ def rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, Sc
 
 @lru_cache(maxsize=8)
 def _rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble]:
+    # Every 16th entry is computed with integers, and the 15 after it in double-double arithmetic.
     # The denominator of a double is a power of two: integers hold the product of the numerators,
     # and the power of two goes to the exponent. Each step cuts the mantissa to _MANTISSA_BITS.
-    # The relative error after m steps is below m / 2**_MANTISSA_BITS, far below the resolution
-    # of a double-double.
     numerator, denominator = base.as_integer_ratio()
-    shift = denominator.bit_length() - 1
-    mantissa, exponent = 1 << _MANTISSA_BITS, 0
-    mantissas, exponents = [mantissa], [exponent]
-    for _ in range(size):
-        mantissa *= numerator
+    shift = _ENTRIES_OF_A_STEP * (denominator.bit_length() - 1)
+    mantissas, exponents = [1 << _MANTISSA_BITS], [0]
+    for _ in range(size // _ENTRIES_OF_A_STEP):
+        end = numerator + _ENTRIES_OF_A_STEP * denominator
+        mantissa = mantissas[-1] * math.prod(range(numerator, end, denominator))
         excess = mantissa.bit_length() - 1 - _MANTISSA_BITS
-        mantissa = mantissa >> excess if excess >= 0 else mantissa << -excess
-        exponent += excess - shift
-        mantissas.append(mantissa)
-        exponents.append(exponent)
-        numerator += denominator
-    scale = np.array(exponents)
-    one = 1 << 2 * _MANTISSA_BITS
-    return (
-        ScaledDoubleDouble(_from_integers(mantissas), scale),
-        ScaledDoubleDouble(_from_integers([one // mantissa for mantissa in mantissas]), -scale),
+        mantissas.append(mantissa >> excess if excess >= 0 else mantissa << -excess)
+        exponents.append(exponents[-1] + excess - shift)
+        numerator = end
+    entry = ScaledDoubleDouble(_from_integers(mantissas), np.array(exponents))
+    entries = [entry]
+    start, first = DoubleDouble.from_fraction(base), _ENTRIES_OF_A_STEP * np.arange(len(mantissas))
+    for place in range(_ENTRIES_OF_A_STEP - 1):
+        entry = entry * _scaled(DoubleDouble.from_doubles(first + place) + start)
+        entries.append(entry)
+    table = ScaledDoubleDouble(
+        DoubleDouble(
+            np.stack([entry.mantissa.hi for entry in entries], axis=1).ravel(),
+            np.stack([entry.mantissa.lo for entry in entries], axis=1).ravel(),
+        ),
+        np.stack([entry.exponent for entry in entries], axis=1).ravel(),
     )
+    return table, ScaledDoubleDouble(_inverse(table.mantissa), -table.exponent)
+
+
+def _scaled(numbers: DoubleDouble) -> ScaledDoubleDouble:
+    """Return positive numbers with mantissas from 1/2 to 1."""
+    exponent = np.frexp(numbers.hi)[1].astype(np.int64)
+    mantissa = DoubleDouble(np.ldexp(numbers.hi, -exponent), np.ldexp(numbers.lo, -exponent))
+    return ScaledDoubleDouble(mantissa, exponent)
+
+
+def _inverse(numbers: DoubleDouble) -> DoubleDouble:
+    """Return 1 / numbers by a step of Newton's method."""
+    start = DoubleDouble.from_doubles(1 / numbers.hi)
+    return start + start * (DoubleDouble.from_doubles(1.0) - numbers * start)
 
 
 def _from_integers(mantissas: list[int]) -> DoubleDouble:
@@ -4344,21 +4369,20 @@ def _both_at_least(k: int, r: int) -> DoubleDouble:
 def _both_above(k: int, h: int) -> DoubleDouble:
     """(2k + 1,) the mean product of max(0, H - h) of both halves, h >= 1."""
     m = np.arange(2 * k - 1)
-    crossing = _probability_of(h - 1, k - 2, 2 * k - 2) * _double_double(k - 1, 2 * k - 1)
-    change = _both_at_least(k - 1, h) * _double_double(
-        k, 2 * k - 1
-    ) + crossing * DoubleDouble.from_doubles(np.maximum(m + 1 - 2 * h, 0))
+    share = Fraction(k, 2 * k - 1)
+    crossing = _probability_of(h - 1, k - 2, 2 * k - 2) * DoubleDouble.from_fraction(1 - share)
+    both_above = _both_at_least(k - 1, h) * DoubleDouble.from_fraction(share)
+    change = both_above + crossing * DoubleDouble.from_doubles(np.maximum(m + 1 - 2 * h, 0))
     return _sums_before(_sums_before(change))
 
 
 def _both_up_to(k: int, d: int) -> DoubleDouble:
     """(2k + 1,) the mean product of min(H, d) of both halves, d >= 1."""
     m = np.arange(2 * k - 1)
-    crossing = _probability_of(d - 1, k - 2, 2 * k - 2) * _double_double(k - 1, 2 * k - 1)
-    both_below = _both_at_least(k - 1, k - d)[::-1]
-    change = both_below * _double_double(k, 2 * k - 1) - crossing * DoubleDouble.from_doubles(
-        np.clip(m + 1 - d, 0, d)
-    )
+    share = Fraction(k, 2 * k - 1)
+    crossing = _probability_of(d - 1, k - 2, 2 * k - 2) * DoubleDouble.from_fraction(1 - share)
+    both_below = _both_at_least(k - 1, k - d)[::-1] * DoubleDouble.from_fraction(share)
+    change = both_below - crossing * DoubleDouble.from_doubles(np.clip(m + 1 - d, 0, d))
     return _sums_before(_sums_before(change))
 
 
@@ -4377,12 +4401,6 @@ def _sums_before(change: DoubleDouble, counted: np.ndarray | bool = True) -> Dou
     kept = DoubleDouble(change.hi * counted, change.lo * counted)
     sums = kept[::-1].suffix_sums()[::-1]
     return DoubleDouble.concatenate([DoubleDouble.from_doubles([0.0]), sums])
-
-
-def _double_double(numerator: int, denominator: int) -> DoubleDouble:
-    number = Fraction(numerator, denominator)
-    hi = float(number)
-    return DoubleDouble(np.array(hi), np.array(float(number - Fraction(hi))))
 
 
 # ==================================================================================================
@@ -4749,8 +4767,8 @@ def _centered(
     the mean: 0 if few samples are correct, and the sum of the credits if nearly all are.
     """
     total = cumulative_credit(credit)
-    credited = np.flatnonzero(credit)
-    flat = np.setdiff1d(np.arange(credited[-1]), credited)
+    weights = np.array(credit)
+    flat = np.flatnonzero(weights[: np.flatnonzero(weights)[-1]] == 0)
     flat = np.concatenate([[0], flat, [len(credit)]])
     first = np.unique(total.hi[flat], return_index=True)[1]
     values = [total - total[j] for j in flat[first].tolist()]

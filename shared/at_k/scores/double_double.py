@@ -12,6 +12,7 @@ Numerische Mathematik 18 (1971).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -19,6 +20,7 @@ from functools import lru_cache
 import numpy as np
 
 _MANTISSA_BITS = 160  # of the integer mantissas: well above the 106 bits of a double-double
+_ENTRIES_OF_A_STEP = 16  # of a table, one of which is computed with integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,12 @@ class DoubleDouble:
         """Return the doubles `values` with lo = 0."""
         hi = np.array(values, dtype=float)
         return DoubleDouble(hi, np.zeros_like(hi))
+
+    @staticmethod
+    def from_fraction(number: Fraction) -> DoubleDouble:
+        """Return a fraction, rounded."""
+        hi = float(number)
+        return DoubleDouble(np.array(hi), np.array(float(number - Fraction(hi))))
 
     @staticmethod
     def exact_product(a: np.ndarray, b: np.ndarray) -> DoubleDouble:
@@ -140,28 +148,46 @@ def rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, Sc
 
 @lru_cache(maxsize=8)
 def _rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble]:
+    # Every 16th entry is computed with integers, and the 15 after it in double-double arithmetic.
     # The denominator of a double is a power of two: integers hold the product of the numerators,
     # and the power of two goes to the exponent. Each step cuts the mantissa to _MANTISSA_BITS.
-    # The relative error after m steps is below m / 2**_MANTISSA_BITS, far below the resolution
-    # of a double-double.
     numerator, denominator = base.as_integer_ratio()
-    shift = denominator.bit_length() - 1
-    mantissa, exponent = 1 << _MANTISSA_BITS, 0
-    mantissas, exponents = [mantissa], [exponent]
-    for _ in range(size):
-        mantissa *= numerator
+    shift = _ENTRIES_OF_A_STEP * (denominator.bit_length() - 1)
+    mantissas, exponents = [1 << _MANTISSA_BITS], [0]
+    for _ in range(size // _ENTRIES_OF_A_STEP):
+        end = numerator + _ENTRIES_OF_A_STEP * denominator
+        mantissa = mantissas[-1] * math.prod(range(numerator, end, denominator))
         excess = mantissa.bit_length() - 1 - _MANTISSA_BITS
-        mantissa = mantissa >> excess if excess >= 0 else mantissa << -excess
-        exponent += excess - shift
-        mantissas.append(mantissa)
-        exponents.append(exponent)
-        numerator += denominator
-    scale = np.array(exponents)
-    one = 1 << 2 * _MANTISSA_BITS
-    return (
-        ScaledDoubleDouble(_from_integers(mantissas), scale),
-        ScaledDoubleDouble(_from_integers([one // mantissa for mantissa in mantissas]), -scale),
+        mantissas.append(mantissa >> excess if excess >= 0 else mantissa << -excess)
+        exponents.append(exponents[-1] + excess - shift)
+        numerator = end
+    entry = ScaledDoubleDouble(_from_integers(mantissas), np.array(exponents))
+    entries = [entry]
+    start, first = DoubleDouble.from_fraction(base), _ENTRIES_OF_A_STEP * np.arange(len(mantissas))
+    for place in range(_ENTRIES_OF_A_STEP - 1):
+        entry = entry * _scaled(DoubleDouble.from_doubles(first + place) + start)
+        entries.append(entry)
+    table = ScaledDoubleDouble(
+        DoubleDouble(
+            np.stack([entry.mantissa.hi for entry in entries], axis=1).ravel(),
+            np.stack([entry.mantissa.lo for entry in entries], axis=1).ravel(),
+        ),
+        np.stack([entry.exponent for entry in entries], axis=1).ravel(),
     )
+    return table, ScaledDoubleDouble(_inverse(table.mantissa), -table.exponent)
+
+
+def _scaled(numbers: DoubleDouble) -> ScaledDoubleDouble:
+    """Return positive numbers with mantissas from 1/2 to 1."""
+    exponent = np.frexp(numbers.hi)[1].astype(np.int64)
+    mantissa = DoubleDouble(np.ldexp(numbers.hi, -exponent), np.ldexp(numbers.lo, -exponent))
+    return ScaledDoubleDouble(mantissa, exponent)
+
+
+def _inverse(numbers: DoubleDouble) -> DoubleDouble:
+    """Return 1 / numbers by a step of Newton's method."""
+    start = DoubleDouble.from_doubles(1 / numbers.hi)
+    return start + start * (DoubleDouble.from_doubles(1.0) - numbers * start)
 
 
 def _from_integers(mantissas: list[int]) -> DoubleDouble:

@@ -61,21 +61,20 @@ def _both_at_least(k: int, r: int) -> DoubleDouble:
 def _both_above(k: int, h: int) -> DoubleDouble:
     """(2k + 1,) the mean product of max(0, H - h) of both halves, h >= 1."""
     m = np.arange(2 * k - 1)
-    crossing = _probability_of(h - 1, k - 2, 2 * k - 2) * _double_double(k - 1, 2 * k - 1)
-    change = _both_at_least(k - 1, h) * _double_double(
-        k, 2 * k - 1
-    ) + crossing * DoubleDouble.from_doubles(np.maximum(m + 1 - 2 * h, 0))
+    share = Fraction(k, 2 * k - 1)
+    crossing = _probability_of(h - 1, k - 2, 2 * k - 2) * DoubleDouble.from_fraction(1 - share)
+    both_above = _both_at_least(k - 1, h) * DoubleDouble.from_fraction(share)
+    change = both_above + crossing * DoubleDouble.from_doubles(np.maximum(m + 1 - 2 * h, 0))
     return _sums_before(_sums_before(change))
 
 
 def _both_up_to(k: int, d: int) -> DoubleDouble:
     """(2k + 1,) the mean product of min(H, d) of both halves, d >= 1."""
     m = np.arange(2 * k - 1)
-    crossing = _probability_of(d - 1, k - 2, 2 * k - 2) * _double_double(k - 1, 2 * k - 1)
-    both_below = _both_at_least(k - 1, k - d)[::-1]
-    change = both_below * _double_double(k, 2 * k - 1) - crossing * DoubleDouble.from_doubles(
-        np.clip(m + 1 - d, 0, d)
-    )
+    share = Fraction(k, 2 * k - 1)
+    crossing = _probability_of(d - 1, k - 2, 2 * k - 2) * DoubleDouble.from_fraction(1 - share)
+    both_below = _both_at_least(k - 1, k - d)[::-1] * DoubleDouble.from_fraction(share)
+    change = both_below - crossing * DoubleDouble.from_doubles(np.clip(m + 1 - d, 0, d))
     return _sums_before(_sums_before(change))
 
 
@@ -94,9 +93,3 @@ def _sums_before(change: DoubleDouble, counted: np.ndarray | bool = True) -> Dou
     kept = DoubleDouble(change.hi * counted, change.lo * counted)
     sums = kept[::-1].suffix_sums()[::-1]
     return DoubleDouble.concatenate([DoubleDouble.from_doubles([0.0]), sums])
-
-
-def _double_double(numerator: int, denominator: int) -> DoubleDouble:
-    number = Fraction(numerator, denominator)
-    hi = float(number)
-    return DoubleDouble(np.array(hi), np.array(float(number - Fraction(hi))))

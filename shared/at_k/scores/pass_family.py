@@ -204,8 +204,8 @@ def _centered(
     the mean: 0 if few samples are correct, and the sum of the credits if nearly all are.
     """
     total = cumulative_credit(credit)
-    credited = np.flatnonzero(credit)
-    flat = np.setdiff1d(np.arange(credited[-1]), credited)
+    weights = np.array(credit)
+    flat = np.flatnonzero(weights[: np.flatnonzero(weights)[-1]] == 0)
     flat = np.concatenate([[0], flat, [len(credit)]])
     first = np.unique(total.hi[flat], return_index=True)[1]
     values = [total - total[j] for j in flat[first].tolist()]
