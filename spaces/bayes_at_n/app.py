@@ -119,7 +119,6 @@ def by_question(runs: Sequence[Run], options: Options) -> Chart:
 
 SPACE = Space(
     metric="bayes_at_n",
-    title="Bayes@N",
     summary="The expected reward of a new sample, or the probability that it is correct, with a "
     "credible interval. It can be used with few samples per question.",
     about=ABOUT,

@@ -112,7 +112,6 @@ def by_question(runs: Sequence[Run], options: Options) -> Chart:
 
 SPACE = Space(
     metric="cons_at_k",
-    title="cons@k",
     summary="How often is a majority vote of k samples correct? Voting helps on questions where "
     "the correct answer is the most frequent one, and hurts where an incorrect answer is.",
     about=ABOUT,

@@ -153,7 +153,6 @@ def by_question(runs: Sequence[Run], options: Options) -> Chart:
 
 SPACE = Space(
     metric="gpassk",
-    title="G-Pass@k",
     summary="How often is at least one of k samples correct? Most of them? All of them? Models "
     "with the same accuracy can differ: one is unreliable on every question, another is perfect on "
     "some questions and fails on the rest.",

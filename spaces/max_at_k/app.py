@@ -98,7 +98,6 @@ def by_question(runs: Sequence[Run], options: Options) -> Chart:
 
 SPACE = Space(
     metric="max_at_k",
-    title="Max@k",
     summary="The expected reward of the best of k samples: what best-of-k sampling can gain. "
     "Rewards are numbers, categories, or whether a sample is correct.",
     about=ABOUT,

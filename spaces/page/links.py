@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import os
 
+from .space import TITLES
+
 _REPOSITORY = "https://github.com/evaluate-at-k/evaluate-at-k"
-_TITLES = {
-    "gpassk": "G-Pass@k",
-    "bayes_at_n": "Bayes@N",
-    "max_at_k": "Max@k",
-    "cons_at_k": "cons@k",
-    "score_agg": "score_agg",
-}
 
 
 def links(metric: str) -> str:
@@ -24,6 +19,6 @@ def links(metric: str) -> str:
     pages = (
         f"https://huggingface.co/spaces/{owner}" if owner else f"{_REPOSITORY}/tree/main/metrics"
     )
-    others = [f"[{title}]({pages}/{name})" for name, title in _TITLES.items() if name != metric]
+    others = [f"[{title}]({pages}/{name})" for name, title in TITLES.items() if name != metric]
     package = f"[evaluate-at-k]({_REPOSITORY})"
     return f"Other metrics: {', '.join(others)}. Package, command and charts: {package}."

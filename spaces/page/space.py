@@ -12,6 +12,15 @@ from typing import Any
 from .charts import Chart
 from .controls import Control
 
+TITLES = {
+    "gpassk": "G-Pass@k",
+    "bayes_at_n": "Bayes@N",
+    "max_at_k": "Max@k",
+    "cons_at_k": "cons@k",
+    "score_agg": "score_agg",
+}
+"""The headings of the pages, by the names of the metrics."""
+
 CHECKERS = ("exact_match", "numeric", "math_verify")
 
 Options = dict[str, Any]
@@ -98,7 +107,6 @@ class Space:
 
     Attributes:
         metric: the name of the metric.
-        title: the heading of the page.
         summary: what the metric measures, in one or two sentences.
         about: the definition of the metric, in Markdown with formulas.
         headers: the columns of the table before the samples.
@@ -118,7 +126,6 @@ class Space:
     """
 
     metric: str
-    title: str
     summary: str
     about: str
     headers: list[str]
@@ -132,3 +139,8 @@ class Space:
     cell_noun: str = "sample"
     has_references: bool = True
     max_files: int = 8
+
+    @property
+    def title(self) -> str:
+        """The heading of the page."""
+        return TITLES[self.metric]

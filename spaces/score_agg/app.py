@@ -94,7 +94,6 @@ def by_answer(runs: Sequence[Run], options: Options) -> Chart:
 
 SPACE = Space(
     metric="score_agg",
-    title="score_agg",
     summary="Aggregates graded verdicts on the statements of an answer into one score. A "
     "temperature sets how strict the score is: close to the lowest verdict, or to the highest.",
     about=ABOUT,
