@@ -37,6 +37,9 @@ def test_pasted_csv_with_one_sample_in_each_row_or_with_counts_is_scored(browser
         assert re.match(r"3 \w+, 6 \w+ each\.$", note(page).split(" k was")[0])
 
 
+LM_EVAL = ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter")
+
+
 def bad_texts(space):
     """Return texts that cannot be scored, with a part of the message for each."""
     row, cell = ("Answer", "statement") if space.name == "score_agg" else ("Question", "sample")
@@ -51,6 +54,9 @@ def bad_texts(space):
         "id,model,outcome\nq1,a,1\nq1,b,0": "different values of model: 'a', 'b'. They can be "
         "different runs or questions. The columns are id, model, outcome. Give each run as a file "
         "of its own, or leave out the column model if all samples are of one run.",
+        f"{','.join(LM_EVAL)}\n0,a,7,p,7,7,x\n0,a,7,p,7,7,y": "The rows of each filter hold the "
+        "same responses, which would be counted 2 times: choose one filter. Leave out the other "
+        "rows.",
         '{"samples": ["1"], "answer": "1", "outcomes": [1]}': "has graded outcomes. Leave out the "
         "columns that are not meant.",
         '{"outcomes": [1, null]}\n{"outcomes": [null]}': f"{row} 2 has no scored {cell}",
