@@ -4166,7 +4166,8 @@ class RankedRewards(Rewards):
     @property
     def _last(self) -> np.ndarray:
         """(M,) index of the largest reward of each question."""
-        return np.flatnonzero(np.diff(self.at_most, append=1) != 1)
+        starts = np.flatnonzero(self.at_most == 1)
+        return np.append(starts[1:], len(self.at_most)) - 1
 
     def by_level(self) -> tuple[np.ndarray, np.ndarray]:
         levels, place = np.unique(self.levels, return_inverse=True)

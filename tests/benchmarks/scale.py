@@ -1,8 +1,9 @@
 """Time and peak memory of large and unusual inputs, and how both grow.
 
 Each case runs in a process of its own, with limits of memory and time, at a quarter of its size and
-at its full size. The growth is the ratio of the times: 4 if the time is linear. Memory is counted
-without the modules, which are imported and used once before.
+at its full size. The growth is the ratio of the times: 4 if the time is linear. Where all questions
+have different numbers of samples, half of the questions have a quarter of the samples. Memory is
+counted without the modules, which are imported and used once before. A file that is read is input.
 
     python tests/benchmarks/scale.py
     python tests/benchmarks/scale.py --case rewards_of_one_long_question
@@ -55,7 +56,7 @@ def rewards_of_one_long_question(size: float):
 
 def rewards_of_many_lengths(size: float):
     rng = np.random.default_rng(0)
-    rows = [rng.normal(size=n).tolist() for n in range(8, 8 + int(3000 * size))]
+    rows = [rng.normal(size=n).tolist() for n in range(8, 8 + int(3000 * size**0.5))]
     metric = at_k.load("max_at_k")
     return lambda: metric.compute(predictions=rows, k=[1, 4, 8], confidence=0.95)
 
@@ -86,7 +87,7 @@ def pass_ci(k: int, score: str = "mg_pass_at_k_ci") -> Case:
 
 
 def auto_of_many_lengths(size: float):
-    R, metric = _random(int(3000 * size), 3008), at_k.load("gpassk")
+    R, metric = _random(int(3000 * size**0.5), 3008), at_k.load("gpassk")
     rows = [row[: 8 + i].tolist() for i, row in enumerate(R)]
     return lambda: metric.compute(predictions=rows, k=[4, 8], confidence=0.95)
 
@@ -126,19 +127,57 @@ def counts_with_confidence(name: str) -> Case:
     return case
 
 
-def json_line_200_mb(size: float):
-    file = Path(tempfile.mkdtemp(), "run.jsonl")
+def real_rewards(size: float):
+    R, metric = np.random.default_rng(0).normal(size=(int(1e6 * size), 16)), at_k.load("max_at_k")
+    return lambda: metric.compute(predictions=R, k=[1, 4, 8])
+
+
+def scores_by_question(size: float):
+    R, metric = _random(int(1e4 * size), 64), at_k.load("gpassk")
+    return lambda: metric.compute(predictions=R, return_per_question=True, confidence=0.95)
+
+
+def leaderboard_of_50_runs(size: float):
+    R = np.random.default_rng(0).random((max(2, int(50 * size)), 500, 16))
+    limits = np.linspace(0.4, 0.6, len(R))[:, None, None]
+    runs = {f"run {i}": run for i, run in enumerate((limits > R).astype(np.int8))}
+    return lambda: at_k.leaderboard(runs, "pass@k", 4)
+
+
+def compare_many_k(size: float):
+    a, b = _random(500, 256), _random(500, 256)[:, ::-1]
+    return lambda: at_k.compare(a, b, "pass@k", [*range(1, 2 + int(255 * size))])
+
+
+def _reading(name: str, chunks: Iterable[str]) -> Callable[[], object]:
+    """Write a file, and return the call that reads it."""
+    file = Path(tempfile.mkdtemp(), name)
     with file.open("w") as stream:
-        stream.write('{"question": 1, "outcomes": [0')
-        for _ in range(int(2000 * size)):
-            stream.write(", 1" * 33_333)
-        stream.write("]}\n")
+        stream.writelines(chunks)
 
     def read() -> None:
         at_k.read(file)
         file.unlink()
 
+    vars(read)["file_size"] = file.stat().st_size
     return read
+
+
+def json_line_200_mb(size: float):
+    outcomes = [", 1" * 33_333] * int(2000 * size)
+    return _reading("run.jsonl", ['{"question": 1, "outcomes": [0', *outcomes, "]}\n"])
+
+
+def json_rows(size: float):
+    rows = range(int(1e6 * size))
+    return _reading(
+        "run.jsonl", (f'{{"question": {i // 8}, "correct": {i % 3 % 2}}}\n' for i in rows)
+    )
+
+
+def csv_rows(size: float):
+    rows = (f"{i // 8},{i % 3 % 2}\n" for i in range(int(1e6 * size)))
+    return _reading("run.csv", ["question,correct\n", *rows])
 
 
 CASES: dict[str, Case] = {
@@ -159,7 +198,13 @@ CASES: dict[str, Case] = {
     "vote_of_many_questions": vote_of_many_questions,
     "counts_in_gpassk": counts_with_confidence("gpassk"),
     "counts_in_cons_at_k": counts_with_confidence("cons_at_k"),
+    "real_rewards": real_rewards,
+    "scores_by_question": scores_by_question,
+    "leaderboard_of_50_runs": leaderboard_of_50_runs,
+    "compare_many_k": compare_many_k,
     "json_line_200_mb": json_line_200_mb,
+    "json_rows": json_rows,
+    "csv_rows": csv_rows,
 }
 
 
@@ -172,7 +217,7 @@ def measure(name: str, size: float) -> dict[str, float]:
     CASES[name](0.002)()  # which imports what is needed
     before = _memory("VmRSS")
     call = CASES[name](size)
-    held = _memory("VmRSS") - before
+    held = _memory("VmRSS") - before + getattr(call, "file_size", 0)
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts from here
     start = time.process_time()
     call()
