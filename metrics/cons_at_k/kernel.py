@@ -5280,7 +5280,8 @@ def _chances_of_votes(m: int, n: int, k: int, with_replacement: bool) -> np.ndar
     if with_replacement:
         none, ratios = -k * m / n, k * m / n / votes
     else:
-        none, ratios = m * math.log1p(-k / n), np.maximum(m + 1 - votes, 0) / votes * (k / (n - k))
+        odds = k / (n + 1 - k)  # any odds would do; these are finite if all samples vote
+        none, ratios = -m * math.log1p(odds), np.maximum(m + 1 - votes, 0) / votes * odds
     with np.errstate(divide="ignore"):  # more than m votes
         logs = np.cumsum(np.log(ratios))
     return np.exp(none + np.concatenate([[0.0], logs]))

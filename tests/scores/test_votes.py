@@ -210,4 +210,5 @@ def test_estimated_variances_of_votes_are_near_the_variance(shares, n, k):
 
 def test_the_variance_of_one_vote_is_that_of_its_share():
     counts = [AnswerCounts((2, 3), (1,), 4), AnswerCounts((), (3,), 0), AnswerCounts((1,), (), 0)]
-    assert vote_variances(counts, 1) == pytest.approx([0.25 / 9, 0.0, 0.25])
+    counts.append(AnswerCounts((1,), (1,), 0))
+    assert vote_variances(counts, 1) == pytest.approx([0.25 / 9, 0.0, 0.25, 0.25])
