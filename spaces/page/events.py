@@ -112,11 +112,21 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
     connect_downloads(layout, downloads)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Running:
-    """A request that is being scored. Two of them differ, also with the same fingerprint."""
+    """A request that is being scored. Two of them differ, also with the same fingerprint.
+
+    Attributes:
+        fingerprint: its fingerprint on this page.
+        problem: the problem that the page shows since this request was ended, or "".
+    """
 
     fingerprint: str
+    problem: str = ""
+
+    def end(self, problem: str) -> None:
+        """End the request at its next step. The same request may then be made again."""
+        self.fingerprint, self.problem = "", problem
 
 
 class Handlers:
@@ -140,17 +150,22 @@ class Handlers:
         try:
             request = self._request(values)
         except ValueError as error:
-            self._running.pop(visitor.session_hash, None)
+            if running:
+                running.end(str(error))
             yield self._problem_updates(str(error), shown)
             return
         fingerprint = page_fingerprint(request, values[self._inputs.inches])
         if fingerprint in (shown.fingerprint, running and running.fingerprint):
             yield self._no_updates()
             return
-        with self._run(visitor, fingerprint) as is_last:
+        with self._run(visitor, fingerprint) as current:
             for updates in self._updates_in_steps(request, fingerprint, values):
-                yield updates if is_last() else self._no_updates()
-                if not is_last():
+                # The progress of an ended request may have replaced the problem on the page.
+                problem = current.problem
+                if problem:
+                    updates = self._problem_updates(problem, shown)
+                yield updates if self._is_last(current, visitor) else self._no_updates()
+                if problem or not self._is_last(current, visitor):
                     return
 
     def _updates_in_steps(
@@ -180,23 +195,17 @@ class Handlers:
             )
 
     @contextmanager
-    def _run(self, visitor: gr.Request, fingerprint: str) -> Iterator[Callable[[], bool]]:
-        """Remember the last request of a visitor until it ends.
-
-        Yields:
-            A function that returns whether the request is still the last one.
-        """
-        running = _Running(fingerprint)
-        self._running[visitor.session_hash] = running
-
-        def is_last() -> bool:
-            return self._running.get(visitor.session_hash) is running
-
+    def _run(self, visitor: gr.Request, fingerprint: str) -> Iterator[_Running]:
+        """Remember the last request of a visitor until its handler has returned."""
+        running = self._running[visitor.session_hash] = _Running(fingerprint)
         try:
-            yield is_last
+            yield running
         finally:
-            if is_last():
+            if self._is_last(running, visitor):
                 del self._running[visitor.session_hash]
+
+    def _is_last(self, running: _Running, visitor: gr.Request) -> bool:
+        return self._running.get(visitor.session_hash) is running
 
     def for_example(self, example: Example) -> Callable[[Values, gr.Request], Values]:
         """Return the handler of the button of an example."""
@@ -240,19 +249,24 @@ class Handlers:
             updates[inputs.text] = example.text
         request = make_request(self._space, example.checker, options, **samples)
         fingerprint = page_fingerprint(request, values[inputs.inches])
-        with self._run(visitor, fingerprint) as is_last:
+        with self._run(visitor, fingerprint) as running:
             try:
                 updates |= self._answer_updates(
                     request, score(request), fingerprint, values, set_sliders=True
                 )
             except ValueError as error:  # the server is busy
                 updates |= self._problem_updates(str(error), values[inputs.shown])
-            return updates if is_last() else self._no_updates()
+            if running.problem or not self._is_last(running, visitor):
+                return self._no_updates()
+            return updates
 
     def show_cancelled(self, shown: Shown, visitor: gr.Request) -> Values:
         """Let the running request of a visitor end, and say so."""
-        self._running.pop(visitor.session_hash, None)
-        return self._problem_updates("The request was cancelled.", shown)
+        problem = "The request was cancelled."
+        running = self._running.get(visitor.session_hash)
+        if running:
+            running.end(problem)
+        return self._problem_updates(problem, shown)
 
     def show_samples(self, shown: Shown, selected: gr.SelectData) -> str:
         """Show the samples of the question in the selected row."""
