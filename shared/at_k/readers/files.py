@@ -341,7 +341,7 @@ def _parse_csv(text: str, name: str, delimiter: str) -> Columns:
     names = [column.strip() for column in next(reader)]
     if len(set(names)) < len(names):
         raise ValueError(f"{name}, line 1: two columns have the same name.")
-    records = []
+    columns: list[list[str]] = [[] for _ in names]
     for record in reader:
         if not record:
             continue
@@ -350,5 +350,6 @@ def _parse_csv(text: str, name: str, delimiter: str) -> Columns:
                 f"{name}, line {reader.line_num}: {len(record)} cells, but line 1 names "
                 f"{len(names)} columns."
             )
-        records.append(record)
-    return {column: [record[i] for record in records] for i, column in enumerate(names)}
+        for column, cell in zip(columns, record, strict=True):
+            column.append(cell)
+    return dict(zip(names, columns, strict=True))
