@@ -15,7 +15,7 @@ from .events import connect_events
 from .figures import DESKTOP, draw
 from .files import PAGE
 from .layout import build_layout, table_with_headers
-from .refusals import Page, Refusals
+from .refusals import API_NAME, Page, Refusals
 from .request import make_request
 from .scoring import preload, score
 from .space import Options, Space
@@ -37,6 +37,7 @@ def serve(space: Space) -> None:
         css_paths=[PAGE / "page.css"],
         footer_links=["api"],
         ssr_mode=False,
+        state_session_capacity=1_000,
     )
 
 
@@ -55,7 +56,7 @@ def build_page(space: Space) -> gr.Blocks:
     with Page(title=space.title, analytics_enabled=False, delete_cache=(600, 3600)) as blocks:
         layout = build_layout(space, request, answer, view, figures)
         connect_events(space, blocks, layout, downloads)
-        gr.api(scores_endpoint(space), api_name="scores")
+        gr.api(scores_endpoint(space), api_name=API_NAME)
     return blocks
 
 

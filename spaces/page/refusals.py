@@ -12,6 +12,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .samples import MAX_BYTES, TOO_LARGE
 
+API_NAME = "scores"
+"""The function for programs."""
+
 _MAX_BODY = 9 * MAX_BYTES  # the page sends at most eight files, and some text around them
 _MAX_IGNORED = 50 * MAX_BYTES
 """A larger body is not read to its end, so some clients see an aborted connection."""
@@ -83,12 +86,22 @@ class Page(gr.Blocks):
         except Exception as error:
             raise gr.Error(_BAD_INPUTS, print_exception=False) from error
 
-    async def process_api(self, *args: Any, **options: Any) -> dict[str, Any]:
+    async def process_api(
+        self, block_fn: BlockFunction | int, *args: Any, **options: Any
+    ) -> dict[str, Any]:
         """Return what a handler returns."""
         try:
-            return await super().process_api(*args, **options)
+            return await super().process_api(block_fn, *args, **options)
         except gr.Error:
             raise
         except Exception as error:
             _logger.exception("Unexpected error in a handler")
             raise gr.Error(_UNEXPECTED, print_exception=False) from error
+        finally:
+            if getattr(block_fn, "api_name", None) == API_NAME:
+                self._forget(options["session_hash"])
+
+    def _forget(self, session: str) -> None:
+        """Free the memory of a session of a program, of which each request has its own."""
+        self.state_holder.session_data.pop(session, None)
+        self.state_holder.time_last_used.pop(session, None)
