@@ -5166,7 +5166,7 @@ def vote_variances(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.nd
     """
     ks = np.broadcast_to(k, len(counts)).tolist()
     for question, (each, size) in enumerate(zip(counts, ks, strict=True)):
-        # There are less than k log k nodes, and k roots of unity for each.
+        # There are fewer than k log k nodes, and about k roots of unity for each.
         distinct = len({*each.correct, *each.incorrect}) if each.correct else 0
         _check_operations(4 * (size * math.log(size)) ** 2 * distinct, question, each, size)
     return np.array([_vote_variance(*pair) for pair in zip(counts, ks, strict=True)])
