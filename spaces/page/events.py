@@ -14,33 +14,33 @@ from .controls import Slider
 from .downloads import Downloads
 from .figures import DESKTOP, PHONE, TABLET, WIDTHS, draw
 from .files import PAGE, sample_file
-from .layout import (
+from .given import Values, request_of
+from .input_layout import (
     FILES,
     TABLE,
     TEXT,
-    Layout,
     Shown,
     page_fingerprint,
-    plot_data,
+    picker_updates,
     slider_maximum,
+    table_updates,
     table_with_headers,
 )
+from .layout import Layout, plot_data
 from .linking import connect_address, linked_example
 from .markup import caption_html, problem_html, progress_html
 from .question_table import samples_html
-from .request import Answer, Progress, Request, make_request
+from .request import Answer, ColumnError, Progress, Request, make_request
 from .saving import connect_downloads, shown_to_visitor
 from .scoring import score, score_in_steps
 from .space import Example, Space
+from .table_editing import connect_table
 from .view import View, make_view
 
 _logger = logging.getLogger(__name__)
 
 _PREVIOUS = ["previous"]
 """The CSS class of a result that does not fit the controls."""
-
-Values = dict[Any, Any]
-"""The value of each component, by component: given to a handler, or returned as updates."""
 
 _INCHES = f"() => innerWidth < 700 ? {PHONE} : innerWidth < 1150 ? {TABLET} : {DESKTOP}"
 
@@ -51,7 +51,9 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
     inputs, outputs = layout.inputs, layout.outputs
     # With a set of inputs, Gradio passes a dict by component instead of positional arguments.
     values = set(inputs.components())
-    updated = [*outputs.components(), *inputs.controls.values(), inputs.shown]
+    picker = [inputs.picker, *inputs.columns.values()]
+    updated = [*outputs.components(), *picker, *inputs.controls.values(), inputs.shown]
+    everything = [*inputs.components(), inputs.picker, *outputs.components()]
 
     changes = [
         inputs.source.input,
@@ -62,6 +64,7 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
         inputs.files.clear,
         inputs.checker.input,
         inputs.inches.change,
+        *(component.input for component in inputs.columns.values()),
     ]
     # `input` follows neither the reset button of a slider nor a number that it sets into its range.
     changes += [component.change for component in inputs.controls.values()]
@@ -77,7 +80,7 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
     blocks.load(
         handlers.show_link,
         {inputs.shown, inputs.inches},
-        [*inputs.components(), *outputs.components()],
+        everything,
         **scoring,
     )
     connect_address(space, layout)
@@ -92,7 +95,7 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
         button.click(
             handlers.for_example(example),
             {inputs.shown, inputs.inches},
-            [*inputs.components(), *outputs.components()],
+            everything,
             **scoring,
         )
     layout.cancel.click(
@@ -109,6 +112,8 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
         api_visibility="private",
         show_progress="hidden",
     )
+    for edited in connect_table(inputs):
+        edited.then(handlers.show_scores, values, updated, **scoring)
     connect_downloads(layout, downloads)
 
 
@@ -148,7 +153,7 @@ class Handlers:
         shown: Shown = values[self._inputs.shown]
         running = self._running.get(visitor.session_hash)
         try:
-            request = self._request(values)
+            request = request_of(self._space, self._inputs, values)
         except ValueError as error:
             if running:
                 running.end(str(error))
@@ -185,6 +190,12 @@ class Handlers:
                     yield self._answer_updates(request, step, fingerprint, values)
                 else:
                     yield self._progress_updates(step)
+        except ColumnError as error:
+            updates = self._problem_updates(str(error), shown)
+            chosen = set(request.columns.values())
+            if not chosen or not chosen <= set(error.columns):  # the visitor may be choosing more
+                updates |= picker_updates(self._inputs, error.columns)
+            yield updates
         except ValueError as error:
             yield self._problem_updates(str(error), shown)
         except Exception:
@@ -243,8 +254,7 @@ class Handlers:
         }
         updates |= {inputs.controls[name]: value for name, value in options.items()}
         if example.table:
-            headers, *rows = samples["table"]
-            updates[inputs.table] = {"headers": headers, "data": rows}
+            updates[inputs.table] = table_updates(samples["table"])
         if example.text:
             updates[inputs.text] = example.text
         request = make_request(self._space, example.checker, options, **samples)
@@ -281,39 +291,6 @@ class Handlers:
             component: gr.update(visible=name == source) for name, component in components.items()
         }
 
-    def _request(self, values: Values) -> Request:
-        """Return the request that the inputs hold; a ValueError if it is incomplete or invalid.
-
-        A slider that was lowered for samples and not moved since stands for what was requested.
-        """
-        inputs = self._inputs
-        shown: Shown = values[inputs.shown]
-        options = {name: values[component] for name, component in inputs.controls.items()}
-        for name, used in shown.used.items():
-            if options[name] == used:
-                options[name] = shown.requested[name]
-        samples = self._samples(values)
-        return make_request(self._space, values[inputs.checker], options, **samples)
-
-    def _samples(self, values: Values) -> dict[str, Any]:
-        """Return the samples of the chosen source, as an argument of `make_request`."""
-        inputs = self._inputs
-        if values[inputs.source] == TABLE:
-            frame = values[inputs.table]
-            cells = frame.astype(object).where(frame.notna(), None)
-            return {"table": [list(map(str, cells.columns)), *cells.values.tolist()]}
-        if values[inputs.source] == TEXT:
-            return {"text": values[inputs.text] or ""}
-        files = values[inputs.files]
-        if not files:
-            raise ValueError("There is no file. Upload JSON Lines or CSV.")
-        most = self._space.max_files
-        if len(files) > most:
-            raise ValueError(f"{len(files)} files are too many. The limit is {most}.")
-        # Gradio passes instances of its own str class. A worker process could not load them
-        # without importing Gradio.
-        return {"files": tuple(str(file) for file in files)}
-
     def _answer_updates(
         self,
         request: Request,
@@ -343,6 +320,8 @@ class Handlers:
                 if set_sliders or values[component] != used:
                     update["value"] = used
                 updates[component] = gr.update(**update)
+        if not request.columns:
+            updates |= picker_updates(self._inputs, ())
         updates[self._inputs.shown] = Shown.of(fingerprint, request, answer, view.folder)
         return updates | self._chart_updates(view, answer, values[self._inputs.inches])
 

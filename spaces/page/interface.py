@@ -14,7 +14,8 @@ from .downloads import Downloads, result_dict
 from .events import connect_events
 from .figures import DESKTOP, draw
 from .files import PAGE
-from .layout import build_layout, table_with_headers
+from .input_layout import table_with_headers
+from .layout import build_layout
 from .refusals import API_NAME, Page, Refusals
 from .request import make_request
 from .scoring import preload, score

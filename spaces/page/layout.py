@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import gradio as gr
 from at_k.charts.figure import Figure
@@ -12,102 +11,20 @@ from gradio.blocks import Block
 from gradio.components.plot import PlotData
 
 from .charts import Chart
-from .controls import Control, Slider, TextField
 from .downloads import CHART_FORMATS
-from .figures import DESKTOP, page_spec
+from .figures import page_spec
+from .input_layout import Inputs, build_inputs
 from .links import links
 from .markup import caption_html
 from .request import Answer, Request
-from .samples import MAX_BYTES, MAX_QUESTIONS, MAX_SAMPLES, MAX_SAMPLES_PER_QUESTION
 from .score_tables import FORMATS
-from .space import CHECKERS, Example, Options, Space
+from .space import Space
 from .view import View
-
-TABLE, TEXT, FILES = "Table", "Paste", "Files"
 
 _LATEX: list[dict[str, str | bool]] = [
     {"left": "$$", "right": "$$", "display": True},
     {"left": "$", "right": "$", "display": False},
 ]
-_PLACEHOLDER = """\
-{"predictions": ["12", "13", "12"], "reference": "12"}
-{"predictions": ["7", "7", "8"], "reference": "7"}
-
-or CSV with a sample in each row:
-
-question,prediction,reference
-q1,12,12
-q1,13,12"""
-
-
-def _pass_on(slider: gr.Slider, payload: Any) -> Any:
-    """Pass on every value of a slider, so that the page says in a sentence what is wrong."""
-    return payload
-
-
-# Not in a class of its own: Gradio writes a file beside the module of each class of components.
-gr.Slider.preprocess = _pass_on  # type: ignore[assignment,method-assign]
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What a page shows.
-
-    Attributes:
-        fingerprint: that of the request whose answer is shown, or "" if a problem is shown.
-        folder: the folder of the answer, see `Downloads`.
-        requested: the limited options as the visitor requested them.
-        used: the limited options as the sliders show them, which can be lower.
-    """
-
-    fingerprint: str
-    folder: str
-    requested: Options
-    used: Options
-
-    @classmethod
-    def of(cls, fingerprint: str, request: Request, answer: Answer, folder: str) -> Shown:
-        """Return what a page shows for a request and its answer."""
-        requested, used = (
-            {name: options[name] for name in request.limited_options}
-            for options in (request.options, answer.options)
-        )
-        return cls(fingerprint, folder, requested, used)
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """The components that hold a request.
-
-    Attributes:
-        source: the choice among `table`, `text` and `files`.
-        table: the samples as a table.
-        text: the samples as text.
-        files: the samples as files.
-        checker: the choice of the checker.
-        controls: the component of each option, by its name.
-        inches: for which width the charts are drawn, one of `WIDTHS`.
-        shown: what the page shows, a `Shown`.
-    """
-
-    source: gr.Radio
-    table: gr.Dataframe
-    text: gr.Textbox
-    files: gr.File
-    checker: gr.Dropdown
-    controls: dict[str, gr.Slider | gr.Textbox]
-    inches: gr.Number
-    shown: gr.State
-
-    @property
-    def by_source(self) -> dict[str, gr.Dataframe | gr.Textbox | gr.File]:
-        """The component of each choice of the source."""
-        return {TABLE: self.table, TEXT: self.text, FILES: self.files}
-
-    def components(self) -> list[Block]:
-        """Return all of them."""
-        samples = [self.source, self.table, self.text, self.files]
-        return [*samples, self.checker, *self.controls.values(), self.inches, self.shown]
 
 
 @dataclass(frozen=True)
@@ -219,7 +136,7 @@ def build_layout(
                 result = gr.HTML(view.result)
                 charts = [_chart_output(*parts[0])]
         with gr.Column(elem_id="inputs"):
-            inputs = _build_inputs(space, request, answer, view)
+            inputs = build_inputs(space, request, answer, view)
         with gr.Column(elem_id="details") as details:
             charts += [_chart_output(*part) for part in parts[1:]]
             table = gr.HTML(view.table)
@@ -274,89 +191,6 @@ def plot_data(figure: Figure) -> PlotData:
     return PlotData(type="altair", plot=page_spec(figure))
 
 
-def slider_maximum(slider: Slider, answer: Answer) -> float:
-    """Return how far a slider goes for the samples of an answer."""
-    if not slider.limited_by_samples:
-        return slider.maximum
-    return max(2, min(min(run.sample_counts) for run in answer.runs))
-
-
-def table_with_headers(space: Space, example: Example) -> list[list[str]]:
-    """Return the table of an example, with a row of headers above it."""
-    rows = example.table or []
-    samples = max(map(len, rows), default=4) - len(space.headers)
-    numbers = [str(number) for number in range(1, samples + 1)]
-    return [[*space.headers, *numbers], *rows]
-
-
-def _build_inputs(space: Space, request: Request, answer: Answer, view: View) -> Inputs:
-    example = space.examples[0]
-    source = gr.Radio([TABLE, TEXT, FILES], value=TABLE, label="Samples", elem_id="source")
-    headers, *rows = table_with_headers(space, example)
-    table = gr.Dataframe(
-        rows,
-        headers=headers,
-        datatype="str",
-        interactive=True,
-        show_label=False,
-        max_height=300,
-        column_widths=_column_widths(headers),
-        elem_id="table",
-    )
-    text = gr.Textbox(
-        placeholder=_PLACEHOLDER,
-        lines=9,
-        max_lines=9,
-        max_length=MAX_BYTES,
-        label="JSON Lines, CSV, or a table from a spreadsheet",
-        visible=False,
-        elem_id="text",
-    )
-    files = gr.File(
-        file_count="multiple",
-        label=f"{_files_label(space)} (JSON Lines or CSV)",
-        visible=False,
-        height=160,
-        elem_id="files",
-    )
-    row, cell = space.row_noun, space.cell_noun
-    gr.Markdown(
-        f"One {row} per row, one {cell} per column. At most {MAX_QUESTIONS:,} {row}s, "
-        f"{MAX_SAMPLES_PER_QUESTION} {cell}s per {row}, {MAX_SAMPLES:,} {cell}s in total, and "
-        f"{MAX_BYTES // 1_000_000} MB per file.",
-        elem_id="limits",
-    )
-    checker = gr.Dropdown(
-        list(CHECKERS),
-        value=example.checker,
-        label="Checker",
-        info=f"how a {cell} is compared with the reference",
-        visible=space.has_references,
-        elem_id="checker",
-    )
-    controls = {
-        control.name: _control_component(control, example, answer) for control in space.controls
-    }
-    inches = gr.Number(DESKTOP, visible="hidden", elem_id="inches")
-    fingerprint = page_fingerprint(request, DESKTOP)
-    shown = gr.State(Shown.of(fingerprint, request, answer, view.folder))
-    return Inputs(source, table, text, files, checker, controls, inches, shown)
-
-
-def page_fingerprint(request: Request, inches: float) -> str:
-    """Return a text that is equal for requests for which a page shows the same."""
-    return f"{request.fingerprint()} {inches}"
-
-
-def _column_widths(headers: Sequence[str]) -> list[str | int]:
-    """Return the widths of the columns in pixels. Samples, numbered 1, 2, .., are narrow."""
-    return [64 if header.isdigit() else 96 for header in headers]
-
-
-def _files_label(space: Space) -> str:
-    return f"One file, or up to {space.max_files} to compare"
-
-
 def _chart_output(number: int, chart: Chart | None, figure: Figure | None) -> ChartOutput:
     with gr.Column(visible=chart is not None, elem_classes="chart-column") as column:
         caption = gr.HTML(chart and caption_html(chart))
@@ -367,20 +201,3 @@ def _chart_output(number: int, chart: Chart | None, figure: Figure | None) -> Ch
                 for name in CHART_FORMATS
             }
     return ChartOutput(column, caption, plot, buttons)
-
-
-def _control_component(
-    control: Control, example: Example, answer: Answer
-) -> gr.Slider | gr.Textbox:
-    value = example.options.get(control.name, control.value)
-    if isinstance(control, TextField):
-        return gr.Textbox(value, label=control.label, info=control.info, elem_id=control.name)
-    return gr.Slider(
-        control.minimum,
-        slider_maximum(control, answer),
-        value,
-        step=control.step,
-        label=control.label,
-        info=control.info,
-        elem_id=control.name,
-    )

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from .controls import Slider
-from .layout import FILES, TABLE, TEXT, Layout
+from .input_layout import FILES, TABLE, TEXT
+from .layout import Layout
 from .space import CHECKERS, Example, Space
 
 _LONGEST = 2_000
@@ -15,7 +16,7 @@ _LONGEST = 2_000
 
 _WRITE_ADDRESS = """(source, text, table, files, checker, ...values) => {
   const query = new URLSearchParams();
-  const rows = JSON.stringify(table?.data ?? []);
+  const rows = JSON.stringify(table ? [table.headers, ...table.data] : []);
   const names = (files ?? []).map(file => file.orig_name).join("/");
   const example = %(examples)s.indexOf(names);
   if (source === "%(text)s" && text && text.length <= %(longest)d) query.set("text", text);
@@ -74,5 +75,6 @@ def _linked_samples(space: Space, query: Mapping[str, str]) -> dict[str, Any] | 
         rows = json.loads(query["table"])
         if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
             raise ValueError("The rows are no lists.")
-        return {"table": [["" if cell is None else str(cell) for cell in row] for row in rows]}
+        headers, *table = [["" if cell is None else str(cell) for cell in row] for row in rows]
+        return {"table": table, "headers": headers}
     return None

@@ -64,7 +64,7 @@ def score_table_html(runs: Sequence[Run], options: Options) -> str:
     keys = [key for key in runs[0].scores() if _is_score(key, runs)]
     has_intervals = any(run.interval_method(key) for run in runs for key in keys)
     several = len(runs) > 1
-    headers = ["", *(escape(run.label) if several else "score" for run in runs)]
+    headers = ["", *(_label_html(run.label) if several else "score" for run in runs)]
     if has_intervals and not several:
         headers.append(f"{percent(options['confidence'])} interval")
     rows = []
@@ -89,7 +89,7 @@ def comparison_html(comparison: Comparison, labels: Sequence[str], confidence: f
         headers = ["", comparison.key, "rank", "letters"]
         rows = [
             [
-                escape(row["run"]),
+                _label_html(row["run"]),
                 f"{row['score']:.4f}<small>{row['lo']:.3f} to {row['hi']:.3f}</small>",
                 f"{row['rank']}<small>{row['rank_lo']} to {row['rank_hi']}</small>",
                 row["letters"],
@@ -98,7 +98,7 @@ def comparison_html(comparison: Comparison, labels: Sequence[str], confidence: f
         ]
         note = " ".join(leaderboard_notes(comparison.board, for_paper=True))
         return _comparison_html(headers, rows, note.replace(f"{level} CI", "Below a score"))
-    first, second = map(escape, labels)
+    first, second = map(_label_html, labels)
     has_band = any(len(compared_keys(scores)) > 1 for scores in comparison.differences)
     headers = ["", first, second, "difference", *["band"] * has_band]
     rows = []
@@ -115,6 +115,11 @@ def comparison_html(comparison: Comparison, labels: Sequence[str], confidence: f
     if has_band:
         note += f" Band: simultaneous {level} confidence band over all k."
     return _comparison_html(headers, rows, note)
+
+
+def _label_html(label: str) -> str:
+    """Return the label of a run, which can break after each underscore."""
+    return escape(label).replace("_", "_<wbr>")
 
 
 def _comparison_html(headers: list[str], rows: list[list[str]], note: str) -> str:

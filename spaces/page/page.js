@@ -1,5 +1,5 @@
-// Marks the result as the previous one, from a change of the inputs until its charts are drawn.
 () => {
+  // Mark the result as the previous one, from a change of the inputs until its charts are drawn.
   const body = document.querySelector("#body");
   const results = body.querySelectorAll("#result, #details");
   const update = () => {
@@ -15,4 +15,18 @@
   const changes = { attributeFilter: ["class"], childList: true, subtree: true };
   new MutationObserver(update).observe(body, changes);
   update();
+
+  // Gradio cannot paste several cells. Pass them on with the selected cell to a hidden field.
+  document.addEventListener("paste", (event) => {
+    const cell = event.target.closest("#table [data-row]");
+    const text = event.clipboardData.getData("text");
+    const isEdited = event.target.matches("textarea, input");
+    if (!cell || !text || (isEdited && !/[\t\n]/.test(text.trim()))) return;
+    event.preventDefault();
+    if (isEdited) event.target.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
+    const [row, column] = [Number(cell.dataset.row), Number(cell.dataset.col)];
+    const field = document.querySelector("#pasted textarea, #pasted input");
+    field.value = JSON.stringify({ row, column, text, time: Date.now() });
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  });
 }

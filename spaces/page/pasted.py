@@ -5,9 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+from collections.abc import Sequence
 from typing import Any
 
+from at_k.readers.cells import as_outcome
+from at_k.readers.names import USUAL_NAMES
+from at_k.scores.score_agg import VERDICTS
+
 Row = list[str]
+
+_USUAL = {name for names in USUAL_NAMES.values() for name in names}
+_ADDED = "header"
+"""How Gradio names a column that a visitor adds, before its number."""
 
 
 def decoded(content: bytes, name: str) -> str:
@@ -27,16 +37,20 @@ def decoded(content: bytes, name: str) -> str:
         ) from error
 
 
-def parse_table(text: str) -> tuple[list[Row], str]:
-    """Return the rows of a table and what separates its cells: commas, semicolons or tabs.
+def parse_table(text: str) -> list[Row]:
+    """Return the rows of a table whose cells are separated by commas, semicolons or tabs.
 
-    There are no rows if the text is not a table. The file reader says why.
+    With semicolons, numbers may have a decimal comma. There are no rows if the text is not a
+    table. The file reader says why.
     """
-    delimiter = max(",;\t", key=text.lstrip().partition("\n")[0].count)
+    delimiter = max("\t;,", key=text.strip("\r\n").partition("\n")[0].count)
     try:
-        return list(csv.reader(io.StringIO(text), delimiter=delimiter)), delimiter
+        rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(row)]
     except csv.Error:
-        return [], delimiter
+        return []
+    if delimiter == ";":
+        rows = [[re.sub(r"^\s*(-?\d+),(\d+)\s*$", r"\1.\2", cell) for cell in row] for row in rows]
+    return rows
 
 
 def with_all_cells(rows: list[Row]) -> list[Row]:
@@ -52,25 +66,101 @@ def with_all_cells(rows: list[Row]) -> list[Row]:
     return [row + [""] * (width - len(row)) for row in rows]
 
 
-def is_wide(head: Row) -> bool:
-    """Return whether a table has a column for each sample: 1, 2, .. as in the table of the page."""
-    numbers = [int(cell) for cell in head if cell.strip().isdigit() and len(cell) < 6]
-    return len(numbers) > 0 and numbers == list(range(1, len(numbers) + 1))
+def sample_columns(head: Row) -> list[int]:
+    """Return the places of columns that hold a sample each: 1, 2, .. or sample_1, sample_2, ..
+
+    The numbers count from 0 or 1. There is no such column if the names are not numbered.
+    """
+    numbered: dict[str, list[tuple[int, int]]] = {}
+    for place, name in enumerate(head):
+        if found := re.fullmatch(r"([a-z ]*?)[ _-]?(\d{1,5})", name.strip().lower()):
+            numbered.setdefault(found[1], []).append((place, int(found[2])))
+    added = [place for place, _ in numbered.pop(_ADDED, [])]  # a visitor can add columns
+    for prefix, columns in numbered.items():
+        first, number = columns[0][1], len(columns)
+        in_order = [n for _, n in columns] == [*range(first, first + number)]
+        # The outcomes of a question can be 1 or 0, 1, too.
+        is_name = bool(prefix) or len(head) > 1 + (first == 0)
+        if in_order and first in (0, 1) and is_name:
+            return [place for place, _ in columns] + added
+    return added
 
 
-def as_csv(rows: list[Row], is_verdicts: bool) -> str:
-    """Return rows as CSV.
+def has_header(rows: list[Row]) -> bool:
+    """Return whether the first row of a table names its columns.
+
+    Names differ from each other, and none is a number or a verdict. One of them is a usual name, or
+    none is in another row.
+    """
+    head = [cell.strip().lower() for cell in rows[0] if cell.strip()]
+    if sample_columns(rows[0]):
+        return True
+    if len(set(head)) < len(head) or any(
+        cell in VERDICTS or not isinstance(as_outcome(cell), str) for cell in head
+    ):
+        return False
+    cells = {cell.strip().lower() for row in rows[1:] for cell in row}
+    return not _USUAL.isdisjoint(head) or cells.isdisjoint(head)
+
+
+def names_roles(row: Row) -> bool:
+    """Return whether the cells of a row are usual names of two columns or more."""
+    named = [cell.strip().lower() for cell in row if cell.strip()]
+    return len(set(named)) > 1 and _USUAL.issuperset(named)
+
+
+def with_header(rows: list[Row], headers: Sequence[str], of_any_number: bool) -> list[Row]:
+    """Return rows without names of columns, with the names that fit them above.
+
+    All cells are outcomes if they are 0, 1, true, false or verdicts. Otherwise the columns are
+    those of the table of the page.
 
     Args:
         rows: the rows.
-        is_verdicts: whether the column "answer" names the answer that a statement is part of, and
-            is not a reference.
+        headers: the columns of the table of the page before the samples.
+        of_any_number: whether any number is an outcome.
     """
-    head, *others = rows
-    if is_verdicts:
-        head = ["question_id" if cell.strip().lower() == "answer" else cell for cell in head]
+    cells = [as_outcome(cell.strip().lower()) for row in rows for cell in row]
+    outcomes = (int, float) if of_any_number else (bool,)
+    is_outcomes = all(
+        cell in (0, 1, None) or isinstance(cell, outcomes) or cell in VERDICTS for cell in cells
+    )
+    names = [] if is_outcomes else list(headers)
+    samples = max(map(len, rows)) - len(names)
+    return [[*names, *(f"sample {number}" for number in range(1, samples + 1))], *rows]
+
+
+def paste_cells(table: list[Row], row: int, column: int, text: str) -> list[Row]:
+    """Return a table after a visitor has pasted cells into it.
+
+    Cells with names of columns above them replace the table. Others are written from the selected
+    cell on, and add rows and columns where needed.
+
+    Args:
+        table: the names of the columns, and the rows.
+        row: the selected row, from 0 without the names.
+        column: the selected column.
+        text: the cells as text.
+    """
+    pasted = parse_table(text)
+    if len(pasted) > 1 and len(pasted[0]) > 1 and has_header(pasted):
+        return with_all_cells(pasted)
+    width = max([len(table[0]), *(column + len(cells) for cells in pasted)])
+    height = max(len(table), 1 + row + len(pasted))
+    names = table[0] + [""] * (width - len(table[0]))
+    first = next((place for place, name in enumerate(names) if name.strip() == "1"), 0)
+    names = [name or str(place - first + 1) for place, name in enumerate(names)]
+    rows = [cells + [""] * (width - len(cells)) for cells in table[1:]]
+    rows += [[""] * width for _ in range(height - len(table))]
+    for i, cells in enumerate(pasted, start=row):
+        rows[i][column : column + len(cells)] = cells
+    return [names, *rows]
+
+
+def as_csv(rows: list[Row]) -> str:
+    """Return rows as CSV."""
     stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows([head, *others])
+    csv.writer(stream, lineterminator="\n").writerows(rows)
     return stream.getvalue()
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,21 @@ from .space import CHECKERS, Call, Options, Run, Space
 
 Samples = dict[str, Any]
 """The predictions, and if there are any the references and groups, as `compute` takes them."""
+
+
+class ColumnError(ValueError):
+    """No column has a usual name.
+
+    Attributes:
+        columns: the columns to choose from.
+    """
+
+    def __init__(self, message: str, columns: Iterable[str]):
+        super().__init__(message, tuple(columns))
+        self.columns = tuple(columns)
+
+    def __str__(self) -> str:
+        return self.args[0]
 
 
 @dataclass(frozen=True)
@@ -25,6 +41,7 @@ class Request:
         table: a list of rows. The first one has the headers.
         text: JSON Lines, JSON or CSV.
         files: the paths of uploaded files.
+        columns: the column of each role that a visitor has chosen, such as "predictions".
     """
 
     space: Space
@@ -33,6 +50,7 @@ class Request:
     table: list[list[Any]] | None = None
     text: str = ""
     files: tuple[str, ...] = ()
+    columns: dict[str, str] = field(default_factory=dict)
 
     @property
     def limited_options(self) -> list[str]:
@@ -48,7 +66,7 @@ class Request:
         content = hashlib.sha256()
         for file in self.files:
             content.update(Path(file).name.encode() + b"\0" + Path(file).read_bytes() + b"\0")
-        given = (self.checker, self.options, self.table, self.text)
+        given = (self.checker, self.options, self.table, self.text, self.columns)
         content.update(repr(given).encode(errors="replace"))
         return content.hexdigest()
 
@@ -133,7 +151,7 @@ def make_request(space: Space, checker: str, options: Options, **samples: Any) -
         space: the description of the Space.
         checker: the name of the checker.
         options: the values of controls, by their names.
-        **samples: one of `table`, `text` and `files`, as in `Request`.
+        **samples: one of `table`, `text` and `files`, and if needed `columns`, as in `Request`.
 
     Raises:
         ValueError: if there is no such checker or option, or the value of an option is invalid.

@@ -13,14 +13,18 @@ from at_k.readers.names import PER_QUESTION, USUAL_NAMES, SelectionError
 from at_k.readers.questions import Questions, read_questions
 
 from .pasted import (
+    Row,
     as_csv,
     decoded,
-    is_wide,
+    has_header,
+    names_roles,
     parse_table,
     refuse_repeated_keys,
+    sample_columns,
     with_all_cells,
+    with_header,
 )
-from .request import Request, Samples
+from .request import ColumnError, Request, Samples
 
 MAX_BYTES = 2 << 20
 TOO_LARGE = f"The limit for a file, and for a text, is {MAX_BYTES // 1_000_000} MB."
@@ -37,7 +41,7 @@ Identifiers = dict[str, list[Any]]
 
 def read_samples(
     request: Request, parameters: Container[str]
-) -> tuple[dict[str, Samples], Identifiers]:
+) -> tuple[dict[str, Samples], Identifiers, list[str]]:
     """Return the samples of each run of a request by its label, and what identifies questions.
 
     Text and files are copied to the current folder, so that error messages name them without a
@@ -47,33 +51,47 @@ def read_samples(
         request: what to read.
         parameters: the names of the parameters that `compute` takes.
 
+    Returns:
+        The samples, what identifies the questions, and sentences that say how they were read.
+
     Raises:
+        ColumnError: if no column has a usual name.
         ValueError: if the samples cannot be read, or are too many.
     """
-    samples: dict[str, Samples] = {}
-    identifiers: Identifiers = {}
     metric = request.space.metric
+    columns: dict[str, Any] = {role: None for role in PER_QUESTION if role in parameters}
+    notes: list[str] = []
     if request.table is not None:
-        samples["table"], identifiers = _read_table(request.table)
+        rows = [
+            ["" if cell is None else str(cell).strip() for cell in row] for row in request.table
+        ]
+        if not any(map(any, rows[1:])):
+            raise ValueError("The table has no questions.")
+        tables = {"table.csv": _prepared_rows(rows, "table.csv", request, notes)}
     else:
-        columns = {role: None for role in PER_QUESTION if role in parameters}
-        if request.files:
-            paths = _copy_files(request.files)
+        paths = _copy_files(request.files) if request.files else [_write_text(request.text)]
+        tables = {path: _prepared(path, request, notes) for path in paths}
+        if request.files and "groups" in columns:
             # A group column can be chosen for files, on the pages that have such an option.
-            group = {"groups": request.options.get("group")} if "groups" in columns else {}
-            files = {label: (path, columns | group) for label, path in paths.items()}
-            samples, identifiers = _read_runs(files, metric)
-        else:
-            samples, identifiers = _read_runs(
-                {"text": (_write_text(request.text), columns)}, metric
-            )
+            columns["groups"] = request.options.get("group")
+    wide = {path: rows for path, rows in tables.items() if rows is not None}
+    if not wide:
+        samples, identifiers = _read_runs(list(tables), columns, request.columns, notes)
+    elif len(wide) == len(tables):
+        samples, identifiers = _read_tables(wide, notes)
+    else:
+        raise ValueError("Give a table with a column for each sample in all files or in none.")
     for label, run in samples.items():
         if metric == "score_agg" and isinstance(run["predictions"], list):
             run["predictions"] = [_in_lower_case(row) for row in run["predictions"]]
         _check_size(run, f"{label}: " if len(samples) > 1 else "")
     if len({"references" in run for run in samples.values()}) > 1:
         raise ValueError("One file has references and the other has none. Give both or neither.")
-    return samples, identifiers
+    return samples, identifiers, list(dict.fromkeys(notes))
+
+
+def _cell_text(cell: Any) -> str:
+    return "" if cell is None else str(cell).strip()
 
 
 def _in_lower_case(verdicts: list[Any] | None) -> list[Any] | None:
@@ -113,7 +131,7 @@ def _check_size(samples: Samples, prefix: str) -> None:
 
 
 def _read_runs(
-    files: Mapping[str, tuple[str, Mapping[str, Any]]], metric: str
+    paths: Sequence[str], columns: Mapping[str, Any], chosen: Mapping[str, str], notes: list[str]
 ) -> tuple[dict[str, Samples], Identifiers]:
     """Read a run from each file, all with the questions in the order of the first.
 
@@ -121,17 +139,11 @@ def _read_runs(
     keep their own order, and are not compared later.
 
     Args:
-        files: by the label of the run, the path of a file, and its columns as in `_read_questions`.
-        metric: the name of the metric.
+        paths: the path of the file of each run, whose stem is the label.
+        columns, chosen: the columns as in `_read_questions`.
+        notes: sentences that say how the files were read, to which this adds.
     """
-    tables = {label: _prepared(path, metric) for label, (path, _) in files.items()}
-    if wide := {label: table for label, table in tables.items() if table is not None}:
-        if len(wide) < len(tables):
-            raise ValueError("Give a table with a column for each sample in all files or in none.")
-        read = {label: _read_table(table) for label, table in wide.items()}
-        (_, identifiers), *_ = read.values()
-        return {label: run for label, (run, _) in read.items()}, identifiers
-    questions = {label: _read_questions(path, columns) for label, (path, columns) in files.items()}
+    questions = {Path(path).stem: _read_questions(path, columns, chosen, notes) for path in paths}
     (first_label, first), *_ = questions.items()
     samples = {}
     for label, each in questions.items():
@@ -147,7 +159,7 @@ def _read_runs(
     return samples, dict(first.identifiers)
 
 
-def _prepared(path: str, metric: str) -> list[list[str]] | None:
+def _prepared(path: str, request: Request, notes: list[str]) -> list[Row] | None:
     """Rewrite a file as the file reader takes it, or return its rows if each has all samples."""
     file = Path(path)
     text = decoded(file.read_bytes(), path)
@@ -155,28 +167,66 @@ def _prepared(path: str, metric: str) -> list[list[str]] | None:
         refuse_repeated_keys(text)
         file.write_text(text, encoding="utf-8")
         return None
-    rows, delimiter = parse_table(text)
-    if rows and is_wide(rows[0]):
-        return with_all_cells(rows)
-    is_verdicts = metric == "score_agg"
-    if rows and (delimiter != "," or is_verdicts):
-        text = as_csv(rows, is_verdicts)
-    file.write_text(text, encoding="utf-8")
+    rows = parse_table(text)
+    if rows:
+        return _prepared_rows(rows, path, request, notes)
+    file.write_text(text, encoding="utf-8")  # the file reader says what is wrong
     return None
 
 
-def _read_questions(path: str, columns: Mapping[str, Any]) -> Questions:
+def _prepared_rows(
+    rows: list[Row], path: str, request: Request, notes: list[str]
+) -> list[Row] | None:
+    """Write a table for the file reader, or return it if each row has all samples of a question."""
+    if len(rows) > 1 and names_roles(rows[1]):  # names typed below those of the page
+        rows = rows[1:]
+    if not has_header(rows):
+        any_number = request.space.metric in ("max_at_k", "bayes_at_n")
+        rows = with_header(rows, request.space.headers, any_number)
+        names = ", ".join(rows[0][: len(rows[0]) - len(sample_columns(rows[0]))])
+        what = f"{names} and samples" if names else "outcomes"
+        notes.append(f"The columns have no names. They are read as {what}.")
+    rows = with_all_cells(rows)
+    if request.space.metric == "score_agg":
+        rows[0] = ["question_id" if name.lower() == "answer" else name for name in rows[0]]
+    if sample_columns(rows[0]):
+        return rows
+    Path(path).write_text(as_csv([row for row in rows if any(row)]), encoding="utf-8")
+    return None
+
+
+def _read_questions(
+    path: str, columns: Mapping[str, Any], chosen: Mapping[str, Any], notes: list[str]
+) -> Questions:
     """Read one file.
 
     Args:
         path: the path of the file.
         columns: the column of each argument with one value per question. If it is None, the column
             is found by its name.
+        chosen: the columns that the visitor has chosen.
+        notes: sentences that say how the file was read, to which this adds.
     """
     try:
-        return read_questions(path, **columns)
+        questions = read_questions(path, **columns, **chosen)
+        if "predictions" in chosen and "references" not in questions.columns:
+            outcomes: dict[str, Any] = {
+                "outcomes": chosen["predictions"],
+                **chosen,
+                "predictions": None,
+            }
+            questions = read_questions(path, **columns, **outcomes)
     except SelectionError as error:
-        raise ValueError(_with_remedy(error)) from error
+        if not {*chosen.values()} <= {*error.choices}:
+            notes.append("The chosen columns are not in these samples, and are not used.")
+            return _read_questions(path, columns, {}, notes)
+        raise ColumnError(_with_remedy(error), error.choices) from error
+    if "questions" in questions.columns:
+        notes.append(
+            f"Read as one sample in each row: rows with the same {questions.columns['questions']} "
+            f"are of one question."
+        )
+    return questions
 
 
 def _arguments(questions: Questions) -> Samples:
@@ -200,7 +250,7 @@ def _as_lists(column: Any) -> Any:
 def _with_remedy(error: SelectionError) -> str:
     """Return the message of the error and what a visitor can do about it.
 
-    The page has no way to choose a column, except for groups, so its name has to be a usual one.
+    A visitor of the page can choose columns, and a client of the API can name them.
     """
     if error.roles == ("groups",):
         return str(error)
@@ -219,8 +269,8 @@ def _with_remedy(error: SelectionError) -> str:
     return f"{error} Name a column {names}."
 
 
-def _copy_files(uploads: Sequence[str]) -> dict[str, str]:
-    """Copy uploaded files to the current folder; return their new names by short, plain labels."""
+def _copy_files(uploads: Sequence[str]) -> list[str]:
+    """Copy uploaded files to the current folder; return their new names, short and plain."""
     names: dict[str, str] = {}
     for number, upload in enumerate(map(Path, uploads), start=1):
         file_type = upload.suffix.lower()
@@ -233,7 +283,7 @@ def _copy_files(uploads: Sequence[str]) -> dict[str, str]:
             label = f"{label}_{number}"
         names[label] = f"{label}{'.csv' if file_type == '.tsv' else file_type}"
         Path(names[label]).write_bytes(upload.read_bytes())
-    return names
+    return list(names.values())
 
 
 def _write_text(text: str) -> str:
@@ -242,26 +292,45 @@ def _write_text(text: str) -> str:
         raise ValueError(TOO_LARGE)
     if not text.strip():
         raise ValueError("There is no text. Paste JSON Lines or CSV.")
+    if re.fullmatch(r"[\w.-]+/[\w.-]+", text.strip()):
+        raise ValueError(
+            f"{text.strip():.100} can be the name of a dataset on the Hub, and this page does not "
+            f"download datasets. Paste its rows or upload its file, or use at_k.read."
+        )
     file_type = {"[": "json", "{": "jsonl"}.get(text.lstrip()[0], "csv")
     name = f"text.{file_type}"
     Path(name).write_text(text, encoding="utf-8", errors="replace")
     return name
 
 
-# --- Table ------------------------------------------------------------------------------
+# --- Tables with a column for each sample -----------------------------------------------
 
 
-def _read_table(table: list[list[Any]]) -> tuple[Samples, Identifiers]:
-    """Read the table of the page: a row of headers, and a row for each question.
+def _read_tables(
+    tables: Mapping[str, list[Row]], notes: list[str]
+) -> tuple[dict[str, Samples], Identifiers]:
+    """Read a run from each table. The first one has the names of the questions."""
+    read = {Path(path).stem: _read_table(rows, notes) for path, rows in tables.items()}
+    identifiers = next(iter(read.values()))[1]
+    return {label: samples for label, (samples, _) in read.items()}, identifiers
 
-    The columns of the reference, the group and the question have one of their usual names. All
-    other columns hold samples. Empty cells and empty rows are ignored.
 
-    Returns:
-        The samples, and the columns that identify questions.
+def _read_table(table: list[Row], notes: list[str]) -> tuple[Samples, Identifiers]:
+    """Read a row of headers, and a row for each question.
+
+    The columns of the reference, the group and the question have one of their usual names, and
+    those of samples are numbered. Empty cells and empty rows are ignored.
     """
-    headers, *rows = [["" if cell is None else str(cell).strip() for cell in row] for row in table]
+    headers, *rows = table
     roles = [_role(header) for header in headers]
+    for place in sample_columns(headers):
+        roles[place] = "predictions"
+    unused = [
+        header or "without a name"
+        for place, header in enumerate(headers)
+        if not roles[place] and any(row[place] for row in rows)
+    ]
+    notes += [f"Not used: the column {header}." for header in unused]
     numbers = []
     samples: Samples = {"predictions": [], "references": [], "groups": []}
     names = {headers[i].lower(): i for i, role in enumerate(roles) if role == "questions"}
@@ -294,8 +363,8 @@ def _read_table(table: list[list[Any]]) -> tuple[Samples, Identifiers]:
 
 
 def _role(header: str) -> str:
-    """Return the role of a column of the table."""
+    """Return the role of a column of the table that is not a sample, or "" if it has none."""
     for role in ("references", "groups", "questions"):
         if header.lower() in USUAL_NAMES[role]:
             return role
-    return "predictions"
+    return ""

@@ -9,7 +9,8 @@ from functools import partial
 import gradio as gr
 
 from .downloads import Downloads
-from .layout import Layout, Shown
+from .input_layout import Shown
+from .layout import Layout
 from .markup import escape
 
 _CLICK_FILE = """() => {

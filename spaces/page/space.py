@@ -37,6 +37,7 @@ class Example:
     Attributes:
         name: the text of the button.
         table: the rows of the table.
+        headers: the headers of the table, if they are not those of the Space.
         text: the samples as text, instead of a table.
         files: the names of files of samples that the project ships, instead of a table.
         checker: the name of the checker.
@@ -49,6 +50,7 @@ class Example:
     files: tuple[str, ...] = ()
     checker: str = "exact_match"
     options: Options = field(default_factory=dict)
+    headers: list[str] | None = None
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from at_k.runs.compared import labels_of
 from .comparing import compare_samples
 from .grading import ReportingExecutor, grade_samples, questions_of, samples_for
 from .places import in_words
-from .request import Answer, Progress, Request
+from .request import Answer, ColumnError, Progress, Request
 from .samples import MAX_BYTES, read_samples, sample_counts
 from .space import Call, Run
 
@@ -63,9 +63,11 @@ def work(request: Request, folder: str, connection: Connection) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (_MAX_FILE_SIZE, _MAX_FILE_SIZE))
     tempfile.tempdir = folder
     os.chdir(folder)
-    reply: Answer | str
+    reply: Answer | ColumnError | str
     try:
         reply = _score(request, connection.send)
+    except ColumnError as error:
+        reply = ColumnError(_shortened(_in_words(str(error), request)), error.columns)
     except (ValueError, TypeError, OverflowError) as error:
         reply = _shortened(_in_words(str(error), request))
     except RecursionError:
@@ -104,7 +106,7 @@ def _shortened(message: str) -> str:
 
 def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
     computation = computation_of(request.space.metric)
-    samples, identifiers = read_samples(request, computation.parameters)
+    samples, identifiers, notes = read_samples(request, computation.parameters)
     counts = {label: sample_counts(run) for label, run in samples.items()}
     smallest = max(1, min(min(run) for run in counts.values()))
     options = dict(request.options)
@@ -145,7 +147,7 @@ def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
             except ValueError as error:
                 problem = f"The runs are not compared: {error}"
     messages = dict.fromkeys(str(warning.message) for warning in caught)
-    warned = tuple(filter(None, [*messages, problem]))
+    warned = tuple(filter(None, [*notes, *messages, problem]))
     used = request.checker if has_references else None
     questions = questions_of(samples, identifiers, graded)
     return Answer(runs, calls, options, samples, used, questions, comparison, warned)

@@ -40,7 +40,7 @@ def test_a_number_above_the_samples_is_lowered_with_a_note(browser, space):
     with opened(browser, space) as page:
         assert set_k(page, "99").startswith("Of 8 samples")
         page.wait_for_function(f"document.querySelector('{NUMBER}').value === '8'")
-        assert "k was lowered to 8, the smallest number of samples per question." in note(page)
+        assert "k was lowered to 8, the smallest number of samples of any question." in note(page)
 
 
 @only_gpassk

@@ -1,0 +1,54 @@
+"""What is in view on a page, at the sizes of a desktop, a tablet and a phone."""
+
+import pytest
+from browsing import PHONE, opened, upload, wait_for_change
+from conftest import ROOT
+
+pytest_plugins = ["space_fixtures"]
+
+SAMPLES = ROOT / "shared" / "at_k" / "samples"
+TWO_FILES = [str(SAMPLES / f"smollm2_{name}.jsonl") for name in ("cool", "warm")]
+
+OUT_OF_THE_PANEL = """() => {
+  const panel = document.querySelector("#inputs").getBoundingClientRect();
+  return [...document.querySelectorAll("#inputs input:not([type=file])")].filter((input) => {
+    const place = input.getBoundingClientRect();
+    const scrolls = input.closest("#table");
+    return !scrolls && place.width && (place.left < panel.left || place.right > panel.right);
+  }).length;
+}"""
+
+
+def test_all_controls_are_in_the_panel(browser, space):
+    with opened(browser, space) as page:
+        assert page.evaluate(OUT_OF_THE_PANEL) == 0
+        last = page.locator("#inputs input:visible").last
+        last.scroll_into_view_if_needed()
+        place, panel = last.bounding_box(), page.locator("#inputs").bounding_box()
+        bottom = place["y"] + place["height"]
+        assert bottom <= min(panel["y"] + panel["height"], page.viewport_size["height"])
+        assert page.locator("#inputs").evaluate("panel => panel.scrollLeft") == 0
+
+
+@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
+def test_a_comparison_fits_a_phone(browser, space):
+    with opened(browser, space, PHONE) as page:
+        before = page.inner_text(".numbers")
+        upload(page, *TWO_FILES)
+        wait_for_change(page, before, lambda page: page.locator(".numbers").first.inner_text())
+        assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+        widths = page.locator(".numbers").evaluate_all(
+            "tables => tables.map(table => [table.scrollWidth, table.clientWidth])"
+        )
+        assert all(needed <= there for needed, there in widths), widths
+
+
+CUT_CELLS = """() => [...document.querySelectorAll("#table [data-row] span")].filter(
+  (cell) => cell.scrollWidth > cell.clientWidth + 1 && cell.innerText.trim()
+).map((cell) => cell.innerText)"""
+
+
+@pytest.mark.parametrize("space", ["score_agg"], indirect=True, scope="session")
+def test_verdicts_are_not_cut(browser, space):
+    with opened(browser, space) as page:
+        assert page.evaluate(CUT_CELLS) == []

@@ -1,0 +1,41 @@
+"""How the API of a Space reads tables as people paste them."""
+
+import gradio_client
+import pytest
+
+pytest_plugins = ["space_fixtures"]
+
+CHECKED = {"predictions": [["12", "13"], ["7", "7"]], "references": ["12", "7"]}
+GRADED = {"predictions": [[1, 0], [1, 1]]}
+READ = {
+    "from a spreadsheet": ("reference\t1\t2\n12\t12\t13\n7\t7\t7", CHECKED),
+    "as the page copies its table": ("12,12,13\n7,7,7", CHECKED),
+    "numbered samples": ("answer;sample_1;sample_2\n12;12;13\n7;7;7", CHECKED),
+    "one sample in each row": (
+        "question,sample,reference\nq1,12,12\nq1,13,12\nq2,7,7\nq2,7,7",
+        CHECKED,
+    ),
+    "outcomes": ("1\t0\n1\t1", GRADED),
+    "one outcome each": ("1\n0\n1", {"predictions": [[1], [0], [1]]}),
+    "outcomes of runs": ("question,run 1,run 2\nq1,1,0\nq2,1,1", GRADED),
+    "a byte order mark": ("\ufeffquestion,correct\nq1,1\nq1,0\nq2,1\nq2,1", GRADED),
+}
+VERDICTS = {"predictions": [["fully", "none"], ["mostly", "minor"]]}
+
+
+@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
+def test_tables_are_read_as_people_paste_them(space):
+    client = gradio_client.Client(space.url, verbose=False)
+    for name, (text, expected) in READ.items():
+        assert client.predict(text)["samples"]["text"] == expected, name
+
+
+@pytest.mark.parametrize("space", ["score_agg"], indirect=True, scope="session")
+def test_the_answer_of_a_table_of_verdicts_is_no_reference(space):
+    client = gradio_client.Client(space.url, verbose=False)
+    for text in (
+        "answer,statement,verdict\na,s,Fully\na,t,none\nb,s,mostly\nb,t,minor",
+        "answer\t1\t2\na\tFully\tnone\nb\tmostly\tminor",
+        "Fully,none\nmostly,minor",
+    ):
+        assert client.predict(text)["samples"]["text"] == VERDICTS
