@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from inspect import Parameter, Signature
 
 import gradio as gr
 from starlette.middleware import Middleware
@@ -62,26 +63,38 @@ def build_page(space: Space) -> gr.Blocks:
 
 
 def scores_endpoint(space: Space) -> Callable[..., dict]:
-    """Return the function that the API offers. Clients use the names of its parameters."""
+    """Return the function that the API offers, which has a parameter for each option of the page.
 
-    def scores(samples: str, judge: str = "exact_match", options: dict | None = None) -> dict:
-        """Score samples.
+    Clients use the names of its parameters, and Gradio shows its docstring.
+    """
+    options = {control.name: control for control in space.controls}
+    described = "\n".join(f"    {name}: {each.info}." for name, each in options.items())
+    parameters = [
+        Parameter("samples", Parameter.POSITIONAL_OR_KEYWORD, annotation=str),
+        *(
+            Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=value, annotation=type(value))
+            for name, value in (
+                ("checker", "exact_match"),
+                *((name, each.value) for name, each in options.items()),
+            )
+        ),
+    ]
 
-        Args:
-            samples: text in JSON Lines, JSON or CSV.
-            judge: the checker that compares samples with references: exact_match, numeric or
-                math_verify.
-            options: the options of the page by their names. Those that are left out have the
-                default values of the page.
-        """
+    def scores(samples, checker, *values):
         try:
             if not isinstance(samples, str):
                 raise ValueError("samples must be a text in JSON Lines, JSON or CSV.")
-            if not isinstance(options, dict | None):
-                raise ValueError("options must be an object with the values of options by name.")
-            request = make_request(space, judge, options or {}, text=samples)
-            return result_dict(space, score(request))
+            given = dict(zip(options, values, strict=True))
+            return result_dict(space, score(make_request(space, checker, given, text=samples)))
         except ValueError as error:
             raise gr.Error(str(error), print_exception=False) from error
 
+    scores.__doc__ = (
+        "Score samples.\n\nArgs:\n"
+        "    samples: text in JSON Lines, JSON or CSV.\n"
+        "    checker: what compares samples with references: exact_match, numeric or math_verify.\n"
+        f"{described}"
+    )
+    scores.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": dict}
+    scores.__signature__ = Signature(parameters, return_annotation=dict)  # type: ignore[attr-defined]
     return scores

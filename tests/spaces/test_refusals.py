@@ -88,7 +88,7 @@ TEXTS = {
 
 def test_every_text_is_refused_with_a_sentence(space):
     for text, message in TEXTS.items():
-        assert refusal(space, text, "exact_match", {}) == message
+        assert refusal(space, text, "exact_match", *OPTIONS) == message
 
 
 def test_references_that_a_checker_does_not_read_are_named(space):
@@ -99,18 +99,22 @@ def test_references_that_a_checker_does_not_read_are_named(space):
         "math_verify": ", in which math-verify finds no answer.",
     }.items():
         message = f"The reference of question 2 is 'two'{reason}"
-        assert refusal(space, text, checker, {}) == message
+        assert refusal(space, text, checker, *OPTIONS) == message
 
+
+OPTIONS = [4, 0.5, 0.95]
+"""The values of k, tau and confidence."""
 
 BAD_INPUTS = "The inputs are not those that the page sends. The function for programs is /scores"
 
 
 def test_arguments_of_another_type_are_refused_with_a_sentence(space):
-    no_object = "options must be an object with the values of options by name."
-    assert refusal(space, OUTCOMES, "exact_match", [1]) == no_object
-    assert refusal(space, OUTCOMES, "exact_match", {"k": [1]}).startswith("k must be a number")
-    assert refusal(space, OUTCOMES, ["exact_match"], {}).startswith("The checker must be one of")
-    assert refusal(space, 5, "exact_match", {}).startswith("samples must be a text")
+    for k in ([1], {"k": 1}, "4", None, True):
+        of_k = refusal(space, OUTCOMES, "exact_match", k, *OPTIONS[1:])
+        assert of_k.startswith("k must be a number")
+    of_checker = refusal(space, OUTCOMES, ["exact_match"], *OPTIONS)
+    assert of_checker.startswith("The checker must be one of")
+    assert refusal(space, 5, "exact_match", *OPTIONS).startswith("samples must be a text")
     assert refusal(space).startswith(BAD_INPUTS)
 
 
