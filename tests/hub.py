@@ -1,9 +1,10 @@
-"""A server on the loopback interface that answers `evaluate.load` as the Hugging Face Hub does."""
+"""A server on the loopback interface that answers as the Hugging Face Hub does."""
 
 from __future__ import annotations
 
 import hashlib
 import http.server
+import json
 import threading
 import time
 from pathlib import Path
@@ -13,18 +14,25 @@ COMMIT = "0" * 40
 
 
 class Hub(http.server.ThreadingHTTPServer):
-    """Serves folders as Spaces whose only branch is `main`.
+    """Serves folders as Spaces and datasets whose only branch is `main`.
 
     Args:
         spaces: The folder of each Space by its name, such as "evaluate-metric/gpassk". Default:
             the metrics of this project as those of `evaluate`.
         delay: Seconds from a request to its answer.
+        datasets: The folder of each dataset by its name.
     """
 
-    def __init__(self, spaces: dict[str, Path] | None = None, delay: float = 0.0):
+    def __init__(
+        self,
+        spaces: dict[str, Path] | None = None,
+        delay: float = 0.0,
+        datasets: dict[str, Path] | None = None,
+    ):
         super().__init__(("127.0.0.1", 0), _Handler)
         ours = {f"evaluate-metric/{path.name}": path for path in METRICS.iterdir()}
         self.spaces = ours if spaces is None else spaces
+        self.datasets = datasets or {}
         self.delay = delay
         self.requests: list[str] = []
 
@@ -71,16 +79,25 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         return content or b""
 
     def _content(self) -> bytes | None:
-        """Return the file that the URL /spaces/OWNER/NAME/resolve/main/FILE names."""
+        """Return the file that the URL /KIND/OWNER/NAME/resolve/main/FILE names, or a listing."""
         if self.path == "/api/agent-harnesses":  # huggingface_hub asks for it once a day
             return b'{"standardEnvVars": [], "harnesses": {}}'
         parts = self.path.strip("/").split("/")
-        if len(parts) != 6 or parts[0] != "spaces" or parts[3:5] != ["resolve", "main"]:
+        if parts[:2] == ["api", "datasets"]:
+            folder = self.server.datasets.get("/".join(parts[2:]))
+            return None if folder is None else _listing(folder)
+        folders = {"spaces": self.server.spaces, "datasets": self.server.datasets}.get(parts[0], {})
+        folder = folders.get("/".join(parts[1:3]))
+        if folder is None or parts[3:5] != ["resolve", "main"]:
             return None
-        folder = self.server.spaces.get("/".join(parts[1:3]))
-        if folder is None or not (folder / parts[5]).is_file():
-            return None
-        return (folder / parts[5]).read_bytes()
+        file = folder.joinpath(*parts[5:])
+        return file.read_bytes() if file.is_file() else None
 
     def log_message(self, format: str, *args: object) -> None:
         pass
+
+
+def _listing(folder: Path) -> bytes:
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    names = [{"rfilename": file.relative_to(folder).as_posix()} for file in files]
+    return json.dumps({"siblings": names}).encode()

@@ -13,8 +13,9 @@ from gradio.blocks import Block
 from .controls import Control, Slider, TextField
 from .figures import DESKTOP
 from .pasted import Row
+from .received import MAX_BYTES
 from .request import Answer, Request
-from .samples import MAX_BYTES, MAX_QUESTIONS, MAX_SAMPLES, MAX_SAMPLES_PER_QUESTION
+from .samples import MAX_QUESTIONS, MAX_SAMPLES, MAX_SAMPLES_PER_QUESTION
 from .space import CHECKERS, Example, Options, Space
 from .view import View
 
@@ -139,7 +140,7 @@ def build_inputs(space: Space, request: Request, answer: Answer, view: View) -> 
         lines=9,
         max_lines=9,
         max_length=MAX_BYTES,
-        label="JSON Lines, CSV, or a table from a spreadsheet",
+        label="JSON Lines, CSV, a table from a spreadsheet, or the name of a dataset on the Hub",
         visible=False,
         elem_id="text",
     )

@@ -10,7 +10,7 @@ from gradio.blocks import BlockFunction
 from gradio.route_utils import FnIndexInferError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .samples import MAX_BYTES, TOO_LARGE
+from .received import MAX_BYTES, TOO_LARGE
 
 API_NAME = "scores"
 """The function for programs."""

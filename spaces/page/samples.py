@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,16 +23,13 @@ from .pasted import (
     with_all_cells,
     with_header,
 )
+from .received import copy_files, write_text
 from .request import ColumnError, Request, Samples
 
-MAX_BYTES = 2 << 20
-TOO_LARGE = f"The limit for a file, and for a text, is {MAX_BYTES // 1_000_000} MB."
 MAX_QUESTIONS = 2_000
 MAX_SAMPLES_PER_QUESTION = 512
 MAX_SAMPLES = 100_000
 MAX_GROUPS = 40
-_FILE_TYPES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
-
 
 Identifiers = dict[str, list[Any]]
 """Columns that identify questions, such as "id" or "question": M texts each, by name."""
@@ -69,7 +65,7 @@ def read_samples(
             raise ValueError("The table has no questions.")
         tables = {"table.csv": _prepared_rows(rows, "table.csv", request, notes)}
     else:
-        paths = _copy_files(request.files) if request.files else [_write_text(request.text)]
+        paths = copy_files(request.files) if request.files else [write_text(request.text, notes)]
         tables = {path: _prepared(path, request, notes) for path in paths}
         if request.files and "groups" in columns:
             # A group column can be chosen for files, on the pages that have such an option.
@@ -267,40 +263,6 @@ def _with_remedy(error: SelectionError) -> str:
         return f"{error} Leave out the columns that are not meant."
     names = " or ".join(f'"{USUAL_NAMES[role][0]}"' for role in roles)
     return f"{error} Name a column {names}."
-
-
-def _copy_files(uploads: Sequence[str]) -> list[str]:
-    """Copy uploaded files to the current folder; return their new names, short and plain."""
-    names: dict[str, str] = {}
-    for number, upload in enumerate(map(Path, uploads), start=1):
-        file_type = upload.suffix.lower()
-        if file_type not in _FILE_TYPES:
-            raise ValueError(f"The name of a file must end in one of {', '.join(_FILE_TYPES)}.")
-        if upload.stat().st_size > MAX_BYTES:
-            raise ValueError(TOO_LARGE)
-        label = re.sub(r"[^\w.=+-]+", "_", upload.stem).strip("._-")[:24] or "file"
-        if label in names:
-            label = f"{label}_{number}"
-        names[label] = f"{label}{'.csv' if file_type == '.tsv' else file_type}"
-        Path(names[label]).write_bytes(upload.read_bytes())
-    return list(names.values())
-
-
-def _write_text(text: str) -> str:
-    """Write the text to a file in the current folder, and return the name of the file."""
-    if len(text.encode(errors="replace")) > MAX_BYTES:
-        raise ValueError(TOO_LARGE)
-    if not text.strip():
-        raise ValueError("There is no text. Paste JSON Lines or CSV.")
-    if re.fullmatch(r"[\w.-]+/[\w.-]+", text.strip()):
-        raise ValueError(
-            f"{text.strip():.100} can be the name of a dataset on the Hub, and this page does not "
-            f"download datasets. Paste its rows or upload its file, or use at_k.read."
-        )
-    file_type = {"[": "json", "{": "jsonl"}.get(text.lstrip()[0], "csv")
-    name = f"text.{file_type}"
-    Path(name).write_text(text, encoding="utf-8", errors="replace")
-    return name
 
 
 # --- Tables with a column for each sample -----------------------------------------------

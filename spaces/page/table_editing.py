@@ -11,7 +11,7 @@ from gradio.events import Dependency
 
 from .input_layout import Inputs, table_updates
 from .pasted import Row, paste_cells
-from .samples import MAX_BYTES
+from .received import MAX_BYTES
 from .saving import shown_to_visitor
 
 _EMPTY_ROWS = 4

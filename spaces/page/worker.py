@@ -23,8 +23,9 @@ from at_k.runs.compared import labels_of
 from .comparing import compare_samples
 from .grading import ReportingExecutor, grade_samples, questions_of, samples_for
 from .places import in_words
+from .received import MAX_BYTES
 from .request import Answer, ColumnError, Progress, Request
-from .samples import MAX_BYTES, read_samples, sample_counts
+from .samples import read_samples, sample_counts
 from .space import Call, Run
 
 SECONDS = {"exact_match": 10, "numeric": 10, "math_verify": 20}

@@ -58,6 +58,7 @@ def start(name: str, python: str, folder: Path):
         "PATH": os.environ["PATH"],
         "HOME": str(home),
         "TMPDIR": str(temporary),
+        "HF_ENDPOINT": f"http://127.0.0.1:{free_port()}",  # where nothing answers
         "GRADIO_SERVER_PORT": str(port),
     }
     url = f"http://127.0.0.1:{port}"

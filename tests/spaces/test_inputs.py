@@ -45,7 +45,7 @@ def bad_texts(space):
     row, cell = ("Answer", "statement") if space.name == "score_agg" else ("Question", "sample")
     bad = {
         '{"predictions": [': "line 1: invalid JSON",
-        "openai/gsm8k": "can be the name of a dataset on the Hub, and this page does not download",
+        "openai/gsm8k": "can be the name of a dataset, but the Hub cannot be reached",
         '{"text": "1"}': "no column with a usual name for samples. The columns are text. Name a "
         'column "predictions" or "outcomes".',
         "sample\n1\n0": "no column with a usual name for the question of a row.",
