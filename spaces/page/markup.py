@@ -27,7 +27,9 @@ def result_html(sentence: str, verdict: str, note: str) -> str:
     Screen readers read a new result aloud.
     """
     emphasized = re.sub(
-        r"\b[\d.]+ %|(?<![\w.@^])\d\.\d+\b", r"<strong>\g<0></strong>", escape(sentence)
+        r"\b[\d.]+ %(?! interval)|(?<![\w.@^])\d\.\d+\b",
+        r"<strong>\g<0></strong>",
+        escape(sentence),
     )
     compared = f'<p class="verdict">{escape(verdict)}</p>' if verdict else ""
     return (

@@ -12,8 +12,17 @@
       if (result.ariaBusy !== busy) result.ariaBusy = busy;
     });
   };
+  let isPlanned = false; // A chart adds thousands of elements: look once for each frame.
+  const plan = () => {
+    if (isPlanned) return;
+    isPlanned = true;
+    requestAnimationFrame(() => {
+      isPlanned = false;
+      update();
+    });
+  };
   const changes = { attributeFilter: ["class"], childList: true, subtree: true };
-  new MutationObserver(update).observe(body, changes);
+  new MutationObserver(plan).observe(body, changes);
   update();
 
   // Gradio cannot paste several cells. Pass them on with the selected cell to a hidden field.

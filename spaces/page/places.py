@@ -22,6 +22,7 @@ _WORDS = (
     (" has no sample.", " has no {cell}."),
     (" has no questions.", " has no {row}s."),
     (" a question needs a sample.", " each {row} needs a {cell}."),
+    ("If samples of a question follow each other, give their number as group size. ", ""),
     (" each question has a list of samples.", " each {row} has a list of {cell}s."),
 )
 _NOUNS = {"references": "reference", "groups": "group", "clusters": "cluster"}

@@ -311,7 +311,7 @@ from checked import check
 
 def checker(prediction, reference):
     import os, time
-    print(os.getpid(), flush=True)
+    os.write(1, b"%d\\n" % os.getpid())  # at once: the lines of two processes must not mix
     while True:
         time.sleep(0.01)
 
@@ -326,8 +326,9 @@ def test_no_worker_outlives_a_parent_that_is_killed(number):
         [sys.executable, "-c", PARENT], env=environment, stdout=subprocess.PIPE
     ) as parent:
         assert parent.stdout is not None
-        workers = [int(parent.stdout.readline()) for _ in range(2)]
+        lines = [parent.stdout.readline() for _ in range(2)]
         parent.send_signal(number)
+    workers = [int(line) for line in lines]
     deadline = time.monotonic() + 20
     while any(Path("/proc", str(each)).exists() for each in workers):
         assert time.monotonic() < deadline
