@@ -197,7 +197,10 @@ class Handlers:
                 updates |= picker_updates(self._inputs, error.columns)
             yield updates
         except ValueError as error:
-            yield self._problem_updates(str(error), shown)
+            updates = self._problem_updates(str(error), shown)
+            if not request.columns:  # nothing is left to choose from an earlier problem
+                updates |= picker_updates(self._inputs, ())
+            yield updates
         except Exception:
             _logger.exception("Unexpected error while preparing the scores for the page")
             yield self._problem_updates(

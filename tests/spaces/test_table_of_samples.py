@@ -63,6 +63,12 @@ def test_columns_without_usual_names_are_chosen(browser, space):
         wait_for_problem(page, "There is no text")
         page.fill("#text textarea", rows)
         wait_for_problem(page, "no column with a usual name for samples")
+        page.wait_for_selector("#picker")
+        page.fill("#text textarea", '{"outcomes": ["x"]}')
+        wait_for_problem(page, "Question 1, sample 1 is 'x', not a number")
+        page.wait_for_selector("#picker", state="hidden")
+        page.fill("#text textarea", rows)
+        wait_for_problem(page, "no column with a usual name for samples")
         before = note(page)
         for role, column in ("predictions", "resp"), ("references", "gold"), ("questions", "item"):
             page.click(f"#column-{role} input")
