@@ -11,7 +11,7 @@ from gradio.events import Dependency
 
 from .input_layout import Inputs, table_updates
 from .pasted import Row, paste_cells
-from .received import MAX_BYTES
+from .received import MAX_BYTES, TOO_LARGE
 from .saving import shown_to_visitor
 
 _EMPTY_ROWS = 4
@@ -34,7 +34,7 @@ def connect_table(inputs: Inputs) -> Iterator[Dependency]:
 def _paste(frame: pandas.DataFrame, pasted: str) -> dict[str, Any]:
     with shown_to_visitor():
         if len(pasted) > MAX_BYTES:
-            raise ValueError(f"The limit for a text is {MAX_BYTES // 1_000_000} MB.")
+            raise ValueError(TOO_LARGE)
         cells = json.loads(pasted)
         row, column, text = cells["row"], cells["column"], cells["text"]
         return table_updates(paste_cells(table_rows(frame), row, column, text))

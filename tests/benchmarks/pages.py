@@ -57,7 +57,7 @@ def main() -> None:
 def measure(browser, space) -> None:
     """Print the times of one Space."""
     with opened(browser, space):
-        pass  # the server and the browser are warm now
+        pass  # so that the server and the browser have loaded everything once
     paints, loads = [], []
     for _ in range(REPEATS):
         begin = time.perf_counter()

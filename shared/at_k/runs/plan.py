@@ -47,8 +47,8 @@ def plan(
             holds for the same share of the questions.
         correlation: correlation over questions of the scores of two runs, from -1 to 1, without the
             noise of samples. Default: estimated from two pilot runs, or 0.5 if there is one.
-        interval: the interval whose half-width, or smallest difference, the cheapest design has to
-            reach: "questions", or "sampling".
+        interval: the interval that the wanted half-width or difference is for: "questions", or
+            "sampling".
         half_width: the wanted half-width of the interval of a score.
         difference: the wanted smallest difference, instead of a half-width.
         question_cost: cost of a question. Default: 0.
