@@ -196,7 +196,8 @@ def random_call(rng: np.random.Generator) -> tuple[str, Callable[[], Any], set[s
                 arguments.pop(unknown, None)
         function, first = metric(name).compute, "predictions"
     hostile = str(rng.choice([first, *arguments]))
-    names = {first, hostile, *arguments, "R", "tau", "predictions", "outcome", "question", "sample"}
+    words = ("R", "scores", "tau", "predictions", "outcome", "question", "sample")
+    names = {first, hostile, *arguments, *words}
     given: Any = samples
     if hostile == first:
         given = put_into(samples, value, rng)

@@ -82,8 +82,8 @@ Args:
         in 80 to 90 % of runs.
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
-    bounds: lower and upper bound that intervals are clipped to. Default: none for the posterior,
-        and the least and the greatest reward for the others.
+    bounds: lower and upper bound that intervals are clipped to. Intervals other than the posterior
+        are also clipped to the least and the greatest reward. Default: none.
     groups: a label for each question. Adds <label>/<key>, the score over the questions with that
         label.
     return_per_question: whether to add per_question, which has for each key the list of the scores

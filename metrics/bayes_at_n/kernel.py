@@ -2293,7 +2293,7 @@ def math_verify_library():
     except Exception as error:
         need = "check_correct_fn='math_verify' needs the math-verify library"
         if isinstance(error, ModuleNotFoundError) and error.name == "math_verify":
-            install = "pip install 'evaluate-at-k[math]' or pip install math-verify"
+            install = "pip install math-verify"
             raise ImportError(f"{need}: {install}.") from error
         raise ImportError(
             f"{need}, which is installed but cannot be imported: {type(error).__name__}: {error}."
@@ -5770,8 +5770,10 @@ def reward_intervals(
 ) -> tuple[Scores, IntervalMethod]:
     """Max@k for each key, and the method of its intervals.
 
-    A score with k > n is a posterior mean under the prior estimated from the data.
+    A score with k > n is a posterior mean under the prior estimated from the data. No limit is
+    outside the range of the rewards, or outside the bounds.
     """
+    bounds = tuple(np.clip([rewards.levels.min(), rewards.levels.max()], *bounds).tolist())
     if interval == "posterior":
         return max_scores(rewards, ks), PosteriorIntervals(max_moments(rewards, ks), bounds)
     observed = {key: k for key, k in ks.items() if k <= rewards.n.min()}
@@ -6133,11 +6135,7 @@ def bayes_at_n_results(
             return report.of(scores, PosteriorIntervals(moments, limits))
     if confidence is None:
         return report.of(scores)
-    range_of_mean = (
-        max(float(rewards.levels.min()), limits[0]),
-        min(float(rewards.levels.max()), limits[1]),
-    )
-    _, intervals = reward_intervals(rewards, ks, method, range_of_mean, cluster_index)
+    _, intervals = reward_intervals(rewards, ks, method, limits, cluster_index)
     return report.of(scores, intervals, name_methods=method == "auto")
 
 

@@ -2302,7 +2302,7 @@ def math_verify_library():
     except Exception as error:
         need = "check_correct_fn='math_verify' needs the math-verify library"
         if isinstance(error, ModuleNotFoundError) and error.name == "math_verify":
-            install = "pip install 'evaluate-at-k[math]' or pip install math-verify"
+            install = "pip install math-verify"
             raise ImportError(f"{need}: {install}.") from error
         raise ImportError(
             f"{need}, which is installed but cannot be imported: {type(error).__name__}: {error}."

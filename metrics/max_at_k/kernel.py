@@ -2297,7 +2297,7 @@ def math_verify_library():
     except Exception as error:
         need = "check_correct_fn='math_verify' needs the math-verify library"
         if isinstance(error, ModuleNotFoundError) and error.name == "math_verify":
-            install = "pip install 'evaluate-at-k[math]' or pip install math-verify"
+            install = "pip install math-verify"
             raise ImportError(f"{need}: {install}.") from error
         raise ImportError(
             f"{need}, which is installed but cannot be imported: {type(error).__name__}: {error}."
@@ -6275,8 +6275,10 @@ def reward_intervals(
 ) -> tuple[Scores, IntervalMethod]:
     """Max@k for each key, and the method of its intervals.
 
-    A score with k > n is a posterior mean under the prior estimated from the data.
+    A score with k > n is a posterior mean under the prior estimated from the data. No limit is
+    outside the range of the rewards, or outside the bounds.
     """
+    bounds = tuple(np.clip([rewards.levels.min(), rewards.levels.max()], *bounds).tolist())
     if interval == "posterior":
         return max_scores(rewards, ks), PosteriorIntervals(max_moments(rewards, ks), bounds)
     observed = {key: k for key, k in ks.items() if k <= rewards.n.min()}
@@ -6641,7 +6643,7 @@ def max_at_k_results(
     labels = check_categories(categories)
     category_values = check_rewards(w, labels)
     prior = check_prior_outcomes(R0, len(samples), len(category_values))
-    limits = None if bounds is None else check_bounds(bounds)
+    limits = check_bounds(bounds)
     include = check_names("include", "Max@k" if include is None else include, _SCORES_OF_REWARDS)
     taus = check_thresholds(as_list("thresholds", thresholds))
     interval = check_interval(interval, confidence, INTERVALS)
@@ -6669,7 +6671,6 @@ def max_at_k_results(
     if confidence is None:
         points = max_scores(rewards, of_max)
         return report.of(join_scores(points, tail_scores(rewards, tails)) if tails else points)
-    limits = limits or (float(rewards.levels.min()), float(rewards.levels.max()))
     found = []
     if of_max:
         found.append(reward_intervals(rewards, of_max, method, limits, cluster_index))

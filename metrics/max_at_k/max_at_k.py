@@ -87,8 +87,8 @@ Args:
         95 % limits then contain the score in 80 to 90 % of runs.
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
-    bounds: lower and upper bound that intervals are clipped to. Default: the least and the
-        greatest reward.
+    bounds: lower and upper bound that intervals are clipped to, as they are to the least and the
+        greatest reward. Default: none.
     band: whether to add <key>_band_lo and <key>_band_hi: limits that contain the scores at all k
         together with the given confidence. Requires a confidence.
     groups: a label for each question. Adds <label>/<key>, the score over the questions with that

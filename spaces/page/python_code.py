@@ -46,7 +46,7 @@ def python_code(metric: str, answer: Answer, charts: Sequence[Chart]) -> str:
     several_names = ", compare, leaderboard" if answer.comparison is not None else ""
     lines += [
         "",
-        '# pip install "evaluate-at-k[charts]"',
+        "# pip install altair vl-convert-python",
         f"from at_k import charts{several_names}",
     ]
     if answer.comparison is not None:

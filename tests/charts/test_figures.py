@@ -144,7 +144,7 @@ def test_charts_are_an_attribute_that_is_imported_when_it_is_used():
         _ = at_k.chart
 
 
-def test_without_altair_the_error_names_the_extra():
+def test_without_altair_the_error_says_what_to_install():
     code = "import sys; sys.modules['altair'] = None\ntry:\n import at_k.charts\n"
     code += "except ImportError as error: print(error)"
-    assert 'pip install "evaluate-at-k[charts]"' in run_python(code)
+    assert "pip install altair vl-convert-python" in run_python(code)

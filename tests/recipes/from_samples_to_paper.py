@@ -1,8 +1,8 @@
 # %% [markdown]
-"""From samples to a table, a figure and a sentence for a paper. Needs evaluate-at-k[charts].
+"""From samples to a table, a figure and a sentence for a paper.
 
-Each `# %%` starts a cell: editors such as VS Code, PyCharm and Jupyter (with jupytext) open this
-script as a notebook.
+The figures need `pip install altair vl-convert-python`. Each `# %%` starts a cell: editors such as
+VS Code, PyCharm and Jupyter (with jupytext) open this script as a notebook.
 """
 
 # %% The samples of one model at two temperatures, which ship with the package

@@ -119,13 +119,13 @@ def test_few_of_the_worked_figures_in_the_source_follow_from_its_formula():
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_compat_reproduces_a_published_release_to_the_digit(release):
-    for *arguments, scores in json.loads(PUBLISHED.read_text(encoding="utf-8")):
+    for x, temperature, penalty, eps, scores in json.loads(PUBLISHED.read_text(encoding="utf-8")):
         expected = scores[release]
         if isinstance(expected, str):
             with pytest.raises(ValueError, match=expected):
-                at_k.score_agg(*arguments, compat=release)
+                at_k.score_agg(x, temperature, penalty, eps, compat=release)
         else:
-            assert at_k.score_agg(*arguments, compat=release) == expected, arguments
+            assert at_k.score_agg(x, temperature, penalty, eps, compat=release) == expected
 
 
 def test_compat_averages_the_rounded_scores_of_several_items():

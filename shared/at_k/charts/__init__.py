@@ -1,6 +1,6 @@
 """Charts of what `compute`, `compare` and `leaderboard` return, for papers and notebooks.
 
-    pip install "evaluate-at-k[charts]"
+    pip install altair vl-convert-python
 
     options = {"confidence": 0.95, "interval": "questions"}
     results = {"before": metric.compute(..., **options), "after": metric.compute(..., **options)}
@@ -41,7 +41,7 @@ try:
     import altair  # noqa: F401
 except ImportError as error:
     raise ImportError(
-        f'at_k.charts needs Altair ({error}): pip install "evaluate-at-k[charts]"'
+        f"at_k.charts needs Altair ({error}): pip install altair vl-convert-python"
     ) from error
 
 from .curves import by_k, by_threshold

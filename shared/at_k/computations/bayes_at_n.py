@@ -72,11 +72,7 @@ def bayes_at_n_results(
             return report.of(scores, PosteriorIntervals(moments, limits))
     if confidence is None:
         return report.of(scores)
-    range_of_mean = (
-        max(float(rewards.levels.min()), limits[0]),
-        min(float(rewards.levels.max()), limits[1]),
-    )
-    _, intervals = reward_intervals(rewards, ks, method, range_of_mean, cluster_index)
+    _, intervals = reward_intervals(rewards, ks, method, limits, cluster_index)
     return report.of(scores, intervals, name_methods=method == "auto")
 
 

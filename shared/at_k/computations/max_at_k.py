@@ -62,7 +62,7 @@ def max_at_k_results(
     labels = check_categories(categories)
     category_values = check_rewards(w, labels)
     prior = check_prior_outcomes(R0, len(samples), len(category_values))
-    limits = None if bounds is None else check_bounds(bounds)
+    limits = check_bounds(bounds)
     include = check_names("include", "Max@k" if include is None else include, _SCORES_OF_REWARDS)
     taus = check_thresholds(as_list("thresholds", thresholds))
     interval = check_interval(interval, confidence, INTERVALS)
@@ -90,7 +90,6 @@ def max_at_k_results(
     if confidence is None:
         points = max_scores(rewards, of_max)
         return report.of(join_scores(points, tail_scores(rewards, tails)) if tails else points)
-    limits = limits or (float(rewards.levels.min()), float(rewards.levels.max()))
     found = []
     if of_max:
         found.append(reward_intervals(rewards, of_max, method, limits, cluster_index))

@@ -24,8 +24,10 @@ def reward_intervals(
 ) -> tuple[Scores, IntervalMethod]:
     """Max@k for each key, and the method of its intervals.
 
-    A score with k > n is a posterior mean under the prior estimated from the data.
+    A score with k > n is a posterior mean under the prior estimated from the data. No limit is
+    outside the range of the rewards, or outside the bounds.
     """
+    bounds = tuple(np.clip([rewards.levels.min(), rewards.levels.max()], *bounds).tolist())
     if interval == "posterior":
         return max_scores(rewards, ks), PosteriorIntervals(max_moments(rewards, ks), bounds)
     observed = {key: k for key, k in ks.items() if k <= rewards.n.min()}
