@@ -73,12 +73,57 @@ def test_a_sentence_below_the_limits_says_what_they_are_for(
     ]
     file = write_json_lines(tmp_path / "r.jsonl", rows)
     printed = output_of(capsys, metric, file, "--confidence", 0.9, *flags)
-    assert " ".join(printed.split("\n\n")[-1].split()) == sentence
+    assert sentence in [" ".join(block.split()) for block in printed.split("\n\n")]
 
 
 def test_without_limits_there_is_no_sentence_about_them(capsys, tmp_path):
     file = write_json_lines(tmp_path / "r.jsonl", [{"outcomes": [0, 1, 1]}, {"outcomes": [1, 0]}])
-    assert "limits" not in output_of(capsys, "gpassk", file, "--k", 1)
+    printed = output_of(capsys, "gpassk", file, "--k", 1)
+    assert "limits" not in printed
+    assert not printed.startswith("On ")
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (
+            ["gpassk", "--k", 2, "--include", "pass@k", "--interval", "questions"],
+            "On 2 questions with 3 to 4 samples each, checked with exact_match, pass@2 is 100.0 % "
+            f"(90 % confidence interval 4.1 to 100.0, {OTHER}).",
+        ),
+        (
+            ["gpassk", "--k", 1, 8, "--include", "pass@k"],
+            "On 2 questions with 3 to 4 samples each, checked with exact_match, pass@1 is 70.8 % "
+            f"(90 % confidence interval 40.3 to 89.8, for {SAME.partition(' for ')[2]}) and "
+            "pass@8 is 100.0 % (31.5 to 100.0).",
+        ),
+        (
+            ["max_at_k", "--k", 2, "--w", 0, 5],
+            "On 2 questions with 3 to 4 samples each, checked with exact_match, max@2 is 5.000 "
+            f"(90 % confidence interval 2.994 to 5.000, for {SAME.partition(' for ')[2]}).",
+        ),
+        (["gpassk"], None),
+        (["cons_at_k", "--interval", "posterior"], None),
+    ],
+    ids=["one score", "two scores", "rewards", "many scores", "scores without an interval"],
+)
+def test_a_sentence_has_up_to_three_scores_with_their_limits(capsys, tmp_path, flags, sentence):
+    file = write_json_lines(tmp_path / "s.jsonl", question_rows("samples", "answer"))
+    printed = output_of(capsys, flags[0], file, "--confidence", 0.9, *flags[1:])
+    shown = " ".join(printed.split("\n\n")[-1].split())
+    if sentence:
+        assert shown == sentence
+    else:
+        assert not shown.startswith("On ")
+
+
+def test_the_center_is_the_score_to_the_last_digit():
+    rows = [[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, 0, 0], [1, 1, 1], [0, 1, 0], [0, 0, 0]]
+    for metric in ("gpassk", "cons_at_k", "max_at_k"):
+        scores = at_k.load(metric).compute(predictions=rows, k=2, confidence=0.95)
+        centers = [key for key in scores if key.endswith("_mu")]
+        assert centers
+        assert all(scores[key] == scores[key.removesuffix("_mu")] for key in centers)
 
 
 def test_the_reason_why_a_score_has_no_interval_is_below_the_table(capsys, tmp_path):

@@ -11,11 +11,13 @@ from .tables import group_heading
 
 INTERVAL_SCOPE = {
     "sampling": "for the same questions, sampled again",
+    "hierarchical": "for the same questions, sampled again",
     "posterior": "for the same questions, sampled again",
     "questions": "for other questions like these",
 }
 INTERVAL_NAME = {
     "sampling": "confidence interval",
+    "hierarchical": "confidence interval",
     "posterior": "credible interval",
     "questions": "confidence interval",
 }

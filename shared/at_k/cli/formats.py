@@ -63,14 +63,19 @@ class Output:
         source, notes = self.tables, self.notes
         if output_format != "table":
             source, notes = self.paper, notes if self.paper_notes is None else self.paper_notes
-        notes = [textwrap.fill(note, 78) for note in notes]
+        notes = [_filled(note, 78) for note in notes]
         blocks = [
             "\n".join(f"{start}{line}" for line in self.input),
             *(render(table) for table in source()),
             "\n".join(f"{start}{line}" for note in notes for line in note.splitlines()),
-            textwrap.fill(_latex_text(self.sentence) if start else self.sentence, 80),
+            _filled(_latex_text(self.sentence) if start else self.sentence, 80),
         ]
         return "\n\n".join(filter(None, blocks))
+
+
+def _filled(text: str, width: int) -> str:
+    """Return a text in lines, none of which starts with the unit of a number."""
+    return textwrap.fill(text.replace(" %", "\xa0%"), width).replace("\xa0", " ")
 
 
 class PlotError(ValueError):

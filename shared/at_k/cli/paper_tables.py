@@ -68,8 +68,7 @@ def p_value(p: float) -> str:
 def paper_tables_of_scores(scores: Mapping[str, Any], confidence: float | None) -> list[Cells]:
     """Return the scores of `compute`: keys by groups of questions, whichever is narrower."""
     values, keys, labels = layout(scores)
-    numbers = [value for value in values.values() if isinstance(value, (int, float))]
-    scale = Scale.of(keys, numbers)
+    scale = scale_of_scores(values, keys)
     parts = {"": "All questions" if labels else "Estimate"}
     parts |= {f"{label}/": group_heading(label) for label in labels}
     suffix, band = "", []
@@ -185,6 +184,11 @@ def paper_tables_of_many(board: Mapping[str, Any]) -> list[Cells]:
                 cells.append(f"{row['rank']} ({row['rank_lo']}, {row['rank_hi']})")
         tables.append([head, *rows.values()])
     return tables
+
+
+def scale_of_scores(values: Mapping[str, Any], keys: Iterable[str]) -> Scale:
+    """The scale of the scores of `compute`, from the values by key without those of questions."""
+    return Scale.of(keys, [each for each in values.values() if isinstance(each, (int, float))])
 
 
 def keys_of_board(board: Mapping[str, Any]) -> list[str]:

@@ -26,7 +26,14 @@ from .plot import (
     scored_details,
     scores_before_errors,
 )
-from .tables import describe_input, score_notes, score_records, score_tables
+from .sentences import sentence_of_one
+from .tables import (
+    describe_input,
+    score_notes,
+    score_records,
+    score_tables,
+    sizes_and_missing,
+)
 
 _METRIC_EXAMPLES = """\
 examples, with the samples of the package:
@@ -86,6 +93,9 @@ def _score_files(
         scores = computation.compute(**questions.arguments, **parameters)
     checker = parameters.get("check_correct_fn", "exact_match")
     confidence = parameters.get("confidence", defaults.get("confidence"))
+    details = scored_details(questions, checker)
+    sizes, _ = sizes_and_missing(questions.arguments["predictions"])
+    interval = parameters.get("interval")
     pooled = f"{len(files)} files as parts of one run: " if len(files) > 1 else ""
     output = Output(
         scores,
@@ -93,19 +103,13 @@ def _score_files(
         functools.partial(score_tables, scores),
         functools.partial(paper_tables_of_scores, scores, confidence),
         functools.partial(score_records, scores),
-        score_notes(scores, parameters.get("interval")),
-        paper_notes(scores, parameters.get("interval"), confidence),
+        score_notes(scores, interval),
+        paper_notes(scores, interval, confidence),
+        sentence_of_one(scores, sizes, interval, confidence, details["checker"]),
     ).printed(output_format)
     if plot is not None:
-        # The posterior is the default of the metrics whose scores do not name their intervals.
         is_named = any(key.endswith("_interval") for key in scores)
-        interval = None if is_named else parameters.get("interval") or "posterior"
+        method = None if is_named else interval or "posterior"
         with scores_before_errors(output):
-            plot_scores(
-                plot,
-                scores,
-                **scored_details(questions, checker),
-                confidence=confidence,
-                interval=interval,
-            )
+            plot_scores(plot, scores, **details, confidence=confidence, interval=method)
     return output

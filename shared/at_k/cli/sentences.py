@@ -1,4 +1,4 @@
-"""Sentences about a comparison that a paper can use as they are."""
+"""Sentences about the scores of runs that a paper can use as they are."""
 
 from __future__ import annotations
 
@@ -9,9 +9,42 @@ import numpy as np
 
 from .comparison_tables import INTERVAL_NAME, INTERVAL_SCOPE, compared_keys, zero_in_band
 from .formats import number_of
-from .paper_tables import Scale, keys_of_board, scale_of_many, scale_of_two
+from .paper_tables import Scale, keys_of_board, scale_of_many, scale_of_scores, scale_of_two
+from .tables import layout, method_of
 
 _MOST_NAMES = 5  # up to which runs are listed by name
+_MOST_SCORES = 3  # of one run in a sentence: a table shows more of them better
+
+
+def sentence_of_one(
+    scores: Mapping[str, Any],
+    sizes: Sequence[int],
+    interval: str | None,
+    confidence: float | None,
+    checker: str | None = None,
+) -> str:
+    """Return the scores with their limits, or an empty text if a score has none, or if many do.
+
+    Args:
+        scores: of `compute`.
+        sizes: (M,) numbers of samples.
+        interval: the requested interval method, or None for the default.
+        confidence: of the intervals, or None if there are none.
+        checker: the name of the checker, or None if the samples were graded before.
+    """
+    values, keys, _ = layout(scores)
+    has_limits = all(f"{key}_lo" in values for key in keys)
+    if confidence is None or not has_limits or len(keys) > _MOST_SCORES:
+        return ""
+    scale, found = scale_of_scores(values, keys), list[str]()
+    for key in keys:
+        limits = [values[f"{key}_lo"], values[f"{key}_hi"]]
+        if not found:
+            shown = _interval(scale, limits, method_of(values, key, interval), confidence)
+        else:
+            shown = " to ".join(map(scale.number, limits))
+        found.append(f"{key} is {_with_unit(scale, values[key])} ({shown})")
+    return f"On {_questions([np.array(sizes)], checker)}, {_enumerated(found)}."
 
 
 def sentence_of_two(
@@ -111,4 +144,8 @@ def _listed(runs: Sequence[str], others: int) -> str:
         return "every other run" if others > 1 else runs[0]
     if len(runs) > _MOST_NAMES:
         return f"{len(runs)} of the other {others} runs"
-    return " and ".join([", ".join(runs[:-1]), runs[-1]] if len(runs) > 1 else runs)
+    return _enumerated(runs)
+
+
+def _enumerated(texts: Sequence[str]) -> str:
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)

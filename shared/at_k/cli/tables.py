@@ -136,6 +136,14 @@ def layout(scores: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], list[s
     return values, [key for key in keys if "/" not in key], list(labels)
 
 
+def method_of(scores: Mapping[str, Any], key: str, interval: str | None) -> str:
+    """Return the interval method of a score: its name, the requested one, or the default.
+
+    The posterior is the default of bayes_at_n, whose scores do not name their intervals.
+    """
+    return scores.get(f"{key}_interval", interval or "posterior")
+
+
 def score_notes(
     scores: dict[str, Any],
     interval: str | None,
