@@ -244,6 +244,10 @@ def test_the_caption_names_n_the_checker_the_confidence_and_what_the_band_answer
     [
         (lambda: charts.by_k(NO_DICT), "results is list: give the dict that compute returns"),
         (lambda: charts.by_k({}), "results is empty"),
+        (
+            lambda: charts.by_k({"pass_at_1": 0.1, "pass_at_2": 0.2, "easy__pass_at_2": 0.3}),
+            "'pass_at_1' is a name for loggers: give the result of compute with keys='exact'",
+        ),
         (lambda: charts.by_k({"pass@4": 0.5}), "The result has no score for several k"),
         (
             lambda: charts.by_k({"first": {"pass@1": 0.1, "pass@2": 0.2}, "second": {"pass@2": 1}}),

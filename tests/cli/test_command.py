@@ -29,6 +29,23 @@ def test_the_help_of_a_metric_has_the_texts_of_its_docstring(capsys):
     assert "--executor" not in text
 
 
+@pytest.mark.parametrize(
+    ("arguments", "program"),
+    [
+        (["plan", "pilot.jsonl", "--k", "1", "8"], "at-k plan"),
+        (["gpassk", "a", "--foo", "8"], "at-k gpassk"),
+        (["--foo"], "at-k"),
+    ],
+)
+def test_an_unknown_argument_leads_to_the_help_of_the_command(capsys, arguments, program):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert f"usage: {program} " in error
+    assert f"`{program} --help` lists the flags, and which take several values" in error
+
+
 def help_of(capsys, command):
     with pytest.raises(SystemExit):
         main([command, "--help"])

@@ -13,6 +13,7 @@ ChartResults = ChartScores | Mapping[str, ChartScores]
 """The scores of one run, or those of several runs by their names."""
 
 _KEY = re.compile(r"(?P<name>[^@^/]+[@^])(?P<k>\d+)(?P<tau>_\d\S*)?")
+_SAFE_KEY = re.compile(r"\w+_(at|hat)_\d+(_\w+)?")
 _LIMITS = ("lo", "hi", "band_lo", "band_hi")
 _MOST_KEYS = 6
 _OTHER_FIELDS = ("mu", "sigma", "interval", *_LIMITS)
@@ -34,7 +35,7 @@ def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
 
     Raises:
         TypeError: if these are not the scores of one or several runs.
-        ValueError: if there are none.
+        ValueError: if there are none, or if their keys are names for loggers.
     """
     if not isinstance(results, Mapping):
         raise TypeError(
@@ -43,11 +44,17 @@ def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
         )
     if not results:
         raise ValueError("results is empty: give the dict that compute returns.")
+    runs: dict[str, ChartScores] = {"": results}
     if all(isinstance(value, Mapping) for value in results.values()) and set(results) != {
         "per_question"
     }:
-        return {str(name): scores for name, scores in results.items()}
-    return {"": results}
+        runs = {str(name): scores for name, scores in results.items()}
+    for key in (key for scores in runs.values() for key in scores):
+        if _SAFE_KEY.fullmatch(key):
+            raise ValueError(
+                f"{key!r} is a name for loggers: give the result of compute with keys='exact'."
+            )
+    return runs
 
 
 def score_keys(scores: ChartScores) -> list[str]:

@@ -13,6 +13,7 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import at_k
 
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Print a character that the terminal cannot encode as an escape, instead of failing.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        options = vars(_parser(arguments).parse_args(arguments))
+        options = _options(arguments)
         run: Callable[..., str] = options.pop("run")
         problem = None
         with warnings.catch_warnings():
@@ -76,6 +77,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _print_message(str(error))
         return 2
     return 0
+
+
+def _options(arguments: Sequence[str]) -> dict[str, Any]:
+    """Return the values of the flags; exit with a message if an argument is not known."""
+    parser = _parser(arguments)
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        command = _commands(parser).get(arguments[0], parser)
+        command.error(
+            f"unrecognized arguments: {' '.join(unknown)}. `{command.prog} --help` lists the flags, "
+            f"and which take several values."
+        )
+    return vars(options)
 
 
 def _print_warning(message, category, filename, lineno, file=None, line=None) -> None:
