@@ -4026,7 +4026,7 @@ def score_agg(
         temperature: from 0.1 (strict) to 1.0 (lenient). The exponent p is interpolated linearly
             in the table 0.1 -> -8, 0.3 -> -2.5, 0.5 -> 1, 0.7 -> 4.6, 1.0 -> 12.25.
         penalty: share of the score that each verdict of 0 costs.
-        eps_for_neg_p: replaces 0 if p <= 0.
+        eps_for_neg_p: the lower limit of the verdicts if p <= 0.
         compat: "0.3", "0.7" or "0.8" reproduces the score of eval-ai-library 0.3.3, 0.7.10 or
             0.8.2 to the digit. These releases interpolate p on one line from -8 to 12.25, clip the
             temperature to the range from 0.1 to 1.0, and round to 4 decimals. Releases 0.7 and 0.8

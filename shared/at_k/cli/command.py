@@ -86,8 +86,8 @@ def _options(arguments: Sequence[str]) -> dict[str, Any]:
     if unknown:
         command = _commands(parser).get(arguments[0], parser)
         command.error(
-            f"unrecognized arguments: {' '.join(unknown)}. `{command.prog} --help` lists the flags, "
-            f"and which take several values."
+            f"unrecognized arguments: {' '.join(unknown)}. "
+            f"`{command.prog} --help` lists the flags, and which take several values."
         )
     return vars(options)
 

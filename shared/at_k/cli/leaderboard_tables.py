@@ -90,7 +90,10 @@ def leaderboard_notes(board: Mapping[str, Any], for_paper: bool = False) -> list
     if not _shows_pairs(board):
         notes += f" The {len(board['pairs'])} differences are in the output of --format json."
     else:
-        notes += " band lo and band hi are these limits; lo and hi of a difference are its own."
+        notes += (
+            " band lo and band hi are the limits of all differences together, from which the "
+            "letters follow; lo and hi are the limits of one difference alone."
+        )
     return [notes]
 
 

@@ -58,8 +58,8 @@ def read(
             are incorrect.
         where: the rows to read, by their entries: {"filter": "strict-match"}.
         pool: columns whose entries may differ between the samples of a question, such as the name
-            of a run: rows of different runs are then different samples. Not for the filters of
-            lm-evaluation-harness, whose rows repeat the same responses.
+            of a run: rows of different runs are then different samples. The rows of two filters of
+            lm-evaluation-harness have the same responses: select one filter with `where` instead.
         group_size: the number of consecutive rows that belong to a question, such as 8 for the
             rewards of TRL or verl with 8 samples of each prompt.
         config: the configuration of a dataset.

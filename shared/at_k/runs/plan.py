@@ -45,8 +45,8 @@ def plan(
         R_b: outcomes of a second pilot run on the same questions, to estimate the correlation from.
         rates: assumed success rates of questions, from 0 to 1, instead of a pilot run. Each rate
             holds for the same share of the questions.
-        correlation: correlation over questions of the scores of two runs, from -1 to 1, without the
-            noise of samples. Default: estimated from two pilot runs, or 0.5 if there is one.
+        correlation: correlation over questions of the true scores of two runs, from -1 to 1.
+            Default: estimated from two pilot runs, or 0.5 if there is one.
         interval: the interval that the wanted half-width or difference is for: "questions", or
             "sampling".
         half_width: the wanted half-width of the interval of a score.
