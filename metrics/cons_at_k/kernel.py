@@ -4179,6 +4179,17 @@ class Shifted(NamedTuple):
     width: np.ndarray
 
 
+def variance_of_proportion(theta: np.ndarray) -> np.ndarray:
+    """(F, m, B) variances of proportions theta, relative to that of the middle member.
+
+    For other questions, the variance falls no faster than this towards the ends of the range.
+    """
+    largest = (theta - theta[0]) * (theta[-1] - theta)
+    middle = largest[len(theta) // 2]
+    # Closer than this to an end of the range, only rounding is left.
+    return largest / np.where(middle > 1e-12, middle, np.inf)
+
+
 class Statistics(NamedTuple):
     """Statistics of questions with the same n: what they are, and what distributions predict.
 
@@ -5517,12 +5528,10 @@ class BinaryFamily(Family):
             for i, (a, b) in enumerate(pairs)
         }
         if new_questions:
-            middle, largest = len(theta) // 2, (theta - theta[0]) * (theta[-1] - theta)
-            # Closer than this to an end of the range, only rounding is left.
-            ratio = largest / np.where(largest[middle] > 1e-12, largest[middle], np.inf)
+            least = variance_of_proportion(theta)
             for (a, b), each in covariance.items():
                 if a == b:
-                    covariance[a, a] = np.maximum(each, ratio[:, a] * each[middle])
+                    covariance[a, a] = np.maximum(each, least[:, a] * each[len(each) // 2])
         parts = len(fit.multiplicity)
         return Shifted(theta, covariance, np.zeros(parts), np.ones(parts))
 
@@ -7049,14 +7058,15 @@ def cons_at_k_results(
     if method == "posterior":
         moments = consensus_moments(scores, counts, prior)
         intervals = PosteriorIntervals(moments, (0.0, 1.0))
-    elif method == "questions":
-        intervals = QuestionIntervals(values, (0.0, 1.0), cluster_index)
     else:
         family = BinaryFamily(counts, *consensus_estimator(scores), {})
+        others = {key: each for key, each in values.items() if key not in scores}
         intervals = JoinedIntervals(
             choose_interval(family, method, cluster_index),
-            VarianceIntervals(estimated, counts.n, cluster_index),
-            estimated,
+            QuestionIntervals(others, (0.0, 1.0), cluster_index)
+            if method == "questions"
+            else VarianceIntervals(estimated, counts.n, cluster_index),
+            others,
         )
     return report.of(points, intervals, name_methods=interval == "auto")
 

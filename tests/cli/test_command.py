@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from at_k.cli.command import main
@@ -162,11 +163,15 @@ def test_a_warning_is_one_line_on_standard_error(capsys, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["gpassk", "max_at_k", "score_agg", "compare", "plan"])
-def test_the_examples_of_a_command_run(command, capsys):
+def test_the_examples_of_a_command_run(command, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit):
         main([command, "--help"])
-    examples = re.findall(r"^  at-k (.*)", capsys.readouterr().out, re.MULTILINE)
-    assert len(examples) == 3
+    printed = capsys.readouterr().out
+    rows = re.findall(r"^  echo '(.*)' >>? answers.jsonl$", printed, re.MULTILINE)
+    Path("answers.jsonl").write_text("\n".join(rows))
+    examples = re.findall(r"^  at-k (.*)", printed, re.MULTILINE)
+    assert len(rows) + len(examples) >= 3
     for example in examples:
         assert main(shlex.split(example)) == 0, capsys.readouterr().err
         assert capsys.readouterr().out

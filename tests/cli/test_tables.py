@@ -102,12 +102,13 @@ def test_without_limits_there_is_no_sentence_about_them(capsys, tmp_path):
             "On 2 questions with 3 to 4 samples each, checked with exact_match, max@2 is 5.000 "
             f"(90 % confidence interval 2.994 to 5.000, for {SAME.partition(' for ')[2]}).",
         ),
-        (["gpassk"], None),
+        (["gpassk", "--k", 1, 2], None),
         (["cons_at_k", "--interval", "posterior"], None),
+        (["score_agg", "--where", "answer=a"], None),
     ],
-    ids=["one score", "two scores", "rewards", "many scores", "scores without an interval"],
+    ids=["one score", "two scores", "rewards", "many scores", "no interval", "one question"],
 )
-def test_a_sentence_has_up_to_three_scores_with_their_limits(capsys, tmp_path, flags, sentence):
+def test_a_sentence_has_up_to_six_scores_with_their_limits(capsys, tmp_path, flags, sentence):
     file = write_json_lines(tmp_path / "s.jsonl", question_rows("samples", "answer"))
     printed = output_of(capsys, flags[0], file, "--confidence", 0.9, *flags[1:])
     shown = " ".join(printed.split("\n\n")[-1].split())

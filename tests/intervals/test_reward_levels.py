@@ -7,7 +7,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from at_k.inputs.outcomes import read_outcomes
-from at_k.scores.reward_levels import FittedRewards, RewardLevels, max_covariance, max_mean
+from at_k.scores.reward_levels import (
+    FittedRewards,
+    RewardLevels,
+    expected_squared_changes,
+    max_covariance,
+    max_mean,
+    squared_changes,
+)
 from at_k.scores.rewards import Rewards, real_rewards
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -62,6 +69,46 @@ def test_variance_of_max_at_1_is_that_of_a_mean():
     for n in (2, 7, 100):
         found = max_covariance(log_odds, np.diff(levels), n, 1, 1)
         assert found == pytest.approx(variance / n, rel=1e-3)
+
+
+# --- Leaving out samples ----------------------------------------------------------------
+
+
+def enumerated_squared_changes(rewards: tuple[Fraction, ...], k: int) -> Fraction:
+    k = min(k, len(rewards) - 1)
+    whole = mean_maximum(rewards, k)
+    others = [rewards[:place] + rewards[place + 1 :] for place in range(len(rewards))]
+    return sum(((whole - mean_maximum(each, k)) ** 2 for each in others), Fraction(0))
+
+
+@given(st.lists(st.integers(0, 4), min_size=2, max_size=5).filter(lambda x: sum(x) > 1), st.data())
+@settings(deadline=None, max_examples=100)
+def test_squared_changes_are_those_of_leaving_out_each_sample(counts, data):
+    steps = data.draw(st.lists(st.integers(1, 5), min_size=len(counts), max_size=len(counts)))
+    levels = [Fraction(x) for x in itertools.accumulate(steps)]
+    rewards = tuple(
+        level for level, times in zip(levels, counts, strict=True) for _ in range(times)
+    )
+    k = data.draw(st.integers(1, len(rewards)))
+    (found,) = squared_changes(np.array([counts]), np.diff(np.array(levels, dtype=float)), k)
+    assert found == pytest.approx(
+        float(enumerated_squared_changes(rewards, k)), rel=1e-9, abs=1e-12
+    )
+
+
+@pytest.mark.parametrize(("n", "k"), [(2, 1), (2, 2), (4, 1), (4, 2), (4, 3), (4, 4), (5, 3)])
+def test_expected_squared_changes_are_those_over_all_possible_samples(n, k):
+    pmf, levels = (
+        [Fraction(3, 10), Fraction(5, 10), Fraction(2, 10)],
+        [Fraction(x) for x in (0, 1, 4)],
+    )
+    wanted = Fraction(0)
+    for places in itertools.product(range(3), repeat=n):
+        probability = math.prod((pmf[place] for place in places), start=Fraction(1))
+        wanted += probability * enumerated_squared_changes(tuple(levels[x] for x in places), k)
+    above = np.array([0.7, 0.2])
+    found = expected_squared_changes(np.log(above / (1 - above)), np.array([1.0, 3.0]), n, k)
+    assert found == pytest.approx(float(wanted), rel=1e-3)
 
 
 # --- The estimated prior ----------------------------------------------------------------

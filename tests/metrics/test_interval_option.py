@@ -188,3 +188,36 @@ def test_what_needs_categories_is_refused_for_real_rewards(name, options, messag
     metric = at_k.load(name)
     with pytest.raises(ValueError, match=message):
         metric.compute(predictions=REWARDS, **options)
+
+
+@pytest.mark.parametrize("interval", ["sampling", "questions"])
+@pytest.mark.parametrize("sizes", [[8] * 30, [4, 8, 12] * 10], ids=["equal n", "different n"])
+@pytest.mark.parametrize("clustered", [False, True])
+def test_equal_scores_have_equal_limits_in_all_metrics(interval, sizes, clustered):
+    rng = np.random.default_rng(0)
+    rows = [
+        (rng.random(n) < rate).astype(int) for n, rate in zip(sizes, rng.random(30), strict=True)
+    ]
+    options: dict = {"predictions": rows, "confidence": 0.95, "interval": interval}
+    if clustered and interval == "questions":
+        options["clusters"] = np.arange(30) // 3
+    n, tolerance = "8", 1e-6
+    if len({*sizes}) > 1:  # the metrics for rewards use averages of similar n
+        n, tolerance = "n", 2e-3
+    scores = [
+        at_k.load("gpassk").compute(k=[1, 4], include=["pass@k", "maj@k"], **options),
+        at_k.load("cons_at_k").compute(k=[1, 4], **options),
+        at_k.load("max_at_k").compute(k=[1, 4], **options),
+        at_k.load("bayes_at_n").compute(**options),
+    ]
+    for keys in (
+        ["pass@1", f"avg@{n}", "max@1", f"avg@{n}"],
+        ["pass@4", "pass@4", "max@4"],
+        ["maj@4", "maj@4"],
+    ):
+        first, *others = (
+            (found[f"{key}_lo"], found[f"{key}_hi"])
+            for found, key in zip(scores, keys, strict=False)
+        )
+        for limits in others:
+            assert limits == pytest.approx(first, rel=tolerance)

@@ -229,6 +229,15 @@ def test_correct_values_grade_labels(capsys, tmp_path):
         read_rows(tmp_path, SHARDS, correct_values=["a"])
 
 
+def test_correct_values_that_cannot_be_among_the_outcomes_are_refused():
+    """inspect_ai's "C", "P" and "I" are read as 1, 0.5 and 0."""
+    rows = {"question": [1, 2], "score": [1, 0.5]}
+    with pytest.raises(ValueError, match=r"outcomes are \['0.5', '1'\]: name the numbers that are"):
+        at_k.read(rows, outcomes="score", correct_values=["C"])
+    with pytest.warns(UserWarning, match="No outcome is one of correct_values"):
+        at_k.read(rows, outcomes="score", correct_values=["2"])
+
+
 @pytest.mark.parametrize("entry", [3, "3", True, "true", None, 0.5, "x"])
 def test_rows_are_chosen_by_entries_of_any_type(tmp_path, entry):
     rows: list[dict] = [{"a": entry, "outcomes": [1]}, {"a": "other", "outcomes": [0]}]

@@ -43,13 +43,23 @@ examples, with the samples of the package:
 
 Several files are parts of one run, and - is standard input: python make.py | at-k {name} - --json
 """
+_VERDICT_EXAMPLES = """\
+examples:
+  echo '{{"verdicts": ["fully", "partial"]}}' > answers.jsonl
+  echo '{{"verdicts": ["mostly", "none", "minor"]}}' >> answers.jsonl
+  at-k score_agg answers.jsonl --temperature 0.3
+  at-k score_agg answers.jsonl --confidence 0.95
+
+Several files are parts of one run, and - is standard input: python make.py | at-k {name} - --json
+"""
 
 
 def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
     """Add the flags of a metric to the parser of its subcommand, and what it runs."""
     computation = computation_of(name)
     command.usage = f"at-k {name} FILE... [flags]"
-    command.epilog = _METRIC_EXAMPLES.format(name=name, cool=COOL, warm=WARM).replace("%", "%%")
+    examples = _VERDICT_EXAMPLES if name == "score_agg" else _METRIC_EXAMPLES
+    command.epilog = examples.format(name=name, cool=COOL, warm=WARM).replace("%", "%%")
     command.add_argument("files", metavar="FILE", nargs="+", help=FILE_HELP)
     add_flags(command, computation.parameters.values(), _parameter_helps_of(name))
     command.set_defaults(run=functools.partial(_score_files, name, computation))

@@ -13,7 +13,7 @@ from .paper_tables import Scale, keys_of_board, scale_of_many, scale_of_scores, 
 from .tables import layout, method_of
 
 _MOST_NAMES = 5  # up to which runs are listed by name
-_MOST_SCORES = 3  # of one run in a sentence: a table shows more of them better
+_MOST_SCORES = 6  # of one run in a sentence: a table shows more of them better
 
 
 def sentence_of_one(
@@ -33,14 +33,15 @@ def sentence_of_one(
         checker: the name of the checker, or None if the samples were graded before.
     """
     values, keys, _ = layout(scores)
-    has_limits = all(f"{key}_lo" in values for key in keys)
-    if confidence is None or not has_limits or len(keys) > _MOST_SCORES:
+    methods = [method_of(values, key, interval) for key in keys if f"{key}_lo" in values]
+    has_intervals = len(methods) == len(keys) and INTERVAL_NAME.keys() >= {*methods}
+    if confidence is None or not has_intervals or len(keys) > _MOST_SCORES:
         return ""
     scale, found = scale_of_scores(values, keys), list[str]()
     for key in keys:
         limits = [values[f"{key}_lo"], values[f"{key}_hi"]]
         if not found:
-            shown = _interval(scale, limits, method_of(values, key, interval), confidence)
+            shown = _interval(scale, limits, methods[0], confidence)
         else:
             shown = " to ".join(map(scale.number, limits))
         found.append(f"{key} is {_with_unit(scale, values[key])} ({shown})")

@@ -100,14 +100,15 @@ def cons_at_k_results(
     if method == "posterior":
         moments = consensus_moments(scores, counts, prior)
         intervals = PosteriorIntervals(moments, (0.0, 1.0))
-    elif method == "questions":
-        intervals = QuestionIntervals(values, (0.0, 1.0), cluster_index)
     else:
         family = BinaryFamily(counts, *consensus_estimator(scores), {})
+        others = {key: each for key, each in values.items() if key not in scores}
         intervals = JoinedIntervals(
             choose_interval(family, method, cluster_index),
-            VarianceIntervals(estimated, counts.n, cluster_index),
-            estimated,
+            QuestionIntervals(others, (0.0, 1.0), cluster_index)
+            if method == "questions"
+            else VarianceIntervals(estimated, counts.n, cluster_index),
+            others,
         )
     return report.of(points, intervals, name_methods=interval == "auto")
 

@@ -111,16 +111,26 @@ def _graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
     def grade(outcome: Any) -> Any:
         if isinstance(outcome, list):
             return [grade(each) for each in outcome]
+        if outcome is None:
+            return None
         outcomes.add(word(outcome))
-        return None if outcome is None else word(outcome) in correct
+        return word(outcome) in correct
 
     graded = [grade(cell) for cell in cells]
     if not outcomes & correct:
-        warnings.warn(
-            f"No outcome is one of correct_values. The outcomes are {short(sorted(outcomes))}.",
-            stacklevel=2,
-        )
+        found = f"No outcome is one of correct_values. The outcomes are {short(sorted(outcomes))}"
+        if all(map(_is_number, outcomes)) and not any(map(_is_number, correct)):
+            raise ValueError(f"{found}: name the numbers that are correct.")
+        warnings.warn(f"{found}.", stacklevel=2)
     return graded
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 # --- Counts -----------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..inputs.counts import BinaryCounts
 from .credits import Credits
-from .family import Candidates, Family, Fit, Shifted, Statistics
+from .family import Candidates, Family, Fit, Shifted, Statistics, variance_of_proportion
 from .pass_family import Estimate
 from .score import ColumnPair, Score
 from .success_rates import (
@@ -100,12 +100,10 @@ class BinaryFamily(Family):
             for i, (a, b) in enumerate(pairs)
         }
         if new_questions:
-            middle, largest = len(theta) // 2, (theta - theta[0]) * (theta[-1] - theta)
-            # Closer than this to an end of the range, only rounding is left.
-            ratio = largest / np.where(largest[middle] > 1e-12, largest[middle], np.inf)
+            least = variance_of_proportion(theta)
             for (a, b), each in covariance.items():
                 if a == b:
-                    covariance[a, a] = np.maximum(each, ratio[:, a] * each[middle])
+                    covariance[a, a] = np.maximum(each, least[:, a] * each[len(each) // 2])
         parts = len(fit.multiplicity)
         return Shifted(theta, covariance, np.zeros(parts), np.ones(parts))
 

@@ -44,6 +44,17 @@ class Shifted(NamedTuple):
     width: np.ndarray
 
 
+def variance_of_proportion(theta: np.ndarray) -> np.ndarray:
+    """(F, m, B) variances of proportions theta, relative to that of the middle member.
+
+    For other questions, the variance falls no faster than this towards the ends of the range.
+    """
+    largest = (theta - theta[0]) * (theta[-1] - theta)
+    middle = largest[len(theta) // 2]
+    # Closer than this to an end of the range, only rounding is left.
+    return largest / np.where(middle > 1e-12, middle, np.inf)
+
+
 class Statistics(NamedTuple):
     """Statistics of questions with the same n: what they are, and what distributions predict.
 

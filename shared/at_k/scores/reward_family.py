@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .family import Candidates, Family, Fit, Shifted, Statistics
+from .family import Candidates, Family, Fit, Shifted, Statistics, variance_of_proportion
 from .reward_levels import FittedRewards, RewardLevels, max_covariance, max_mean
 from .rewards import Rewards
 from .score import Score
@@ -96,9 +96,17 @@ class RewardFamily(Family):
             size = (high - low) / width[part]
             for column, k in enumerate(self._ks):
                 mean, square = _shifted_moments(fitted, k, new_questions)
+                if new_questions and len(fitted.gaps) > 1:
+                    # The scores of the questions may vary more than under the grid.
+                    scores = self.columns[:, column] / (high - low)
+                    observed = np.cov(scores, fweights=fit.multiplicity[part])
+                    square = square * max(1.0, observed / max(square[REWARD_SHIFTS], 1e-12))
                 mean = (low - origin[part]) / width[part] + size * mean
                 theta[1:-1, column, part] = np.clip(mean, 0.0, 1.0)
                 variance[1:-1, column, part] = size**2 * square
+        if new_questions:
+            least = variance_of_proportion(theta) * variance[members // 2]
+            variance = np.maximum(variance, least)
         covariance = {(column, column): variance[:, column] for column in range(len(self._ks))}
         return Shifted(theta, covariance, origin, width)
 
@@ -114,13 +122,14 @@ class RewardFamily(Family):
         if fitted is None:
             return result
         width = float(fitted.levels[-1] - fitted.levels[0])
+        excess = [fitted.excess_variance(k) for k in self._ks]
         for a, b in _neighbors(len(self._ks)):
             j, k = self._ks[a], self._ks[b]
             each = sum(
                 float(max_covariance(fitted.log_odds, fitted.gaps, n, j, k) @ prior)
                 for n, prior in fitted.priors.items()
             )
-            result[a, b] = result[b, a] = width**2 * fitted.excess_variance * each
+            result[a, b] = result[b, a] = width**2 * math.sqrt(excess[a] * excess[b]) * each
         return result
 
     # --- Extrapolation --------------------------------------------------------------------
@@ -163,11 +172,12 @@ class RewardFamily(Family):
         rewards = Rewards(np.arange(len(at_most)), fitted.scaled, at_most)
         observed = np.array([times @ rewards.max_of(j) for j in ks]) / questions
         expected = np.array([max_mean(log_odds, fitted.gaps, j) for j in ks])
+        excess = fitted.excess_variance(1)
         # Half a sample of slack, for scores that the estimated prior makes almost impossible.
         covariance = np.eye(len(ks)) / 2 / (questions * n) ** 2
         for (a, j), (b, k) in itertools.combinations_with_replacement(enumerate(ks), 2):
             each = max_covariance(fitted.log_odds, fitted.gaps, n, j, k) @ prior
-            covariance[a, b] += fitted.excess_variance * each / questions
+            covariance[a, b] += excess * each / questions
             covariance[b, a] = covariance[a, b]
         # Questions of one n are some of all questions, which may differ from the others.
         values = np.array([max_mean(fitted.log_odds, fitted.gaps, j) for j in ks])
@@ -187,7 +197,7 @@ def _shifted_moments(
     for n, prior in fitted.priors.items():
         within = max_covariance(log_odds, fitted.gaps, n, k, k)
         variance = variance + fitted.shifted_means(within, prior)
-    variance = fitted.excess_variance * np.maximum(variance, 0.0)
+    variance = fitted.excess_variance(k) * np.maximum(variance, 0.0)
     if new_questions:
         # The variance around theta, also where the sum of the prior is rounded.
         squares = fitted.shifted_means(mean**2, fitted.prior)

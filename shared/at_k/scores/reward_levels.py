@@ -131,17 +131,30 @@ class FittedRewards:
         """(J,) the estimated prior."""
         return sum(self.priors.values(), np.zeros(len(self.log_odds)))
 
-    @cached_property
-    def excess_variance(self) -> float:
-        """The factor by which samples vary more than under the grid, at least 1.
+    def excess_variance(self, k: int) -> float:
+        """The factor by which estimates of Max@k vary more than under the grid, at least 1.
 
         With few questions the estimated distributions are too close to the samples. With many
-        levels the grid may have no distribution close to those of the questions.
+        levels the grid may have no distribution close to those of the questions. The squared
+        changes of Max@k when each sample is left out are compared with their expected sum.
         """
         if len(self.gaps) == 1:  # the grid contains every distribution over two levels
             return 1.0
-        estimated = max_covariance(self.log_odds, self.gaps, 1, 1, 1) @ self.prior
-        return max(1.0, self._variance_within / estimated)
+        several = self.counts.sum(axis=1) > 1
+        counts, times = self.counts[several], self.multiplicity[several]
+        observed = sum(
+            times[rows] @ squared_changes(counts[rows], self.gaps, k)
+            for rows in (
+                slice(start, start + _COUNTS_AT_ONCE)
+                for start in range(0, len(counts), _COUNTS_AT_ONCE)
+            )
+        )
+        expected = self.multiplicity.sum() * sum(
+            expected_squared_changes(self.log_odds, self.gaps, n, k) @ prior
+            for n, prior in self.priors.items()
+            if n > 1
+        )
+        return max(1.0, observed / expected) if min(observed, expected) > 1e-12 else 1.0
 
     def shifted_log_odds(self, shifts: int) -> np.ndarray:
         """(S, T, L - 1) log-odds of each shape at all locations within this many shifts."""
@@ -255,10 +268,57 @@ def max_covariance(log_odds: np.ndarray, gaps: np.ndarray, n: int, j: int, k: in
     Args:
         log_odds: (.., L - 1) of each distribution.
     """
+    effects = _overlap_effect(n, j, k), _overlap_effect(n, k, j)
+    return _covariance_of_overlaps(log_odds, gaps, j, k, *effects)
+
+
+def expected_squared_changes(log_odds: np.ndarray, gaps: np.ndarray, n: int, k: int) -> np.ndarray:
+    """(..) the expected value of `squared_changes` for questions with n samples.
+
+    It is n times the difference of the variances of estimates from n - 1 and from n samples
+    (Efron & Stein 1981, Annals of Statistics 9, 586).
+    """
+    k = min(k, n - 1)
+    effect = _left_out_effect(n, k)
+    return _covariance_of_overlaps(log_odds, gaps, k, k, effect, effect)
+
+
+def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
+    """(U,) the sum over samples of the squared change of Max@k when the sample is left out.
+
+    Max@k of all n samples has no value without one of them: that of n - 1 samples is used.
+
+    Args:
+        counts: (U, L) number of samples at each level, two samples or more of each question.
+    """
+    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
+
+    n = counts.sum(axis=1, keepdims=True)
+    k, below = np.minimum(k, n - 1), np.cumsum(counts[:, :-1], axis=1)
+    log_factorial, c = gammaln(np.arange(1, n.max() + 2)), np.maximum(below, k)
+    log_share = log_factorial[c] - log_factorial[c - k] - log_factorial[n] + log_factorial[n - k]
+    share = np.where(below >= k, gaps * np.exp(log_share), 0.0)  # of the subsets below each level
+    # Without a sample above the level, the share is n / (n - k) times as large. Without one at most
+    # as large, it is (c - k) / c of this.
+    change = np.zeros(counts.shape)
+    change[:, 1:] = np.cumsum(share, axis=1)
+    change[:, :-1] -= np.cumsum((share * (n - c) / c)[:, ::-1], axis=1)[:, ::-1]
+    return (counts * (k / (n - k) * change) ** 2).sum(axis=1)
+
+
+def _covariance_of_overlaps(
+    log_odds: np.ndarray,
+    gaps: np.ndarray,
+    j: int,
+    k: int,
+    effect_on_k: np.ndarray,
+    effect_on_j: np.ndarray,
+) -> np.ndarray:
+    """(..) covariance of Max@j and Max@k of subsets, from the effects of their overlap."""
     log_below = -np.logaddexp(0, log_odds)
     of_j, of_k = gaps * np.exp(j * log_below), gaps * np.exp(k * log_below)
-    above = gaps * np.interp(log_odds, _ODDS, _overlap_effect(n, j, k))
-    below = above if j == k else gaps * np.interp(log_odds, _ODDS, _overlap_effect(n, k, j))
+    above = gaps * np.interp(log_odds, _ODDS, effect_on_k)
+    below = above if j == k else gaps * np.interp(log_odds, _ODDS, effect_on_j)
     upper, lower = np.cumsum(of_j, axis=-1), np.cumsum(of_k, axis=-1) - of_k
     return (above * upper + below * lower).sum(axis=-1)
 
@@ -266,14 +326,31 @@ def max_covariance(log_odds: np.ndarray, gaps: np.ndarray, n: int, j: int, k: in
 @lru_cache(maxsize=256)
 def _overlap_effect(n: int, j: int, k: int) -> np.ndarray:
     """(2001,) E[F^(k-c)] - F^k at each of the odds, if c of the k samples are among the j."""
-    c = np.arange(max(0, j + k - n), min(j, k) + 1)
-    log_pmf = _log_choose(k, c) + _log_choose(n - k, j - c) - _log_choose(n, j)
-    c, log_pmf = c[log_pmf > -40], log_pmf[log_pmf > -40]
+    return _effect(k, _overlap_pmf(n, j, k))
+
+
+@lru_cache(maxsize=256)
+def _left_out_effect(n: int, k: int) -> np.ndarray:
+    """(2001,) n times the difference of `_overlap_effect` for n - 1 and for n samples, k < n."""
+    return _effect(k, n * (_overlap_pmf(n - 1, k, k) - _overlap_pmf(n, k, k)))
+
+
+def _overlap_pmf(n: int, j: int, k: int) -> np.ndarray:
+    """(k + 1,) the probability that c of k samples are among j others, of n in all."""
+    pmf, c = np.zeros(k + 1), np.arange(max(0, j + k - n), min(j, k) + 1)
+    pmf[c] = np.exp(_log_choose(k, c) + _log_choose(n - k, j - c) - _log_choose(n, j))
+    return pmf
+
+
+def _effect(k: int, weights: np.ndarray) -> np.ndarray:
+    """(2001,) the sum over c of (k + 1,) weights times F^(k-c) - F^k, at each of the odds."""
+    (c,) = np.nonzero(np.abs(weights) > 1e-17)
     log_below = -np.logaddexp(0, _ODDS)[:, None]
-    return -np.expm1(c * log_below) * np.exp((k - c) * log_below) @ np.exp(log_pmf)
+    return -np.expm1(c * log_below) * np.exp((k - c) * log_below) @ weights[c]
 
 
-def _log_choose(n: int, c) -> np.ndarray:
+def _log_choose(n, c) -> np.ndarray:
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
-    return gammaln(n + 1) - gammaln(np.asarray(c) + 1) - gammaln(n - np.asarray(c) + 1)
+    n, c = np.asarray(n), np.asarray(c)
+    return gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)

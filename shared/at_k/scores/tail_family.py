@@ -92,7 +92,7 @@ def _shifted_tails(
     shape = log_odds.shape[:-1]
     mean = mean.reshape(shape)
     theta = np.clip(fitted.shifted_means(mean, fitted.prior), 0.0, 1.0)
-    variance = fitted.excess_variance * sum(
+    variance = fitted.excess_variance(1) * sum(
         fitted.shifted_means(within[n].reshape(shape), prior) for n, prior in fitted.priors.items()
     )
     if new_questions:
