@@ -4748,11 +4748,10 @@ def _effect(k: int, weights: np.ndarray) -> np.ndarray:
     return -np.expm1(c * log_below) * np.exp((k - c) * log_below) @ weights[c]
 
 
-def _log_choose(n, c) -> np.ndarray:
+def _log_choose(n: int, c) -> np.ndarray:
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
-    n, c = np.asarray(n), np.asarray(c)
-    return gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
+    return gammaln(n + 1) - gammaln(np.asarray(c) + 1) - gammaln(n - np.asarray(c) + 1)
 
 
 # ==================================================================================================
@@ -4763,8 +4762,10 @@ def _log_choose(n, c) -> np.ndarray:
 # The distributions and their prior are those of `reward_levels`. Adding d to all log-odds shifts the
 # family. Its score theta(d) is the mean of the expected maximum of k samples over the prior, and the
 # variance of the estimate is the mean variance within questions, plus that between questions where
-# the questions are new. No distribution exceeds the largest observed reward: the samples say nothing
-# about larger ones.
+# the questions are new. If the data vary more than the estimated prior predicts, the variances are
+# larger by the same factor: samples by the changes of the score when one is left out, and questions
+# by their scores. No distribution exceeds the largest observed reward: the samples say nothing about
+# larger ones.
 # ==================================================================================================
 
 REWARD_SHIFTS = 60  # by multiples of 0.15 of the log-odds, from -9 to 9

@@ -97,6 +97,18 @@ def test_interval_of_equal_real_rewards_is_that_reward():
     assert scores["max@3"] == 0.5
 
 
+def test_the_standard_deviation_is_right_for_rewards_that_the_grid_does_not_have():
+    """Rewards have two peaks, and questions differ by their shares only."""
+    rng = np.random.default_rng(0)
+    high, found = rng.uniform(0.02, 0.98, (100, 1)), []
+    for _ in range(30):
+        rewards = np.where(rng.random((100, 40)) < high, 3.0, 0.0) + rng.normal(0, 0.2, (100, 40))
+        scores = at_k.load("max_at_k").compute(predictions=rewards, k=40, confidence=0.95)
+        found.append((scores["max@40"], scores["max@40_sigma"]))
+    values, sigma = np.array(found).T
+    assert 0.7 < sigma.mean() / values.std(ddof=1) < 1.4
+
+
 # --- Bounds -------------------------------------------------------------------------------
 
 

@@ -3,8 +3,10 @@
 The distributions and their prior are those of `reward_levels`. Adding d to all log-odds shifts the
 family. Its score theta(d) is the mean of the expected maximum of k samples over the prior, and the
 variance of the estimate is the mean variance within questions, plus that between questions where
-the questions are new. No distribution exceeds the largest observed reward: the samples say nothing
-about larger ones.
+the questions are new. If the data vary more than the estimated prior predicts, the variances are
+larger by the same factor: samples by the changes of the score when one is left out, and questions
+by their scores. No distribution exceeds the largest observed reward: the samples say nothing about
+larger ones.
 """
 
 from __future__ import annotations

@@ -349,8 +349,7 @@ def _effect(k: int, weights: np.ndarray) -> np.ndarray:
     return -np.expm1(c * log_below) * np.exp((k - c) * log_below) @ weights[c]
 
 
-def _log_choose(n, c) -> np.ndarray:
+def _log_choose(n: int, c) -> np.ndarray:
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
-    n, c = np.asarray(n), np.asarray(c)
-    return gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
+    return gammaln(n + 1) - gammaln(np.asarray(c) + 1) - gammaln(n - np.asarray(c) + 1)
