@@ -1,7 +1,4 @@
-"""Fixtures of all tests, which use a temporary Hugging Face home and no network.
-
-There is one exception: tests/releases.py downloads published wheels from the package index.
-"""
+"""Fixtures of all tests, which use a temporary Hugging Face home and no network."""
 
 import os
 import re

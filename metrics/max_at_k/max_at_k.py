@@ -117,9 +117,9 @@ Examples:
     ...     print(key, value if key.endswith("_interval") else round(value, 4))
     max@2 0.85
     max@2_mu 0.85
-    max@2_sigma 0.1245
-    max@2_lo 0.5227
-    max@2_hi 0.9742
+    max@2_sigma 0.1126
+    max@2_lo 0.5594
+    max@2_hi 0.9673
     max@2_interval sampling
 """
 

@@ -1,7 +1,7 @@
 # %% [markdown]
 """From samples to a table, a figure and a sentence for a paper.
 
-The figures need `pip install altair vl-convert-python`. Each `# %%` starts a cell: editors such as
+Needs altair and vl-convert-python for the figures. Each `# %%` starts a cell: editors such as
 VS Code, PyCharm and Jupyter (with jupytext) open this script as a notebook.
 """
 
