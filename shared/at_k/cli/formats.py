@@ -74,8 +74,9 @@ class Output:
 
 
 def _filled(text: str, width: int) -> str:
-    """Return a text in lines, none of which starts with the unit of a number."""
-    return textwrap.fill(text.replace(" %", "\xa0%"), width).replace("\xa0", " ")
+    """Return a text in lines, without a break in a value such as "95 %" or "T = 0.2"."""
+    joined = re.sub(r" (?=[%=])|(?<==) ", "\xa0", text)
+    return textwrap.fill(joined, width).replace("\xa0", " ")
 
 
 class PlotError(ValueError):
