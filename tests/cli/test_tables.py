@@ -118,6 +118,22 @@ def test_a_sentence_has_up_to_six_scores_with_their_limits(capsys, tmp_path, fla
         assert not shown.startswith("On ")
 
 
+def test_the_sentence_counts_samples_that_are_not_missing(capsys, tmp_path):
+    rows: list[dict] = [{"outcomes": x} for x in ([1, None, 0], [1, 0, 0], [0, None, 1], [1, 1, 0])]
+    file = write_json_lines(tmp_path / "r.jsonl", rows)
+    flags = ("--k", 1, "--include", "pass@k", "--confidence", 0.95)
+    printed = output_of(capsys, "gpassk", file, *flags)
+    assert "4 questions, 3 samples each (2 of them missing)" in printed
+    assert "On 4 questions with 2 to 3 samples each, pass@1 is 50.0 %" in printed
+
+
+def test_a_posterior_center_of_tiny_rewards_is_not_the_score():
+    rewards = {"predictions": [[0, 1, 1, 1]], "w": [0.0, 1e-13], "k": 1, "confidence": 0.95}
+    scores = at_k.load("max_at_k").compute(**rewards, interval="posterior")
+    assert scores["max@1"] == pytest.approx(0.75e-13, rel=1e-12)
+    assert scores["max@1_mu"] == pytest.approx(4 / 6 * 1e-13, rel=1e-12)  # (3 + 1) / (4 + 2)
+
+
 def test_the_center_is_the_score_to_the_last_digit():
     rows = [[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, 0, 0], [1, 1, 1], [0, 1, 0], [0, 0, 0]]
     for metric in ("gpassk", "cons_at_k", "max_at_k"):

@@ -187,7 +187,7 @@ def paper_tables_of_many(board: Mapping[str, Any]) -> list[Cells]:
 
 
 def scale_of_scores(values: Mapping[str, Any], keys: Iterable[str]) -> Scale:
-    """The scale of the scores of `compute`, from the values by key without those of questions."""
+    """The scale of the scores of `compute`, from all numbers in it except those of questions."""
     return Scale.of(keys, [each for each in values.values() if isinstance(each, (int, float))])
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..runs.comparison import comparison_of_two
 from ..runs.leaderboard import leaderboard_of
 from .formats import PlotError
-from .tables import checker_name, sizes_and_missing
+from .tables import checker_name, sizes_and_given
 
 if TYPE_CHECKING:
     from ..readers.questions import Questions
@@ -140,7 +140,7 @@ def plot_comparison(file: str, found: Compared, details: Sequence[Mapping[str, A
 
 def scored_details(questions: Questions, checker: str | Callable[..., Any]) -> dict[str, Any]:
     """Return what the caption says about the questions of a file, their samples and checker."""
-    sizes, _ = sizes_and_missing(questions.arguments["predictions"])
+    sizes, _ = sizes_and_given(questions.arguments["predictions"])
     least, most = min(sizes), max(sizes)
     checked = "references" in questions.columns and "outcomes" not in questions.columns
     return {

@@ -32,7 +32,7 @@ from .tables import (
     score_notes,
     score_records,
     score_tables,
-    sizes_and_missing,
+    sizes_and_given,
 )
 
 _METRIC_EXAMPLES = """\
@@ -40,8 +40,6 @@ examples, with the samples of the package:
   at-k {name} {warm} --check-correct-fn numeric
   at-k {name} {warm} --check-correct-fn numeric --groups topic --confidence 0.95
   at-k {name} {cool} --check-correct-fn numeric --format markdown
-
-Several files are parts of one run, and - is standard input: python make.py | at-k {name} - --json
 """
 _VERDICT_EXAMPLES = """\
 examples:
@@ -49,7 +47,8 @@ examples:
   echo '{{"verdicts": ["mostly", "none", "minor"]}}' >> answers.jsonl
   at-k score_agg answers.jsonl --temperature 0.3
   at-k score_agg answers.jsonl --confidence 0.95
-
+"""
+_FILES = """
 Several files are parts of one run, and - is standard input: python make.py | at-k {name} - --json
 """
 
@@ -59,7 +58,7 @@ def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
     computation = computation_of(name)
     command.usage = f"at-k {name} FILE... [flags]"
     examples = _VERDICT_EXAMPLES if name == "score_agg" else _METRIC_EXAMPLES
-    command.epilog = examples.format(name=name, cool=COOL, warm=WARM).replace("%", "%%")
+    command.epilog = (examples + _FILES).format(name=name, cool=COOL, warm=WARM).replace("%", "%%")
     command.add_argument("files", metavar="FILE", nargs="+", help=FILE_HELP)
     add_flags(command, computation.parameters.values(), _parameter_helps_of(name))
     command.set_defaults(run=functools.partial(_score_files, name, computation))
@@ -104,7 +103,7 @@ def _score_files(
     checker = parameters.get("check_correct_fn", "exact_match")
     confidence = parameters.get("confidence", defaults.get("confidence"))
     details = scored_details(questions, checker)
-    sizes, _ = sizes_and_missing(questions.arguments["predictions"])
+    _, given_samples = sizes_and_given(questions.arguments["predictions"])
     interval = parameters.get("interval")
     pooled = f"{len(files)} files as parts of one run: " if len(files) > 1 else ""
     output = Output(
@@ -115,7 +114,7 @@ def _score_files(
         functools.partial(score_records, scores),
         score_notes(scores, interval),
         paper_notes(scores, interval, confidence),
-        sentence_of_one(scores, sizes, interval, confidence, details["checker"]),
+        sentence_of_one(scores, given_samples, interval, confidence, details["checker"]),
     ).printed(output_format)
     if plot is not None:
         is_named = any(key.endswith("_interval") for key in scores)

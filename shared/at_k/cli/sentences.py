@@ -27,7 +27,7 @@ def sentence_of_one(
 
     Args:
         scores: of `compute`.
-        sizes: (M,) numbers of samples.
+        sizes: (M,) numbers of samples that are not missing.
         interval: the requested interval method, or None for the default.
         confidence: of the intervals, or None if there are none.
         checker: the name of the checker, or None if the samples were graded before.

@@ -27,7 +27,8 @@ _SUFFIXES = {
 def describe_input(questions: Questions, checker: str | Callable[..., Any]) -> str:
     """Return a sentence that says what was read, from which columns, and how it was checked."""
     columns, samples = dict(questions.columns), questions.arguments["predictions"]
-    sizes, missing = sizes_and_missing(samples)
+    sizes, given = sizes_and_given(samples)
+    missing = sum(sizes) - sum(given)
     least, most = min(sizes), max(sizes)
     each = number_of(most, "sample") if least == most else f"{least} to {most} samples"
     parts = f"{number_of(len(sizes), 'question')}, {each} each"
@@ -64,14 +65,14 @@ def checker_name(checker: str | Callable[..., Any]) -> str:
     return getattr(checker, "__name__", type(checker).__name__)
 
 
-def sizes_and_missing(samples: Any) -> tuple[list[int], int]:
-    """Return the number of samples of each question, and how many of all are missing."""
+def sizes_and_given(samples: Any) -> tuple[list[int], list[int]]:
+    """Return the number of samples of each question, and how many of them are not missing."""
     if isinstance(samples, dict):
-        return list(samples["n"] if "n" in samples else map(sum, samples["counts"])), 0
+        sizes = list(samples["n"] if "n" in samples else map(sum, samples["counts"]))
+        return sizes, sizes
     if hasattr(samples, "to_pylist"):  # a column of Arrow
-        sizes = samples_per_question(samples)
-        return sizes.tolist(), int((sizes - given_per_question(samples)).sum())
-    return [len(row) for row in samples], sum(x is None for row in samples for x in row)
+        return samples_per_question(samples).tolist(), given_per_question(samples).tolist()
+    return [len(row) for row in samples], [sum(x is not None for x in row) for row in samples]
 
 
 def score_tables(scores: dict[str, Any]) -> list[Cells]:
