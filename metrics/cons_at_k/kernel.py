@@ -6757,7 +6757,7 @@ class Report:
                 result[prefix + name(key)] = mean
                 if key in found:
                     values = found[key]._asdict()
-                    if math.isclose(values["mu"], mean, rel_tol=1e-12, abs_tol=1e-12):
+                    if math.isclose(values["mu"], mean, rel_tol=1e-12):
                         values["mu"] = mean  # the center is the score, summed in another order
                     result |= {prefix + name(f"{key}_{x}"): values[x] for x in fields}
                     if key in band:

@@ -4580,6 +4580,7 @@ class FittedRewards:
         self.levels, self.gaps = levels, np.diff(levels) / (levels[-1] - levels[0])
         self.scaled = np.append(0.0, np.cumsum(self.gaps))
         self.counts, self.multiplicity = counts, multiplicity
+        self._observed_changes: dict[int, float] = {}  # by k; the same under each prior
         self.n = _pooled_sizes(counts.sum(axis=1), multiplicity)
         self._shapes, shape, location, start = self._grid()
         log_odds = self._shapes[shape] + LOG_ODDS_STEP * location[:, None]
@@ -4621,21 +4622,24 @@ class FittedRewards:
         """
         if len(self.gaps) == 1:  # the grid contains every distribution over two levels
             return 1.0
-        several = self.counts.sum(axis=1) > 1
-        counts, times = self.counts[several], self.multiplicity[several]
-        observed = sum(
-            times[rows] @ squared_changes(counts[rows], self.gaps, k)
-            for rows in (
-                slice(start, start + _COUNTS_AT_ONCE)
-                for start in range(0, len(counts), _COUNTS_AT_ONCE)
-            )
-        )
+        if k not in self._observed_changes:
+            self._observed_changes[k] = self._sum_of_changes(k)
+        observed = self._observed_changes[k]
         expected = self.multiplicity.sum() * sum(
             expected_squared_changes(self.log_odds, self.gaps, n, k) @ prior
             for n, prior in self.priors.items()
             if n > 1
         )
         return max(1.0, observed / expected) if min(observed, expected) > 1e-12 else 1.0
+
+    def _sum_of_changes(self, k: int) -> float:
+        """The sum over questions of `squared_changes`, where a sample can be left out."""
+        several = self.counts.sum(axis=1) > 1
+        counts, times, total = self.counts[several], self.multiplicity[several], 0.0
+        for start in range(0, len(counts), _COUNTS_AT_ONCE):
+            rows = slice(start, start + _COUNTS_AT_ONCE)
+            total += float(times[rows] @ squared_changes(counts[rows], self.gaps, k))
+        return total
 
     def shifted_log_odds(self, shifts: int) -> np.ndarray:
         """(S, T, L - 1) log-odds of each shape at all locations within this many shifts."""
@@ -6482,7 +6486,7 @@ class Report:
                 result[prefix + name(key)] = mean
                 if key in found:
                     values = found[key]._asdict()
-                    if math.isclose(values["mu"], mean, rel_tol=1e-12, abs_tol=1e-12):
+                    if math.isclose(values["mu"], mean, rel_tol=1e-12):
                         values["mu"] = mean  # the center is the score, summed in another order
                     result |= {prefix + name(f"{key}_{x}"): values[x] for x in fields}
                     if key in band:
