@@ -85,6 +85,18 @@ def test_the_tables_are_explained(capsys, files):
     )
 
 
+def test_the_sentence_names_all_runs_with_the_highest_score(capsys, tmp_path):
+    rows = {"one": [1, 0, 1, 0, 1], "two": [0, 1, 1, 1, 0], "low": [0, 0, 0, 0, 1]}
+    files = [
+        write_json_lines(tmp_path / f"{name}.jsonl", [{"id": i, "outcomes": [x]} for i, x in run])
+        for name, run in ((name, enumerate(row)) for name, row in rows.items())
+    ]
+    printed = " ".join(output_of(capsys, "compare", *files, "--interval", "questions").split())
+    assert (
+        "with 1 sample each, one and two have the highest pass@1, 60.0 % (for one, 95 %" in printed
+    )
+
+
 def test_papers_get_scores_with_limits_ranks_and_letters(capsys, files):
     board = scores_of(capsys, "compare", *files, "--k", 4)
     first = board["runs"][0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -103,10 +104,12 @@ def sentence_of_many(
     equal = [row["run"] for row in rows[1:] if row["run"] not in behind]
     ks = len({pair["key"] for pair in board["pairs"]})
     over = f"{len(pairs)} pairwise differences" + (f" at each of {ks} values of k" * (ks > 1))
-    found = f"{best['run']} has the highest {key}, {_with_unit(scale, best['score'])}"
+    highest = [row["run"] for row in rows if math.isclose(row["score"], best["score"])]
+    have, of_one = ("have", f"for {best['run']}, ") if len(highest) > 1 else ("has", "")
     text = (
-        f"Of {len(rows)} runs on {_questions(sizes, checker)}, {found} "
-        f"({_interval(scale, limits, board['interval'], confidence)}). "
+        f"Of {len(rows)} runs on {_questions(sizes, checker)}, {_enumerated(highest)} {have} the "
+        f"highest {key}, {_with_unit(scale, best['score'])} "
+        f"({of_one}{_interval(scale, limits, board['interval'], confidence)}). "
         f"By simultaneous {100 * confidence:g} % confidence intervals of all {over}, the {key} of "
         f"{best['run']} "
     )
