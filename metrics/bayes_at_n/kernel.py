@@ -5193,18 +5193,19 @@ def check_interval(
     return interval
 
 
-def method_with_prior(interval: str, prior: str | None) -> str:
-    """Return the name of the interval method, which is the posterior if a prior was given.
+def chosen_method(interval: str, prior: str | None, clusters: object) -> str:
+    """Return the name of the interval method, where "auto" is the one that uses what was given.
 
     Args:
         interval: the requested method.
         prior: the names of the parameters that give a prior, or None if none was given.
+        clusters: the labels of clusters, or None if none were given.
 
     Raises:
         ValueError: if the requested method does not use a prior.
     """
     if prior is None:
-        return interval
+        return "questions" if interval == "auto" and clusters is not None else interval
     if interval not in ("posterior", "auto"):
         raise ValueError(
             f"{prior} is used by interval='posterior' only, and interval is {interval!r}."
@@ -6228,11 +6229,11 @@ def bayes_at_n_results(
     # Both scores estimate the mean reward, which is Max@1.
     ks = {f"bayes@{n}": 1, f"avg@{n}": 1}
     if are_real_rewards(outcomes, w, R0, categories):
-        rewards, method = real_rewards(outcomes), requested
+        rewards, method = real_rewards(outcomes), chosen_method(requested, None, clusters)
         scores = max_scores(rewards, ks)
     else:
         rewards = category_rewards(outcomes, category_values, prior)
-        method = "posterior" if interval is None else requested
+        method = "posterior" if interval is None else chosen_method(requested, None, clusters)
         check_clusters(clusters, method, confidence, len(samples))
         moments = bayes_moments(rewards, *ks)
         scores = Scores(moments.keys, moments.inverse, moments.mean)
@@ -6241,7 +6242,7 @@ def bayes_at_n_results(
     if confidence is None:
         return report.of(scores)
     _, intervals = reward_intervals(rewards, ks, method, limits, cluster_index)
-    return report.of(scores, intervals, name_methods=method == "auto")
+    return report.of(scores, intervals, name_methods=requested == "auto")
 
 
 def _categories_or_rewards(outcomes: Outcomes) -> Outcomes:

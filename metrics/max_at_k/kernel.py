@@ -5698,18 +5698,19 @@ def check_interval(
     return interval
 
 
-def method_with_prior(interval: str, prior: str | None) -> str:
-    """Return the name of the interval method, which is the posterior if a prior was given.
+def chosen_method(interval: str, prior: str | None, clusters: object) -> str:
+    """Return the name of the interval method, where "auto" is the one that uses what was given.
 
     Args:
         interval: the requested method.
         prior: the names of the parameters that give a prior, or None if none was given.
+        clusters: the labels of clusters, or None if none were given.
 
     Raises:
         ValueError: if the requested method does not use a prior.
     """
     if prior is None:
-        return interval
+        return "questions" if interval == "auto" and clusters is not None else interval
     if interval not in ("posterior", "auto"):
         raise ValueError(
             f"{prior} is used by interval='posterior' only, and interval is {interval!r}."
@@ -6752,7 +6753,7 @@ def max_at_k_results(
     include = check_names("include", "Max@k" if include is None else include, _SCORES_OF_REWARDS)
     taus = check_thresholds(as_list("thresholds", thresholds))
     interval = check_interval(interval, confidence, INTERVALS)
-    method = method_with_prior(interval, "R0" if prior.any() else None)
+    method = chosen_method(interval, "R0" if prior.any() else None, clusters)
     cluster_index = check_clusters(clusters, method, confidence, len(samples))
     report = Report(len(samples), groups, confidence, return_per_question, keys, band=band)
     allow_above_n = confidence is not None and method in ("hierarchical", "auto")

@@ -57,6 +57,23 @@ def test_clusters_without_a_confidence_are_refused(name):
         at_k.load(name).compute(predictions=DATA[name], confidence=None, clusters=["a", "b"])
 
 
+_BINARY = ["gpassk", "cons_at_k", "max_at_k", "bayes_at_n"]
+_REAL = ["cons_at_k", "max_at_k", "bayes_at_n"]
+
+
+@pytest.mark.parametrize(
+    ("name", "real"), [*((name, False) for name in _BINARY), *((name, True) for name in _REAL)]
+)
+def test_auto_uses_clusters_that_are_given(name, real):
+    rng = np.random.default_rng(0)
+    rows = rng.random((12, 6)) if real else rng.random((12, 6)) < rng.random((12, 1))
+    options = {"predictions": rows.tolist(), "confidence": 0.9, "clusters": [*"aabbccddeeff"]}
+    expected = at_k.load(name).compute(**options, interval="questions")
+    scores = at_k.load(name).compute(**options, interval="auto")
+    assert {key: scores[key] for key in expected} == expected
+    assert {scores[key] for key in scores if key.endswith("_interval")} == {"questions"}
+
+
 # --- A prior ------------------------------------------------------------------------------
 
 

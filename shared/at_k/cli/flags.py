@@ -129,12 +129,11 @@ def add_flags(
 def split_arguments(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the arguments of `read_questions`, and those of the function that is called.
 
-    A column of clusters is only looked for if it is named or if the interval uses clusters.
+    A column of clusters is only looked for if it is named or if the interval is "questions".
     """
     reading = {name: value for name, value in given.items() if name in _READING}
     parameters = {name: value for name, value in given.items() if name not in _READING}
-    uses_clusters = parameters.get("interval") in ("questions", "auto")
-    if not uses_clusters and reading.get("clusters") is None:
+    if parameters.get("interval") != "questions" and reading.get("clusters") is None:
         reading.pop("clusters", None)
     reading["checked"] = "check_correct_fn" in parameters
     return reading, parameters

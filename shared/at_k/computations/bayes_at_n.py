@@ -9,7 +9,7 @@ from ..checks import check_bounds, check_categories
 from ..inputs.outcomes import Outcomes, number_of_samples, require_categories
 from ..inputs.run_checker import Checker
 from ..intervals.choice import INTERVALS
-from ..intervals.options import check_clusters, check_interval
+from ..intervals.options import check_clusters, check_interval, chosen_method
 from ..intervals.posterior import PosteriorIntervals
 from ..intervals.reward_intervals import reward_intervals
 from ..report import Report
@@ -60,11 +60,11 @@ def bayes_at_n_results(
     # Both scores estimate the mean reward, which is Max@1.
     ks = {f"bayes@{n}": 1, f"avg@{n}": 1}
     if are_real_rewards(outcomes, w, R0, categories):
-        rewards, method = real_rewards(outcomes), requested
+        rewards, method = real_rewards(outcomes), chosen_method(requested, None, clusters)
         scores = max_scores(rewards, ks)
     else:
         rewards = category_rewards(outcomes, category_values, prior)
-        method = "posterior" if interval is None else requested
+        method = "posterior" if interval is None else chosen_method(requested, None, clusters)
         check_clusters(clusters, method, confidence, len(samples))
         moments = bayes_moments(rewards, *ks)
         scores = Scores(moments.keys, moments.inverse, moments.mean)
@@ -73,7 +73,7 @@ def bayes_at_n_results(
     if confidence is None:
         return report.of(scores)
     _, intervals = reward_intervals(rewards, ks, method, limits, cluster_index)
-    return report.of(scores, intervals, name_methods=method == "auto")
+    return report.of(scores, intervals, name_methods=requested == "auto")
 
 
 def _categories_or_rewards(outcomes: Outcomes) -> Outcomes:

@@ -13,7 +13,7 @@ from ..inputs.outcomes import number_of_samples, require_shares
 from ..inputs.run_checker import Checker
 from ..intervals.choice import choose_interval
 from ..intervals.interval import IntervalMethod, JoinedIntervals
-from ..intervals.options import check_clusters, check_interval, method_with_prior
+from ..intervals.options import check_clusters, check_interval, chosen_method
 from ..intervals.posterior import PosteriorIntervals
 from ..intervals.questions import QuestionIntervals
 from ..intervals.variance_intervals import EstimatedScore, VarianceIntervals
@@ -58,7 +58,7 @@ def cons_at_k_results(
     merge_right = check_flag("merge_right", merge_right)
     prior = check_prior(alpha0, beta0)
     interval = check_interval(interval, confidence, _INTERVALS_OF_CONSENSUS)
-    method = method_with_prior(interval, None if prior == (1, 1) else "alpha0, beta0")
+    method = chosen_method(interval, None if prior == (1, 1) else "alpha0, beta0", clusters)
     cluster_index = check_clusters(clusters, method, confidence, len(samples))
     report = Report(len(samples), groups, confidence, return_per_question, keys, band=band)
     requested = check_ks(k)

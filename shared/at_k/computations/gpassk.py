@@ -9,7 +9,7 @@ from ..checks import as_list, check_ks, check_names, choose_ks
 from ..inputs.outcomes import Outcomes
 from ..inputs.run_checker import Checker
 from ..intervals.choice import INTERVALS
-from ..intervals.options import check_clusters, check_interval, method_with_prior
+from ..intervals.options import check_clusters, check_interval, chosen_method
 from ..intervals.pass_intervals import pass_intervals
 from ..report import Report
 from ..scores.credits import (
@@ -60,7 +60,7 @@ def gpassk_results(
         raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
     prior = check_prior(alpha0, beta0)
     interval = check_interval(interval, confidence, INTERVALS)
-    method = method_with_prior(interval, None if prior == (1, 1) else "alpha0, beta0")
+    method = chosen_method(interval, None if prior == (1, 1) else "alpha0, beta0", clusters)
     cluster_index = check_clusters(clusters, method, confidence, len(samples))
     report = Report(len(samples), groups, confidence, return_per_question, keys, band=band)
     allow_above_n = confidence is not None and method in ("hierarchical", "auto")

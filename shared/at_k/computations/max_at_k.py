@@ -17,7 +17,7 @@ from ..checks import (
 from ..inputs.run_checker import Checker
 from ..intervals.choice import INTERVALS
 from ..intervals.interval import JoinedIntervals
-from ..intervals.options import check_clusters, check_interval, method_with_prior
+from ..intervals.options import check_clusters, check_interval, chosen_method
 from ..intervals.reward_intervals import reward_intervals
 from ..intervals.tail_intervals import tail_intervals
 from ..report import Report
@@ -66,7 +66,7 @@ def max_at_k_results(
     include = check_names("include", "Max@k" if include is None else include, _SCORES_OF_REWARDS)
     taus = check_thresholds(as_list("thresholds", thresholds))
     interval = check_interval(interval, confidence, INTERVALS)
-    method = method_with_prior(interval, "R0" if prior.any() else None)
+    method = chosen_method(interval, "R0" if prior.any() else None, clusters)
     cluster_index = check_clusters(clusters, method, confidence, len(samples))
     report = Report(len(samples), groups, confidence, return_per_question, keys, band=band)
     allow_above_n = confidence is not None and method in ("hierarchical", "auto")

@@ -28,18 +28,19 @@ def check_interval(
     return interval
 
 
-def method_with_prior(interval: str, prior: str | None) -> str:
-    """Return the name of the interval method, which is the posterior if a prior was given.
+def chosen_method(interval: str, prior: str | None, clusters: object) -> str:
+    """Return the name of the interval method, where "auto" is the one that uses what was given.
 
     Args:
         interval: the requested method.
         prior: the names of the parameters that give a prior, or None if none was given.
+        clusters: the labels of clusters, or None if none were given.
 
     Raises:
         ValueError: if the requested method does not use a prior.
     """
     if prior is None:
-        return interval
+        return "questions" if interval == "auto" and clusters is not None else interval
     if interval not in ("posterior", "auto"):
         raise ValueError(
             f"{prior} is used by interval='posterior' only, and interval is {interval!r}."

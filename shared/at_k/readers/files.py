@@ -157,8 +157,8 @@ def _parse_parquet(data: bytes, name: str) -> Columns:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        table = pq.read_table(pa.BufferReader(data))
+    try:  # without threads: a process that ends soon after they start is aborted by Arrow
+        table = pq.read_table(pa.BufferReader(data), use_threads=False)
     except pa.ArrowException as error:
         raise ValueError(f"{name} cannot be read: {error}.") from error
     return {column: ArrowColumn(table[column]) for column in table.column_names}
