@@ -202,10 +202,19 @@ def test_exact_match_warns_if_every_sample_of_a_run_of_texts_is_incorrect(sample
         check(samples, ["12", "7"])
 
 
+@pytest.mark.parametrize("references", [["12", "8"], [["12", "thirteen"], ["8"]]])
+def test_exact_match_warns_if_more_texts_contain_their_reference_than_equal_it(references):
+    samples = [["The answer is 12.", "12", "It is 121.", None], ["7 or 8", "so 8", "9 apples"]]
+    message = "3 of the first 7 samples contain their reference, and only 1 equal it: exact_match"
+    with pytest.warns(UserWarning, match=message):
+        check(samples, references)
+
+
 @pytest.mark.parametrize(
     ("samples", "references", "checker"),
     [
-        ([["so 12", "12"], ["7 apples"]], ["12", "7"], "exact_match"),
+        ([["so 12", "12"], ["7", "7 apples"]], ["12", "7"], "exact_match"),
+        ([["112", "12"], ["17 apples", "7"]], ["12", "7"], "exact_match"),
         ([["13"], ["8"]], ["12", "7"], "numeric"),
         ([[13], [8]], [12, 7], "exact_match"),
     ],
