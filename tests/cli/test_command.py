@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from at_k.cli.command import main
 from run_command import error_of, output_of
@@ -118,6 +120,16 @@ def test_help_imports_no_slow_library():
 def test_a_missing_file_is_one_line_on_stderr(capsys):
     error = error_of(capsys, "gpassk", "nowhere.jsonl")
     assert "no such file or folder: 'nowhere.jsonl'" in error
+
+
+def test_an_error_after_reading_parquet_ends_with_status_2(tmp_path):
+    # Threads of Arrow, which had just started, aborted the process with status 134.
+    file = tmp_path / "r.parquet"
+    pq.write_table(pa.table({f"c{i}": [[1, 0]] for i in range(20)}), file)
+    command = [sys.executable, "-c", AT_K, "gpassk", str(file)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.stderr.startswith("at-k: ")
+    assert result.returncode == 2
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8", "latin-1"])
