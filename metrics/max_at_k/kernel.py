@@ -2971,6 +2971,9 @@ of predictions and a list of references, and returns a list of results. The list
 """
 
 
+_LOOKED_AT = 1000  # samples, for a warning
+
+
 def validate_checker(
     checker: Checker,
     num_proc: int | None = None,
@@ -3067,6 +3070,36 @@ def outcomes_of(
     return graded_outcomes(predictions, labels)
 
 
+def _warn_of_responses(
+    values: pa.ChunkedArray, references: pa.ChunkedArray, outcomes: Outcomes
+) -> None:
+    """Warn if texts are compared with answers that they contain, or if none equals its answer."""
+    if not outcomes.values.any():
+        found = f"None of the {outcomes.n.sum()} scored samples equals its reference"
+    else:
+        correct, sizes = outcomes.values[:_LOOKED_AT], outcomes.sizes[:_LOOKED_AT]
+        question = np.repeat(np.arange(len(sizes)), sizes)
+        texts, answers = to_python(values[:_LOOKED_AT]), to_python(references[:_LOOKED_AT])
+        contain = sum(_contains(texts[i], answers[question[i]]) for i in np.flatnonzero(~correct))
+        if contain <= correct.sum():
+            return
+        found = (
+            f"{contain} of the first {len(texts)} samples contain their reference, and only "
+            f"{correct.sum()} equal it"
+        )
+    warnings.warn(
+        f"{found}: exact_match compares whole texts. check_correct_fn='numeric' compares the last "
+        f"number of a text, and 'math_verify' compares mathematical expressions.",
+        stacklevel=3,
+    )
+
+
+def _contains(text: str | None, answer: Any) -> bool:
+    """Whether a text has an answer, or one of several, between other words."""
+    words = [x for x in (answer if isinstance(answer, list) else [answer]) if isinstance(x, str)]
+    return any(x and re.search(rf"(?<!\w){re.escape(x)}(?!\w)", text or "") for x in words)
+
+
 def run_checker(
     predictions: pa.ChunkedArray,
     references: pa.ChunkedArray,
@@ -3093,13 +3126,8 @@ def run_checker(
         correct = match(values, references, sizes, checker)
         scored = to_numpy(values.is_valid()) if values.null_count else None
         outcomes = Outcomes(correct, sizes, CHECKED, scored, times=times)
-        if checker == "exact_match" and is_text(values.type) and not correct.any():
-            warnings.warn(
-                f"None of the {outcomes.n.sum()} scored samples equals its reference: exact_match "
-                f"compares whole texts. check_correct_fn='numeric' compares the last number of a "
-                f"text, and 'math_verify' compares mathematical expressions.",
-                stacklevel=2,
-            )
+        if checker == "exact_match" and is_text(values.type):
+            _warn_of_responses(values, references, outcomes)
         return outcomes
     answers = to_python(references)
     pairs = DistinctPairs.of(values, sizes, answers)
@@ -6297,10 +6325,10 @@ def choose_interval(
     Args:
         family: of the outcomes, with the scores.
         interval: "sampling", "questions", "hierarchical" or "auto".
-        clusters: (M,) label of each question's cluster, for other questions like these.
+        clusters: (M,) label of each question's cluster, for "questions".
     """
     if interval == "auto":
-        return AutoIntervals(family, clusters)
+        return AutoIntervals(family)
     if interval == "hierarchical":
         return HierarchicalIntervals(family)
     if interval == "questions":
@@ -6311,14 +6339,14 @@ def choose_interval(
 class AutoIntervals(FamilyMethod):
     """For each part of a run, the interval that its data allow."""
 
-    def __init__(self, family: Family, clusters: np.ndarray | None = None):
+    def __init__(self, family: Family):
         super().__init__(family)
         self._same_questions = SamplingIntervals(family)
         self._beyond_n = HierarchicalIntervals(family)
-        self._other_questions = SamplingIntervals(family, new_questions=True, clusters=clusters)
+        self._other_questions = SamplingIntervals(family, new_questions=True)
 
     def of_rows(self, rows: np.ndarray) -> AutoIntervals:
-        return AutoIntervals(self.family.of_rows(rows), self._clusters)
+        return AutoIntervals(self.family.of_rows(rows))
 
     def for_parts(
         self, parts: Sequence[np.ndarray], confidence: float

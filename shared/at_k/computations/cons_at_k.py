@@ -107,7 +107,7 @@ def cons_at_k_results(
             choose_interval(family, method, cluster_index),
             QuestionIntervals(others, (0.0, 1.0), cluster_index)
             if method == "questions"
-            else VarianceIntervals(estimated, counts.n, cluster_index),
+            else VarianceIntervals(estimated, counts.n),
             others,
         )
     return report.of(points, intervals, name_methods=interval == "auto")

@@ -33,10 +33,10 @@ def choose_interval(
     Args:
         family: of the outcomes, with the scores.
         interval: "sampling", "questions", "hierarchical" or "auto".
-        clusters: (M,) label of each question's cluster, for other questions like these.
+        clusters: (M,) label of each question's cluster, for "questions".
     """
     if interval == "auto":
-        return AutoIntervals(family, clusters)
+        return AutoIntervals(family)
     if interval == "hierarchical":
         return HierarchicalIntervals(family)
     if interval == "questions":
@@ -47,14 +47,14 @@ def choose_interval(
 class AutoIntervals(FamilyMethod):
     """For each part of a run, the interval that its data allow."""
 
-    def __init__(self, family: Family, clusters: np.ndarray | None = None):
+    def __init__(self, family: Family):
         super().__init__(family)
         self._same_questions = SamplingIntervals(family)
         self._beyond_n = HierarchicalIntervals(family)
-        self._other_questions = SamplingIntervals(family, new_questions=True, clusters=clusters)
+        self._other_questions = SamplingIntervals(family, new_questions=True)
 
     def of_rows(self, rows: np.ndarray) -> AutoIntervals:
-        return AutoIntervals(self.family.of_rows(rows), self._clusters)
+        return AutoIntervals(self.family.of_rows(rows))
 
     def for_parts(
         self, parts: Sequence[np.ndarray], confidence: float

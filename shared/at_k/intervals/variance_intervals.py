@@ -38,18 +38,12 @@ class VarianceIntervals(IntervalMethod):
     Args:
         scores: by key.
         n: (M,) samples.
-        clusters: (M,) labels, for questions with one sample each.
     """
 
-    def __init__(
-        self,
-        scores: Mapping[str, EstimatedScore],
-        n: np.ndarray,
-        clusters: np.ndarray | None = None,
-    ):
+    def __init__(self, scores: Mapping[str, EstimatedScore], n: np.ndarray):
         self.scores, self._n = scores, n
         values = {key: score.values for key, score in scores.items()}
-        self._other_questions = QuestionIntervals(values, (0.0, 1.0), clusters, allow_one=True)
+        self._other_questions = QuestionIntervals(values, (0.0, 1.0), allow_one=True)
 
     def for_parts(
         self, parts: Sequence[np.ndarray], confidence: float
