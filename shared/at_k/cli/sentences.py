@@ -34,6 +34,8 @@ def sentence_of_one(
         checker: the name of the checker, or None if the samples were graded before.
     """
     values, keys, _ = layout(scores)
+    if interval not in (None, "posterior"):  # limits of the mean reward, which is avg@N
+        keys = [key for key in keys if not key.startswith("bayes@")]
     methods = [method_of(values, key, interval) for key in keys if f"{key}_lo" in values]
     has_intervals = len(methods) == len(keys) and INTERVAL_NAME.keys() >= {*methods}
     if confidence is None or not has_intervals or len(keys) > _MOST_SCORES:
