@@ -75,11 +75,11 @@ Args:
         posterior with a Dirichlet prior, for categories; "sampling", with the variance estimated
         from the data; "hierarchical", the mean rewards under all distributions that fit the data.
         For other questions like these: "questions". "auto" chooses from the data: "sampling", or
-        "questions" if each question has one sample. It adds the name as <key>_interval, or "none: "
-        and the reason why a score has no interval. Requires a confidence. Default: "posterior" for
-        categories, which defines Bayes@N, and "auto" for real rewards. If real rewards are skewed
-        and samples are few, none of them may be from the tail: 95 % limits then contain the score
-        in 80 to 90 % of runs.
+        "questions" if clusters are given or each question has one sample. It adds the name as
+        <key>_interval, or "none: " and the reason why a score has no interval. Requires a
+        confidence. Default: "posterior" for categories, which defines Bayes@N, and "auto" for real
+        rewards. If real rewards are skewed and samples are few, none of them may be from the tail:
+        95 % limits of ten questions then contain the score in 80 % of runs.
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
     bounds: lower and upper bound that intervals are clipped to. Intervals other than the posterior
