@@ -3060,15 +3060,22 @@ def _warn_of_responses(
     if not outcomes.values.any():
         found = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     else:
-        correct, sizes = outcomes.values[:_LOOKED_AT], outcomes.sizes[:_LOOKED_AT]
-        question = np.repeat(np.arange(len(sizes)), sizes)
+        correct, ends = outcomes.values[:_LOOKED_AT], np.cumsum(outcomes.sizes[:_LOOKED_AT])
         texts, answers = to_python(values[:_LOOKED_AT]), to_python(references[:_LOOKED_AT])
-        contain = sum(_contains(texts[i], answers[question[i]]) for i in np.flatnonzero(~correct))
-        if contain <= correct.sum():
+        others = np.flatnonzero(~correct)
+        of_question = np.searchsorted(ends, others, side="right")
+        containing = [
+            sample
+            for sample, question in zip(others, of_question, strict=True)
+            if _contains(texts[sample], answers[question])
+        ]
+        times = np.ones(len(texts), dtype=int) if outcomes.times is None else outcomes.times
+        contain, equal = times[containing].sum(), times[: len(texts)][correct].sum()
+        if contain <= equal:
             return
         found = (
-            f"{contain} of the first {len(texts)} samples contain their reference, and only "
-            f"{correct.sum()} equal it"
+            f"{contain} of the first {times[: len(texts)].sum()} samples contain their reference, "
+            f"and only {equal} equal it"
         )
     warnings.warn(
         f"{found}: exact_match compares whole texts. check_correct_fn='numeric' compares the last "

@@ -5,6 +5,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
+import at_k
 import numpy as np
 import pytest
 from at_k.computations.cons_at_k import CONS_AT_K
@@ -208,6 +209,18 @@ def test_exact_match_warns_if_more_texts_contain_their_reference_than_equal_it(r
     message = "3 of the first 7 samples contain their reference, and only 1 equal it: exact_match"
     with pytest.warns(UserWarning, match=message):
         check(samples, references)
+
+
+def test_samples_that_are_counted_are_as_many_as_their_counts():
+    answers = [["12", "so 12", "it is 12"], ["8"]]
+    compute = at_k.load("gpassk").compute
+    options = {"references": ["12", "8"], "k": 1, "include": "pass@k"}
+    most_equal = {"answers": answers, "counts": [[98, 1, 1], [4]]}
+    assert compute(predictions=most_equal, **options)["pass@1"] == pytest.approx(0.99)
+    most_contain = {"answers": answers, "counts": [[1, 40, 59], [4]]}
+    message = "99 of the first 104 samples contain their reference, and only 5 equal it"
+    with pytest.warns(UserWarning, match=message):
+        compute(predictions=most_contain, **options)
 
 
 @pytest.mark.parametrize(
