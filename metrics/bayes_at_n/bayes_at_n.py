@@ -79,7 +79,7 @@ Args:
         <key>_interval, or "none: " and the reason why a score has no interval. Requires a
         confidence. Default: "posterior" for categories, which defines Bayes@N, and "auto" for real
         rewards. If real rewards are skewed and samples are few, none of them may be from the tail:
-        95 % limits of ten questions then contain the score in 80 % of runs.
+        95 % limits of ten questions then contain the score in as few as 80 % of runs.
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
     bounds: lower and upper bound that intervals are clipped to. Intervals other than the posterior

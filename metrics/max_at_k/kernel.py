@@ -6319,6 +6319,8 @@ class HierarchicalIntervals(FamilyMethod):
 # - If each question has one sample, only other questions show it: `questions` for k <= n.
 # - Otherwise nothing does, and the interval is the whole range of the score, named "none: " and the
 #   reason.
+#
+# If clusters are given, "auto" is `questions` for all of them, see `chosen_method`.
 # ==================================================================================================
 
 INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")

@@ -84,11 +84,12 @@ Args:
         clusters are given or each question has one sample, and "posterior" if R0 is given. It adds
         the name as <key>_interval, or "none: " and the reason why a score has no interval. Requires
         a confidence. Default: "auto". If real rewards are skewed and samples are few, none of them
-        may be from the tail: 95 % limits of ten questions then contain the score in 80 % of runs.
+        may be from the tail: 95 % limits of ten questions then contain the score in as few as 80 %
+        of runs.
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
-    bounds: lower and upper bound that intervals are clipped to. They are always clipped to the
-        least and the greatest reward. Default: none.
+    bounds: lower and upper bound that intervals are clipped to, in addition to the least and the
+        greatest reward. Default: none.
     band: whether to add <key>_band_lo and <key>_band_hi: limits that contain the scores at all k
         together with the given confidence. Requires a confidence.
     groups: a label for each question. Adds <label>/<key>, the score over the questions with that

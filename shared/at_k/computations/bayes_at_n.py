@@ -50,7 +50,8 @@ def bayes_at_n_results(
     prior = check_prior_outcomes(R0, len(samples), len(category_values))
     limits = check_bounds(bounds)
     requested = check_interval(interval, confidence, INTERVALS)
-    cluster_index = check_clusters(clusters, requested, confidence, len(samples))
+    method = chosen_method(requested, None, clusters)
+    cluster_index = check_clusters(clusters, method, confidence, len(samples))
     # Both scores are the centers of their intervals, so mu would repeat them.
     fields = ("sigma", "lo", "hi")
     report = Report(len(samples), groups, confidence, return_per_question, keys, fields)
@@ -60,11 +61,11 @@ def bayes_at_n_results(
     # Both scores estimate the mean reward, which is Max@1.
     ks = {f"bayes@{n}": 1, f"avg@{n}": 1}
     if are_real_rewards(outcomes, w, R0, categories):
-        rewards, method = real_rewards(outcomes), chosen_method(requested, None, clusters)
+        rewards = real_rewards(outcomes)
         scores = max_scores(rewards, ks)
     else:
         rewards = category_rewards(outcomes, category_values, prior)
-        method = "posterior" if interval is None else chosen_method(requested, None, clusters)
+        method = "posterior" if interval is None else method
         check_clusters(clusters, method, confidence, len(samples))
         moments = bayes_moments(rewards, *ks)
         scores = Scores(moments.keys, moments.inverse, moments.mean)

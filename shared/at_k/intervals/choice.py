@@ -7,6 +7,8 @@ The rule of "auto", for all questions and for each group by itself:
 - If each question has one sample, only other questions show it: `questions` for k <= n.
 - Otherwise nothing does, and the interval is the whole range of the score, named "none: " and the
   reason.
+
+If clusters are given, "auto" is `questions` for all of them, see `chosen_method`.
 """
 
 from __future__ import annotations
