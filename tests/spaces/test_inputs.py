@@ -19,7 +19,11 @@ from browsing import (
 
 pytest_plugins = ["space_fixtures"]
 
+# The code that reads inputs is the same for all Spaces. Only score_agg has other words for them.
+BOTH_WORDINGS = ["gpassk", "score_agg"]
 
+
+@pytest.mark.parametrize("space", BOTH_WORDINGS, indirect=True, scope="session")
 def test_pasted_csv_with_one_sample_in_each_row_or_with_counts_is_scored(browser, space):
     if space.name == "score_agg":
         text = "question,verdicts\nq1,fully\nq1,none\nq2,mostly\nq2,minor\n"
@@ -67,6 +71,7 @@ def bad_texts(space):
     return bad
 
 
+@pytest.mark.parametrize("space", BOTH_WORDINGS, indirect=True, scope="session")
 def test_bad_text_shows_a_message_and_no_chart(browser, space):
     with opened(browser, space) as page:
         choose_source(page, "Paste")
