@@ -8,6 +8,7 @@ from conftest import ROOT
 from test_docs import PAGES, STUDY
 
 README = PAGES[0].read_text(encoding="utf-8")
+README_LINE = " ".join(README.split())
 CARDS = {page.parent.name: page.read_text(encoding="utf-8") for page in PAGES[1:]}
 RUNS = {"T = 0.2": "cool", "T = 0.8": "warm"}
 SAMPLES = ROOT / "shared" / "at_k" / "samples"
@@ -66,20 +67,29 @@ def test_the_votes_of_the_samples_that_ship():
         assert shown == [f"{scores[key]:.3f}" for key in header[1:]]
 
 
-def test_the_intervals_of_pass_at_1():
+def test_the_intervals_of_pass_at_1_and_pass_at_8():
     run = at_k.read(SAMPLES / "smollm2_cool.jsonl")
-    for _, interval, shown in table(README, "What the interval is about")[1]:
-        scores = at_k.load("gpassk").compute(
+
+    def scores_with(interval):
+        return at_k.load("gpassk").compute(
             **run,
             check_correct_fn="numeric",
-            k=1,
+            k=[1, 8],
             include="pass@k",
             confidence=0.95,
-            interval=interval.strip('`"'),
+            interval=interval,
         )
+
+    for interval, _, shown, _ in table(README, "`interval` | For claims about")[1]:
+        scores = scores_with(interval.strip('`"'))
         assert shown == f"{scores['pass@1_lo']:.3f} to {scores['pass@1_hi']:.3f}"
+    scores = scores_with("questions")
     limits = f"{100 * scores['pass@1_lo']:.1f} to {100 * scores['pass@1_hi']:.1f}"
-    assert f"pass@1 is {100 * scores['pass@1']:.1f} % (95 % confidence interval {limits}," in README
+    sentence = f"pass@1 is {100 * scores['pass@1']:.1f} % (95 % confidence interval {limits},"
+    assert sentence in README_LINE
+    scores = scores_with("posterior")
+    limits = f"{scores['pass@8_lo']:.3f} to {scores['pass@8_hi']:.3f}"
+    assert f"For pass@8 = {scores['pass@8']:.3f}, its limits are {limits}." in README_LINE
 
 
 def test_the_comparison_of_the_samples_that_ship(capsys):
