@@ -74,8 +74,8 @@ Args:
     interval: the interval method. For the same questions, sampled again: "posterior", a Bayesian
         posterior with a Dirichlet prior, for categories; "sampling", with the variance estimated
         from the data; "hierarchical", the mean rewards under all distributions that fit the data.
-        For other questions like these: "questions". "auto" chooses from the data: "sampling", or
-        "questions" if clusters are given or each question has one sample. It adds the name as
+        For other questions like these: "questions". "auto" is "questions" if clusters are given
+        or each question has one sample, and otherwise "sampling". It adds the name as
         <key>_interval, or "none: " and the reason why a score has no interval. Requires a
         confidence. Default: "posterior" for categories, which defines Bayes@N, and "auto" for real
         rewards. If real rewards are skewed and samples are few, none of them may be from the tail:

@@ -72,10 +72,10 @@ Args:
         avg@n, pass@k and maj@k have a posterior.
     interval: the interval method. For the same questions, sampled again: "sampling", with the
         variance estimated from the data; "posterior", a Bayesian posterior with a Beta prior. For
-        other questions like these: "questions". "auto" chooses from the data: "sampling",
-        "questions" if clusters are given or each question has one sample, and "posterior" if alpha0
-        or beta0 is given. It adds the name as <key>_interval, or "none: " and the reason why a
-        score has no interval. Requires a confidence. Default: "auto".
+        other questions like these: "questions". "auto" is the first of these that applies:
+        "posterior" if alpha0 or beta0 is not 1; "questions" if clusters are given or each question
+        has one sample; "sampling". It adds the name as <key>_interval, or "none: " and the reason
+        why a score has no interval. Requires a confidence. Default: "auto".
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
     alpha0: first parameter of the Beta prior of a question's success rate. Default: 1.

@@ -83,10 +83,10 @@ Args:
     interval: the interval method. For the same questions, sampled again: "sampling", with the
         variance estimated from the data; "posterior", a Bayesian posterior with a Beta prior;
         "hierarchical", the scores under all distributions of success rates that fit the data, also
-        for k > n. For other questions like these: "questions". "auto" chooses from the data:
-        "sampling" for k <= n, "hierarchical" for k > n, "questions" if clusters are given or each
-        question has one sample, and "posterior" if alpha0 or beta0 is given. It adds the name as
-        <key>_interval, or "none: " and the reason why a score has no interval. Requires a
+        for k > n. For other questions like these: "questions". "auto" is the first of
+        these that applies: "posterior" if alpha0 or beta0 is not 1; "questions" if clusters are
+        given or each question has one sample; "hierarchical" if k > n; "sampling". It adds the name
+        as <key>_interval, or "none: " and the reason why a score has no interval. Requires a
         confidence. Default: "auto". For Geom@k, "sampling" and "questions" cover its expected value
         at this n.
     clusters: a label of the cluster of each question, for interval "questions". Default: each

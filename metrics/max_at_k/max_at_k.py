@@ -80,10 +80,10 @@ Args:
         variance estimated from the data; "posterior", a Bayesian posterior with a Dirichlet prior,
         for categories; "hierarchical", the scores under all distributions of rewards that fit the
         data, for categories also for k > n. For other questions like these: "questions". "auto"
-        chooses from the data: "sampling" for k <= n, "hierarchical" for k > n, "questions" if
-        clusters are given or each question has one sample, and "posterior" if R0 is given. It adds
-        the name as <key>_interval, or "none: " and the reason why a score has no interval. Requires
-        a confidence. Default: "auto". If real rewards are skewed and samples are few, none of them
+        is the first of these that applies: "posterior" if R0 is given; "questions" if clusters are
+        given or each question has one sample; "hierarchical" if k > n; "sampling". It adds the name
+        as <key>_interval, or "none: " and the reason why a score has no interval. Requires a
+        confidence. Default: "auto". If real rewards are skewed and samples are few, none of them
         may be from the tail: 95 % limits of ten questions then contain the score in as few as 80 %
         of runs.
     clusters: a label of the cluster of each question, for interval "questions". Default: each

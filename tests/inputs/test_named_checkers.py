@@ -14,6 +14,7 @@ from at_k.inputs.named_checkers import last_number
 from checked import OUTCOMES, REFERENCES, SAMPLES, check
 
 
+@pytest.mark.filterwarnings("ignore:1 of the first 4 samples contain their reference")
 @pytest.mark.parametrize(
     ("predictions", "references", "outcomes"),
     [
@@ -204,9 +205,10 @@ def test_exact_match_warns_if_every_sample_of_a_run_of_texts_is_incorrect(sample
 
 
 @pytest.mark.parametrize("references", [["12", "8"], [["12", "thirteen"], ["8"]]])
-def test_exact_match_warns_if_more_texts_contain_their_reference_than_equal_it(references):
+def test_exact_match_warns_if_texts_contain_their_reference(references):
+    """Unless these texts are less than a tenth of those that equal it."""
     samples = [["The answer is 12.", "12", "It is 121.", None], ["7 or 8", "so 8", "9 apples"]]
-    message = "3 of the first 7 samples contain their reference, and only 1 equal it: exact_match"
+    message = "3 of the first 7 samples contain their reference but do not equal it: exact_match"
     with pytest.warns(UserWarning, match=message):
         check(samples, references)
 
@@ -218,7 +220,7 @@ def test_samples_that_are_counted_are_as_many_as_their_counts():
     most_equal = {"answers": answers, "counts": [[98, 1, 1], [4]]}
     assert compute(predictions=most_equal, **options)["pass@1"] == pytest.approx(0.99)
     most_contain = {"answers": answers, "counts": [[1, 40, 59], [4]]}
-    message = "99 of the first 104 samples contain their reference, and only 5 equal it"
+    message = "99 of the first 104 samples contain their reference but do not equal it"
     with pytest.warns(UserWarning, match=message):
         compute(predictions=most_contain, **options)
 
@@ -226,7 +228,7 @@ def test_samples_that_are_counted_are_as_many_as_their_counts():
 @pytest.mark.parametrize(
     ("samples", "references", "checker"),
     [
-        ([["so 12", "12"], ["7", "7 apples"]], ["12", "7"], "exact_match"),
+        ([["so 12", *["12"] * 6], ["7"] * 4], ["12", "7"], "exact_match"),
         ([["112", "12"], ["17 apples", "7"]], ["12", "7"], "exact_match"),
         ([["13"], ["8"]], ["12", "7"], "numeric"),
         ([[13], [8]], [12, 7], "exact_match"),

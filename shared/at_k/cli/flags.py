@@ -28,9 +28,9 @@ _COLUMN_HELP = {
     "references": "references to check the samples against, or a file with them by question.",
     "n": "numbers of samples, in a table of counts.",
     "correct": "numbers of correct samples, in a table of counts.",
-    "counts": "numbers of samples: one column for each category 0, 1, .., in this order, or for "
-    "each outcome that is the name of a column. In a file with a sample in each row: one column, "
-    "how often this sample occurred.",
+    "counts": "numbers of samples: the columns of the categories 0, 1, .., in this order, or "
+    "columns that are named by their outcomes, such as 0, 0.5 and 1. In a file with a sample in "
+    "each row: one column, how often this sample occurred.",
     "questions": "column, or columns, with the id of the question.",
 }
 _ROWS = ("where", "pool", "correct_values", "group_size")
@@ -89,9 +89,10 @@ def add_flags(
         nargs="+",
         default=(),
         metavar="COLUMN",
-        help="columns whose entries may differ between the samples of a question, such as the name "
-        "of a run: rows of different runs are then different samples. The rows of two filters of "
-        "lm-evaluation-harness have the same responses: select one with --where instead.",
+        help="columns whose entries may differ between the samples of a question. Without it, a "
+        "column such as run or filter with different entries is an error. With --pool run, rows of "
+        "different runs are different samples. The rows of two filters of lm-evaluation-harness "
+        "have the same responses: select one with --where instead.",
     )
     rows.add_argument(
         "--group-size",

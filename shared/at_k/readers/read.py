@@ -57,8 +57,9 @@ def read(
         correct_values: the outcomes that are correct, such as ["C"] or ["yes", "true"]. All others
             are incorrect.
         where: the rows to read, by their entries: {"filter": "strict-match"}.
-        pool: columns whose entries may differ between the samples of a question, such as the name
-            of a run: rows of different runs are then different samples. The rows of two filters of
+        pool: columns whose entries may differ between the samples of a question. Without it, a
+            column such as run or filter with different entries is an error. With `pool=["run"]`,
+            rows of different runs are different samples. The rows of two filters of
             lm-evaluation-harness have the same responses: select one filter with `where` instead.
         group_size: the number of consecutive rows that belong to a question, such as 8 for the
             rewards of TRL or verl with 8 samples of each prompt.
