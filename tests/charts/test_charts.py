@@ -224,8 +224,8 @@ def test_a_band_has_a_gap_where_a_score_has_no_limits():
 def test_the_caption_names_n_the_checker_the_confidence_and_what_the_band_answers(result):
     details: dict[str, Any] = {"questions": 12, "n": 9, "checker": "numeric", "confidence": 0.9}
     assert caption_of(charts.by_k(result, "pass@k", **details)) == (
-        "Bands: 90 % confidence limits for the same questions, sampled again. 12 questions, 9 "
-        "samples each, checked with numeric."
+        "Bands: pointwise 90 % confidence limits for the same questions, sampled again. "
+        "12 questions, 9 samples each, checked with numeric."
     )
     named = {key: value for key, value in result.items() if not key.endswith("_interval")}
     text = caption_of(charts.by_group(named, "pass@8", interval="questions", n="5 to 9"))
@@ -234,7 +234,7 @@ def test_the_caption_names_n_the_checker_the_confidence_and_what_the_band_answer
     )
     with pytest.raises(ValueError, match="interval is 'questions', but the limits in the results"):
         charts.by_k(result, "pass@k", interval="questions")
-    assert caption_of(charts.by_k(named, "pass@k")) == "Bands: confidence limits."
+    assert caption_of(charts.by_k(named, "pass@k")) == "Bands: pointwise confidence limits."
     assert caption_of(charts.by_question(result, "pass@1", n=9)) == "12 questions, 9 samples each."
     assert caption_of(charts.by_k(result, caption="Mine.", n=9)) == "Mine."
 

@@ -111,7 +111,7 @@ def test_every_color_differs_in_grey_from_white():
 
 
 def test_text_is_wrapped_to_a_width():
-    text = "Bands: 95 % confidence limits for the same questions, sampled again."
+    text = "Bands: pointwise 95 % confidence limits for the same questions, sampled again."
     lines = wrap_text(text, 100)
     assert " ".join(lines) == text
     assert all(text_width(line) <= 100 for line in lines)

@@ -26,7 +26,7 @@ def test_a_chart_is_written_beside_the_scores(capsys, file, tmp_path):
     assert "pass@2" in json.loads(plain)
     text = text_of(tmp_path / "a.svg")
     assert "pass@k: at least 1 of k samples correct" in text
-    assert "Bands: 90 % confidence limits for the same questions, sampled again." in text
+    assert "Bands: pointwise 90 % confidence limits for the same questions, sampled again." in text
     assert "2 questions, 3 to 4 samples each, checked with exact_match." in text
 
 

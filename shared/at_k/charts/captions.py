@@ -57,9 +57,11 @@ class ChartDetails:
                 f"{' and '.join(named)}: leave out interval."
             )
         percent = "" if self.confidence is None else f"{100 * self.confidence:.6g} % "
-        sentence = f"{mark}: {percent}confidence limits"
         if any("band_lo" in row for row in rows):
-            sentence += f" at each k (dark) and simultaneous {percent}band over all k (pale)"
+            sentence = f"{mark}: {percent}confidence limits at each k (dark)"
+            sentence += f" and simultaneous {percent}band over all k (pale)"
+        else:
+            sentence = f"{mark}: {'pointwise ' * (mark == 'Bands')}{percent}confidence limits"
         scope = self._scope(rows)
         return f"{sentence} {scope}." if scope else f"{sentence}."
 

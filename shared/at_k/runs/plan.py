@@ -37,7 +37,8 @@ def plan(
             `at_k.Counts`; or a dict of predictions and references, as `at_k.read` returns it.
         metric: the score: pass@k, pass^k, G-Pass@k, mG-Pass@k, maj@k or AUC@k. pass@1 is avg@n.
         k: size of the subsets of samples.
-        questions: numbers of questions M, from 2 to a million. Default: 100, 200, 500 and 1000.
+        questions: numbers of questions M, from 2 to a million. If given, the cheapest design has at
+            most the largest of them. Default: 100, 200, 500 and 1000.
         samples: numbers of samples n of each question, from k to 4096. Default: k, 2k, 4k and 8k.
         confidence: probability that an interval covers the true value.
         power: probability that a comparison finds the smallest difference.
