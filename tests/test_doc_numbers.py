@@ -89,7 +89,7 @@ def test_the_intervals_of_pass_at_1_and_pass_at_8():
     assert sentence in README_LINE
     scores = scores_with("posterior")
     limits = f"{scores['pass@8_lo']:.3f} to {scores['pass@8_hi']:.3f}"
-    assert f"For pass@8 = {scores['pass@8']:.3f}, its limits are {limits}." in README_LINE
+    assert f"For pass@8 = {scores['pass@8']:.3f}, its limits are {limits}:" in README_LINE
 
 
 def test_the_comparison_of_the_samples_that_ship(capsys):
