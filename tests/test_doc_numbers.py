@@ -42,7 +42,7 @@ def test_the_scores_of_the_releases_of_eval_ai_library():
     assert header[3:] == [
         "the formula",
         "without the penalty",
-        "release 0.3.3",
+        "Eval AI Library 0.3.3",
         "0.7.10",
         "0.8.2",
     ]

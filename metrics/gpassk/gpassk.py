@@ -78,7 +78,7 @@ Args:
     timeout: seconds that the checker may take for a sample, or for a batch. Samples that take
         longer are not scored, and a warning gives their number. The checker runs in separate
         processes, num_proc or one, which are killed if they exceed the limit.
-    confidence: a probability such as 0.95. Adds to each <key> the center <key>_mu, the standard
+    confidence: a probability such as 0.95. Adds to each <key> the estimate <key>_mu, its standard
         deviation <key>_sigma, and the limits <key>_lo and <key>_hi of an interval.
     interval: the interval method. For the same questions, sampled again: "sampling", with the
         variance estimated from the data; "posterior", a Bayesian posterior with a Beta prior;

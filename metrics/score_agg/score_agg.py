@@ -69,7 +69,7 @@ Args:
     timeout: seconds that the checker may take for a sample, or for a batch. Samples that take
         longer are not scored, and a warning gives their number. The checker runs in separate
         processes, num_proc or one, which are killed if they exceed the limit.
-    confidence: a probability such as 0.95. Adds the center score_agg_mu, the standard deviation
+    confidence: a probability such as 0.95. Adds the estimate score_agg_mu, its standard deviation
         score_agg_sigma, and the limits score_agg_lo and score_agg_hi of an interval.
     interval: the interval method: "questions", for other items like these; or "auto", which is
         "questions" if there are two items or more. It adds the name as score_agg_interval, or
