@@ -102,11 +102,31 @@ def test_without_limits_there_is_no_sentence_about_them(capsys, tmp_path):
             "On 2 questions with 3 to 4 samples each, checked with exact_match, max@2 is 5.000 "
             f"(90 % confidence interval 2.994 to 5.000, for {SAME.partition(' for ')[2]}).",
         ),
+        (
+            ["gpassk", "--k", 2, "--include", "pass@k", "--interval", "posterior"],
+            "On 2 questions with 3 to 4 samples each, checked with exact_match, the posterior mean "
+            "of pass@2 is 82.9 % (90 % credible interval 64.3 to 100.0, for "
+            f"{SAME.partition(' for ')[2]}).",
+        ),
+        (
+            ["score_agg", "--temperature", 0.7],
+            "On 2 items with 3 to 4 verdicts each, checked with exact_match, score_agg at "
+            f"temperature 0.7 is 83.5 % (90 % confidence interval 9.7 to 99.6, {OTHER}).",
+        ),
         (["gpassk", "--k", 1, 2], None),
         (["cons_at_k", "--interval", "posterior"], None),
         (["score_agg", "--where", "answer=a"], None),
     ],
-    ids=["one score", "two scores", "rewards", "many scores", "no interval", "one question"],
+    ids=[
+        "one score",
+        "two scores",
+        "rewards",
+        "posterior",
+        "temperature",
+        "many scores",
+        "no interval",
+        "one question",
+    ],
 )
 def test_a_sentence_has_up_to_six_scores_with_their_limits(capsys, tmp_path, flags, sentence):
     file = write_json_lines(tmp_path / "s.jsonl", question_rows("samples", "answer"))

@@ -50,7 +50,9 @@ def add_compare_flags(command: argparse.ArgumentParser) -> None:
     parameters = [*_compare_parameters(), GPASSK.parameters["groups"]]
     helps = parameter_helps(inspect.getdoc(compare) or "")
     helps["groups"] = "a label for each question. The runs are also compared within each group."
-    helps["k"] += " For three files or more: the largest of 4, 8 and 16 up to this number."
+    helps["k"] += (
+        " For three files or more: the largest of 4, 8 and 16 that every question has samples for."
+    )
     command.usage = "at-k compare FILE FILE... [flags]"
     command.epilog = _COMPARE_EXAMPLES.replace("%", "%%")
     command.add_argument("files", metavar="FILE", nargs="+", help=FILE_HELP)

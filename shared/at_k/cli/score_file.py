@@ -114,7 +114,14 @@ def _score_files(
         functools.partial(score_records, scores),
         score_notes(scores, interval),
         paper_notes(scores, interval, confidence),
-        sentence_of_one(scores, given_samples, interval, confidence, details["checker"]),
+        sentence_of_one(
+            scores,
+            given_samples,
+            interval,
+            confidence,
+            details["checker"],
+            (defaults | parameters).get("temperature"),
+        ),
     ).printed(output_format)
     if plot is not None:
         is_named = any(key.endswith("_interval") for key in scores)

@@ -23,8 +23,11 @@ def sentence_of_one(
     interval: str | None,
     confidence: float | None,
     checker: str | None = None,
+    temperature: float | None = None,
 ) -> str:
     """Return the scores with their limits, or an empty text if a score has none, or if many do.
+
+    Limits of a posterior need not contain the score, so its mean is named instead.
 
     Args:
         scores: of `compute`.
@@ -32,6 +35,7 @@ def sentence_of_one(
         interval: the requested interval method, or None for the default.
         confidence: of the intervals, or None if there are none.
         checker: the name of the checker, or None if the samples were graded before.
+        temperature: of score_agg, whose items have verdicts; or None for other metrics.
     """
     values, keys, _ = layout(scores)
     if interval not in (None, "posterior"):  # limits of the mean reward, which is avg@N
@@ -41,14 +45,20 @@ def sentence_of_one(
     if confidence is None or not has_intervals or len(keys) > _MOST_SCORES:
         return ""
     scale, found = scale_of_scores(values, keys), list[str]()
-    for key in keys:
+    for key, method in zip(keys, methods, strict=True):
         limits = [values[f"{key}_lo"], values[f"{key}_hi"]]
+        name, value = key, values[key]
+        if temperature is not None:
+            name = f"{key} at temperature {temperature:g}"
+        if method == "posterior" and f"{key}_mu" in values:
+            name, value = f"the posterior mean of {key}", values[f"{key}_mu"]
         if not found:
             shown = _interval(scale, limits, methods[0], confidence)
         else:
             shown = " to ".join(map(scale.number, limits))
-        found.append(f"{key} is {_with_unit(scale, values[key])} ({shown})")
-    return f"On {_questions([np.array(sizes)], checker)}, {_enumerated(found)}."
+        found.append(f"{name} is {_with_unit(scale, value)} ({shown})")
+    nouns = ("question", "sample") if temperature is None else ("item", "verdict")
+    return f"On {_questions([np.array(sizes)], checker, *nouns)}, {_enumerated(found)}."
 
 
 def sentence_of_two(
@@ -123,15 +133,17 @@ def sentence_of_many(
     return f"{text} and cannot be told apart from that of {_listed(equal, len(rows) - 1)}."
 
 
-def _questions(sizes: Sequence[np.ndarray], checker: str | None) -> str:
+def _questions(
+    sizes: Sequence[np.ndarray], checker: str | None, row: str = "question", noun: str = "sample"
+) -> str:
     """The numbers of questions and samples, and the checker."""
     ranges = dict.fromkeys((int(n.min()), int(n.max())) for n in sizes)
     if len(ranges) > 2:
         ranges = {(min(low for low, _ in ranges), max(high for _, high in ranges)): None}
     number = " and ".join(f"{low}" if low == high else f"{low} to {high}" for low, high in ranges)
-    samples = "1 sample" if number == "1" else f"{number} samples"
+    samples = f"{number} {noun}" if number == "1" else f"{number} {noun}s"
     checked = f", checked with {checker}" if checker else ""
-    return f"{number_of(len(sizes[0]), 'question')} with {samples} each{checked}"
+    return f"{number_of(len(sizes[0]), row)} with {samples} each{checked}"
 
 
 def _with_unit(scale: Scale, value: float) -> str:

@@ -182,10 +182,11 @@ def _only(table: Table, role: str, names: Sequence[str]) -> str:
     others = [name for name in names if name != first]
     if first.lower() != role:
         for other in others:
-            if list(table.columns[other]) != list(table.columns[first]):
-                raise SelectionError(
-                    f"The columns {first} and {other} can both hold the {role}.",
-                    [role],
-                    table.columns,
-                )
+            one, another = list(table.columns[first]), list(table.columns[other])
+            if one != another:
+                message = f"The columns {first} and {other} can both hold the {role}."
+                sizes = [len(row) if isinstance(row, list) else 1 for row in (one[0], another[0])]
+                if sizes[0] != sizes[1]:
+                    message += f" In the first row, {first} has {sizes[0]} and {other} {sizes[1]}."
+                raise SelectionError(message, [role], table.columns)
     return first

@@ -41,7 +41,7 @@ def plan(
             most the largest of them. Default: 100, 200, 500 and 1000.
         samples: numbers of samples n of each question, from k to 4096. Default: k, 2k, 4k and 8k.
         confidence: probability that an interval covers the true value.
-        power: probability that a comparison finds the smallest difference.
+        power: probability that a comparison finds the difference.
         tau: share of correct samples that G-Pass@k requires, from 0 to 1.
         R_b: outcomes of a second pilot run on the same questions, to estimate the correlation from.
         rates: assumed success rates of questions, from 0 to 1, instead of a pilot run. Each rate
@@ -51,7 +51,8 @@ def plan(
         interval: the interval that the wanted half-width or difference is for: "questions", or
             "sampling".
         half_width: the wanted half-width of the interval of a score.
-        difference: the wanted smallest difference, instead of a half-width.
+        difference: instead of a half-width, the difference of two runs that a comparison should
+            find with this power.
         question_cost: cost of a question. Default: 0.
         sample_cost: cost of a sample. Default: 1.
         check_correct_fn: what the samples of the pilot runs are checked with, if they have
