@@ -57,11 +57,12 @@ class ChartDetails:
                 f"{' and '.join(named)}: leave out interval."
             )
         percent = "" if self.confidence is None else f"{100 * self.confidence:.6g} % "
+        limits = f"{percent}confidence limits"
         if any("band_lo" in row for row in rows):
-            sentence = f"{mark}: {percent}confidence limits at each k (dark)"
-            sentence += f" and simultaneous {percent}band over all k (pale)"
-        else:
-            sentence = f"{mark}: {'pointwise ' * (mark == 'Bands')}{percent}confidence limits"
+            limits += f" at each k (dark) and simultaneous {percent}band over all k (pale)"
+        elif mark == "Bands":
+            limits = f"pointwise {limits}"
+        sentence = f"{mark}: {limits}"
         scope = self._scope(rows)
         return f"{sentence} {scope}." if scope else f"{sentence}."
 

@@ -53,7 +53,7 @@ def sentence_of_one(
         if method == "posterior" and f"{key}_mu" in values:
             name, value = f"the posterior mean of {key}", values[f"{key}_mu"]
         if not found:
-            shown = _interval(scale, limits, methods[0], confidence)
+            shown = _interval(scale, limits, method, confidence)
         else:
             shown = " to ".join(map(scale.number, limits))
         found.append(f"{name} is {_with_unit(scale, value)} ({shown})")
@@ -136,7 +136,7 @@ def sentence_of_many(
 def _questions(
     sizes: Sequence[np.ndarray], checker: str | None, row: str = "question", noun: str = "sample"
 ) -> str:
-    """The numbers of questions and samples, and the checker."""
+    """The numbers of rows and of their samples, with these nouns, and the checker."""
     ranges = dict.fromkeys((int(n.min()), int(n.max())) for n in sizes)
     if len(ranges) > 2:
         ranges = {(min(low for low, _ in ranges), max(high for _, high in ranges)): None}

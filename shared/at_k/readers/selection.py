@@ -187,6 +187,6 @@ def _only(table: Table, role: str, names: Sequence[str]) -> str:
                 message = f"The columns {first} and {other} can both hold the {role}."
                 sizes = [len(row) if isinstance(row, list) else 1 for row in (one[0], another[0])]
                 if sizes[0] != sizes[1]:
-                    message += f" In the first row, {first} has {sizes[0]} and {other} {sizes[1]}."
+                    message += f" Entries in the first row: {first} {sizes[0]}, {other} {sizes[1]}."
                 raise SelectionError(message, [role], table.columns)
     return first
