@@ -5742,13 +5742,16 @@ def chosen_method(interval: str, prior: str | None, clusters: object) -> str:
         clusters: the labels of clusters, or None if none were given.
 
     Raises:
-        ValueError: if the requested method does not use a prior.
+        ValueError: if the requested method does not use a prior, or if clusters are given, too.
     """
     if prior is None:
         return "questions" if interval == "auto" and clusters is not None else interval
     if interval not in ("posterior", "auto"):
+        raise ValueError(f"only interval='posterior' uses {prior}, and interval is {interval!r}.")
+    if interval == "auto" and clusters is not None:
         raise ValueError(
-            f"{prior} is used by interval='posterior' only, and interval is {interval!r}."
+            f"interval='posterior' uses {prior}, and interval='questions' uses clusters: leave out "
+            f"one of them."
         )
     return "posterior"
 

@@ -80,7 +80,8 @@ def test_what_a_checker_prints_is_not_mixed_with_the_scores(capsys, tmp_path, mo
 def test_every_metric_is_served(capsys, tmp_path, metric, flags, key):
     file = write_json_lines(tmp_path / "run.jsonl", ROWS)
     printed = output_of(capsys, metric, file, *flags)
-    assert printed.startswith("2 questions, 4 samples each, already graded")
+    nouns = ("items", "verdicts") if metric == "score_agg" else ("questions", "samples")
+    assert printed.startswith("2 {}, 4 {} each, already graded".format(*nouns))
     scores = scores_of(capsys, metric, file, *flags)
     (line,) = [line for line in printed.splitlines() if line.startswith(f"{key} ")]
     assert line.split()[1] == f"{scores[key]:.4f}"

@@ -60,7 +60,7 @@ OTHER = "for other questions like these"
         ("gpassk", ["--k", 1, "--interval", "posterior"], f"{SAME}."),
         ("gpassk", ["--k", 1, "--groups", "topic"], f"{SAME}; by `questions`, {OTHER}."),
         ("bayes_at_n", [], f"{SAME}."),
-        ("score_agg", [], f"lo and hi are limits {OTHER}."),
+        ("score_agg", [], "lo and hi are limits for other items like these."),
     ],
 )
 def test_a_sentence_below_the_limits_says_what_they_are_for(
@@ -111,7 +111,8 @@ def test_without_limits_there_is_no_sentence_about_them(capsys, tmp_path):
         (
             ["score_agg", "--temperature", 0.7],
             "On 2 items with 3 to 4 verdicts each, checked with exact_match, score_agg at "
-            f"temperature 0.7 is 83.5 % (90 % confidence interval 9.7 to 99.6, {OTHER}).",
+            "temperature 0.7 is 83.5 % (90 % confidence interval 9.7 to 99.6, for other items like "
+            "these).",
         ),
         (["gpassk", "--k", 1, 2], None),
         (["cons_at_k", "--interval", "posterior"], None),

@@ -13,6 +13,9 @@ from .formats import number_of
 from .paper_tables import Scale, keys_of_board, scale_of_many, scale_of_scores, scale_of_two
 from .tables import layout, method_of
 
+VERDICT_NOUNS = ("item", "verdict")
+"""What score_agg calls its questions and their samples."""
+
 _MOST_NAMES = 5  # up to which runs are listed by name
 _MOST_SCORES = 6  # of one run in a sentence: a table shows more of them better
 
@@ -44,6 +47,7 @@ def sentence_of_one(
     has_intervals = len(methods) == len(keys) and INTERVAL_NAME.keys() >= {*methods}
     if confidence is None or not has_intervals or len(keys) > _MOST_SCORES:
         return ""
+    nouns = ("question", "sample") if temperature is None else VERDICT_NOUNS
     scale, found = scale_of_scores(values, keys), list[str]()
     for key, method in zip(keys, methods, strict=True):
         limits = [values[f"{key}_lo"], values[f"{key}_hi"]]
@@ -53,11 +57,10 @@ def sentence_of_one(
         if method == "posterior" and f"{key}_mu" in values:
             name, value = f"the posterior mean of {key}", values[f"{key}_mu"]
         if not found:
-            shown = _interval(scale, limits, method, confidence)
+            shown = _interval(scale, limits, method, confidence, nouns[0])
         else:
             shown = " to ".join(map(scale.number, limits))
         found.append(f"{name} is {_with_unit(scale, value)} ({shown})")
-    nouns = ("question", "sample") if temperature is None else ("item", "verdict")
     return f"On {_questions([np.array(sizes)], checker, *nouns)}, {_enumerated(found)}."
 
 
@@ -150,11 +153,12 @@ def _with_unit(scale: Scale, value: float) -> str:
     return scale.number(value) + (" %" if scale.percent else "")
 
 
-def _interval(scale: Scale, limits: Sequence[float], interval: str, confidence: float) -> str:
+def _interval(
+    scale: Scale, limits: Sequence[float], interval: str, confidence: float, row: str = "question"
+) -> str:
     lo, hi = (scale.number(limit) for limit in limits)
-    return (
-        f"{100 * confidence:g} % {INTERVAL_NAME[interval]} {lo} to {hi}, {INTERVAL_SCOPE[interval]}"
-    )
+    scope = INTERVAL_SCOPE[interval].replace("question", row)
+    return f"{100 * confidence:g} % {INTERVAL_NAME[interval]} {lo} to {hi}, {scope}"
 
 
 def _listed(runs: Sequence[str], others: int) -> str:

@@ -24,14 +24,26 @@ _SUFFIXES = {
 """The columns of a table of scores: the suffix of the keys, and the heading."""
 
 
-def describe_input(questions: Questions, checker: str | Callable[..., Any]) -> str:
-    """Return a sentence that says what was read, from which columns, and how it was checked."""
+def describe_input(
+    questions: Questions,
+    checker: str | Callable[..., Any],
+    row: str = "question",
+    noun: str = "sample",
+) -> str:
+    """Return a sentence that says what was read, from which columns, and how it was checked.
+
+    Args:
+        questions: that were read.
+        checker: of their samples.
+        row: what the questions are called.
+        noun: what their samples are called.
+    """
     columns, samples = dict(questions.columns), questions.arguments["predictions"]
     sizes, given = sizes_and_given(samples)
     missing = sum(sizes) - sum(given)
     least, most = min(sizes), max(sizes)
-    each = number_of(most, "sample") if least == most else f"{least} to {most} samples"
-    parts = f"{number_of(len(sizes), 'question')}, {each} each"
+    each = number_of(most, noun) if least == most else f"{least} to {most} {noun}s"
+    parts = f"{number_of(len(sizes), row)}, {each} each"
     counts = columns.pop("counts", None)
     if "n" in columns:
         parts += f", counted in {columns.pop('n')} and {columns.pop('correct')}"
@@ -166,7 +178,8 @@ def score_notes(
     if not names and any(key.endswith("_lo") for key in scores):
         methods = {interval or "posterior"}
     if methods == {"questions"}:
-        notes.append(f"{limits} for other questions like these.")
+        rows = "items" if "score_agg" in scores else "questions"
+        notes.append(f"{limits} for other {rows} like these.")
     elif methods:
         others = "; by `questions`, for other questions like these" * ("questions" in methods)
         notes.append(f"{limits} for the same questions, sampled again{others}.")
