@@ -331,7 +331,11 @@ def check_ks(k) -> list[int] | None:
 
 
 def choose_ks(
-    ks: list[int] | None, default: Sequence[int], n: np.ndarray, allow_above_n: bool = False
+    ks: list[int] | None,
+    default: Sequence[int],
+    n: np.ndarray,
+    allow_above_n: bool = False,
+    instead: str = "",
 ) -> list[int]:
     """Return the requested k, or those of the default that every question has samples for.
 
@@ -342,23 +346,24 @@ def choose_ks(
         default: the k to choose from if none are requested.
         n: (M,) number of scored samples of each question.
         allow_above_n: whether a requested k may exceed n.
+        instead: what else the caller can give if k exceeds n.
     """
     if ks is not None:
         if not allow_above_n:
-            check_samples(ks, n)
+            check_samples(ks, n, instead)
         return ks
     least = int(n.min())
     return [each for each in default if each <= least] or [least]
 
 
-def check_samples(ks: list[int], n: np.ndarray) -> None:
+def check_samples(ks: list[int], n: np.ndarray, instead: str = "") -> None:
     least = n.min()
     for k in ks:
         if k > least:
             question = int(np.argmax(n < k))
             raise ValueError(
                 f"k is {k}, but question {question} has n = {n[question]} scored samples: give a "
-                f"k of at most n."
+                f"k of at most n{instead}."
             )
 
 
@@ -6398,6 +6403,9 @@ class Computation:
 
 _DEFAULT_INCLUDE = ("G-Pass@k", "mG-Pass@k")
 
+_FOR_K_ABOVE_N = ", or interval='hierarchical' and a confidence"
+"""What to give, other than a smaller k, if k exceeds n."""
+
 
 def gpassk_results(
     samples: Samples,
@@ -6437,12 +6445,12 @@ def gpassk_results(
     report = Report(len(samples), groups, confidence, return_per_question, keys, band=band)
     allow_above_n = confidence is not None and method in ("hierarchical", "auto")
     requested, given = check_ks(k), samples.given
-    ks = choose_ks(requested, DEFAULT_K, given, allow_above_n)
+    ks = choose_ks(requested, DEFAULT_K, given, allow_above_n, _FOR_K_ABOVE_N)
     scores = scores_by_name(include, ks, options)
 
     counts = samples.outcomes(check_correct_fn, num_proc, executor, timeout)
     if (counts.n < given).any():  # the checker left samples unscored
-        ks = choose_ks(requested, DEFAULT_K, counts.n, allow_above_n)
+        ks = choose_ks(requested, DEFAULT_K, counts.n, allow_above_n, _FOR_K_ABOVE_N)
         scores = scores_by_name(include, ks, options)
     if confidence is None:
         return report.of(pass_scores(counts, scores))

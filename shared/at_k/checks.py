@@ -223,7 +223,11 @@ def check_ks(k) -> list[int] | None:
 
 
 def choose_ks(
-    ks: list[int] | None, default: Sequence[int], n: np.ndarray, allow_above_n: bool = False
+    ks: list[int] | None,
+    default: Sequence[int],
+    n: np.ndarray,
+    allow_above_n: bool = False,
+    instead: str = "",
 ) -> list[int]:
     """Return the requested k, or those of the default that every question has samples for.
 
@@ -234,21 +238,22 @@ def choose_ks(
         default: the k to choose from if none are requested.
         n: (M,) number of scored samples of each question.
         allow_above_n: whether a requested k may exceed n.
+        instead: what else the caller can give if k exceeds n.
     """
     if ks is not None:
         if not allow_above_n:
-            check_samples(ks, n)
+            check_samples(ks, n, instead)
         return ks
     least = int(n.min())
     return [each for each in default if each <= least] or [least]
 
 
-def check_samples(ks: list[int], n: np.ndarray) -> None:
+def check_samples(ks: list[int], n: np.ndarray, instead: str = "") -> None:
     least = n.min()
     for k in ks:
         if k > least:
             question = int(np.argmax(n < k))
             raise ValueError(
                 f"k is {k}, but question {question} has n = {n[question]} scored samples: give a "
-                f"k of at most n."
+                f"k of at most n{instead}."
             )

@@ -26,6 +26,9 @@ from .computation import DEFAULT_K, Computation, Samples
 
 _DEFAULT_INCLUDE = ("G-Pass@k", "mG-Pass@k")
 
+_FOR_K_ABOVE_N = ", or interval='hierarchical' and a confidence"
+"""What to give, other than a smaller k, if k exceeds n."""
+
 
 def gpassk_results(
     samples: Samples,
@@ -65,12 +68,12 @@ def gpassk_results(
     report = Report(len(samples), groups, confidence, return_per_question, keys, band=band)
     allow_above_n = confidence is not None and method in ("hierarchical", "auto")
     requested, given = check_ks(k), samples.given
-    ks = choose_ks(requested, DEFAULT_K, given, allow_above_n)
+    ks = choose_ks(requested, DEFAULT_K, given, allow_above_n, _FOR_K_ABOVE_N)
     scores = scores_by_name(include, ks, options)
 
     counts = samples.outcomes(check_correct_fn, num_proc, executor, timeout)
     if (counts.n < given).any():  # the checker left samples unscored
-        ks = choose_ks(requested, DEFAULT_K, counts.n, allow_above_n)
+        ks = choose_ks(requested, DEFAULT_K, counts.n, allow_above_n, _FOR_K_ABOVE_N)
         scores = scores_by_name(include, ks, options)
     if confidence is None:
         return report.of(pass_scores(counts, scores))

@@ -32,9 +32,9 @@ def read(
     """Read samples or outcomes from a file, log, data frame or dataset, as arguments of `compute`.
 
     A row of the source is a question with the list of its samples, or one sample, or the counts of
-    a question. Rows with the same question id belong to one question.
-    Columns are found by their usual names if they are not given, except those of R0 and clusters. A
-    name such as `response.choices` leads to the fields of nested objects.
+    a question. Rows with the same question id belong to one question. Columns are found by their
+    usual names if they are not given, except `R0` and `clusters`. A name such as `response.choices`
+    leads to the fields of nested objects.
 
     Args:
         source: the path of a file or folder, the name of a dataset that `datasets` can load, or a
@@ -49,8 +49,8 @@ def read(
         correct: the column of numbers of correct samples, if the source has counts.
         counts: the columns of numbers of samples, one for each category 0, 1, .., in this order, or
             named by their outcomes, such as 0, 0.5 and 1; or a dict with the column of each
-            outcome. One column: lists of such numbers, or beside samples how often the sample of
-            each row occurs.
+            outcome. A single column has lists of such numbers. Beside `predictions` or `outcomes`,
+            it has the number of times that the sample of its row occurs.
         groups: the column of groups.
         R0: the column of prior outcomes.
         clusters: the column of clusters.
