@@ -42,7 +42,8 @@ _LAUNCHERS = (
 
 _SAME_RUN = (
     "Nothing was computed. Call compute in all processes, and load the metric with the same "
-    "experiment_id and cache_dir in all of them."
+    "experiment_id and cache_dir in all of them. The default experiment_id is the same only for "
+    "processes of one launcher, such as torchrun, or of one parent process."
 )
 
 _places: dict[tuple[int, str], FileLock] = {}  # those that this process has locked

@@ -70,11 +70,32 @@ def test_several_files_are_parts_of_one_run(capsys, tmp_path):
     assert "No file matches" in error_of(capsys, "gpassk", tmp_path / "*.csv")
 
 
+@pytest.mark.parametrize("name", ["question_id", "id"])
+def test_files_with_different_questions_are_parts_of_one_run(capsys, tmp_path, name):
+    rows = [{name: f"q{i}", "outcomes": [1, i % 2, 0]} for i in range(5)]
+    files = [
+        write_json_lines(tmp_path / f"{i}.jsonl", part)
+        for i, part in enumerate((rows[:2], rows[2:]))
+    ]
+    assert scores_of(capsys, "gpassk", *files, *PASS_AT_1) == {"pass@1": pytest.approx(7 / 15)}
+    texts = [f"{name},n,correct\nq{i},{4 + i},{i}\n" for i in (1, 2)]
+    files = [tmp_path / f"{i}.csv" for i in (1, 2)]
+    for file, text in zip(files, texts, strict=True):
+        file.write_text(text)
+    assert scores_of(capsys, "gpassk", *files, *PASS_AT_1) == {"pass@1": pytest.approx(4 / 15)}
+
+
 def test_files_of_samples_need_a_column_that_identifies_the_questions(capsys, tmp_path):
     files = [write_json_lines(tmp_path / f"{i}.jsonl", [{"outcomes": [i]}]) for i in (0, 1)]
     error = error_of(capsys, "gpassk", *files)
     assert "several files, and no column with a usual name for the question" in error
     assert "Name one with --questions." in error
+    for i, file in enumerate(files):  # two samples of q0, which only one of the columns says
+        write_json_lines(file, [{"id": f"row {i}", "question_id": "q0", "outcomes": [i]}])
+    error = error_of(capsys, "gpassk", *files)
+    assert "which rows are of the same question is not clear from question_id and id" in error
+    flags = ["--questions", "question_id", "--pool", "id", *PASS_AT_1, "--return-per-question"]
+    assert scores_of(capsys, "gpassk", *files, *flags)["per_question"] == {"pass@1": [0.5]}
 
 
 @pytest.mark.filterwarnings("default")

@@ -118,9 +118,11 @@ def read_questions(
         raise ValueError(f"group_size is for one sample in each row, and {title} has lists.")
 
     key = key or question_columns(table, of_lists)
-    if not key and not (of_lists and table.parts == 1):
-        raise _unknown_questions(table, of_lists, title)
     identifiers = _unique_columns(table.columns) if of_lists else {}
+    found = usual_columns(table.columns, "questions")
+    are_different = of_lists and (table.parts == 1 or 0 < len(found) == len(identifiers))
+    if not key and not are_different:
+        raise _unknown_questions(table, of_lists, title)
     if key:
         rows_of = rows_by_question(table.columns, key, title)
         name = ", ".join(key)
@@ -192,9 +194,11 @@ def _unknown_questions(table: Table, of_lists: bool, title: str) -> SelectionErr
     if not of_lists:
         what = "one sample in each row"
         hint = "If samples of a question follow each other, give their number as group size. "
+    problem = "no column with a usual name for the question of a row"
+    if found := usual_columns(table.columns, "questions"):
+        problem = f"which rows are of the same question is not clear from {' and '.join(found)}"
     return SelectionError(
-        f"{title} has {what}, and no column with a usual name for the question of a row. "
-        f"{hint}{list_columns(table.columns)}",
+        f"{title} has {what}, and {problem}. {hint}{list_columns(table.columns)}",
         ["questions"],
         table.columns,
     )

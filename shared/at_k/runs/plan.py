@@ -28,9 +28,9 @@ def plan(
 ) -> dict[str, Any]:
     """Return the precision of runs with M questions and n samples each, and the cheapest design.
 
-    The success rates of questions are estimated from a pilot run, or assumed. The prior over them
-    gives the variance for any n >= k, so n and k may exceed the n of the pilot run. Scores with
-    such a k are extrapolated. The formulas are in `at_k.runs.designs`.
+    The distribution of success rates is estimated from a pilot run, or assumed. It gives the
+    variance for any n >= k, so n and k may exceed the n of the pilot run. Scores with such a k are
+    extrapolated. The formulas are in `at_k.runs.designs`.
 
     Args:
         R: outcomes of a pilot run, 0 or 1, with two samples or more of a question; or
