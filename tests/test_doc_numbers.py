@@ -5,6 +5,7 @@ import re
 import at_k
 import pytest
 from conftest import ROOT
+from scipy import stats
 from test_docs import PAGES, STUDY
 
 README = PAGES[0].read_text(encoding="utf-8")
@@ -116,3 +117,11 @@ def test_each_coverage_on_a_card_is_a_result_of_the_studies(name):
     assert shares
     for share in shares:
         assert share in STUDY.read_text(encoding="utf-8"), share
+
+
+def test_the_settings_below_90_percent_by_chance():
+    """4 of 30 misses, or 2 of 15, are a coverage below 90 %."""
+    line = " ".join(STUDY.read_text(encoding="utf-8").split())
+    sampling, questions = stats.binom.sf(3, 30, 0.05), stats.binom.sf(1, 15, 0.05)
+    assert f'{100 * sampling:.0f} % of the settings of real rewards are below 90 % for `"s' in line
+    assert f'and {100 * questions:.0f} % for `"questions"`' in line

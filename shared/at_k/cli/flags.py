@@ -73,8 +73,8 @@ def add_flags(
             flags.add_argument(flag, help=text, default=argparse.SUPPRESS, **options)
     for role, text in column_helps.items():
         if role in USUAL_NAMES:
-            text = f"{text} Usual names: {', '.join(USUAL_NAMES[role])}"
-            text += ', if --interval is "questions".' if role == "clusters" else "."
+            only = ' with --interval "questions"' if role == "clusters" else ""
+            text = f"{text} Usual names{only}: {', '.join(USUAL_NAMES[role])}."
         several: dict[str, Any] = {"nargs": "+"} if role in ("questions", "counts") else {}
         columns.add_argument(f"--{role}", metavar="COLUMN", help=text, **several)
     rows.add_argument(
