@@ -340,7 +340,7 @@ def choose_ks(
         default: the k to choose from if none are requested.
         n: (M,) number of scored samples of each question.
         allow_above_n: whether a requested k may exceed n.
-        instead: what else the caller can give if k exceeds n.
+        instead: a sentence for the error that names what else the caller can give.
     """
     if ks is not None:
         if not allow_above_n:
@@ -357,7 +357,7 @@ def check_samples(ks: list[int], n: np.ndarray, instead: str = "") -> None:
             question = int(np.argmax(n < k))
             raise ValueError(
                 f"k is {k}, but question {question} has n = {n[question]} scored samples: give a "
-                f"k of at most n{instead}."
+                f"k of at most n.{instead}"
             )
 
 

@@ -91,7 +91,7 @@ def test_a_prior_that_is_given_is_used(name, prior):
     by_default = at_k.load(name).compute(**options)
     assert {key: by_default[key] for key in posterior} == posterior
     assert "posterior" in {value for key, value in by_default.items() if key.endswith("_interval")}
-    with pytest.raises(ValueError, match=", and interval is 'sampling'"):
+    with pytest.raises(ValueError, match=r"only interval='posterior' uses .+, and interval is 'sa"):
         at_k.load(name).compute(**options, interval="sampling")
     with pytest.raises(ValueError, match="'questions' uses clusters: leave out one"):
         at_k.load(name).compute(**options, clusters=["a", "b"])

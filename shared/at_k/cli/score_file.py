@@ -26,9 +26,10 @@ from .plot import (
     scored_details,
     scores_before_errors,
 )
-from .sentences import VERDICT_NOUNS, sentence_of_one
+from .sentences import sentence_of_one
 from .tables import (
     describe_input,
+    nouns_of,
     score_notes,
     score_records,
     score_tables,
@@ -105,11 +106,10 @@ def _score_files(
     details = scored_details(questions, checker)
     _, given_samples = sizes_and_given(questions.arguments["predictions"])
     interval = parameters.get("interval")
-    nouns = VERDICT_NOUNS if name == "score_agg" else ()
     pooled = f"{len(files)} files as parts of one run: " if len(files) > 1 else ""
     output = Output(
         scores,
-        [f"{pooled}{describe_input(questions, checker, *nouns)}"],
+        [f"{pooled}{describe_input(questions, checker, *nouns_of(scores))}"],
         functools.partial(score_tables, scores),
         functools.partial(paper_tables_of_scores, scores, confidence),
         functools.partial(score_records, scores),

@@ -11,10 +11,7 @@ import numpy as np
 from .comparison_tables import INTERVAL_NAME, INTERVAL_SCOPE, compared_keys, zero_in_band
 from .formats import number_of
 from .paper_tables import Scale, keys_of_board, scale_of_many, scale_of_scores, scale_of_two
-from .tables import layout, method_of
-
-VERDICT_NOUNS = ("item", "verdict")
-"""What score_agg calls its questions and their samples."""
+from .tables import layout, method_of, nouns_of
 
 _MOST_NAMES = 5  # up to which runs are listed by name
 _MOST_SCORES = 6  # of one run in a sentence: a table shows more of them better
@@ -38,7 +35,7 @@ def sentence_of_one(
         interval: the requested interval method, or None for the default.
         confidence: of the intervals, or None if there are none.
         checker: the name of the checker, or None if the samples were graded before.
-        temperature: of score_agg, whose items have verdicts; or None for other metrics.
+        temperature: of score_agg, or None for other metrics.
     """
     values, keys, _ = layout(scores)
     if interval not in (None, "posterior"):  # limits of the mean reward, which is avg@N
@@ -47,7 +44,7 @@ def sentence_of_one(
     has_intervals = len(methods) == len(keys) and INTERVAL_NAME.keys() >= {*methods}
     if confidence is None or not has_intervals or len(keys) > _MOST_SCORES:
         return ""
-    nouns = ("question", "sample") if temperature is None else VERDICT_NOUNS
+    nouns = nouns_of(scores)
     scale, found = scale_of_scores(values, keys), list[str]()
     for key, method in zip(keys, methods, strict=True):
         limits = [values[f"{key}_lo"], values[f"{key}_hi"]]

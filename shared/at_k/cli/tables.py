@@ -24,6 +24,11 @@ _SUFFIXES = {
 """The columns of a table of scores: the suffix of the keys, and the heading."""
 
 
+def nouns_of(scores: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what a metric calls a question and a sample: score_agg has items with verdicts."""
+    return ("item", "verdict") if "score_agg" in scores else ("question", "sample")
+
+
 def describe_input(
     questions: Questions,
     checker: str | Callable[..., Any],
@@ -178,8 +183,7 @@ def score_notes(
     if not names and any(key.endswith("_lo") for key in scores):
         methods = {interval or "posterior"}
     if methods == {"questions"}:
-        rows = "items" if "score_agg" in scores else "questions"
-        notes.append(f"{limits} for other {rows} like these.")
+        notes.append(f"{limits} for other {nouns_of(scores)[0]}s like these.")
     elif methods:
         others = "; by `questions`, for other questions like these" * ("questions" in methods)
         notes.append(f"{limits} for the same questions, sampled again{others}.")

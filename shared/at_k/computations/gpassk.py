@@ -26,7 +26,10 @@ from .computation import DEFAULT_K, Computation, Samples
 
 _DEFAULT_INCLUDE = ("G-Pass@k", "mG-Pass@k")
 
-_FOR_K_ABOVE_N = ", or interval='hierarchical' and a confidence"
+_FOR_K_ABOVE_N = (
+    " With a confidence, and without clusters or a prior, interval='hierarchical' allows k > n for "
+    "most scores."
+)
 """What to give, other than a smaller k, if k exceeds n."""
 
 

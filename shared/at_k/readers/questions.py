@@ -122,7 +122,7 @@ def read_questions(
     found = usual_columns(table.columns, "questions")
     are_different = of_lists and (table.parts == 1 or 0 < len(found) == len(identifiers))
     if not key and not are_different:
-        raise _unknown_questions(table, of_lists, title)
+        raise _unknown_questions(table, found, of_lists, title)
     if key:
         rows_of = rows_by_question(table.columns, key, title)
         name = ", ".join(key)
@@ -188,14 +188,16 @@ def _columns_per_question(table: Table, columns: Mapping[str, str | None]) -> di
     return found
 
 
-def _unknown_questions(table: Table, of_lists: bool, title: str) -> SelectionError:
-    """Return the error that no column identifies the question of a row."""
+def _unknown_questions(
+    table: Table, found: Sequence[str], of_lists: bool, title: str
+) -> SelectionError:
+    """Return the error that the columns found do not identify the question of a row."""
     what, hint = "several files", ""
     if not of_lists:
         what = "one sample in each row"
         hint = "If samples of a question follow each other, give their number as group size. "
     problem = "no column with a usual name for the question of a row"
-    if found := usual_columns(table.columns, "questions"):
+    if found:
         problem = f"which rows are of the same question is not clear from {' and '.join(found)}"
     return SelectionError(
         f"{title} has {what}, and {problem}. {hint}{list_columns(table.columns)}",
