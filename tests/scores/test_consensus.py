@@ -3,6 +3,7 @@
 import at_k
 import numpy as np
 import pytest
+from at_k.estimates import read_score
 from at_k.inputs.outcomes import read_outcomes
 from at_k.intervals.posterior import PosteriorIntervals
 from at_k.scores.consensus import consensus_estimator, consensus_moments, consensus_scores
@@ -41,13 +42,13 @@ def test_estimates_agree_with_the_functions(outcomes):
 
 def test_posterior_moments_agree_with_the_functions():
     counts, prior = read_outcomes(RAGGED).counts(), (0.5, 2.0)
-    moments = consensus_moments(consensus_scores({"2": 2, "3": 3}, "n"), counts, prior)
+    moments = consensus_moments(consensus_scores({2: 2, 3: 3}, "n"), counts, prior)
     intervals = PosteriorIntervals(moments, (0.0, 1.0)).over(counts.multiplicity[None], 0.9)
     expected = {
         "avg@n": at_k.avg_ci(RAGGED, confidence=0.9, bounds=(0.0, 1.0)),
         **{f"pass@{k}": at_k.pass_at_k_ci(RAGGED, k, 0.9, (0.0, 1.0), *prior) for k in (2, 3)},
         **{f"maj@{k}": at_k.maj_at_k_ci(RAGGED, k, 0.9, (0.0, 1.0), *prior) for k in (2, 3)},
     }
-    assert list(intervals) == list(expected)
+    assert [key.key for key in intervals] == list(expected)
     for key, summary in expected.items():
-        assert intervals[key].of_part(0)[:4] == pytest.approx(summary, rel=1e-13)
+        assert intervals[read_score(key)].of_part(0)[:4] == pytest.approx(summary, rel=1e-13)
