@@ -15,7 +15,7 @@ from evaluate.module import temp_seed
 from .computations.computation import Computation, Samples
 from .exchange import Exchange, default_experiment
 from .inputs.batches import Batch, check_alike, unite
-from .inputs.pairs import FinishedChecks
+from .inputs.checking import CheckCache
 from .inputs.streams import append, kept
 
 
@@ -69,7 +69,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
 
     def _forget(self) -> None:
         self._batches: list[Batch] = []
-        self._finished = FinishedChecks()  # of a run that failed
+        self._cache = CheckCache()
 
     def __len__(self) -> int:
         return sum(len(batch) for batch in self._batches)
@@ -144,7 +144,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 batches.append(batch)
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
-        samples = Samples(unite(batches), self.computation.validate, self._finished)
+        samples = Samples(unite(batches), self.computation.validate, self._cache)
         with temp_seed(self.seed):
             return self.computation.results(samples, **options)
 

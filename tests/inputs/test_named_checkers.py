@@ -9,7 +9,7 @@ import at_k
 import numpy as np
 import pytest
 from at_k.computations.cons_at_k import CONS_AT_K
-from at_k.inputs import named_checkers, run_checker
+from at_k.inputs import checking, named_checkers
 from at_k.inputs.named_checkers import last_number
 from checked import OUTCOMES, REFERENCES, SAMPLES, check
 
@@ -155,7 +155,7 @@ def test_math_verify_reads_each_text_once_to_check_it_and_for_votes(monkeypatch)
 
 
 def test_math_verify_has_a_time_limit_in_a_thread(monkeypatch):
-    monkeypatch.setattr("at_k.inputs.run_checker.LONGEST_CHECK", 2)
+    monkeypatch.setattr("at_k.inputs.checking.LONGEST_CHECK", 2)
     samples = [["1/2", "$9^{9^{9^{9}}}$"]]
     with ThreadPoolExecutor(1) as thread, pytest.warns(UserWarning, match="1 of 2 distinct"):
         assert thread.submit(check, samples, ["0.5"], "math_verify").result() == [[1, 0]]
@@ -240,7 +240,7 @@ def test_other_runs_give_no_warning(samples, references, checker):
 
 @pytest.mark.parametrize("workers", [{}, {"num_proc": 2}])
 def test_samples_that_run_into_the_time_limit_of_math_verify_are_counted(monkeypatch, workers):
-    for module in (named_checkers, run_checker):
+    for module in (named_checkers, checking):
         monkeypatch.setattr(module, "TIME_LIMIT", 1)
     slow = r"$(10^{7})!$"
     message = "1 of 3 distinct samples ran into the time limit of 1 s of math-verify, and count as"

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ..inputs.batches import Batch, parse_rows
-from ..inputs.columns import flat_samples
+from ..inputs.checking import CheckCache, Checked, Checking
 from ..inputs.counts import BinaryCounts
-from ..inputs.graded import Labels, graded_outcomes
+from ..inputs.graded import graded_outcomes
 from ..inputs.outcomes import Outcomes
-from ..inputs.pairs import FinishedChecks
-from ..inputs.run_checker import Checker, outcomes_of, validate_checker
+from ..inputs.rows import Rows
 
 DEFAULT_K = (4, 8, 16)
 
@@ -33,12 +31,12 @@ class Samples:
     Args:
         batch: the questions.
         validate: see `Computation`.
-        finished: the results of checks before, which gets those of a run that fails.
+        cache: results of earlier checks; a failed run adds its own.
     """
 
     batch: Batch
     validate: Callable[[Outcomes], Any]
-    finished: FinishedChecks
+    cache: CheckCache
 
     def __len__(self) -> int:
         """M."""
@@ -49,48 +47,24 @@ class Samples:
         """(M,) the number of samples of each question that are not None."""
         return self.batch.given
 
-    @property
-    def values(self) -> pa.ChunkedArray:
-        """(S,) the samples of all questions."""
-        return flat_samples(self.batch.table()["predictions"])[0]
+    def check(self, checking: Checking) -> Checked:
+        """Return the validated outcomes of all questions, and the answers that were read.
 
-    def has_references(self) -> bool:
-        """Whether there are references to check the samples against."""
-        return self.batch.has_references()
-
-    def outcomes(
-        self,
-        check_correct_fn: Checker,
-        num_proc: int | None,
-        executor: Executor | None,
-        timeout: float | None = None,
-        labels: Labels | None = None,
-    ) -> Any:
-        """Return the validated outcomes of all questions.
-
-        Args:
-            check_correct_fn: what to check samples with.
-            num_proc: number of processes to check in.
-            executor: an executor to check in.
-            timeout: seconds that a check may take.
-            labels: labels that stand for outcomes, and the number of each.
+        Raises:
+            ValueError: if a sample cannot be checked, or if there is nothing to check it against.
         """
-        validate_checker(check_correct_fn, num_proc, executor, timeout)  # also if it is not used
-        if self.batch.is_graded() and check_correct_fn == "exact_match":
-            return self.batch.data
-        rows = self.batch.table()
-        return self.validate(
-            outcomes_of(
-                rows["predictions"],
-                rows["references"],
-                check_correct_fn,
-                num_proc,
-                executor,
-                timeout,
-                labels,
-                self.finished,
+        data = self.batch.data
+        if self.batch.has_references():
+            checked = checking.check(Rows.of(data["predictions"], data["references"]), self.cache)
+            return replace(checked, outcomes=self.validate(checked.outcomes))
+        if checking.checker != "exact_match":
+            raise ValueError(
+                "check_correct_fn is given, but there are no references to check against: without "
+                "references, predictions are outcomes."
             )
-        )
+        if self.batch.is_graded():
+            return Checked(data)
+        return Checked(self.validate(graded_outcomes(data["predictions"], checking.labels)))
 
 
 @dataclass(frozen=True)
@@ -148,5 +122,5 @@ class Computation:
             ValueError: if an input is invalid, with its place.
         """
         self.check_options(options)
-        samples = Samples(self.read(predictions, references), self.validate, FinishedChecks())
+        samples = Samples(self.read(predictions, references), self.validate, CheckCache())
         return self.results(samples, **options)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from .columns import flat_samples, samples_per_question
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -23,3 +25,9 @@ class Rows:
     sizes: np.ndarray
     references: pa.ChunkedArray
     multiplicity: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, predictions: pa.ChunkedArray, references: pa.ChunkedArray) -> Rows:
+        """Return the rows of a column of M lists of samples, and of M references."""
+        values, multiplicity = flat_samples(predictions)
+        return cls(values, samples_per_question(predictions), references, multiplicity)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from ..checks import short
-from ..inputs.columns import flat_samples, given_per_question
-from ..inputs.graded import Labels
-from ..inputs.named_checkers import read_answers
+from ..inputs.checking import Checking
+from ..inputs.columns import given_per_question
+from ..inputs.graded import Labels, graded_outcomes
 from ..inputs.outcomes import Outcomes, read_outcomes
 from ..inputs.parsing import has_references, prediction_column, reference_column
-from ..inputs.run_checker import Checker, outcomes_of, validate_checker
+from ..inputs.rows import Rows
 
 
 class Run(NamedTuple):
@@ -99,51 +98,29 @@ def is_read(source: Any) -> bool:
     return isinstance(source, Mapping) and "predictions" in source
 
 
-def grade_runs(
-    runs: Sequence[Ungraded],
-    checker: Checker = "exact_match",
-    num_proc: int | None = None,
-    labels: Labels | None = None,
-    executor: Executor | None = None,
-) -> list[Run]:
-    """Check the samples of runs.
-
-    Args:
-        runs: to be checked.
-        checker: what to check samples with that have references.
-        num_proc: number of processes to check in.
-        labels: labels that stand for outcomes, and the number of each.
-        executor: what to check in, in place of processes.
+def grade_runs(runs: Sequence[Ungraded], checking: Checking) -> list[Run]:
+    """Check the samples of runs that have references, and read the outcomes of the others.
 
     Raises:
         ValueError: if a sample or a reference cannot be checked, with the name of the run.
     """
-    validate_checker(checker, num_proc, executor)  # also if it is not used
-    if checker != "exact_match" and all(run.references is None for run in runs):
+    if checking.checker != "exact_match" and all(run.references is None for run in runs):
         raise ValueError(
             "check_correct_fn is given, but no run has references to check against: a run with "
             "references is a dict of predictions and references, as at_k.read returns it."
         )
-    return [_grade(run, checker, num_proc, labels, executor) for run in runs]
+    return [_grade(run, checking) for run in runs]
 
 
-def _grade(
-    run: Ungraded,
-    checker: Checker,
-    num_proc: int | None,
-    labels: Labels | None,
-    executor: Executor | None,
-) -> Run:
+def _grade(run: Ungraded, checking: Checking) -> Run:
     if run.columns is None:
         assert run.outcomes is not None
         return Run(run.name, run.outcomes)
-    predictions, references = run.columns
     try:
         if run.references is None:
-            return Run(run.name, outcomes_of(predictions, references, labels=labels))
-        outcomes = outcomes_of(predictions, references, checker, num_proc, executor, labels=labels)
-        answers = read_answers(flat_samples(predictions)[0], checker)
-        return Run(run.name, outcomes, answers)
+            return Run(run.name, graded_outcomes(run.columns[0], checking.labels))
+        checked = checking.check(Rows.of(*run.columns))
+        return Run(run.name, checked.outcomes, checked.answers)
     except ValueError as error:
         raise _with_name(run.name, error) from error
 
