@@ -3018,9 +3018,9 @@ class Checked:
 
     Attributes:
         outcomes: the outcomes, or the counts of them that a metric makes.
-        read: (S,) the answer that was read out of each sample, or None if it has none. It is the
-            whole sample for "exact_match" and functions. There are no answers (None) if samples
-            were handed in as outcomes.
+        read: (S,) the answer that was read out of each sample, or a code of it; None for samples
+            without one. For "exact_match" and functions the whole sample is the answer. Samples
+            that were handed in as outcomes have no answers.
     """
 
     outcomes: Any
@@ -3286,9 +3286,11 @@ class DistinctPairs:
         )
 
     def answers(self, answers: Sequence[str | None]) -> pa.ChunkedArray:
-        """Return the answers of all samples, from the (P,) answers of the pairs."""
-        of_pairs = pa.array([*answers, None], pa.large_string())
-        return pa.chunked_array([of_pairs.take(from_numpy(self.index))])
+        """Return a code of the answer of each sample, from the (P,) answers of the pairs."""
+        codes: dict[str | None, int] = {None: -1}
+        of_pairs = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
+        of_samples = np.array(of_pairs)[self.index]
+        return pa.chunked_array([from_numpy(of_samples, of_samples < 0)])
 
 
 class CheckCache:
