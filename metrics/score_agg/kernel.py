@@ -1062,9 +1062,18 @@ class Workers:
     batch_size: int | None = None
 
     def check(
-        self, check: CheckBatch, pairs: list[PairToCheck]
+        self,
+        checker: Callable[..., Any],
+        labels: Mapping[str, float] | None,
+        pairs: list[PairToCheck],
     ) -> Generator[BatchResult, None, None]:
         """Yield the results of batches of pairs as they finish, and show the progress.
+
+        Args:
+            checker: a function of a prediction and a reference, or of lists of them if there is a
+                batch size.
+            labels: see `portable_check`.
+            pairs: the pairs.
 
         Raises:
             ValueError: if the checker cannot be pickled, or if worker processes cannot start.
@@ -1072,6 +1081,11 @@ class Workers:
         """
         from tqdm.auto import tqdm
 
+        if is_async(checker):
+            with _threads_for(checker, self.executor) as (call, threads):
+                yield from replace(self, executor=threads).check(call, labels, pairs)
+            return
+        check = portable_check(checker, labels, batched=self.batch_size is not None)
         # Otherwise the environment variable TQDM_DISABLE decides.
         hidden = {"disable": True} if _are_progress_bars_hidden() else {}
         with tqdm(total=len(pairs), desc="Checking", unit=" pairs", delay=1, **hidden) as bar:
@@ -1198,7 +1212,7 @@ def is_async(checker: Any) -> bool:
 
 
 @contextmanager
-def threads_for(
+def _threads_for(
     checker: Callable[..., Any], executor: Executor | None
 ) -> Iterator[tuple[Callable[..., Any], Executor]]:
     """Give a function that calls an async checker and waits, and an executor to call it in.
@@ -3007,7 +3021,6 @@ of predictions and a list of references, and returns a list of results. The list
 `batch_size` entries, which is another attribute of the function, by default 64.
 """
 
-_BATCH_SIZE = 64
 _CHECKED = "the result for predictions"  # what messages call the outcomes of a checker
 _COMPARED = 1000  # samples that are searched for their reference, for a warning
 
@@ -3099,16 +3112,19 @@ class Checking:
                 f"the same time: give neither num_proc nor processes, but a ThreadPoolExecutor as "
                 f"executor to run more or fewer."
             )
-        if self._is_batched:
-            size = getattr(checker, "batch_size", _BATCH_SIZE)
-            if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
-                raise ValueError(
-                    f"batch_size of check_correct_fn is {short(size)}: give a number of pairs."
-                )
+        self._batch_size  # noqa: B018
 
-    @property
-    def _is_batched(self) -> bool:
-        return getattr(self.checker, "batched", None) is True
+    @cached_property
+    def _batch_size(self) -> int | None:
+        """The number of pairs that the checker takes at once, or None if it takes single ones."""
+        if getattr(self.checker, "batched", None) is not True:
+            return None
+        size = getattr(self.checker, "batch_size", 64)
+        if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
+            raise ValueError(
+                f"batch_size of check_correct_fn is {short(size)}: give a number of pairs."
+            )
+        return int(size)
 
     def check(self, rows: Rows, cache: CheckCache | None = None) -> Checked:
         """Check every sample.
@@ -3182,18 +3198,15 @@ class Checking:
             return
         first = 0  # all pairs before it have results
         try:
-            with self._workers() as (check, workers):
-                checked = workers.check(check, [pairs.pairs[pair] for pair in missing])
-                with closing(checked) as batches:
-                    for start, batch in batches:
-                        for pair, result in zip(
-                            missing[start : start + len(batch)], batch, strict=True
-                        ):
-                            results[pair] = result
-                        while first < len(results) and (known := results[first]) is not None:
-                            if known[1] is not None:
-                                self._raise_problem(pairs.call(first), known[1])
-                            first += 1
+            with closing(self._batches([pairs.pairs[pair] for pair in missing])) as batches:
+                for start, batch in batches:
+                    checked = missing[start : start + len(batch)]
+                    for pair, result in zip(checked, batch, strict=True):
+                        results[pair] = result
+                    while first < len(results) and (known := results[first]) is not None:
+                        if known[1] is not None:
+                            self._raise_problem(pairs.call(first), known[1])
+                        first += 1
         except BrokenExecutor as error:
             raise ValueError(
                 f"A worker died. The first missing result is that of {pairs.call(first)}: "
@@ -3203,26 +3216,14 @@ class Checking:
             known_results = len(results) - results.count(None)
             raise ValueError(f"The executor gave {known_results} results for {len(results)} pairs.")
 
-    @contextmanager
-    def _workers(self) -> Iterator[tuple[CheckBatch, Workers]]:
-        """Give what checks a batch of pairs, and the workers that run it."""
-        checker, labels, size = self.checker, self.labels or {}, None
-        if isinstance(checker, str):
-            # Some expressions ignore the time limit of math-verify, so it runs where it can be
-            # ended.
-            limited = self.timeout is not None or self.executor is not None
-            timeout = self.timeout if limited else LONGEST_CHECK
-            yield portable_check(math_verify, None), Workers(self.num_proc, self.executor, timeout)
-            return
-        if self._is_batched:
-            size = int(getattr(checker, "batch_size", _BATCH_SIZE))
-        if is_async(checker):
-            with threads_for(checker, self.executor) as (call, threads):
-                check = portable_check(call, labels, self._is_batched)
-                yield check, Workers(executor=threads, batch_size=size)
-            return
-        check = portable_check(checker, labels, self._is_batched)
-        yield check, Workers(self.num_proc, self.executor, self.timeout, size)
+    def _batches(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
+        """Yield the results of batches of pairs as they finish."""
+        if not isinstance(self.checker, str):
+            workers = Workers(self.num_proc, self.executor, self.timeout, self._batch_size)
+            return workers.check(self.checker, self.labels or {}, pairs)
+        # Some expressions ignore the time limit of math-verify, so it runs where it can be ended.
+        limit = self.timeout or (LONGEST_CHECK if self.executor is None else None)
+        return Workers(self.num_proc, self.executor, limit).check(math_verify, None, pairs)
 
     def _raise_problem(self, call: str, problem: str | BaseException) -> NoReturn:
         """Raise the error of a call that raised an exception, or returned no outcome."""

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import (
     BrokenExecutor,
     Executor,
@@ -19,13 +19,21 @@ from concurrent.futures import (
     ThreadPoolExecutor,
 )
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import Pipe, Process
 from multiprocessing.connection import Connection, wait
 from queue import SimpleQueue
 from typing import Any
 
-from .portable import BatchResult, CheckBatch, PairBatch, PairResult, PairToCheck, Portable
+from .portable import (
+    BatchResult,
+    CheckBatch,
+    PairBatch,
+    PairResult,
+    PairToCheck,
+    Portable,
+    portable_check,
+)
 
 CONCURRENT_CALLS = 32
 """How many calls of an async checker run at the same time, unless an executor is given."""
@@ -57,9 +65,18 @@ class Workers:
     batch_size: int | None = None
 
     def check(
-        self, check: CheckBatch, pairs: list[PairToCheck]
+        self,
+        checker: Callable[..., Any],
+        labels: Mapping[str, float] | None,
+        pairs: list[PairToCheck],
     ) -> Generator[BatchResult, None, None]:
         """Yield the results of batches of pairs as they finish, and show the progress.
+
+        Args:
+            checker: a function of a prediction and a reference, or of lists of them if there is a
+                batch size.
+            labels: see `portable_check`.
+            pairs: the pairs.
 
         Raises:
             ValueError: if the checker cannot be pickled, or if worker processes cannot start.
@@ -67,6 +84,11 @@ class Workers:
         """
         from tqdm.auto import tqdm
 
+        if is_async(checker):
+            with _threads_for(checker, self.executor) as (call, threads):
+                yield from replace(self, executor=threads).check(call, labels, pairs)
+            return
+        check = portable_check(checker, labels, batched=self.batch_size is not None)
         # Otherwise the environment variable TQDM_DISABLE decides.
         hidden = {"disable": True} if _are_progress_bars_hidden() else {}
         with tqdm(total=len(pairs), desc="Checking", unit=" pairs", delay=1, **hidden) as bar:
@@ -193,7 +215,7 @@ def is_async(checker: Any) -> bool:
 
 
 @contextmanager
-def threads_for(
+def _threads_for(
     checker: Callable[..., Any], executor: Executor | None
 ) -> Iterator[tuple[Callable[..., Any], Executor]]:
     """Give a function that calls an async checker and waits, and an executor to call it in.
