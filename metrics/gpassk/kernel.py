@@ -1088,11 +1088,8 @@ class Workers:
     ) -> Generator[BatchResult, None, None]:
         """Yield the results of batches of pairs as they finish, and show the progress.
 
-        Args:
-            checker: a function of a prediction and a reference, or of lists of them if there is a
-                batch size.
-            labels: see `portable_check`.
-            pairs: the pairs.
+        The checker is a function of a prediction and a reference, or of lists of them if there is
+        a batch size. For labels see `portable_check`.
 
         Raises:
             ValueError: if the checker cannot be pickled, or if worker processes cannot start.
@@ -1149,18 +1146,15 @@ class Workers:
             while remaining or any(process.batch for process in processes):
                 for process in processes:
                     if process.batch is None and remaining:
-                        process.send(remaining.pop())
+                        process.send(remaining.pop(), self.timeout)
                 busy: dict[Any, _Worker] = {
                     process.connection: process for process in processes if process.batch
                 }
-                seconds = None
-                if self.timeout is not None:
-                    deadline = min(process.sent for process in busy.values()) + self.timeout
-                    seconds = max(0.0, deadline - time.monotonic())
-                for connection in wait(busy, seconds):
+                seconds = min(process.deadline for process in busy.values()) - time.monotonic()
+                for connection in wait(busy, None if seconds == math.inf else max(0.0, seconds)):
                     yield busy[connection].receive()
                 for index, process in enumerate(processes):
-                    if process.batch is not None and process.is_late(self.timeout):
+                    if process.batch is not None and time.monotonic() > process.deadline:
                         start, pairs = process.batch
                         process.end()
                         processes[index] = _Worker(check)
@@ -1273,13 +1267,13 @@ class _Worker:
     Attributes:
         connection: the pipe to the process.
         batch: the pairs that the process checks, or None.
-        sent: when the batch was sent, in seconds.
+        deadline: when the batch has to be finished, in seconds.
     """
 
     def __init__(self, check: CheckBatch):
         self.connection, theirs = Pipe()
         self.batch: PairBatch | None = None
-        self.sent = 0.0
+        self.deadline = math.inf
         self._process = Process(target=_serving(), args=(theirs, check), daemon=True)
         with warnings.catch_warnings():
             # Since 3.12, Python warns if it forks a process that has threads, as libraries for
@@ -1294,8 +1288,9 @@ class _Worker:
         except EOFError as error:
             raise ValueError(_NO_WORKER_STARTED) from error
 
-    def send(self, batch: PairBatch) -> None:
-        self.batch, self.sent = batch, time.monotonic()
+    def send(self, batch: PairBatch, timeout: float | None) -> None:
+        self.batch = batch
+        self.deadline = math.inf if timeout is None else time.monotonic() + timeout
         try:
             self.connection.send(batch)
         except OSError as error:
@@ -1308,10 +1303,6 @@ class _Worker:
             raise BrokenExecutor("A worker process died.") from error
         self.batch = None
         return result
-
-    def is_late(self, timeout: float | None) -> bool:
-        """Whether the process has checked its batch for longer than this."""
-        return timeout is not None and time.monotonic() > self.sent + timeout
 
     def end(self) -> None:
         self._process.kill()
@@ -2678,11 +2669,7 @@ def _equals_any(
 ) -> np.ndarray:
     """Return (S,) whether each sample equals an acceptable answer of its question.
 
-    Args:
-        values: (S,) samples.
-        accepted: (A,) acceptable answers of all questions, question after question.
-        counts: (M,) number of acceptable answers of each question.
-        sizes: (M,) number of samples of each question.
+    Each of M questions has a number of samples (`sizes`) and of accepted answers (`counts`).
     """
     first = np.cumsum(counts) - counts
     starts = np.cumsum(sizes) - sizes
@@ -2702,15 +2689,12 @@ def _equals_any(
 def _acceptable_answers(
     references: pa.ChunkedArray, read: Callable[[Any], Any], expected: str
 ) -> tuple[list[Any], np.ndarray]:
-    """Read the acceptable answers of all questions.
+    """Return the acceptable answers, question after question, and (M,) their numbers.
 
     Args:
         references: (M,) an answer, or a list of acceptable answers, for each question.
         read: returns an answer in the form to compare, or None if it is not valid.
         expected: what a valid answer is, for the message.
-
-    Returns:
-        The answers, question after question, and (M,) the number of answers of each question.
     """
     rows = []
     for question, reference in enumerate(to_python(references)):
@@ -2774,11 +2758,11 @@ def last_number(text) -> str | None:
     """
     if isinstance(text, bool) or not isinstance(text, (str, int, float)):
         return None
-    found = _NUMBER.findall(_LATEX_COMMA.sub(",", text) if isinstance(text, str) else repr(text))
-    if not found:
+    numbers = _NUMBER.findall(_LATEX_COMMA.sub(",", text) if isinstance(text, str) else repr(text))
+    if not numbers:
         return None
     try:
-        number = Decimal(found[-1].translate(_NOT_IN_NUMBERS))
+        number = Decimal(numbers[-1].translate(_NOT_IN_NUMBERS))
     except InvalidOperation:  # the exponent is too large
         return None
     return str(number.normalize(_ALL_DIGITS) if number else Decimal(0))
@@ -3354,24 +3338,19 @@ def _outcomes_of_match(rows: Rows, correct: np.ndarray) -> Outcomes:
 
 def _warn_of_responses(rows: Rows, outcomes: Outcomes) -> None:
     """Warn if texts are compared with answers that they contain, or if none equals its answer."""
-    if not outcomes.values.any():
-        problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
-    else:
-        correct, ends = outcomes.values[:_COMPARED], np.cumsum(rows.sizes[:_COMPARED])
-        texts, references = (
-            to_python(rows.values[:_COMPARED]),
-            to_python(rows.references[:_COMPARED]),
-        )
-        incorrect = np.flatnonzero(~correct)
-        question = np.searchsorted(ends, incorrect, side="right")
+    first = slice(_COMPARED)
+    correct, multiplicity = outcomes.values[first], np.ones(_COMPARED, dtype=int)
+    if rows.multiplicity is not None:
+        multiplicity = rows.multiplicity
+    multiplicity = multiplicity[: len(correct)]
+    if outcomes.values.any():
+        texts, references = to_python(rows.values[first]), to_python(rows.references[first])
+        question = np.repeat(np.arange(len(references)), rows.sizes[first])
         containing = [
             sample
-            for sample, index in zip(incorrect, question, strict=True)
-            if _contains(texts[sample], references[index])
+            for sample in np.flatnonzero(~correct)
+            if _contains(texts[sample], references[question[sample]])
         ]
-        multiplicity = np.ones(len(texts), dtype=int)
-        if rows.multiplicity is not None:
-            multiplicity = rows.multiplicity[:_COMPARED]
         contain, equal = multiplicity[containing].sum(), multiplicity[correct].sum()
         if 10 * contain <= equal:  # as correct samples, they would raise the score by up to a tenth
             return
@@ -3379,6 +3358,8 @@ def _warn_of_responses(rows: Rows, outcomes: Outcomes) -> None:
             f"{contain} of the first {multiplicity.sum()} samples contain their reference but do "
             f"not equal it"
         )
+    else:
+        problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     warnings.warn(
         f"{problem}: exact_match compares whole texts. check_correct_fn='numeric' compares the "
         f"last number of a text, and 'math_verify' compares mathematical expressions.",

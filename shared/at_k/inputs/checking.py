@@ -361,24 +361,19 @@ def _outcomes_of_match(rows: Rows, correct: np.ndarray) -> Outcomes:
 
 def _warn_of_responses(rows: Rows, outcomes: Outcomes) -> None:
     """Warn if texts are compared with answers that they contain, or if none equals its answer."""
-    if not outcomes.values.any():
-        problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
-    else:
-        correct, ends = outcomes.values[:_COMPARED], np.cumsum(rows.sizes[:_COMPARED])
-        texts, references = (
-            to_python(rows.values[:_COMPARED]),
-            to_python(rows.references[:_COMPARED]),
-        )
-        incorrect = np.flatnonzero(~correct)
-        question = np.searchsorted(ends, incorrect, side="right")
+    first = slice(_COMPARED)
+    correct, multiplicity = outcomes.values[first], np.ones(_COMPARED, dtype=int)
+    if rows.multiplicity is not None:
+        multiplicity = rows.multiplicity
+    multiplicity = multiplicity[: len(correct)]
+    if outcomes.values.any():
+        texts, references = to_python(rows.values[first]), to_python(rows.references[first])
+        question = np.repeat(np.arange(len(references)), rows.sizes[first])
         containing = [
             sample
-            for sample, index in zip(incorrect, question, strict=True)
-            if _contains(texts[sample], references[index])
+            for sample in np.flatnonzero(~correct)
+            if _contains(texts[sample], references[question[sample]])
         ]
-        multiplicity = np.ones(len(texts), dtype=int)
-        if rows.multiplicity is not None:
-            multiplicity = rows.multiplicity[:_COMPARED]
         contain, equal = multiplicity[containing].sum(), multiplicity[correct].sum()
         if 10 * contain <= equal:  # as correct samples, they would raise the score by up to a tenth
             return
@@ -386,6 +381,8 @@ def _warn_of_responses(rows: Rows, outcomes: Outcomes) -> None:
             f"{contain} of the first {multiplicity.sum()} samples contain their reference but do "
             f"not equal it"
         )
+    else:
+        problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     warnings.warn(
         f"{problem}: exact_match compares whole texts. check_correct_fn='numeric' compares the "
         f"last number of a text, and 'math_verify' compares mathematical expressions.",

@@ -102,11 +102,7 @@ def _equals_any(
 ) -> np.ndarray:
     """Return (S,) whether each sample equals an acceptable answer of its question.
 
-    Args:
-        values: (S,) samples.
-        accepted: (A,) acceptable answers of all questions, question after question.
-        counts: (M,) number of acceptable answers of each question.
-        sizes: (M,) number of samples of each question.
+    Each of M questions has a number of samples (`sizes`) and of accepted answers (`counts`).
     """
     first = np.cumsum(counts) - counts
     starts = np.cumsum(sizes) - sizes
@@ -126,15 +122,12 @@ def _equals_any(
 def _acceptable_answers(
     references: pa.ChunkedArray, read: Callable[[Any], Any], expected: str
 ) -> tuple[list[Any], np.ndarray]:
-    """Read the acceptable answers of all questions.
+    """Return the acceptable answers, question after question, and (M,) their numbers.
 
     Args:
         references: (M,) an answer, or a list of acceptable answers, for each question.
         read: returns an answer in the form to compare, or None if it is not valid.
         expected: what a valid answer is, for the message.
-
-    Returns:
-        The answers, question after question, and (M,) the number of answers of each question.
     """
     rows = []
     for question, reference in enumerate(to_python(references)):
@@ -198,11 +191,11 @@ def last_number(text) -> str | None:
     """
     if isinstance(text, bool) or not isinstance(text, (str, int, float)):
         return None
-    found = _NUMBER.findall(_LATEX_COMMA.sub(",", text) if isinstance(text, str) else repr(text))
-    if not found:
+    numbers = _NUMBER.findall(_LATEX_COMMA.sub(",", text) if isinstance(text, str) else repr(text))
+    if not numbers:
         return None
     try:
-        number = Decimal(found[-1].translate(_NOT_IN_NUMBERS))
+        number = Decimal(numbers[-1].translate(_NOT_IN_NUMBERS))
     except InvalidOperation:  # the exponent is too large
         return None
     return str(number.normalize(_ALL_DIGITS) if number else Decimal(0))

@@ -72,11 +72,8 @@ class Workers:
     ) -> Generator[BatchResult, None, None]:
         """Yield the results of batches of pairs as they finish, and show the progress.
 
-        Args:
-            checker: a function of a prediction and a reference, or of lists of them if there is a
-                batch size.
-            labels: see `portable_check`.
-            pairs: the pairs.
+        The checker is a function of a prediction and a reference, or of lists of them if there is
+        a batch size. For labels see `portable_check`.
 
         Raises:
             ValueError: if the checker cannot be pickled, or if worker processes cannot start.
@@ -133,18 +130,15 @@ class Workers:
             while remaining or any(process.batch for process in processes):
                 for process in processes:
                     if process.batch is None and remaining:
-                        process.send(remaining.pop())
+                        process.send(remaining.pop(), self.timeout)
                 busy: dict[Any, _Worker] = {
                     process.connection: process for process in processes if process.batch
                 }
-                seconds = None
-                if self.timeout is not None:
-                    deadline = min(process.sent for process in busy.values()) + self.timeout
-                    seconds = max(0.0, deadline - time.monotonic())
-                for connection in wait(busy, seconds):
+                seconds = min(process.deadline for process in busy.values()) - time.monotonic()
+                for connection in wait(busy, None if seconds == math.inf else max(0.0, seconds)):
                     yield busy[connection].receive()
                 for index, process in enumerate(processes):
-                    if process.batch is not None and process.is_late(self.timeout):
+                    if process.batch is not None and time.monotonic() > process.deadline:
                         start, pairs = process.batch
                         process.end()
                         processes[index] = _Worker(check)
@@ -257,13 +251,13 @@ class _Worker:
     Attributes:
         connection: the pipe to the process.
         batch: the pairs that the process checks, or None.
-        sent: when the batch was sent, in seconds.
+        deadline: when the batch has to be finished, in seconds.
     """
 
     def __init__(self, check: CheckBatch):
         self.connection, theirs = Pipe()
         self.batch: PairBatch | None = None
-        self.sent = 0.0
+        self.deadline = math.inf
         self._process = Process(target=_serving(), args=(theirs, check), daemon=True)
         with warnings.catch_warnings():
             # Since 3.12, Python warns if it forks a process that has threads, as libraries for
@@ -278,8 +272,9 @@ class _Worker:
         except EOFError as error:
             raise ValueError(_NO_WORKER_STARTED) from error
 
-    def send(self, batch: PairBatch) -> None:
-        self.batch, self.sent = batch, time.monotonic()
+    def send(self, batch: PairBatch, timeout: float | None) -> None:
+        self.batch = batch
+        self.deadline = math.inf if timeout is None else time.monotonic() + timeout
         try:
             self.connection.send(batch)
         except OSError as error:
@@ -292,10 +287,6 @@ class _Worker:
             raise BrokenExecutor("A worker process died.") from error
         self.batch = None
         return result
-
-    def is_late(self, timeout: float | None) -> bool:
-        """Whether the process has checked its batch for longer than this."""
-        return timeout is not None and time.monotonic() > self.sent + timeout
 
     def end(self) -> None:
         self._process.kill()
