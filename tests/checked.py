@@ -3,8 +3,8 @@
 import itertools
 
 from at_k.inputs.checking import Checking
-from at_k.inputs.parsing import prediction_column, reference_column
-from at_k.inputs.rows import Rows
+from at_k.inputs.columns import stored
+from at_k.inputs.rows import read_rows
 
 SAMPLES = [["a", "b", "a"], ["b"], ["c", "c", "a", "b"]]
 REFERENCES = ["a", "b", "c"]
@@ -13,8 +13,7 @@ OUTCOMES = [[1, 0, 1], [1], [1, 1, 0, 0]]
 
 def check(predictions, references, checker="exact_match", **options):
     """Return the outcome of every sample, None for a sample that is not scored."""
-    column = prediction_column(predictions)
-    rows = Rows.of(column, reference_column(references, len(predictions)))
+    rows = stored(read_rows(predictions), references)
     outcomes = Checking(checker, **options).check(rows).outcomes
     scored = itertools.repeat(True) if outcomes.scored is None else outcomes.scored
     flat = iter(

@@ -11,9 +11,9 @@ import pytest
 from at_k.computations.cons_at_k import CONS_AT_K
 from at_k.inputs import checking, named_checkers
 from at_k.inputs.checking import CheckCache, Checking
+from at_k.inputs.columns import stored
 from at_k.inputs.named_checkers import last_number
-from at_k.inputs.parsing import prediction_column, reference_column
-from at_k.inputs.rows import Rows
+from at_k.inputs.rows import read_rows
 from checked import OUTCOMES, REFERENCES, SAMPLES, check
 
 
@@ -200,7 +200,7 @@ def test_checks_that_are_kept_after_a_failure_keep_their_answers():
             yield check(batches[0])
             raise RuntimeError("lost")
 
-    rows = Rows.of(prediction_column(VOTES["predictions"][:1]), reference_column(["31"], 1))
+    rows = stored(read_rows(VOTES["predictions"][:1]), ["31"])
     whole = Checking("math_verify").check(rows)
     cache = CheckCache()
     with pytest.raises(RuntimeError, match="lost") as caught:
@@ -227,7 +227,7 @@ def test_checks_that_are_kept_after_a_failure_keep_their_answers():
 )
 def test_equal_answers_have_equal_codes(samples, checker, answers):
     reference = 0.5 if isinstance(samples[0], float) else "b" if checker == "exact_match" else "12"
-    rows = Rows.of(prediction_column([samples]), reference_column([reference], 1))
+    rows = stored(read_rows([samples]), [reference])
     assert Checking(checker).check(rows).answers.tolist() == answers
 
 

@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from ..inputs.batches import Batch, parse_rows
+from ..inputs.batches import Batch
 from ..inputs.checking import CheckCache, Checked, Checking
+from ..inputs.columns import check_types, sample_kind, stored
 from ..inputs.counts import BinaryCounts
-from ..inputs.graded import graded_outcomes
-from ..inputs.outcomes import Outcomes
-from ..inputs.rows import Rows
+from ..inputs.outcomes import Outcomes, outcomes_of
+from ..inputs.rows import Rows, read_rows
 
 DEFAULT_K = (4, 8, 16)
 
@@ -43,9 +42,9 @@ class Samples:
         return len(self.batch)
 
     @property
-    def given(self) -> np.ndarray:
+    def n(self) -> np.ndarray:
         """(M,) the number of samples of each question that are not None."""
-        return self.batch.given
+        return self.batch.n
 
     def check(self, checking: Checking) -> Checked:
         """Return the validated outcomes of all questions, and the answers that were read.
@@ -53,18 +52,18 @@ class Samples:
         Raises:
             ValueError: if a sample cannot be checked, or if there is nothing to check it against.
         """
-        data = self.batch.data
-        if self.batch.has_references():
-            checked = checking.check(Rows.of(data["predictions"], data["references"]), self.cache)
+        batch = self.batch
+        if isinstance(batch, Rows) and batch.references is not None:
+            checked = checking.check(batch, self.cache)
             return replace(checked, outcomes=self.validate(checked.outcomes))
         if checking.checker != "exact_match":
             raise ValueError(
                 "check_correct_fn is given, but there are no references to check against: without "
                 "references, predictions are outcomes."
             )
-        if self.batch.is_graded():
-            return Checked(data)
-        return Checked(self.validate(graded_outcomes(data["predictions"], checking.labels)))
+        if isinstance(batch, Rows):
+            return Checked(self.validate(outcomes_of(batch, checking.labels)))
+        return Checked(batch)
 
 
 @dataclass(frozen=True)
@@ -106,14 +105,21 @@ class Computation:
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
-        return self.graded(parse_rows(predictions, references))
-
-    def graded(self, rows: pa.Table) -> Batch:
-        """Read the outcomes of rows that are already graded."""
-        batch = Batch(rows)
-        if batch.has_references() or (self.accepts_labels and batch.sample_kind() == "texts"):
-            return batch
-        return Batch(self.validate(graded_outcomes(rows["predictions"])))
+        rows = read_rows(predictions)
+        if references is not None:
+            if rows.multiplicity is not None and rows.are_numbers():
+                raise ValueError(
+                    "predictions are counts, which are already graded: leave out references, or "
+                    "give counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, "
+                    "3]]}."
+                )
+            return stored(rows, references)
+        if self.accepts_labels and not rows.are_numbers():
+            texts = stored(rows)
+            if sample_kind(texts.values) == "texts":
+                return texts
+        check_types(rows)
+        return self.validate(outcomes_of(rows))
 
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
         """Return the scores of these questions.

@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..checks import check_names, short
-from .columns import distinct_entries, from_numpy, is_text, to_numpy, to_python
-from .graded import Labels
+from .columns import distinct_entries, from_numpy, is_text, to_python
+from .containers import to_numpy
 from .named_checkers import (
     LONGEST_CHECK,
     NAMES,
@@ -30,9 +30,9 @@ from .named_checkers import (
     math_verify,
     math_verify_library,
 )
-from .outcomes import Outcomes, place
+from .outcomes import Labels, Outcomes
 from .portable import BatchResult, PairResult, PairToCheck
-from .rows import Rows
+from .rows import Rows, place
 from .workers import CONCURRENT_CALLS, NOT_FINISHED, Workers, is_async
 
 CheckResult = bool | int | float | str | None
@@ -309,7 +309,7 @@ class DistinctPairs:
         scored = is_scored[self.index]
         sizes, multiplicity = self.rows.sizes, self.rows.multiplicity
         return Outcomes(
-            values, sizes, _CHECKED, None if scored.all() else scored, times=multiplicity
+            values, sizes, _CHECKED, None if scored.all() else scored, multiplicity=multiplicity
         )
 
     def answers(self, answers: Sequence[str | None]) -> pa.ChunkedArray:
@@ -356,7 +356,7 @@ class CheckCache:
 
 def _outcomes_of_match(rows: Rows, correct: np.ndarray) -> Outcomes:
     scored = to_numpy(rows.values.is_valid()) if rows.values.null_count else None
-    return Outcomes(correct, rows.sizes, _CHECKED, scored, times=rows.multiplicity)
+    return Outcomes(correct, rows.sizes, _CHECKED, scored, multiplicity=rows.multiplicity)
 
 
 def _warn_of_responses(rows: Rows, outcomes: Outcomes) -> None:

@@ -23,11 +23,10 @@ from .columns import (
     is_number,
     is_text,
     one_chunk,
-    to_numpy,
     to_python,
 )
-from .outcomes import place
-from .rows import Rows
+from .containers import to_numpy
+from .rows import Rows, place
 
 NAMES = ("exact_match", "numeric", "math_verify")
 

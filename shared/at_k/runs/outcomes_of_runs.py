@@ -11,11 +11,9 @@ import pyarrow as pa
 
 from ..checks import short
 from ..inputs.checking import Checking
-from ..inputs.columns import given_per_question
-from ..inputs.graded import Labels, graded_outcomes
-from ..inputs.outcomes import Outcomes, read_outcomes
-from ..inputs.parsing import has_references, prediction_column, reference_column
-from ..inputs.rows import Rows
+from ..inputs.columns import stored
+from ..inputs.outcomes import Labels, Outcomes, outcomes_of, read_outcomes
+from ..inputs.rows import Rows, read_rows
 
 
 class Run(NamedTuple):
@@ -42,7 +40,7 @@ class Run(NamedTuple):
             values=outcomes.values[index],
             sizes=sizes,
             scored=None if outcomes.scored is None else outcomes.scored[index],
-            times=None if outcomes.times is None else outcomes.times[index],
+            multiplicity=None if outcomes.multiplicity is None else outcomes.multiplicity[index],
         )
         return Run(self.name, subset, answers)
 
@@ -52,22 +50,21 @@ class Ungraded(NamedTuple):
 
     Args:
         name: for messages and tables.
-        n: (M,) number of samples of each question that are not missing.
-        outcomes: of the samples, or None if there are columns.
-        columns: predictions and references, or None.
+        samples: its outcomes, or the rows to be checked.
     """
 
     name: str
-    n: np.ndarray
-    outcomes: Outcomes | None
-    columns: tuple[pa.ChunkedArray, pa.ChunkedArray] | None
+    samples: Outcomes | Rows
+
+    @property
+    def n(self) -> np.ndarray:
+        """(M,) number of samples of each question that are not missing."""
+        return self.samples.n
 
     @property
     def references(self) -> pa.ChunkedArray | None:
         """What the samples are to be checked against, or None if they are outcomes."""
-        if self.columns is None or not has_references(self.columns[1]):
-            return None
-        return self.columns[1]
+        return self.samples.references if isinstance(self.samples, Rows) else None
 
 
 def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:
@@ -84,11 +81,11 @@ def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:
     """
     try:
         if not is_read(source):
-            outcomes = read_outcomes(source, name, labels)
-            return Ungraded(name, outcomes.n, outcomes, None)
-        predictions = prediction_column(source["predictions"])
-        references = reference_column(source.get("references"), len(predictions))
-        return Ungraded(name, given_per_question(predictions), None, (predictions, references))
+            return Ungraded(name, read_outcomes(source, name, labels))
+        rows = read_rows(source["predictions"])
+        if source.get("references") is None:
+            return Ungraded(name, outcomes_of(rows, labels))
+        return Ungraded(name, stored(rows, source["references"]))
     except ValueError as error:
         raise _with_name(name, error) from error
 
@@ -99,7 +96,7 @@ def is_read(source: Any) -> bool:
 
 
 def grade_runs(runs: Sequence[Ungraded], checking: Checking) -> list[Run]:
-    """Check the samples of runs that have references, and read the outcomes of the others.
+    """Check the samples of runs that have references. The others are outcomes.
 
     Raises:
         ValueError: if a sample or a reference cannot be checked, with the name of the run.
@@ -113,13 +110,10 @@ def grade_runs(runs: Sequence[Ungraded], checking: Checking) -> list[Run]:
 
 
 def _grade(run: Ungraded, checking: Checking) -> Run:
-    if run.columns is None:
-        assert run.outcomes is not None
-        return Run(run.name, run.outcomes)
+    if not isinstance(run.samples, Rows):
+        return Run(run.name, run.samples)
     try:
-        if run.references is None:
-            return Run(run.name, graded_outcomes(run.columns[0], checking.labels))
-        checked = checking.check(Rows.of(*run.columns))
+        checked = checking.check(run.samples)
         return Run(run.name, checked.outcomes, checked.answers)
     except ValueError as error:
         raise _with_name(run.name, error) from error
