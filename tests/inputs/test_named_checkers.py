@@ -4,6 +4,7 @@ import builtins
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
+from typing import Any
 
 import at_k
 import numpy as np
@@ -157,7 +158,7 @@ def test_math_verify_reads_each_text_once_to_check_it_and_for_votes(monkeypatch)
     assert sorted(parsed) == ["$101$", "$102$", "$1717/17$", "$1719/17$", "$2727/27$"]
 
 
-VOTES = {
+VOTES: dict[str, Any] = {
     "predictions": [["so 31", "31", "62/2", None, "it is 31"], ["$17/2$", "8.5", "no idea", "9"]],
     "references": ["31", "17/2"],
     "check_correct_fn": "math_verify",
@@ -194,6 +195,10 @@ def test_votes_with_math_verify_read_samples_in_the_workers_only(parsed, workers
     assert scores["vote@2"] == pytest.approx((1 + (3 + 2 / 2) / 6) / 2)
 
 
+def answer_codes(checked):
+    return None if checked.answers is None else checked.answers.tolist()
+
+
 def test_checks_that_are_kept_after_a_failure_keep_their_answers():
     class Failing:
         def map(self, check, batches):
@@ -203,14 +208,15 @@ def test_checks_that_are_kept_after_a_failure_keep_their_answers():
     rows = stored(read_rows(VOTES["predictions"][:1]), ["31"])
     whole = Checking("math_verify").check(rows)
     cache = CheckCache()
+    failing: Any = Failing()
     with pytest.raises(RuntimeError, match="lost") as caught:
-        Checking("math_verify", executor=Failing()).check(rows, cache)
+        Checking("math_verify", executor=failing).check(rows, cache)
     assert caught.value.__notes__ == [
         "1 finished checks are kept: compute again with the same check_correct_fn to check the "
         "others."
     ]
     resumed = Checking("math_verify").check(rows, cache)
-    assert resumed.answers.tolist() == whole.answers.tolist() == [0, 0, 0, -1, 0]
+    assert answer_codes(resumed) == answer_codes(whole) == [0, 0, 0, -1, 0]
     assert resumed.outcomes.values.tolist() == [1, 1, 1, 0, 1]
 
 
@@ -228,7 +234,7 @@ def test_checks_that_are_kept_after_a_failure_keep_their_answers():
 def test_equal_answers_have_equal_codes(samples, checker, answers):
     reference = 0.5 if isinstance(samples[0], float) else "b" if checker == "exact_match" else "12"
     rows = stored(read_rows([samples]), [reference])
-    assert Checking(checker).check(rows).answers.tolist() == answers
+    assert answer_codes(Checking(checker).check(rows)) == answers
 
 
 def test_math_verify_has_a_time_limit_in_a_thread(monkeypatch):
