@@ -3324,8 +3324,7 @@ class CheckCache:
 
 
 def _outcomes_of_match(rows: Rows, correct: np.ndarray) -> Outcomes:
-    scored = to_numpy(rows.values.is_valid()) if rows.values.null_count else None
-    return Outcomes(correct, rows.sizes, _CHECKED, scored, multiplicity=rows.multiplicity)
+    return Outcomes(correct, rows.sizes, _CHECKED, rows.is_given, multiplicity=rows.multiplicity)
 
 
 def _warn_of_responses(rows: Rows, outcomes: Outcomes) -> None:
