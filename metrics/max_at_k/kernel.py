@@ -255,7 +255,7 @@ def check_number(name: str, value, wanted: str, least: float, most: float) -> fl
         most: largest valid number.
     """
     number = math.nan
-    if has_no_axes(value):
+    if not isinstance(value, (float, int)) and has_no_axes(value):
         value = value.item()
     # Testing for float and int first is faster: Real is an abstract base class.
     if isinstance(value, (float, int, Real)) and not isinstance(value, bool):
@@ -309,7 +309,7 @@ def check_k(k, n: np.ndarray | None = None) -> int:
         n: (M,) number of scored samples of each question, none of which k may exceed; or None if
             k is not bounded.
     """
-    if has_no_axes(k):
+    if not isinstance(k, int) and has_no_axes(k):
         k = k.item()
     is_integer = isinstance(k, (int, Integral)) and not isinstance(k, bool)
     if not is_integer or not 1 <= k <= _LARGEST_K:
@@ -995,7 +995,7 @@ def shortest_decimal(number) -> Any:
 
     np.float32(0.6) is 0.6, and not 0.6000000238. Other values are returned as they are.
     """
-    if not has_no_axes(number):
+    if isinstance(number, (float, int)) or not has_no_axes(number):
         return number
     value = to_array(number)[()]
     if "bfloat16" in str(getattr(number, "dtype", "")):
@@ -3735,15 +3735,20 @@ class ScoreId(NamedTuple):
     @property
     def key(self) -> str:
         """The key of the score in the dict of `compute`: "G-Pass@4_0.5"."""
-        name = self.metric
-        if name.endswith(")"):
-            name = name.replace("(n ", f"({self.k} ")
-        elif self.k is not None:
-            name = f"{name[:-1]}{self.k}"
-        return name if self.tau is None else f"{name}_{self.tau}"
+        return key_of(self)
 
     def __str__(self) -> str:
         return self.key
+
+
+def key_of(score: Any) -> str:
+    """Return the key of a score: a `ScoreId`, or another record with its fields."""
+    name, k, tau = score.metric, score.k, score.tau
+    if name.endswith(")"):
+        name = name.replace("(n ", f"({k} ")
+    elif k is not None:
+        name = f"{name[:-1]}{k}"
+    return name if tau is None else f"{name}_{tau}"
 
 
 class Score(NamedTuple):
@@ -6525,7 +6530,7 @@ class Estimate(NamedTuple):
     @property
     def key(self) -> str:
         """The key of the score, without the group: "G-Pass@4_0.5"."""
-        return self.score_id.key
+        return key_of(self)
 
 
 # --- Estimates to keys --------------------------------------------------------------------
@@ -6547,7 +6552,7 @@ def as_dict(estimates: Iterable[Estimate], safe: bool = False) -> dict[str, Any]
     result: dict[str, Any] = {}
     for estimate in estimates:
         name = "" if estimate.group is None else prefixes[estimate.group]
-        name += safe_name(estimate.score_id) if safe else estimate.key
+        name += safe_name(estimate.score_id) if safe else key_of(estimate)
         result[name] = estimate.score
         if estimate.interval is not None:
             for field, value in zip(Interval._fields, estimate.interval, strict=True):
@@ -6714,7 +6719,7 @@ class Report:
         """
         result = []
         intervals = self._intervals(method)
-        bands = self._bands(method, intervals)
+        bands = self._bands(method, intervals) if self._band else [{}] * len(intervals)
         for group, questions, interval_of, band_of in zip(
             self._groups, self._parts, intervals, bands, strict=True
         ):
@@ -6753,7 +6758,7 @@ class Report:
         self, method: IntervalMethod | None, intervals: list[dict[ScoreId, Interval]]
     ) -> list[dict[ScoreId, Interval]]:
         """The simultaneous bands over all questions and over each group."""
-        if method is None or self._confidence is None or not self._band:
+        if method is None or self._confidence is None:
             return [{} for _ in self._parts]
         bands = []
         for questions, interval_of in zip(self._parts, intervals, strict=True):

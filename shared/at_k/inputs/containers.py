@@ -56,7 +56,7 @@ def shortest_decimal(number) -> Any:
 
     np.float32(0.6) is 0.6, and not 0.6000000238. Other values are returned as they are.
     """
-    if not has_no_axes(number):
+    if isinstance(number, (float, int)) or not has_no_axes(number):
         return number
     value = to_array(number)[()]
     if "bfloat16" in str(getattr(number, "dtype", "")):
