@@ -84,6 +84,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
+from contextvars import ContextVar, copy_context
 from copy import copy
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal, InvalidOperation, MAX_EMAX, MAX_PREC, MIN_EMIN
@@ -844,13 +845,17 @@ CheckBatch = Callable[[PairBatch], BatchResult]
 
 
 class Portable:
-    """A function that every executor can pickle, with its code. It unpickles as the function."""
+    """A function that every executor can pickle, with its code. It unpickles as the function.
+
+    In this process it runs in the context of the thread that made it, in whichever thread it is
+    called: so a metric knows the calls of its own checker.
+    """
 
     def __init__(self, function: Callable[..., Any]):
-        self._function = function
+        self._function, self._context = function, copy_context()
 
     def __call__(self, *arguments: Any) -> Any:
-        return self._function(*arguments)
+        return self._context.copy().run(self._function, *arguments)
 
     def __reduce__(self):
         return dill.loads, (self._pickled,)
@@ -6990,11 +6995,15 @@ MAX_AT_K = Computation(max_at_k_results, lambda outcomes: outcomes, accepts_labe
 # What the metrics have in common: how they fit into the protocol of `evaluate`.
 # ==================================================================================================
 
+_computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
+"""The ids of the metric objects that compute, for the calls of their checkers in any thread."""
+
+
 class _Lock:
-    """A lock that its thread may acquire again. A pickled copy has a lock of its own."""
+    """A lock, of which a pickled copy is another one."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
 
     def __enter__(self) -> None:
         self._lock.acquire()
@@ -7019,7 +7028,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def __init__(self, *args, experiment_id: str | None = None, **kwargs):
         experiment_id = experiment_id or default_experiment()
         super().__init__(*args, experiment_id=experiment_id, **kwargs)
-        self._lock, self._is_computing = _Lock(), False
+        self._lock = _Lock()
         self._exchange: Exchange | None = None
         if self.num_process > 1:
             folder = Path(self.data_dir, f"{experiment_id}-{self.num_process}")
@@ -7067,6 +7076,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         Raises:
             ValueError: if an input is invalid, with its place. Nothing is added then.
         """
+        self._refuse_own_checker("add_batch")
         batch = self.computation.read(predictions, references)
         with self._lock:
             self._added.append(batch, self.computation.counts_suffice)
@@ -7080,17 +7090,26 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             ValueError: if an input is invalid, with its place; questions are counted from the first
                 that was added. What was added before is kept.
         """
+        self._refuse_own_checker("compute")
         self.computation.check_options(options)
         with self._lock:
-            if self._is_computing:
-                raise ValueError("compute was called by a checker of the same metric object.")
-            self._is_computing = True
+            token = _computing.set((*_computing.get(), id(self)))
             try:
                 result = self._result(predictions, references, options)
             finally:
-                self._is_computing = False
+                _computing.reset(token)
             self._forget()
         return result
+
+    def _refuse_own_checker(self, method: str) -> None:
+        """Raise an error if a checker of this object calls one of its methods.
+
+        What it adds would be lost, and from another thread it would wait for ever.
+        """
+        if id(self) in _computing.get():
+            raise ValueError(
+                f"{method} was called by a checker of the same metric object: load another one."
+            )
 
     def _result(self, predictions, references, options: dict[str, Any]) -> dict[str, Any] | None:
         if self._exchange is not None:

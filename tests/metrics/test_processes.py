@@ -236,12 +236,49 @@ def test_add_waits_for_a_computation(gpassk):
     assert len(gpassk) == 1
 
 
-def test_a_checker_cannot_compute_with_its_own_metric(gpassk):
-    def checker(prediction, reference):
-        gpassk.compute(predictions=[[1]], k=1)
+def in_this_thread(use):
+    return lambda prediction, reference: use()
 
-    with pytest.raises(ValueError, match="compute was called by a checker of the same metric"):
-        gpassk.compute(predictions=[["a"]], references=["a"], k=1, check_correct_fn=checker)
+
+def in_a_coroutine(use):
+    async def checker(prediction, reference):
+        return use()
+
+    return checker
+
+
+@pytest.mark.parametrize("checker_of", [in_this_thread, in_a_coroutine])
+@pytest.mark.parametrize("threads", [None, 2])
+@pytest.mark.parametrize("method", ["add", "add_batch", "compute"])
+def test_a_checker_that_uses_its_own_metric_is_an_error_at_once(
+    gpassk, checker_of, threads, method
+):
+    arguments = {
+        "add": {"prediction": ["b"], "reference": "b"},
+        "add_batch": {"predictions": [["b"]], "references": ["b"]},
+        "compute": {"predictions": [[1]], "k": 1},
+    }[method]
+    gpassk.add(prediction=["a"], reference="a")
+    checker = checker_of(lambda: getattr(gpassk, method)(**arguments))
+    called = f"{'add_batch' if method == 'add' else method} was called by a checker of the same"
+    with ThreadPoolExecutor(2) as pool:
+        executor = None if threads is None else pool
+        with pytest.raises(ValueError, match=called):
+            gpassk.compute(k=1, check_correct_fn=checker, executor=executor)
+    assert gpassk.compute(k=1, include="pass@k") == {"pass@1": 1.0}
+
+
+def test_a_checker_may_use_another_metric(gpassk):
+    other = at_k.load("gpassk")
+
+    def checker(prediction, reference):
+        scores = other.compute(predictions=[[prediction == reference]], k=1, include="pass@k")
+        return scores["pass@1"]
+
+    scores = gpassk.compute(
+        predictions=[["a", "b"]], references=["a"], k=1, check_correct_fn=checker
+    )
+    assert scores["mG-Pass@1"] == 0.5
 
 
 @pytest.mark.parametrize("library", [pickle, dill])

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Mapping
+from contextvars import copy_context
 from functools import cached_property, partial
 from typing import Any
 
@@ -34,13 +35,17 @@ CheckBatch = Callable[[PairBatch], BatchResult]
 
 
 class Portable:
-    """A function that every executor can pickle, with its code. It unpickles as the function."""
+    """A function that every executor can pickle, with its code. It unpickles as the function.
+
+    In this process it runs in the context of the thread that made it, in whichever thread it is
+    called: so a metric knows the calls of its own checker.
+    """
 
     def __init__(self, function: Callable[..., Any]):
-        self._function = function
+        self._function, self._context = function, copy_context()
 
     def __call__(self, *arguments: Any) -> Any:
-        return self._function(*arguments)
+        return self._context.copy().run(self._function, *arguments)
 
     def __reduce__(self):
         return dill.loads, (self._pickled,)
