@@ -16,7 +16,7 @@ ROOMS = [
     ["intervals"],
     ["report", "exchange"],
     ["computations"],
-    ["metric", "functions"],
+    ["metric", "metrics", "functions"],
     ["loading"],
     ["readers"],
     ["runs", "charts"],

@@ -4,6 +4,7 @@ import doctest
 import importlib
 import inspect
 import math
+import re
 from typing import Any
 
 import at_k
@@ -28,7 +29,7 @@ MODULES = (
     "inputs.named_checkers",
     "readers.cells",
     "readers.read",
-    "functions.counts",
+    "functions",
     "loading",
     "scores.score_agg",
 )
@@ -40,9 +41,11 @@ R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
 def test_help_names_each_parameter_the_result_the_errors_an_example_and_the_source(name):
     text = inspect.getdoc(getattr(at_k, name))
     assert text is not None
-    sections = ["Args", "Returns", "Raises", "Examples"]
-    for section in sections if name in ("load", "read") else [*sections, "References"]:
+    for section in ("Args", "Returns", "Examples"):
         assert f"\n\n{section}:\n" in text
+    assert "\n\nRaises:\n" in text or "`at_k.functions`" in text
+    sources = r"arXiv:\d{4}\.\d{5}|AISBench|Source: |https://pypi.org/project/scorio|\(\d{4}\)"
+    assert re.search(sources, text) or name in ("load", "read")
     arguments = text.split("\n\nArgs:\n")[1].split("\n\n")[0]
     for parameter in inspect.signature(getattr(at_k, name)).parameters:
         assert f"    {parameter}: " in f"\n{arguments}"
@@ -52,8 +55,15 @@ def test_help_names_each_parameter_the_result_the_errors_an_example_and_the_sour
 def test_help_of_an_estimate_names_the_function_of_its_limits():
     for name in set(at_k.__all__) & {f"{each}_ci" for each in at_k.__all__}:
         limits = getattr(at_k, name).__name__
-        assert f"{limits}: its limits" in (inspect.getdoc(getattr(at_k, name[:-3])) or "")
+        text = " ".join((inspect.getdoc(getattr(at_k, name[:-3])) or "").split())
+        assert f"`{limits}` has its limits" in text
     assert "cons_at_k_ci" not in (at_k.cons_at_k.__doc__ or "")
+
+
+def test_the_errors_that_all_functions_raise_are_documented_once():
+    assert "raise a ValueError if an outcome or a parameter is invalid" in (
+        at_k.functions.__doc__ or ""
+    )
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..functions import Run
     from .compared import Compared
 
 
 def compare(
-    R_a,
-    R_b,
+    R_a: Run,
+    R_b: Run,
     metric: str = "pass@k",
     k: int | list[int] | None = None,
     interval: str | None = None,

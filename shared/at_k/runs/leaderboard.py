@@ -12,11 +12,12 @@ from ..checks import short
 from .letters import letters, ranks
 
 if TYPE_CHECKING:
+    from ..functions import Run
     from .compared import Compared
 
 
 def leaderboard(
-    runs: Mapping[str, Any],
+    runs: Mapping[str, Run],
     metric: str = "pass@k",
     k: int | list[int] | None = None,
     interval: str | None = None,

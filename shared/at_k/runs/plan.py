@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..functions import Run
 
 
 def plan(
-    R=None,
+    R: Run | None = None,
     metric: str = "pass@k",
     k: int = 1,
     questions: int | list[int] | None = None,
@@ -15,7 +18,7 @@ def plan(
     confidence: float = 0.95,
     power: float = 0.8,
     tau: float = 0.5,
-    R_b=None,
+    R_b: Run | None = None,
     rates: list[float] | None = None,
     correlation: float | None = None,
     interval: str = "questions",
