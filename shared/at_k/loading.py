@@ -56,7 +56,7 @@ class ComputeOptions(TypedDict, total=False):
     temperature: float
     penalty: float
     eps_for_neg_p: float
-    check_correct_fn: str | Callable[..., Any]
+    check_correct_fn: str | Callable[[Any, Any], Any]
     num_proc: int | None
     executor: Executor | None
     timeout: float | None
