@@ -210,7 +210,7 @@ def test_a_script_passes_the_module_test_of_evaluate(folder, monkeypatch):
 
 @pytest.mark.parametrize("folder", METRICS, ids=lambda folder: folder.name)
 def test_the_docstring_and_the_card_describe_every_parameter(folder):
-    metric = at_k.load(folder.name)
+    metric: Any = at_k.load(folder.name)
     parameters = ["predictions", "references", *metric.computation.parameters]
     assert list(parameter_helps(metric.inputs_description)) == parameters
     inputs = (folder / "README.md").read_text().partition("### Inputs")[2]

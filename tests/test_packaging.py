@@ -94,6 +94,40 @@ at_k.cli.command.main(["--version"])
     assert versions[0] == newest[1] or versions[0].endswith(".dev0")
 
 
+# --- What is required -------------------------------------------------------------------
+
+OPTIONAL = {"altair", "inspect_ai", "IPython", "math_verify", "vl_convert"}
+
+
+def imported_by(paths):
+    """Return the libraries that modules import by name, at the top level or in functions."""
+    names = set()
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                names.add((node.module or "").partition(".")[0])
+    return names - sys.stdlib_module_names - {"at_k"}
+
+
+def required(lines):
+    return {re.split(r"\W", line.strip())[0] for line in lines}
+
+
+def test_the_package_requires_every_library_that_it_imports():
+    imported = imported_by((ROOT / "shared" / "at_k").rglob("*.py")) - OPTIONAL
+    settings = (ROOT / "setup.cfg").read_text()
+    lines = settings.partition("install_requires =\n")[2].partition("# Subpackages")[0]
+    assert imported == required(lines.splitlines())
+
+
+@pytest.mark.parametrize("folder", METRICS, ids=lambda folder: folder.name)
+def test_a_metric_requires_every_library_that_it_imports(folder):
+    imported = imported_by(folder.glob("*.py")) - OPTIONAL
+    assert imported <= required((folder / "requirements.txt").read_text().splitlines())
+
+
 # --- The kernels ------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import at_k
 import pytest
@@ -144,9 +144,8 @@ def test_every_parameter_and_result_of_a_public_function_has_a_type():
 
 
 def test_the_types_of_compute_are_those_of_the_options_of_all_metrics():
-    options = {
-        option for name in metric_folders() for option in at_k.load(name).computation.parameters
-    }
+    metrics: list[Any] = [at_k.load(name) for name in metric_folders()]
+    options = {option for metric in metrics for option in metric.computation.parameters}
     assert set(get_type_hints(ComputeOptions)) == options
 
 

@@ -8,7 +8,6 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Executor
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, TypedDict, Unpack
@@ -58,7 +57,7 @@ class ComputeOptions(TypedDict, total=False):
     eps_for_neg_p: float
     check_correct_fn: str | Callable[[Any, Any], Any]
     num_proc: int | None
-    executor: Executor | None
+    executor: Any
     timeout: float | None
     confidence: float | None
     interval: str | None
@@ -88,6 +87,10 @@ class LoadedMetric(Protocol):
     def inputs_description(self) -> str: ...
     @property
     def features(self) -> Any: ...
+    @property
+    def format(self) -> str | None: ...
+    @property
+    def info(self) -> Any: ...
 
     def __len__(self) -> int: ...
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ..functions import Run
+
 if TYPE_CHECKING:
-    from ..functions import Run
     from .compared import Compared
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checks import short
+from ..functions import Run
 from .letters import letters, ranks
 
 if TYPE_CHECKING:
-    from ..functions import Run
     from .compared import Compared
 
 
