@@ -84,7 +84,7 @@ class Module:
         """Return the source of top-level statements and of the comments above them."""
         chunks, end = [], 0
         for node in self.tree.body:
-            start, end = end, node.end_lineno or 0
+            start, end = min(end, node.lineno - 1), node.end_lineno or 0
             if node in statements:
                 lines = [line for line in self.lines[start:end] if line is not None]
                 chunks.append(re.sub(r"^\n+", "\n", "\n".join(lines)))

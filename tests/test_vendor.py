@@ -1,6 +1,7 @@
 """The generator of kernels, on small packages."""
 
 import importlib
+import math
 import re
 
 import pytest
@@ -223,6 +224,12 @@ def test_modules_of_a_folder_stand_together(tmp_path):
     sections = re.findall(r"^# --- shared/at_k/(\S+)\.py ", kernel, re.MULTILINE)
     assert sections == ["checks", "inputs/z", "inputs/b", "scores/c", "scores/d", "top"]
     assert run(kernel)["TOP"] == 2
+
+
+def test_statements_after_or_beside_an_import_are_kept(tmp_path):
+    modules = {"a.py": module("X = 1\nimport math\nY = math.e"), "b.py": module("import os; Z = 3")}
+    kernel = run(join(tmp_path, modules, "X, Y, Z"))
+    assert (kernel["X"], kernel["Y"], kernel["Z"]) == (1, math.e, 3)
 
 
 def test_different_parts_of_one_library_are_no_conflict(tmp_path):
