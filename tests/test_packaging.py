@@ -12,7 +12,6 @@ import pytest
 import vendor
 from conftest import ROOT
 
-TEXTS = ("README.md", "requirements.txt")
 METRICS = sorted(path.parent for path in (ROOT / "metrics").glob("*/README.md"))
 
 
@@ -133,12 +132,6 @@ def test_a_metric_requires_every_library_that_it_imports(folder):
 
 def test_the_kernels_in_the_repository_are_those_that_are_generated():
     assert vendor.update(write=False) == []
-
-
-@pytest.mark.parametrize("folder", METRICS, ids=lambda folder: folder.name)
-def test_a_folder_of_a_metric_has_four_files(folder):
-    found = [path.name for path in folder.iterdir() if path.name != "__pycache__"]
-    assert sorted(found) == sorted([f"{folder.name}.py", "kernel.py", *TEXTS])
 
 
 @pytest.mark.parametrize("folder", METRICS, ids=lambda folder: folder.name)

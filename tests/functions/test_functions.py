@@ -53,7 +53,7 @@ def test_help_names_each_parameter_the_result_the_errors_an_example_and_the_sour
 
 
 def test_help_of_an_estimate_names_the_function_of_its_limits():
-    for name in set(at_k.__all__) & {f"{each}_ci" for each in at_k.__all__}:
+    for name in set(at_k.__all__) & {f"{estimate}_ci" for estimate in at_k.__all__}:
         limits = getattr(at_k, name).__name__
         text = " ".join((inspect.getdoc(getattr(at_k, name[:-3])) or "").split())
         assert f"`{limits}` has its limits" in text
@@ -205,8 +205,8 @@ def test_ragged_outcomes_have_the_mean_score_of_their_questions(outcomes):
 @settings(max_examples=40)
 def test_pass_at_k_increases_and_pass_hat_k_decreases_with_k(outcomes, k):
     # With powers of 1 and 0, Geom@k of the data set is pass@k or pass^k, for any k.
-    passed = [at_k.geom_ds_at_k_ci(outcomes, each, 1, 0)[0] for each in (k, k + 1)]
-    unanimous = [at_k.geom_ds_at_k_ci(outcomes, each, 0, 1)[0] for each in (k, k + 1)]
+    passed = [at_k.geom_ds_at_k_ci(outcomes, size, 1, 0)[0] for size in (k, k + 1)]
+    unanimous = [at_k.geom_ds_at_k_ci(outcomes, size, 0, 1)[0] for size in (k, k + 1)]
     assert passed[0] < passed[1]
     assert unanimous[0] > unanimous[1]
 

@@ -1,8 +1,8 @@
 """TailPass@k: the probability that the mean score of k samples reaches a threshold.
 
 It is G-Pass@k_tau for categories with scores, such as the points of a rubric, except that a
-threshold of 0 is always reached. R, w and R0 are documented in `at_k.functions.rewards`; here each
-score is from 0 to 1. A mean score times k within 1e-9 of its threshold times k reaches it.
+threshold of 0 is always reached. Scores are from 0 to 1. A mean score times k within 1e-9 of its
+threshold times k reaches it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def tailpass_empirical(
     It is the share of the subsets of k samples whose mean score reaches the threshold.
 
     Args:
-        R: outcomes of M questions: categories, or scores if one is a float other than 0 and 1.
+        R: outcomes of M questions: categories or real scores, see `at_k.functions`.
         k: number of samples in a subset, at most the number of samples of each question.
         w: scores of the C + 1 categories, from 0 to 1. Default: (0, 1).
         thresholds: required mean scores, from 0 to 1. Default: 1/k, 2/k, .., 1.
@@ -86,7 +86,7 @@ def tailpass(
     and with the outcomes R0 at the weight eta. k may exceed the number of samples.
 
     Args:
-        R: outcomes of M questions: categories, integers from 0 to C.
+        R: outcomes of M questions: categories, integers from 0 to C, see `at_k.functions`.
         k: number of new samples.
         w: scores of the C + 1 categories, from 0 to 1. Default: (0, 1).
         R0: prior outcomes, of shape (M, D). Default: none.
