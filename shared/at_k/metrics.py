@@ -8,8 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
-METRICS_FOLDER = next(
-    folder for folder in (_PACKAGE / "metrics", _PACKAGE.parents[1] / "metrics") if folder.is_dir()
-)
+_INSTALLED, _CHECKOUT = _PACKAGE / "metrics", _PACKAGE.parents[1] / "metrics"
+METRICS_FOLDER = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
 
 __path__ = [str(METRICS_FOLDER)]
