@@ -17,7 +17,7 @@ ROOMS = [
     ["estimates", "exchange"],
     ["report"],
     ["computations"],
-    ["metric", "functions"],
+    ["metric", "metrics", "functions"],
     ["loading"],
     ["readers"],
     ["runs", "charts"],

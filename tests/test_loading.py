@@ -3,15 +3,20 @@
 import doctest
 import importlib
 import inspect
+import multiprocessing
 import os
+import pickle
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import at_k
+import dill
 import evaluate
 import pytest
 from at_k.cli.flags import parameter_helps
@@ -116,6 +121,63 @@ def test_a_hub_gets_six_requests_at_the_first_load_and_three_at_each_later_one(t
     assert len(requests) <= len(ours) + 1  # huggingface_hub may ask for something of its own
 
 
+WRITES_NOTHING = """
+import os, pathlib, at_k
+home = pathlib.Path(os.environ["HF_HOME"])
+for name in {names}:
+    at_k.load(name)
+print(sorted(home.rglob("*")))
+"""
+
+
+def test_loading_from_the_package_writes_nothing(tmp_path):
+    names = [folder.name for folder in METRICS]
+    for home in (tmp_path, Path("/proc/no-such-folder")):
+        assert run(WRITES_NOTHING.format(names=names), home, tmp_path) == "[]\n"
+
+
+@pytest.mark.parametrize("folder", METRICS, ids=lambda folder: folder.name)
+def test_a_metric_from_the_package_is_that_of_evaluate(folder, tmp_path):
+    options: dict[str, Any] = {"config_name": "a", "seed": 1, "num_process": 3, "process_id": 2}
+    options |= {"experiment_id": "b", "timeout": 4}
+    ours = at_k.load(folder.name, cache_dir=str(tmp_path / "ours"), **options)
+    theirs = evaluate.load(str(folder), cache_dir=str(tmp_path / "theirs"), **options)
+    assert isinstance(ours, evaluate.Metric)
+    for name in ("info", "name", "description", "citation", "features", "inputs_description"):
+        assert getattr(ours, name) == getattr(theirs, name)
+    for name in ("seed", "num_process", "process_id", "experiment_id", "timeout"):
+        assert getattr(ours, name) == getattr(theirs, name)
+    assert ours.data_dir == str(tmp_path / "ours" / folder.name / "a")
+    assert theirs.data_dir == str(tmp_path / "theirs" / folder.name / "a")
+    for method in ("add", "add_batch", "compute"):
+        assert getattr(ours, method).__doc__ == getattr(theirs, method).__doc__
+    assert repr(ours) == repr(theirs)
+
+
+def name_of(metric):
+    return metric.compute(predictions=[[1, 0]], k=1, include="pass@k"), type(metric).__module__
+
+
+def test_a_metric_from_the_package_is_sent_to_a_new_process():
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        scores, module = pool.submit(name_of, at_k.load("gpassk")).result()
+    assert (scores, module) == ({"pass@1": 0.5}, "at_k.metrics.gpassk.gpassk")
+
+
+@pytest.mark.parametrize("library", [pickle, dill])
+def test_a_metric_from_the_package_is_pickled_with_what_was_added(library):
+    metric = at_k.load("gpassk")
+    metric.add(prediction=[1, 0])
+    copy = library.loads(library.dumps(metric))
+    assert copy.compute(k=1, include="pass@k") == {"pass@1": 0.5}
+
+
+@pytest.mark.parametrize("name", ["module_type", "revision", "download_mode"])
+def test_options_of_downloads_have_no_effect(name):
+    options: dict[str, Any] = {name: None}
+    assert at_k.load("gpassk", **options).name == "gpassk"
+
+
 def test_a_name_that_is_not_a_metric_is_refused_with_the_names_that_are():
     with pytest.raises(ValueError, match=r"no metric 'gpass'\. The metrics are .*gpassk"):
         at_k.load("gpass")
@@ -148,7 +210,7 @@ def test_a_script_passes_the_module_test_of_evaluate(folder, monkeypatch):
 
 @pytest.mark.parametrize("folder", METRICS, ids=lambda folder: folder.name)
 def test_the_docstring_and_the_card_describe_every_parameter(folder):
-    metric = at_k.load(folder.name)
+    metric: Any = at_k.load(folder.name)
     parameters = ["predictions", "references", *metric.computation.parameters]
     assert list(parameter_helps(metric.inputs_description)) == parameters
     inputs = (folder / "README.md").read_text().partition("### Inputs")[2]

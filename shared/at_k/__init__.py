@@ -6,9 +6,9 @@ against references. `charts` draws the results; it is imported when it is first 
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .functions.counts import Counts
+from .functions import Counts
 from .functions.pass_family import (
     auc_at_k,
     auc_at_k_ci,
@@ -48,6 +48,9 @@ from .runs.comparison import compare
 from .runs.leaderboard import leaderboard
 from .runs.plan import plan
 from .scores.score_agg import score_agg
+
+if TYPE_CHECKING:
+    from . import charts as charts
 
 __version__ = "0.2.0.dev0"  # read by setup.cfg
 

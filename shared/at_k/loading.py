@@ -2,29 +2,123 @@
 
 from __future__ import annotations
 
-import filecmp
 import hashlib
 import os
 import shutil
 import time
 import uuid
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Protocol, TypedDict, Unpack
 
 from .checks import short
-
-if TYPE_CHECKING:
-    import evaluate
+from .functions import Array, Bounds, Counts, Numbers, Outcomes
+from .metrics import METRICS_FOLDER
 
 _SECONDS_OF_REGISTERING = 3600  # which no process needs
+_OF_DOWNLOADS = {"module_type", "revision", "download_config", "download_mode"}
+
+
+class LoadOptions(TypedDict, total=False):
+    """Options of `evaluate.load`. Those of downloads have no effect."""
+
+    config_name: str | None
+    process_id: int
+    num_process: int
+    cache_dir: str | None
+    experiment_id: str | None
+    keep_in_memory: bool
+    seed: int | None
+    timeout: float
+    module_type: str | None
+    revision: str | None
+    download_config: Any
+    download_mode: Any
+
+
+class ComputeOptions(TypedDict, total=False):
+    """Options of `compute` of all metrics, each documented by `help(metric.compute)`."""
+
+    k: int | Iterable[int] | None
+    thresholds: float | Numbers
+    include: str | Iterable[str] | None
+    lam: float
+    weights: Numbers | Mapping[str, float] | None
+    pass_power: float
+    unanimous_power: float
+    w: Numbers | None
+    R0: Outcomes | None
+    bounds: Bounds
+    categories: Iterable[Any] | None
+    merge_right: bool
+    temperature: float
+    penalty: float
+    eps_for_neg_p: float
+    check_correct_fn: str | Callable[[Any, Any], Any]
+    num_proc: int | None
+    executor: Any
+    timeout: float | None
+    confidence: float | None
+    interval: str | None
+    clusters: Iterable[Any] | None
+    alpha0: float
+    beta0: float
+    band: bool
+    groups: Iterable[Any] | None
+    return_per_question: bool
+    keys: str
+
+
+Predictions = Iterable[Any] | Array | Counts | Mapping[str, Any]
+"""The samples of M questions, or their outcomes if they are graded, or counts of either."""
+
+
+class LoadedMetric(Protocol):
+    """What `load` returns: an `evaluate.Metric`, with the types of its methods."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def citation(self) -> str: ...
+    @property
+    def inputs_description(self) -> str: ...
+    @property
+    def features(self) -> Any: ...
+    @property
+    def format(self) -> str | None: ...
+    @property
+    def info(self) -> Any: ...
+
+    def __len__(self) -> int: ...
+
+    def add(
+        self,
+        *,
+        prediction: Predictions | None = None,
+        reference: Any = None,
+        predictions: Predictions | None = None,
+        references: Any = None,
+    ) -> None: ...
+
+    def add_batch(
+        self, *, predictions: Predictions | None = None, references: Iterable[Any] | None = None
+    ) -> None: ...
+
+    def compute(
+        self,
+        *,
+        predictions: Predictions | None = None,
+        references: Iterable[Any] | None = None,
+        **options: Unpack[ComputeOptions],
+    ) -> dict[str, Any]: ...
 
 
 def metric_folders() -> dict[str, Path]:
     """Return the folder of each metric by the metric's name."""
-    package = Path(__file__).resolve().parent
-    installed, checkout = package / "metrics", package.parents[1] / "metrics"
-    folders = installed if installed.is_dir() else checkout
-    scripts = sorted(folders.glob("*/*.py"))
+    scripts = sorted(METRICS_FOLDER.glob("*/*.py"))
     return {path.stem: path.parent for path in scripts if path.stem == path.parent.name}
 
 
@@ -40,8 +134,8 @@ def metric_script(name: str) -> Path:
     return folders[name] / f"{name}.py"
 
 
-def load(name: str, **options) -> evaluate.Metric:
-    """Load a metric from this package, without a network.
+def load(name: str, **options: Unpack[LoadOptions]) -> LoadedMetric:
+    """Load a metric from this package, without a network. Nothing is written.
 
     Args:
         name: Name of the metric, such as "gpassk".
@@ -52,39 +146,19 @@ def load(name: str, **options) -> evaluate.Metric:
 
     Raises:
         ValueError: If there is no metric of this name.
-        OSError: If the caches of `evaluate` cannot be written.
 
     Examples:
         >>> load("gpassk").compute(predictions=[[1, 0, 1, 1]], k=2, include="pass^k")
         {'pass^2': 0.5}
     """
-    import evaluate  # takes seconds, and only this function needs it
-
-    script = metric_script(name)
-    try:
-        _fill_cache(script)
-        return evaluate.load(str(script), **options)
-    except OSError as error:
-        raise OSError(
-            f"{name} cannot be loaded, because evaluate cannot write its copy of the script: "
-            f"{error}. Set HF_HOME to a folder that can be written."
-        ) from error
-
-
-def _fill_cache(script: Path) -> None:
-    """Write evaluate's copies of a metric unless they are there and equal.
-
-    evaluate takes a copy that is there for a good one, also if it was cut off by a full disk.
-    """
-    from evaluate.loading import files_to_hash, init_dynamic_modules
-
-    modules = [script, *sorted(set(script.parent.glob("*.py")) - {script})]
-    folder = Path(init_dynamic_modules()) / "metrics" / script.stem / files_to_hash(modules)
-    folder.mkdir(parents=True, exist_ok=True)
-    for module in modules:
-        copy = folder / module.name
-        if not copy.is_file() or not filecmp.cmp(module, copy, shallow=False):
-            os.replace(_copy_beside(module, copy), copy)
+    metric_script(name)
+    script = import_module(f"at_k.metrics.{name}.{name}")  # imports evaluate, which takes seconds
+    (metric,) = (
+        value
+        for value in vars(script).values()
+        if isinstance(value, type) and value.__module__ == script.__name__
+    )
+    return metric(**{key: value for key, value in options.items() if key not in _OF_DOWNLOADS})
 
 
 def _copy_beside(source: Path, target: Path) -> Path:
@@ -102,14 +176,13 @@ def _copy_beside(source: Path, target: Path) -> Path:
 def register() -> dict[str, Path]:
     """Copy the metrics to where `evaluate.load` finds them by name without a network.
 
-    These are two of its caches: that of downloads, which it takes if the Hub has no such file or
-    cannot be reached, and that of scripts, which it takes with a warning if another version of
-    `evaluate` looks for other downloads. The latter has a folder for each version of a metric, and
-    the one that was written last is taken.
+    The cache of downloads is used if the Hub has no such file or cannot be reached. The cache of
+    scripts is used, with a warning, if another version of `evaluate` looks for other downloads. It
+    has a folder for each version of a metric, and the latest is loaded.
 
-    All copies are written beside and then renamed, so that what was registered before can be loaded
-    until all of them are there, also if the disk is full. A process that is killed leaves its
-    copies beside, which a later one removes.
+    All copies are written under other names first, and then renamed: until all of them are there,
+    what was registered before can be loaded, also if the disk is full. A process that is killed
+    leaves such copies, which a later one removes.
 
     Returns:
         The folder that was written for each metric, by the metric's name.

@@ -2,7 +2,7 @@
 
     python tests/benchmarks/kills.py [--rounds 440] [--seed 1]
 
-In each round, a process loads, registers, computes or takes part in a distributed run until it is
+In each round, a process registers, computes or takes part in a distributed run until it is
 killed with SIGKILL. Then none of its worker processes may be left, and the next process has to
 compute the correct number. All processes are copies of this one, which has imported the libraries.
 It prints what failed.
@@ -115,17 +115,6 @@ def compute(metric: evaluate.Metric, **options: object) -> None:
     assert metric.compute(**ONE_OF_TWO, **checker, **options) == EXPECTED
 
 
-def load_again() -> None:
-    """Load a metric whose copies in the cache are missing or cut off."""
-    for copy in HOME.glob("modules/evaluate_modules/metrics/gpassk/*/*.py"):
-        with contextlib.suppress(FileNotFoundError):
-            if copy.name == "kernel.py":
-                os.truncate(copy, 1000)
-            else:
-                copy.unlink()
-    at_k.load("gpassk")
-
-
 def check_load() -> None:
     compute(at_k.load("gpassk"))
 
@@ -157,7 +146,6 @@ def compute_in_processes() -> None:
 
 
 ONE_PROCESS: list[tuple[Action, Action]] = [
-    (load_again, check_load),
     (register_again, check_registered),
     (compute_in_processes, check_load),
 ]

@@ -4,6 +4,7 @@ import doctest
 import importlib
 import inspect
 import math
+import re
 from typing import Any
 
 import at_k
@@ -28,7 +29,7 @@ MODULES = (
     "inputs.named_checkers",
     "readers.cells",
     "readers.read",
-    "functions.counts",
+    "functions",
     "loading",
     "scores.score_agg",
 )
@@ -40,9 +41,11 @@ R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
 def test_help_names_each_parameter_the_result_the_errors_an_example_and_the_source(name):
     text = inspect.getdoc(getattr(at_k, name))
     assert text is not None
-    sections = ["Args", "Returns", "Raises", "Examples"]
-    for section in sections if name in ("load", "read") else [*sections, "References"]:
+    for section in ("Args", "Returns", "Examples"):
         assert f"\n\n{section}:\n" in text
+    assert "\n\nRaises:\n" in text or "`at_k.functions`" in text
+    sources = r"arXiv:\d{4}\.\d{5}|AISBench|Source: |https://pypi.org/project/scorio|\(\d{4}\)"
+    assert re.search(sources, text) or name in ("load", "read")
     arguments = text.split("\n\nArgs:\n")[1].split("\n\n")[0]
     for parameter in inspect.signature(getattr(at_k, name)).parameters:
         assert f"    {parameter}: " in f"\n{arguments}"
@@ -50,10 +53,17 @@ def test_help_names_each_parameter_the_result_the_errors_an_example_and_the_sour
 
 
 def test_help_of_an_estimate_names_the_function_of_its_limits():
-    for name in set(at_k.__all__) & {f"{each}_ci" for each in at_k.__all__}:
+    for name in set(at_k.__all__) & {f"{estimate}_ci" for estimate in at_k.__all__}:
         limits = getattr(at_k, name).__name__
-        assert f"{limits}: its limits" in (inspect.getdoc(getattr(at_k, name[:-3])) or "")
+        text = " ".join((inspect.getdoc(getattr(at_k, name[:-3])) or "").split())
+        assert f"`{limits}` has its limits" in text
     assert "cons_at_k_ci" not in (at_k.cons_at_k.__doc__ or "")
+
+
+def test_the_errors_that_all_functions_raise_are_documented_once():
+    assert "raise a ValueError if an outcome or a parameter is invalid" in (
+        at_k.functions.__doc__ or ""
+    )
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -195,8 +205,8 @@ def test_ragged_outcomes_have_the_mean_score_of_their_questions(outcomes):
 @settings(max_examples=40)
 def test_pass_at_k_increases_and_pass_hat_k_decreases_with_k(outcomes, k):
     # With powers of 1 and 0, Geom@k of the data set is pass@k or pass^k, for any k.
-    passed = [at_k.geom_ds_at_k_ci(outcomes, each, 1, 0)[0] for each in (k, k + 1)]
-    unanimous = [at_k.geom_ds_at_k_ci(outcomes, each, 0, 1)[0] for each in (k, k + 1)]
+    passed = [at_k.geom_ds_at_k_ci(outcomes, size, 1, 0)[0] for size in (k, k + 1)]
+    unanimous = [at_k.geom_ds_at_k_ci(outcomes, size, 0, 1)[0] for size in (k, k + 1)]
     assert passed[0] < passed[1]
     assert unanimous[0] > unanimous[1]
 

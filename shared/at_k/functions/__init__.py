@@ -1,5 +1,82 @@
 """The scores as plain functions of already-graded outcomes.
 
-Point estimates are means over questions of unbiased estimates, unless the function says otherwise.
-A function `<name>_ci` returns posterior summaries. No random numbers are used.
+`R` has the outcomes of the samples of M questions: an (M, N) array or tensor, a nested list, which
+may be ragged, a data frame with a question in each row, or `Counts`. A flat list is one question.
+An outcome is 0 or False (incorrect), or 1 or True (correct). Samples that are None, masked, or NA
+in a data frame are not scored. Functions with rewards `w` also take categories, integers from 0 to
+C; or real rewards, if w is None and one of the outcomes is a float other than 0 and 1.
+
+A function such as `pass_at_k` returns the mean over questions of an unbiased estimate, unless it
+says otherwise. `pass_at_k_ci` returns (mu, sigma, lo, hi): the posterior mean and standard
+deviation of the score of k new samples, averaged over questions, and the limits mu -+ z sigma,
+clipped to the bounds. The success rate of each question has a Beta(alpha0, beta0) prior, and the
+probabilities of categories have a Dirichlet prior (Hariri et al. 2026, arXiv:2510.04265). The
+metrics (`at_k.load`) have other intervals, whose coverage is closer to the confidence. No random
+numbers are used.
+
+All raise a ValueError if an outcome or a parameter is invalid. The message names the entry
+(`R[3][7]`), the question or the parameter, and says what would be valid.
 """
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class Array(Protocol):
+    """An array, a tensor or a data frame: whatever NumPy can convert."""
+
+    def __array__(self) -> np.ndarray[Any, Any]: ...
+
+
+class Counts(dict[str, Any]):
+    """Numbers of samples, in place of the outcomes R of a function or the predictions of a metric.
+
+    Any engine reduces samples to counts with one GROUP BY, and no score needs more. A metric also
+    takes the dict that this is: {"n": [8, 8], "correct": [3, 5]} or {"counts": [[5, 3], [3, 5]]}.
+
+    Args:
+        n: (M,) number of scored samples of each question; or, without c, an (M, C + 1) table of the
+            number of samples in each category 0, 1, .., C.
+        c: (M,) number of correct samples, 0 <= c <= n.
+
+    Raises:
+        ValueError: by the function that takes the counts, if one is negative or not an integer, if
+            c is above n, or if a question has no samples.
+
+    Examples:
+        >>> from at_k import bayes, pass_at_k
+        >>> pass_at_k(Counts([5, 5], [3, 4]), 2) == pass_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)
+        True
+        >>> [round(x, 6) for x in bayes(Counts([[1, 2, 2], [1, 2, 2]]), [0.0, 0.5, 1.0])]
+        [0.5625, 0.091998]
+    """
+
+    def __init__(
+        self,
+        n: Iterable[int] | Iterable[Iterable[int]] | Array,
+        c: Iterable[int] | Array | None = None,
+    ):
+        super().__init__({"counts": n} if c is None else {"n": n, "correct": c})
+
+
+Outcome = bool | int | float | np.generic | None
+"""0 or False, 1 or True, a category, a real reward, or None if the sample is not scored."""
+
+Outcomes = Iterable[Iterable[Outcome] | Outcome] | Array | Counts
+"""The outcomes of M questions."""
+
+Run = Outcomes | Mapping[str, Any]
+"""The outcomes of M questions, or a dict of predictions and references."""
+
+Numbers = Iterable[float] | Array
+"""One number for each category, or for each threshold."""
+
+Bounds = tuple[float, float] | None
+"""(lo, hi), to which confidence limits are clipped, or None for no clipping."""
+
+Summary = tuple[float, float, float, float]
+"""(mu, sigma, lo, hi): posterior mean, posterior standard deviation and confidence limits."""

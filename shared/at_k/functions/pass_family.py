@@ -16,16 +16,23 @@ from ..scores.credits import (
     majority,
     threshold,
 )
-from .docstrings import documented
-from .estimates import Bounds, Summary, point_estimate, posterior_summary
+from . import Bounds, Outcomes, Summary
+from .estimates import point_estimate, posterior_summary
 
 
-@documented
-def pass_at_k(R, k: int) -> float:
+def pass_at_k(R: Outcomes, k: int) -> float:
     """Return pass@k: the probability that at least one of k samples is correct.
 
-    A question with c correct samples out of n scores 1 - C(n - c, k) / C(n, k)
-    (Chen et al. 2021).
+    A question with c correct samples out of n scores 1 - C(n - c, k) / C(n, k) (Chen et al. 2021,
+    arXiv:2107.03374).
+
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of samples in a subset, at most the n of each question.
+
+    Returns:
+        A float from 0 to 1, the mean over questions of an unbiased estimate. `pass_at_k_ci` has
+        its limits.
 
     Examples:
         >>> round(pass_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
@@ -34,9 +41,8 @@ def pass_at_k(R, k: int) -> float:
     return point_estimate(R, k, any_correct)
 
 
-@documented
 def pass_at_k_ci(
-    R,
+    R: Outcomes,
     k: int,
     confidence: float = 0.95,
     bounds: Bounds = (0.0, 1.0),
@@ -45,6 +51,17 @@ def pass_at_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of pass@k, which is 1 - (1 - p)^k given the success rate p.
 
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of new samples, at most the n of each question.
+        confidence: probability that the interval covers the true value, between 0 and 1.
+        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
+        alpha0: first parameter of the Beta prior of each success rate, above 0.
+        beta0: second parameter of this prior, above 0.
+
+    Returns:
+        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
+
     Examples:
         >>> [round(x, 6) for x in pass_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
         [0.839286, 0.097263, 0.648654, 1.0]
@@ -52,12 +69,19 @@ def pass_at_k_ci(
     return posterior_summary(R, k, any_correct, confidence, bounds, alpha0, beta0)
 
 
-@documented
-def pass_hat_k(R, k: int) -> float:
+def pass_hat_k(R: Outcomes, k: int) -> float:
     """Return pass^k: the probability that all k samples are correct.
 
-    A question with c correct samples out of n scores C(c, k) / C(n, k)
-    (Yao et al. 2024). This is also unanimous@k, and G-Pass@k at the threshold 1.
+    A question with c correct samples out of n scores C(c, k) / C(n, k) (Yao et al. 2024,
+    arXiv:2406.12045). This is also unanimous@k, and G-Pass@k at the threshold 1.
+
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of samples in a subset, at most the n of each question.
+
+    Returns:
+        A float from 0 to 1, the mean over questions of an unbiased estimate. `pass_hat_k_ci`
+        has its limits.
 
     Examples:
         >>> round(pass_hat_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
@@ -66,9 +90,8 @@ def pass_hat_k(R, k: int) -> float:
     return point_estimate(R, k, all_correct)
 
 
-@documented
 def pass_hat_k_ci(
-    R,
+    R: Outcomes,
     k: int,
     confidence: float = 0.95,
     bounds: Bounds = (0.0, 1.0),
@@ -76,6 +99,17 @@ def pass_hat_k_ci(
     beta0: float = 1.0,
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of pass^k, which is p^k given the success rate p.
+
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of new samples, at most the n of each question.
+        confidence: probability that the interval covers the true value, between 0 and 1.
+        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
+        alpha0: first parameter of the Beta prior of each success rate, above 0.
+        beta0: second parameter of this prior, above 0.
+
+    Returns:
+        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
 
     Examples:
         >>> [round(x, 6) for x in pass_hat_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
@@ -88,12 +122,19 @@ unanimous_at_k = g_pass_at_k = pass_hat_k
 unanimous_at_k_ci = g_pass_at_k_ci = pass_hat_k_ci
 
 
-@documented
-def auc_at_k(R, k: int) -> float:
+def auc_at_k(R: Outcomes, k: int) -> float:
     """Return AUC@k: the area under pass@j from j = 1 to k, divided by k - 1.
 
-    The area is computed by the trapezoidal rule. AUC@1 is pass@1
-    (Hu et al. 2026).
+    The area is computed by the trapezoidal rule. AUC@1 is pass@1 (Hu et al. 2026,
+    arXiv:2601.08763).
+
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of samples in a subset, at most the n of each question.
+
+    Returns:
+        A float from 0 to 1, the mean over questions of an unbiased estimate. `auc_at_k_ci` has
+        its limits.
 
     Examples:
         >>> round(auc_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 3), 6)
@@ -102,9 +143,8 @@ def auc_at_k(R, k: int) -> float:
     return point_estimate(R, k, area_under_pass)
 
 
-@documented
 def auc_at_k_ci(
-    R,
+    R: Outcomes,
     k: int,
     confidence: float = 0.95,
     bounds: Bounds = (0.0, 1.0),
@@ -112,6 +152,17 @@ def auc_at_k_ci(
     beta0: float = 1.0,
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of AUC@k.
+
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of new samples, at most the n of each question.
+        confidence: probability that the interval covers the true value, between 0 and 1.
+        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
+        alpha0: first parameter of the Beta prior of each success rate, above 0.
+        beta0: second parameter of this prior, above 0.
+
+    Returns:
+        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
@@ -121,12 +172,20 @@ def auc_at_k_ci(
     return posterior_summary(R, k, area_under_pass, confidence, bounds, alpha0, beta0)
 
 
-@documented
-def maj_at_k(R, k: int) -> float:
+def maj_at_k(R: Outcomes, k: int) -> float:
     """Return maj@k: the probability that more than half of k samples are correct.
 
-    It is G-Pass@k_tau (Liu et al. 2024) at tau = (floor(k/2) + 1) / k. The majority vote of most
-    papers (maj@k, cons@64) needs the answers: it is vote@k of the metric cons_at_k.
+    It is G-Pass@k_tau (Liu et al. 2024, arXiv:2412.13147) at tau = (floor(k/2) + 1) / k. The
+    majority vote of most papers (maj@k, cons@64) needs the answers: it is vote@k of the metric
+    cons_at_k.
+
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of samples in a subset, at most the n of each question.
+
+    Returns:
+        A float from 0 to 1, the mean over questions of an unbiased estimate. `maj_at_k_ci` has
+        its limits.
 
     Examples:
         >>> round(maj_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 3), 6)
@@ -135,9 +194,8 @@ def maj_at_k(R, k: int) -> float:
     return point_estimate(R, k, majority)
 
 
-@documented
 def maj_at_k_ci(
-    R,
+    R: Outcomes,
     k: int,
     confidence: float = 0.95,
     bounds: Bounds = (0.0, 1.0),
@@ -146,6 +204,17 @@ def maj_at_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of maj@k, P(Binomial(k, p) > k/2) given the success rate p.
 
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of new samples, at most the n of each question.
+        confidence: probability that the interval covers the true value, between 0 and 1.
+        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
+        alpha0: first parameter of the Beta prior of each success rate, above 0.
+        beta0: second parameter of this prior, above 0.
+
+    Returns:
+        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
+
     Examples:
         >>> [round(x, 6) for x in maj_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 3)]
         [0.684524, 0.151958, 0.386692, 0.982356]
@@ -153,11 +222,14 @@ def maj_at_k_ci(
     return posterior_summary(R, k, majority, confidence, bounds, alpha0, beta0)
 
 
-@documented
-def cons_at_k(R, k: int) -> float:
+def cons_at_k(R: Outcomes, k: int) -> float:
     """Return cons@k: the share of questions with more than k/2 correct samples among all n.
 
     This is the definition of AISBench. It is biased upwards if k < n; `maj_at_k` is unbiased.
+
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of samples in a subset, at most the n of each question.
 
     Returns:
         A float from 0 to 1.
@@ -170,11 +242,19 @@ def cons_at_k(R, k: int) -> float:
     return float(np.mean(2 * counts.c > check_k(k, counts.n)))
 
 
-@documented
-def g_pass_at_k_tau(R, k: int, tau: float) -> float:
+def g_pass_at_k_tau(R: Outcomes, k: int, tau: float) -> float:
     """Return G-Pass@k_tau: the probability that max(1, ceil(tau k)) of k samples are correct.
 
-    Source: Liu et al. 2024
+    Source: Liu et al. 2024, arXiv:2412.13147.
+
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of samples in a subset, at most the n of each question.
+        tau: required share of correct samples, from 0 (pass@k) to 1 (pass^k).
+
+    Returns:
+        A float from 0 to 1, the mean over questions of an unbiased estimate.
+        `g_pass_at_k_tau_ci` has its limits.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
@@ -184,9 +264,8 @@ def g_pass_at_k_tau(R, k: int, tau: float) -> float:
     return point_estimate(R, k, partial(threshold, tau=tau))
 
 
-@documented
 def g_pass_at_k_tau_ci(
-    R,
+    R: Outcomes,
     k: int,
     tau: float,
     confidence: float = 0.95,
@@ -198,6 +277,18 @@ def g_pass_at_k_tau_ci(
 
     It is P(Binomial(k, p) >= max(1, ceil(tau k))) given the success rate p.
 
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of new samples, at most the n of each question.
+        tau: required share of correct samples, from 0 (pass@k) to 1 (pass^k).
+        confidence: probability that the interval covers the true value, between 0 and 1.
+        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
+        alpha0: first parameter of the Beta prior of each success rate, above 0.
+        beta0: second parameter of this prior, above 0.
+
+    Returns:
+        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
+
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
         >>> g_pass_at_k_tau_ci(R, 2, 0.5) == pass_at_k_ci(R, 2)
@@ -206,12 +297,19 @@ def g_pass_at_k_tau_ci(
     return posterior_summary(R, k, partial(threshold, tau=tau), confidence, bounds, alpha0, beta0)
 
 
-@documented
-def mg_pass_at_k(R, k: int) -> float:
+def mg_pass_at_k(R: Outcomes, k: int) -> float:
     """Return mG-Pass@k: 2/k times the sum of G-Pass@k_(i/k) for i = ceil(k/2) + 1 .. k.
 
-    For even k it is twice the area under G-Pass@k_tau from tau = 1/2 to 1. For odd k it is
-    smaller, and at most (k - 1) / k (Liu et al. 2024).
+    For even k it is twice the area under G-Pass@k_tau from tau = 1/2 to 1. For odd k it is smaller,
+    and at most (k - 1) / k (Liu et al. 2024, arXiv:2412.13147).
+
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of samples in a subset, at most the n of each question.
+
+    Returns:
+        A float from 0 to 1, the mean over questions of an unbiased estimate. `mg_pass_at_k_ci`
+        has its limits.
 
     Examples:
         >>> round(mg_pass_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 3), 6)
@@ -220,9 +318,8 @@ def mg_pass_at_k(R, k: int) -> float:
     return point_estimate(R, k, above_half)
 
 
-@documented
 def mg_pass_at_k_ci(
-    R,
+    R: Outcomes,
     k: int,
     confidence: float = 0.95,
     bounds: Bounds = (0.0, 1.0),
@@ -230,6 +327,17 @@ def mg_pass_at_k_ci(
     beta0: float = 1.0,
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of mG-Pass@k.
+
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of new samples, at most the n of each question.
+        confidence: probability that the interval covers the true value, between 0 and 1.
+        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
+        alpha0: first parameter of the Beta prior of each success rate, above 0.
+        beta0: second parameter of this prior, above 0.
+
+    Returns:
+        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]

@@ -17,22 +17,26 @@ from ..scores.rewards import (
     max_scores,
     real_rewards,
 )
-from .docstrings import documented
-from .estimates import Bounds, Summary, summary_of_moments
+from . import Bounds, Numbers, Outcomes, Summary
+from .estimates import summary_of_moments
 
 
-@documented(rewards=True)
-def bayes(R, w=None, R0=None) -> tuple[float, float]:
+def bayes(R: Outcomes, w: Numbers | None = None, R0: Outcomes | None = None) -> tuple[float, float]:
     """Return Bayes@N: (mu, sigma), posterior mean and standard deviation of the mean reward.
 
-    Each question has a uniform Dirichlet prior over its categories, which is updated with the
-    prior outcomes R0 and the outcomes R (Hariri et al. 2026).
+    Each question has a uniform Dirichlet prior over its categories, which is updated with the prior
+    outcomes R0 and the outcomes R (Hariri et al. 2026, arXiv:2510.04265).
 
     Real rewards have no categories, hence no such prior. Their mean reward and its standard
     deviation are those of the metric with interval="auto", see `bayes_ci`.
 
+    Args:
+        R: outcomes of M questions: categories or real rewards, see `at_k.functions`.
+        w: rewards of the categories, C + 1 numbers. Default: (0, 1), for binary outcomes.
+        R0: prior outcomes, of shape (M, D), or a flat list of M x D. Default: none.
+
     Returns:
-        (mu, sigma), in the unit of the rewards.
+        (mu, sigma), in the unit of the rewards. `bayes_ci` has its limits.
 
     Examples:
         >>> R = [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]]
@@ -44,17 +48,29 @@ def bayes(R, w=None, R0=None) -> tuple[float, float]:
     return bayes_ci(R, w, R0)[:2]
 
 
-@documented(rewards=True)
-def bayes_ci(R, w=None, R0=None, confidence: float = 0.95, bounds: Bounds = None) -> Summary:
-    """Return (mu, sigma, lo, hi) of Bayes@N (Hariri et al. 2026).
+def bayes_ci(
+    R: Outcomes,
+    w: Numbers | None = None,
+    R0: Outcomes | None = None,
+    confidence: float = 0.95,
+    bounds: Bounds = None,
+) -> Summary:
+    """Return (mu, sigma, lo, hi) of Bayes@N (Hariri et al. 2026, arXiv:2510.04265).
 
     For real rewards, it is the mean reward with the interval "auto": the same questions sampled
     again, or other questions like these if each question has one sample. Its limits are also
     clipped to the range of the rewards.
 
+    Args:
+        R: outcomes of M questions: categories or real rewards, see `at_k.functions`.
+        w: rewards of the categories, C + 1 numbers. Default: (0, 1), for binary outcomes.
+        R0: prior outcomes, of shape (M, D), or a flat list of M x D. Default: none.
+        confidence: probability that the interval covers the true value, between 0 and 1.
+        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
+
     Returns:
-        (mu, sigma, lo, hi), in the unit of the rewards: those of `bayes`, and the limits
-        mu -+ z sigma, clipped to the bounds.
+        (mu, sigma, lo, hi), in the unit of the rewards: those of `bayes`, and the limits mu -+
+        z sigma, clipped to the bounds.
 
     Examples:
         >>> [round(x, 6) for x in bayes_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], bounds=(0.0, 1.0))]
@@ -63,17 +79,20 @@ def bayes_ci(R, w=None, R0=None, confidence: float = 0.95, bounds: Bounds = None
     return _mean_reward_summary("bayes", R, w, R0, confidence, bounds)
 
 
-@documented(rewards=True)
-def avg(R, w=None) -> tuple[float, float]:
+def avg(R: Outcomes, w: Numbers | None = None) -> tuple[float, float]:
     """Return avg@N: (a, sigma), the mean reward of all samples and its standard deviation.
 
-    The mean reward is an affine function of Bayes@N, which gives its standard deviation
-    (Hariri et al. 2026, eq. 20).
+    The mean reward is an affine function of Bayes@N, which gives its standard deviation (Hariri et
+    al. 2026, arXiv:2510.04265, eq. 20).
 
     For real rewards, it is equal to `bayes`.
 
+    Args:
+        R: outcomes of M questions: categories or real rewards, see `at_k.functions`.
+        w: rewards of the categories, C + 1 numbers. Default: (0, 1), for binary outcomes.
+
     Returns:
-        (a, sigma), in the unit of the rewards.
+        (a, sigma), in the unit of the rewards. `avg_ci` has its limits.
 
     Examples:
         >>> [round(x, 6) for x in avg([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]])]
@@ -86,13 +105,20 @@ def avg(R, w=None) -> tuple[float, float]:
     return avg_ci(R, w)[:2]
 
 
-@documented(rewards=True)
-def avg_ci(R, w=None, confidence: float = 0.95, bounds: Bounds = None) -> Summary:
-    """Return (a, sigma, lo, hi) of avg@N (Hariri et al. 2026).
+def avg_ci(
+    R: Outcomes, w: Numbers | None = None, confidence: float = 0.95, bounds: Bounds = None
+) -> Summary:
+    """Return (a, sigma, lo, hi) of avg@N (Hariri et al. 2026, arXiv:2510.04265).
+
+    Args:
+        R: outcomes of M questions: categories or real rewards, see `at_k.functions`.
+        w: rewards of the categories, C + 1 numbers. Default: (0, 1), for binary outcomes.
+        confidence: probability that the interval covers the true value, between 0 and 1.
+        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
 
     Returns:
-        (a, sigma, lo, hi), in the unit of the rewards: those of `avg`, and the limits a -+ z sigma,
-        clipped to the bounds.
+        (a, sigma, lo, hi), in the unit of the rewards: those of `avg`, and the limits a -+ z
+        sigma, clipped to the bounds.
 
     Examples:
         >>> [round(x, 6) for x in avg_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], bounds=(0.0, 1.0))]
@@ -103,7 +129,9 @@ def avg_ci(R, w=None, confidence: float = 0.95, bounds: Bounds = None) -> Summar
     return _mean_reward_summary("avg", R, w, None, confidence, bounds)
 
 
-def _mean_reward_summary(key: str, R, w, R0, confidence: float, bounds: Bounds) -> Summary:
+def _mean_reward_summary(
+    key: str, R: Outcomes, w: Numbers | None, R0: Outcomes | None, confidence: float, bounds: Bounds
+) -> Summary:
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
     rewards = _read_rewards(R, w, R0)
     if rewards.categories is None:
@@ -112,15 +140,20 @@ def _mean_reward_summary(key: str, R, w, R0, confidence: float, bounds: Bounds) 
     return summary_of_moments(moments, key, rewards.multiplicity, confidence, limits)
 
 
-@documented(rewards=True)
-def max_at_k(R, k: int, w=None) -> float:
+def max_at_k(R: Outcomes, k: int, w: Numbers | None = None) -> float:
     """Return max@k: the expected maximum of the rewards of k samples.
 
-    With the n rewards of a question in ascending order, the i-th has the weight
-    C(i-1, k-1) / C(n, k) (Bagirov et al. 2025).
+    With the n rewards of a question in ascending order, the i-th has the weight C(i-1, k-1) / C(n,
+    k) (Bagirov et al. 2025, arXiv:2510.23393).
+
+    Args:
+        R: outcomes of M questions: categories or real rewards, see `at_k.functions`.
+        k: number of samples in a subset, at most the n of each question.
+        w: rewards of the categories, C + 1 numbers. Default: (0, 1), for binary outcomes.
 
     Returns:
         A float in the unit of the rewards: the mean over questions of an unbiased estimate.
+        `max_at_k_ci` has its limits.
 
     Examples:
         >>> round(max_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
@@ -135,24 +168,34 @@ def max_at_k(R, k: int, w=None) -> float:
     return scores.means(rewards.multiplicity)[""]
 
 
-@documented(rewards=True, above_n=True)
 def max_at_k_ci(
-    R, k: int, w=None, R0=None, confidence: float = 0.95, bounds: Bounds = None
+    R: Outcomes,
+    k: int,
+    w: Numbers | None = None,
+    R0: Outcomes | None = None,
+    confidence: float = 0.95,
+    bounds: Bounds = None,
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of max@k. For k = 1 it is Bayes@N.
 
-    Categories have the prior of `bayes` (Hariri et al. 2026).
+    Categories have the prior of `bayes` (Hariri et al. 2026, arXiv:2510.04265).
 
     For real rewards, k may not exceed the number of samples, and the interval is that of
     `bayes_ci`.
 
     Args:
-        bounds: (lo, hi), to which the confidence limits are clipped. Default: the lowest and the
-            highest reward; for k = 1 none, as in `bayes_ci`.
+        R: outcomes of M questions: categories or real rewards, see `at_k.functions`.
+        k: number of new samples, at least 1. It may exceed the n of a question.
+        w: rewards of the categories, C + 1 numbers. Default: (0, 1), for binary outcomes.
+        R0: prior outcomes, of shape (M, D), or a flat list of M x D. Default: none.
+        confidence: probability that the interval covers the true value, between 0 and 1.
+        bounds: (lo, hi), to which the confidence limits are clipped. Default: the lowest and
+            the highest reward; for k = 1 none, as in `bayes_ci`.
 
     Returns:
-        (mu, sigma, lo, hi), in the unit of the rewards: the posterior mean and standard deviation
-        of the maximum of k new samples, averaged over questions, and the limits mu -+ z sigma.
+        (mu, sigma, lo, hi), in the unit of the rewards: the posterior mean and standard
+        deviation of the maximum of k new samples, averaged over questions, and the limits
+        mu -+ z sigma.
 
     Examples:
         >>> [round(x, 6) for x in max_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
@@ -187,7 +230,7 @@ def _real_reward_summary(
     return intervals[""][:4]
 
 
-def _read_rewards(R, w, R0=None) -> Rewards:
+def _read_rewards(R: Outcomes, w: Numbers | None, R0: Outcomes | None = None) -> Rewards:
     outcomes, rewards = read_outcomes(R), check_rewards(w)
     if are_real_rewards(outcomes, w, R0):
         return real_rewards(outcomes)

@@ -9,15 +9,24 @@ from __future__ import annotations
 from functools import partial
 
 from ..scores.credits import geo_spectrum, geom, geom_ds, spectrum
-from .docstrings import documented
-from .estimates import Bounds, ScoreOfK, Summary, point_estimate, posterior_summary
+from . import Bounds, Numbers, Outcomes, Summary
+from .estimates import ScoreOfK, point_estimate, posterior_summary
 
 
-@documented
-def threshold_spectrum_at_k(R, k: int, weights) -> float:
+def threshold_spectrum_at_k(R: Outcomes, k: int, weights: Numbers) -> float:
     """Return S_w: the sum over r of w_r times the probability that at least r of k are correct.
 
-    It is unbiased. GeoSpectrum@k, which was defined with Geom@k, contains it.
+    It is unbiased, and a part of GeoSpectrum@k. Source: "Geom@k: Stable Evaluation and Fast Rank
+    Recovery for LLM Reasoning".
+
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of samples in a subset, at most the n of each question.
+        weights: w_1, .., w_k of the threshold spectrum, at least 0, with a sum of at most 1.
+
+    Returns:
+        A float from 0 to 1, the mean over questions of an unbiased estimate.
+        `threshold_spectrum_at_k_ci` has its limits.
 
     Examples:
         >>> round(threshold_spectrum_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2, [0.5, 0.5]), 6)
@@ -26,11 +35,10 @@ def threshold_spectrum_at_k(R, k: int, weights) -> float:
     return point_estimate(R, k, _weighted_spectrum(weights))
 
 
-@documented(above_n=True)
 def threshold_spectrum_at_k_ci(
-    R,
+    R: Outcomes,
     k: int,
-    weights,
+    weights: Numbers,
     confidence: float = 0.95,
     bounds: Bounds = (0.0, 1.0),
     alpha0: float = 1.0,
@@ -39,6 +47,18 @@ def threshold_spectrum_at_k_ci(
     """Return (mu, sigma, lo, hi) of S_w.
 
     It is the sum over r of w_r P(Binomial(k, p) >= r) given the success rate p.
+
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of new samples, at least 1. It may exceed the n of a question.
+        weights: w_1, .., w_k of the threshold spectrum, at least 0, with a sum of at most 1.
+        confidence: probability that the interval covers the true value, between 0 and 1.
+        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
+        alpha0: first parameter of the Beta prior of each success rate, above 0.
+        beta0: second parameter of this prior, above 0.
+
+    Returns:
+        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
 
     Examples:
         >>> from at_k import pass_hat_k_ci
@@ -51,21 +71,27 @@ def threshold_spectrum_at_k_ci(
     )
 
 
-def _weighted_spectrum(weights) -> ScoreOfK:
+def _weighted_spectrum(weights: Numbers) -> ScoreOfK:
     if weights is None:
         raise ValueError("weights is None: give k weights.")
     return partial(spectrum, weights=weights)
 
 
-@documented
-def geom_at_k(R, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> float:
+def geom_at_k(R: Outcomes, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> float:
     """Return Geom@k: the mean over questions of pass@k^a times pass^k^b.
 
-    By default it is the mean of the geometric means of pass@k and pass^k.
+    By default it is the mean of the geometric means of pass@k and pass^k. Source: "Geom@k: Stable
+    Evaluation and Fast Rank Recovery for LLM Reasoning".
+
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of samples in a subset, at most the n of each question.
+        pass_power: the exponent a of pass@k.
+        unanimous_power: the exponent b of pass^k. A negative exponent requires a score above 0.
 
     Returns:
-        A float of at least 0. The mean over questions of products of unbiased estimates, which is
-        not unbiased.
+        A float of at least 0. The mean over questions of products of unbiased estimates, which
+        is not unbiased. `geom_at_k_ci` has its limits.
 
     Examples:
         >>> round(geom_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
@@ -75,9 +101,8 @@ def geom_at_k(R, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) 
     return point_estimate(R, k, score)
 
 
-@documented(above_n=True)
 def geom_at_k_ci(
-    R,
+    R: Outcomes,
     k: int,
     pass_power: float = 0.5,
     unanimous_power: float = 0.5,
@@ -91,6 +116,19 @@ def geom_at_k_ci(
     For each question, pass@k and pass^k are replaced by their posterior means; sigma is computed to
     first order.
 
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of new samples, at least 1. It may exceed the n of a question.
+        pass_power: the exponent a of pass@k.
+        unanimous_power: the exponent b of pass^k. A negative exponent requires a score above 0.
+        confidence: probability that the interval covers the true value, between 0 and 1.
+        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
+        alpha0: first parameter of the Beta prior of each success rate, above 0.
+        beta0: second parameter of this prior, above 0.
+
+    Returns:
+        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
+
     Examples:
         >>> [round(x, 6) for x in geom_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
         [0.610666, 0.133107, 0.349782, 0.87155]
@@ -99,12 +137,22 @@ def geom_at_k_ci(
     return posterior_summary(R, k, score, confidence, bounds, alpha0, beta0, allow_above_n=True)
 
 
-@documented
-def geom_ds_at_k(R, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> float:
+def geom_ds_at_k(
+    R: Outcomes, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5
+) -> float:
     """Return Geom@k of the data set: pass@k^a times pass^k^b, both averaged over questions first.
+
+    Source: "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning".
+
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of samples in a subset, at most the n of each question.
+        pass_power: the exponent a of pass@k.
+        unanimous_power: the exponent b of pass^k. A negative exponent requires a score above 0.
 
     Returns:
         A float of at least 0. A product of unbiased estimates, which is not unbiased.
+        `geom_ds_at_k_ci` has its limits.
 
     Examples:
         >>> round(geom_ds_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
@@ -114,9 +162,8 @@ def geom_ds_at_k(R, k: int, pass_power: float = 0.5, unanimous_power: float = 0.
     return point_estimate(R, k, score)
 
 
-@documented(above_n=True)
 def geom_ds_at_k_ci(
-    R,
+    R: Outcomes,
     k: int,
     pass_power: float = 0.5,
     unanimous_power: float = 0.5,
@@ -127,6 +174,19 @@ def geom_ds_at_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of Geom@k of the data set, with sigma to first order.
 
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of new samples, at least 1. It may exceed the n of a question.
+        pass_power: the exponent a of pass@k.
+        unanimous_power: the exponent b of pass^k. A negative exponent requires a score above 0.
+        confidence: probability that the interval covers the true value, between 0 and 1.
+        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
+        alpha0: first parameter of the Beta prior of each success rate, above 0.
+        beta0: second parameter of this prior, above 0.
+
+    Returns:
+        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
+
     Examples:
         >>> [round(x, 6) for x in geom_ds_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
         [0.612112, 0.132755, 0.351917, 0.872307]
@@ -135,19 +195,27 @@ def geom_ds_at_k_ci(
     return posterior_summary(R, k, score, confidence, bounds, alpha0, beta0, allow_above_n=True)
 
 
-@documented
 def geo_spectrum_at_k(
-    R, k: int, lam: float = 0.5, weights=None, lambda_: float | None = None
+    R: Outcomes,
+    k: int,
+    lam: float = 0.5,
+    weights: Numbers | None = None,
+    lambda_: float | None = None,
 ) -> float:
     """Return GeoSpectrum@k: pass@k^lam times S_w^(1 - lam), both averaged over questions first.
 
-    It was defined with Geom@k.
+    Source: "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning".
 
     Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of samples in a subset, at most the n of each question.
+        lam: exponent of pass@k, from 0 to 1. That of the spectrum is 1 - lam.
         weights: those of the threshold spectrum S_w. Default: S_w is mG-Pass@k.
+        lambda_: another name of lam.
 
     Returns:
         A float from 0 to 1. A product of unbiased estimates, which is not unbiased.
+        `geo_spectrum_at_k_ci` has its limits.
 
     Raises:
         TypeError: if both lam and lambda_ are given.
@@ -161,12 +229,11 @@ def geo_spectrum_at_k(
     return point_estimate(R, k, score)
 
 
-@documented(above_n=True)
 def geo_spectrum_at_k_ci(
-    R,
+    R: Outcomes,
     k: int,
     lam: float = 0.5,
-    weights=None,
+    weights: Numbers | None = None,
     lambda_: float | None = None,
     confidence: float = 0.95,
     bounds: Bounds = (0.0, 1.0),
@@ -174,6 +241,20 @@ def geo_spectrum_at_k_ci(
     beta0: float = 1.0,
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of GeoSpectrum@k, with sigma to first order.
+
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of new samples, at least 1. It may exceed the n of a question.
+        lam: exponent of pass@k, from 0 to 1. That of the spectrum is 1 - lam.
+        weights: w_1, .., w_k of the threshold spectrum, at least 0, with a sum of at most 1.
+        lambda_: another name of lam.
+        confidence: probability that the interval covers the true value, between 0 and 1.
+        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
+        alpha0: first parameter of the Beta prior of each success rate, above 0.
+        beta0: second parameter of this prior, above 0.
+
+    Returns:
+        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
@@ -190,14 +271,18 @@ def _one_lam(lam: float, lambda_: float | None) -> float:
     return lam if lambda_ is None else lambda_
 
 
-@documented
-def geo_spectrum_star_at_k(R, k: int) -> float:
+def geo_spectrum_star_at_k(R: Outcomes, k: int) -> float:
     """Return GeoSpectrum*@k: the geometric mean of pass@k and mG-Pass@k of the data set.
 
-    It was defined with Geom@k.
+    Source: "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning".
+
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of samples in a subset, at most the n of each question.
 
     Returns:
         A float from 0 to 1. A product of unbiased estimates, which is not unbiased.
+        `geo_spectrum_star_at_k_ci` has its limits.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
@@ -207,9 +292,8 @@ def geo_spectrum_star_at_k(R, k: int) -> float:
     return point_estimate(R, k, geo_spectrum)
 
 
-@documented(above_n=True)
 def geo_spectrum_star_at_k_ci(
-    R,
+    R: Outcomes,
     k: int,
     confidence: float = 0.95,
     bounds: Bounds = (0.0, 1.0),
@@ -217,6 +301,17 @@ def geo_spectrum_star_at_k_ci(
     beta0: float = 1.0,
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of GeoSpectrum*@k, with sigma to first order.
+
+    Args:
+        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+        k: number of new samples, at least 1. It may exceed the n of a question.
+        confidence: probability that the interval covers the true value, between 0 and 1.
+        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
+        alpha0: first parameter of the Beta prior of each success rate, above 0.
+        beta0: second parameter of this prior, above 0.
+
+    Returns:
+        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]

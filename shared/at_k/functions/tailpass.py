@@ -1,18 +1,19 @@
 """TailPass@k: the probability that the mean score of k samples reaches a threshold.
 
 It is G-Pass@k_tau for categories with scores, such as the points of a rubric, except that a
-threshold of 0 is always reached. R, w and R0 are documented in `at_k.functions.rewards`; here each
-score is from 0 to 1. A mean score times k within 1e-9 of its threshold times k reaches it.
+threshold of 0 is always reached. Scores are from 0 to 1. A mean score times k within 1e-9 of its
+threshold times k reaches it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..checks import as_list, check_confidence, check_k, check_number, check_positive
 from ..inputs.outcomes import read_outcomes
@@ -24,19 +25,20 @@ from ..scores.rewards import (
     real_rewards,
 )
 from ..scores.tails import Tail, check_thresholds, levels_of, tails_of_subsets
+from . import Numbers, Outcomes, Summary
 
-_Summary = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+Floats = npt.NDArray[np.float64]
 
 
 def tailpass_empirical(
-    R, k: int, w=None, *, thresholds: Sequence[float] | None = None
-) -> np.ndarray:
+    R: Outcomes, k: int, w: Numbers | None = None, *, thresholds: Numbers | None = None
+) -> Floats:
     """Return the unbiased estimate of TailPass@k at each threshold, averaged over questions.
 
     It is the share of the subsets of k samples whose mean score reaches the threshold.
 
     Args:
-        R: outcomes of M questions: categories, or scores if one is a float other than 0 and 1.
+        R: outcomes of M questions: categories or real scores, see `at_k.functions`.
         k: number of samples in a subset, at most the number of samples of each question.
         w: scores of the C + 1 categories, from 0 to 1. Default: (0, 1).
         thresholds: required mean scores, from 0 to 1. Default: 1/k, 2/k, .., 1.
@@ -69,14 +71,14 @@ def tailpass_empirical(
 
 
 def tailpass(
-    R,
+    R: Outcomes,
     k: int,
-    w=None,
-    R0=None,
+    w: Numbers | None = None,
+    R0: Outcomes | None = None,
     *,
     eta: float = 1.0,
-    prior: Any = 1.0,
-    thresholds: Sequence[float] | None = None,
+    prior: float | Numbers | Iterable[Numbers] = 1.0,
+    thresholds: Numbers | None = None,
 ) -> TailPassProfile:
     """Return the posterior of TailPass@k at each threshold.
 
@@ -84,7 +86,7 @@ def tailpass(
     and with the outcomes R0 at the weight eta. k may exceed the number of samples.
 
     Args:
-        R: outcomes of M questions: categories, integers from 0 to C.
+        R: outcomes of M questions: categories, integers from 0 to C, see `at_k.functions`.
         k: number of new samples.
         w: scores of the C + 1 categories, from 0 to 1. Default: (0, 1).
         R0: prior outcomes, of shape (M, D). Default: none.
@@ -118,9 +120,10 @@ def tailpass(
     eta = check_number("eta", eta, "it is a number from 0 to 1", 0, 1)
     concentrations = _check_prior(prior, *shape) + outcomes.category_counts(len(scores))
     concentrations = concentrations + eta * prior_counts
-    levels, place = np.unique(scores, return_inverse=True)
+    levels, level_of_category = np.unique(scores, return_inverse=True)
     merged = np.stack(
-        [concentrations[:, place == level].sum(axis=1) for level in range(len(levels))], axis=1
+        [concentrations[:, level_of_category == level].sum(axis=1) for level in range(len(levels))],
+        axis=1,
     )
     return TailPassProfile(merged, levels, k, _thresholds(k, thresholds))
 
@@ -146,10 +149,10 @@ class TailPassProfile:
 
         self._posterior, self._scores = concentrations, scores
         self.k, self.thresholds = k, np.array(thresholds)
-        rows, self._inverse, times = np.unique(
+        rows, self._inverse, multiplicity = np.unique(
             concentrations, axis=0, return_inverse=True, return_counts=True
         )
-        self._inverse, self._share = self._inverse.ravel(), times / len(concentrations)
+        self._inverse, self._share = self._inverse.ravel(), multiplicity / len(concentrations)
         self._payoffs = Payoffs(rows, scores, k)
         self._tails = [reaches(self._payoffs.means, tau, k) for tau in thresholds]
 
@@ -159,18 +162,18 @@ class TailPassProfile:
         return len(self._posterior)
 
     @cached_property
-    def question_mean(self) -> np.ndarray:
+    def question_mean(self) -> Floats:
         """(M, T) posterior mean of each question."""
         means = np.stack([self._payoffs.mean(tail) for tail in self._tails], axis=1)
         return means[self._inverse]
 
     @property
-    def mean(self) -> np.ndarray:
+    def mean(self) -> Floats:
         """(T,) posterior mean, averaged over questions."""
         return self.question_mean.mean(axis=0)
 
     @cached_property
-    def covariance(self) -> np.ndarray:
+    def covariance(self) -> Floats:
         """(T, T) posterior covariance of the averages over questions."""
         result = np.zeros((len(self._tails), len(self._tails)))
         for a, tail in enumerate(self._tails):
@@ -179,11 +182,11 @@ class TailPassProfile:
         return result
 
     @property
-    def std(self) -> np.ndarray:
+    def std(self) -> Floats:
         """(T,) posterior standard deviation."""
         return np.sqrt(np.diag(self.covariance))
 
-    def linear(self, weights: Sequence[float]) -> tuple[float, float]:
+    def linear(self, weights: Numbers) -> tuple[float, float]:
         """Return mean and standard deviation of a weighted sum over the thresholds.
 
         Args:
@@ -217,20 +220,20 @@ class TailPassProfile:
         """Return mean and standard deviation of the probability that all k scores are 1."""
         return self._summary((self._payoffs.means == 1).astype(float))
 
-    def at_k(self, k: int, *, thresholds: Sequence[float] | None = None) -> TailPassProfile:
+    def at_k(self, k: int, *, thresholds: Numbers | None = None) -> TailPassProfile:
         """Return the same posterior for another number of new samples."""
         k = check_k(k)
         return TailPassProfile(self._posterior, self._scores, k, _thresholds(k, thresholds))
 
-    def ci(self, confidence: float = 0.95) -> _Summary:
+    def ci(self, confidence: float = 0.95) -> tuple[Floats, Floats, Floats, Floats]:
         """Return (mean, std, lo, hi) of each threshold: four arrays of shape (T,)."""
         return self.mean, self.std, *_clipped_limits(self.mean, self.std, confidence)
 
-    def linear_ci(self, weights: Sequence[float], confidence: float = 0.95) -> tuple[float, ...]:
+    def linear_ci(self, weights: Numbers, confidence: float = 0.95) -> Summary:
         """Return (mu, sigma, lo, hi) of `linear`."""
         return _with_clipped_limits(self.linear(weights), confidence)
 
-    def moment_ci(self, lam: float, confidence: float = 0.95) -> tuple[float, ...]:
+    def moment_ci(self, lam: float, confidence: float = 0.95) -> Summary:
         """Return (mu, sigma, lo, hi) of `moment`."""
         return _with_clipped_limits(self.moment(lam), confidence)
 
@@ -248,11 +251,12 @@ def _clipped_limits(mean: Any, std: Any, confidence: float) -> tuple[Any, Any]:
     return normal_limits(mean, std, check_confidence(confidence), (0.0, 1.0))
 
 
-def _with_clipped_limits(summary: tuple[float, float], confidence: float) -> tuple[float, ...]:
-    return *summary, *(float(limit) for limit in _clipped_limits(*summary, confidence))
+def _with_clipped_limits(summary: tuple[float, float], confidence: float) -> Summary:
+    lo, hi = _clipped_limits(*summary, confidence)
+    return *summary, float(lo), float(hi)
 
 
-def _thresholds(k: int, thresholds: Sequence[float] | None) -> list[float]:
+def _thresholds(k: int, thresholds: Numbers | None) -> list[float]:
     if thresholds is None:
         return [i / k for i in range(1, k + 1)]
     return check_thresholds(as_list("thresholds", thresholds))
@@ -265,7 +269,7 @@ def _check_scores(scores: np.ndarray) -> None:
         )
 
 
-def _check_prior(prior: Any, questions: int, categories: int) -> np.ndarray:
+def _check_prior(prior: Any, questions: int, categories: int) -> Floats:
     """Return parameters of a Dirichlet prior that broadcast to (M, C + 1)."""
     wanted = "a parameter of the Dirichlet prior is a positive number"
     values = np.asarray(prior, dtype=float)

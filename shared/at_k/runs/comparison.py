@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ..functions import Run
+
 if TYPE_CHECKING:
     from .compared import Compared
 
 
 def compare(
-    R_a,
-    R_b,
+    R_a: Run,
+    R_b: Run,
     metric: str = "pass@k",
     k: int | list[int] | None = None,
     interval: str | None = None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checks import short
+from ..functions import Run
 from .letters import letters, ranks
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def leaderboard(
-    runs: Mapping[str, Any],
+    runs: Mapping[str, Run],
     metric: str = "pass@k",
     k: int | list[int] | None = None,
     interval: str | None = None,

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..functions import Run
+
 
 def plan(
-    R=None,
+    R: Run | None = None,
     metric: str = "pass@k",
     k: int = 1,
     questions: int | list[int] | None = None,
@@ -15,7 +17,7 @@ def plan(
     confidence: float = 0.95,
     power: float = 0.8,
     tau: float = 0.5,
-    R_b=None,
+    R_b: Run | None = None,
     rates: list[float] | None = None,
     correlation: float | None = None,
     interval: str = "questions",

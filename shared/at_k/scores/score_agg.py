@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -143,7 +144,7 @@ def _penalized_means(x: np.ndarray, p: float, penalty: float, eps: float) -> np.
 
 
 def score_agg(
-    scores,
+    scores: Iterable[Any],
     temperature: float = 0.5,
     penalty: float = 0.1,
     eps_for_neg_p: float = 1e-9,
