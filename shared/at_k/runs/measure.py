@@ -13,18 +13,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import as_list, check_confidence, check_k, check_names, check_samples
 from ..inputs.outcomes import number_of_samples, require_shares
 from ..intervals.clusters import cluster_deviations
 from ..intervals.interval import IntervalMethod
-from ..intervals.options import check_clusters
 from ..intervals.posterior import PosteriorIntervals
 from ..intervals.questions import QuestionIntervals
 from ..intervals.sampling import ONE_SAMPLE_EACH, SamplingIntervals
 from ..intervals.variance_intervals import EstimatedScore, VarianceIntervals
 from ..scores.binary_family import BinaryFamily
 from ..scores.consensus import more_than_half
-from ..scores.credits import PASS_FAMILY, ScoreOptions, check_tau, scores_by_name
+from ..scores.credits import PASS_FAMILY, ScoreOptions, scores_by_name
 from ..scores.family import Family
 from ..scores.pass_family import Estimator, estimator
 from ..scores.reward_family import RewardFamily
@@ -38,15 +36,13 @@ from ..scores.rewards import (
     real_rewards,
 )
 from ..scores.score import Score, ScoreId
-from ..scores.score_agg import exponent, item_scores, require_weights
+from ..scores.score_agg import item_scores, require_weights
 from ..scores.votes import count_answers, vote_at_k, vote_variances
 from .outcomes_of_runs import Run
 
 COMPARED = (*PASS_FAMILY, "vote@k", "max@k", "avg@N", "bayes@N", "score_agg")
 WITHOUT_K = ("avg@N", "bayes@N", "score_agg")
 
-_INTERVALS_OF = {"bayes@N": ("posterior",), "score_agg": ("questions",)}
-_USUAL_KS = (4, 8, 16)
 _PENALTY, _EPS = 0.1, 1e-9  # the defaults of score_agg
 
 
@@ -69,13 +65,12 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class Measure:
-    """Which score of runs is compared, and how. The values have been checked.
+    """Which score of runs is compared, and how. `ComparisonOptions` makes it.
 
     Args:
         metric: one of COMPARED.
         ks: ascending; empty if the metric has no k.
         interval: "sampling", "posterior" or "questions".
-        confidence: of the intervals.
         tau: of G-Pass@k.
         clusters: (M,) label of each question's cluster, or None if each question is its own.
         w: rewards of categories, or None.
@@ -85,35 +80,32 @@ class Measure:
     metric: str
     ks: list[int]
     interval: str
-    confidence: float
-    tau: float = 0.5
-    clusters: np.ndarray | None = None
-    w: Sequence[float] | None = None
-    power: float = 1.0
+    tau: float
+    clusters: np.ndarray | None
+    w: Sequence[float] | None
+    power: float
 
-    def of_runs(self, runs: Sequence[Run]) -> tuple[list[str], list[Measured], float]:
-        """The keys, the scores of each run, and the size of the range of the scores.
+    def of_runs(self, runs: Sequence[Run]) -> tuple[list[ScoreId], list[Measured], float]:
+        """The m scores, their values for each run, and the size of their range.
 
         Raises:
             ValueError: if a run does not allow the score or its interval, with the run's name.
         """
         if self.metric in PASS_FAMILY:
             scores = scores_by_name([self.metric], self.ks, ScoreOptions(thresholds=[self.tau]))
-            keys = [score.key for score in scores]
-            return keys, _each(runs, lambda run: self._pass(run, scores)), 1.0
+            return list(scores), _of_each(runs, lambda run: self._pass(run, scores)), 1.0
         if self.metric == "vote@k":
-            return [f"vote@{k}" for k in self.ks], _each(runs, self._votes), 1.0
+            return [ScoreId("vote@k", k) for k in self.ks], _of_each(runs, self._votes), 1.0
         if self.metric == "score_agg":
-            return ["score_agg"], _each(runs, self._verdicts), 1.0
+            return [ScoreId("score_agg")], _of_each(runs, self._verdicts), 1.0
         rewards = _rewards(runs, self.w)
         bounds = (
-            min(float(each.levels.min()) for each in rewards),
-            max(float(each.levels.max()) for each in rewards),
+            min(float(of_run.levels.min()) for of_run in rewards.values()),
+            max(float(of_run.levels.max()) for of_run in rewards.values()),
         )
-        n = number_of_samples(np.concatenate([each.n for each in rewards]))
-        ks = {f"max@{k}": k for k in self.ks} or {self.metric.replace("N", str(n)): 1}
-        by_run = dict(zip([run.name for run in runs], rewards, strict=True))
-        measured = _each(runs, lambda run: self._reward(by_run[run.name], ks, bounds))
+        n = number_of_samples(np.concatenate([of_run.n for of_run in rewards.values()]))
+        ks = {ScoreId(self.metric, k): k for k in self.ks} or {ScoreId(self.metric, n): 1}
+        measured = _of_each(runs, lambda run: self._reward(rewards[run.name], ks, bounds))
         return list(ks), measured, bounds[1] - bounds[0]
 
     # --- Families of scores ---------------------------------------------------------------
@@ -123,7 +115,7 @@ class Measure:
         return self._of_family(BinaryFamily(run.outcomes.counts(), keys, _tabulated(estimate), {}))
 
     def _reward(
-        self, rewards: Rewards, ks: Mapping[str, int], bounds: tuple[float, float]
+        self, rewards: Rewards, ks: Mapping[ScoreId, int], bounds: tuple[float, float]
     ) -> Measured:
         if self.metric != "bayes@N":
             return self._of_family(RewardFamily(rewards, ks, {}, bounds))
@@ -197,77 +189,11 @@ class Measure:
         return self._measured(scores[:, None], None, self._question_intervals(scores[:, None]))
 
     def _question_intervals(self, columns: np.ndarray) -> QuestionIntervals:
-        scores = {str(place): column for place, column in enumerate(columns.T)}
+        scores = {str(index): column for index, column in enumerate(columns.T)}
         return QuestionIntervals(scores, (0.0, 1.0), self.clusters)
 
 
-def check_measure(
-    sizes: Mapping[str, np.ndarray],
-    metric: str = "pass@k",
-    k: int | list[int] | None = None,
-    interval: str | None = None,
-    confidence: float = 0.95,
-    tau: float = 0.5,
-    clusters: list[str] | None = None,
-    w: list[float] | None = None,
-    temperature: float = 0.5,
-    all_k: bool = True,
-) -> Measure:
-    """Check the options of a comparison before any sample is checked.
-
-    Args:
-        sizes: for the name of each run (M,) samples of each question.
-        all_k: whether the default is every k, or the largest of 4, 8 and 16.
-    """
-    check_names("metric", [metric], COMPARED)
-    known = _INTERVALS_OF.get(metric, ("sampling", "questions"))
-    if interval is None:
-        interval = known[0]
-    check_names("interval", [interval], ("sampling", "posterior", "questions"))
-    if interval not in known:
-        raise ValueError(f"{metric} is compared with interval={known[0]!r}, not {interval!r}.")
-    confidence, questions = check_confidence(confidence), len(next(iter(sizes.values())))
-    labels = check_clusters(clusters, interval, confidence, questions)
-    if metric in WITHOUT_K:
-        if k is not None:
-            raise ValueError(f"k is {k!r}, but {metric} is of all samples: leave k out.")
-        ks = []
-    else:
-        ks = _choose_ks(k, sizes, metric, all_k)
-    check_rewards(w)
-    return Measure(
-        metric,
-        ks,
-        interval,
-        confidence,
-        check_tau(tau),
-        labels,
-        w,
-        exponent(temperature),
-    )
-
-
-def _choose_ks(
-    k: int | list[int] | None, sizes: Mapping[str, np.ndarray], metric: str, all_k: bool
-) -> list[int]:
-    least = int(min(n.min() for n in sizes.values()))
-    if k is None:
-        if metric == "vote@k":  # whose variances take long for many k
-            powers = [2**i for i in range(least.bit_length()) if 2**i < least]
-            return [*powers, least] if all_k else [least]
-        if all_k:
-            return list(range(1, least + 1))
-        return [max((each for each in _USUAL_KS if each <= least), default=least)]
-    ks = sorted({check_k(each) for each in as_list("k", k)})
-    for name, n in sizes.items():
-        try:
-            check_samples(ks, n)
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from error
-    return ks
-
-
-def _each(runs: Sequence[Run], measure: Callable[[Run], Measured]) -> list[Measured]:
+def _of_each(runs: Sequence[Run], measure: Callable[[Run], Measured]) -> list[Measured]:
     measured = []
     for run in runs:
         try:
@@ -280,17 +206,17 @@ def _each(runs: Sequence[Run], measure: Callable[[Run], Measured]) -> list[Measu
     return measured
 
 
-def _rewards(runs: Sequence[Run], w: Sequence[float] | None) -> list[Rewards]:
-    """The rewards of each run: real if one of the runs has real rewards."""
+def _rewards(runs: Sequence[Run], w: Sequence[float] | None) -> dict[str, Rewards]:
+    """The rewards of each run by its name: real if one of the runs has real rewards."""
     if w is None and any(has_real_rewards(run.outcomes) for run in runs):
-        return [real_rewards(run.outcomes) for run in runs]
+        return {run.name: real_rewards(run.outcomes) for run in runs}
     values = check_rewards(w)
-    return [
-        category_rewards(
+    return {
+        run.name: category_rewards(
             run.outcomes, values, check_prior_outcomes(None, len(run.outcomes.sizes), len(values))
         )
         for run in runs
-    ]
+    }
 
 
 def _tabulated(estimate: Estimator) -> Estimator:
