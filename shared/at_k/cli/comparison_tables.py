@@ -21,7 +21,7 @@ from .sentences import (
     p_value,
 )
 
-_LIMITS = ("lo", "hi", "band lo", "band hi")
+_LIMIT_COLUMNS = ("lo", "hi", "band lo", "band hi")
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class ComparisonView(View):
 
     def tables(self) -> list[Cells]:
         """A table for all questions and one for each group, with a row for each k."""
-        limits = _LIMITS if self._has_band else _LIMITS[:2]
+        limits = _LIMIT_COLUMNS if self._has_band else _LIMIT_COLUMNS[:2]
         head = [*self.names, "diff", *limits, *["p"] * self._has_p]  # most have 80 columns
         tables = []
         for group, differences in self.differences.items():
@@ -96,7 +96,7 @@ class ComparisonView(View):
         return tables
 
     def records(self) -> Cells:
-        head = ["group", "key", *self.names, "difference", *_LIMITS, *["p"] * self._has_p]
+        head = ["group", "key", *self.names, "difference", *_LIMIT_COLUMNS, *["p"] * self._has_p]
         table = [head]
         for x in itertools.chain(*self.differences.values()):
             numbers = [x.a, x.b, x.score, *x.interval, *x.band, *[x.p] * self._has_p]

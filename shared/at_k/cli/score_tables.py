@@ -146,7 +146,7 @@ class ScoresView(View):
         """
         if "per_question" in self.scores:
             raise ValueError("CSV has no scores of single questions: use --format json.")
-        columns = _columns(self._overall)
+        columns = _columns_of(self._overall)
         table = [["group", "key", *(_HEADINGS[column] for column in columns)]]
         for x in self.estimates:
             statistics = _statistics(x)
@@ -262,7 +262,7 @@ def _statistics(x: Estimate) -> dict[str, Any]:
     return values
 
 
-def _columns(estimates: Sequence[Estimate]) -> list[str]:
+def _columns_of(estimates: Sequence[Estimate]) -> list[str]:
     """The statistics that some estimates have."""
     known = {name for x in estimates for name in _statistics(x)}
     return [name for name in _HEADINGS if name in known]
@@ -273,7 +273,7 @@ def _interval_table(estimates: Sequence[Estimate], heading: str) -> Cells:
 
     The center of the intervals is left out if it is the score itself.
     """
-    columns = _columns(estimates)
+    columns = _columns_of(estimates)
     if all(_statistics(x).get("mu", x.score) == x.score for x in estimates):
         columns = [column for column in columns if column != "mu"]
     headings = _HEADINGS | {"mu": "center"}
