@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from at_k.cli.comparison_tables import ComparisonView
-from at_k.cli.leaderboard_tables import LeaderboardView
+from at_k.cli.comparison_tables import ComparisonView, LeaderboardView
 from at_k.cli.sentences import Scope
 from at_k.runs.compared import ComparisonOptions, compare_runs, differences_of
 from at_k.runs.comparison import differences_as_dict

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from at_k.cli.leaderboard_tables import leaderboard_notes
+from at_k.cli.comparison_tables import leaderboard_notes
 from at_k.cli.sentences import INTERVAL_NAME, INTERVAL_SCOPE
 from at_k.runs.comparison import read_differences
 

@@ -23,10 +23,9 @@ from ..runs.compared import Compared, ComparisonOptions, compare_runs, differenc
 from ..runs.comparison import compare
 from ..runs.leaderboard import leaderboard_of
 from ..runs.outcomes_of_runs import Run, check_same_questions, grade_runs, parse_run
-from .comparison_tables import ComparisonView
+from .comparison_tables import ComparisonView, LeaderboardView
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
 from .formats import View
-from .leaderboard_tables import LeaderboardView
 from .plot import check_plot, plot_comparison, scores_before_errors
 from .run_input import RunInput, checker_of_all
 from .sentences import Scope
