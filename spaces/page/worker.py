@@ -18,7 +18,7 @@ from at_k.checks import check_categories
 from at_k.cli.score_file import computation_of
 from at_k.computations.computation import Computation
 from at_k.computations.computation import Samples as MetricSamples
-from at_k.runs.compared import ComparisonOptions
+from at_k.runs.measure import ComparisonOptions
 
 from .comparing import compare_samples
 from .grading import ReportingExecutor, grade_samples, questions_of, samples_for

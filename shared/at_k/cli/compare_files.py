@@ -19,9 +19,10 @@ from ..computations.gpassk import GPASSK
 from ..inputs.labels import label_index
 from ..inputs.run_checker import Checker
 from ..readers.questions import Questions, read_questions
-from ..runs.compared import Compared, ComparisonOptions, compare_runs, differences_of
+from ..runs.compared import Compared, compare_runs, differences_of
 from ..runs.comparison import compare
 from ..runs.leaderboard import leaderboard_of
+from ..runs.measure import ComparisonOptions
 from ..runs.outcomes_of_runs import Run, check_same_questions, grade_runs, parse_run
 from .comparison_tables import ComparisonView, LeaderboardView
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
@@ -147,7 +148,7 @@ def graded_runs(
         check_same_questions(parsed)
     if options is not None:
         matched = zip(parsed, orders, strict=True)
-        options.measure(
+        options.for_samples(
             {run.name: run.n if order is None else run.n[order] for run, order in matched}
         )
     graded = grade_runs(parsed, first.check_correct_fn, num_proc, labels)
@@ -166,7 +167,7 @@ def _compare_groups(overall: Compared, first: Questions) -> dict[str | None, Com
     result: dict[str | None, Compared] = {}
     for group, label in enumerate(labels):
         rows = np.flatnonzero(index == group)
-        clusters = options.clusters and [options.clusters[row] for row in rows.tolist()]
+        clusters = None if options.clusters is None else options.clusters[rows]
         of_group = replace(options, clusters=clusters)
         try:
             result[label] = compare_runs([run.of_questions(rows) for run in runs], of_group)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..runs.compared import ComparisonOptions
 from ..runs.comparison import Difference, differences_as_dict
+from ..runs.measure import ComparisonOptions
 from .formats import Cells, Scale, View, short_label
 from .sentences import (
     INTERVAL_NAME,

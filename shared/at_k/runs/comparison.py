@@ -120,7 +120,8 @@ def compare(
             Annals of Statistics 14, 896.
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
-    from .compared import ComparisonOptions, compare_sources, differences_of
+    from .compared import compare_sources, differences_of
+    from .measure import ComparisonOptions
 
     options = ComparisonOptions(metric, k, interval, confidence, tau, clusters, w, temperature)
     compared = compare_sources({"R_a": R_a, "R_b": R_b}, options, check_correct_fn, num_proc)

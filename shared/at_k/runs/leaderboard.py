@@ -96,7 +96,8 @@ def leaderboard(
             Multivariate Gamma Distributions. Far East Journal of Theoretical Statistics 48, 139.
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
-    from .compared import ComparisonOptions, compare_sources
+    from .compared import compare_sources
+    from .measure import ComparisonOptions
 
     sources = check_runs(runs)
     options = ComparisonOptions(
