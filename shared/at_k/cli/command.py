@@ -171,7 +171,10 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     )
     command.set_defaults(run=_completion)
     command = add_command("demo", "Score samples of one model at two temperatures.")
-    command.set_defaults(run=_demo)
+    if chosen == "demo":
+        from .score_file import demo
+
+        command.set_defaults(run=demo)
     command = add_command("register", "Let evaluate.load find the metrics by name, also offline.")
     command.add_argument(
         "--remove", action="store_true", help="remove the copies that this command made"
@@ -194,12 +197,6 @@ def _completion() -> str:
 def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     (subparsers,) = (x for x in parser._actions if isinstance(x, argparse._SubParsersAction))
     return subparsers.choices
-
-
-def _demo() -> str:
-    from .score_file import demo
-
-    return demo()
 
 
 def _register(remove: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -122,21 +123,16 @@ class ScoresView(View):
         def cells(key: str, of_group: dict[str, Estimate]) -> list[str]:
             return _paper_cells(scale, of_group.get(key))[: 1 + len(band)]
 
-        keys = [x.key for x in self._overall]
-        if len(keys) < len(headings):
-            columns = keys
-            rows = [
-                [heading, *(cell for key in keys for cell in cells(key, of_group))]
-                for heading, of_group in zip(headings, self._by_group.values(), strict=True)
-            ]
-        else:
-            columns = headings
-            groups = self._by_group.values()
-            rows = [
-                [key, *(cell for group in groups for cell in cells(key, group))] for key in keys
-            ]
+        rows, columns = [x.key for x in self._overall], headings
+        grid = [[cells(key, of_group) for of_group in self._by_group.values()] for key in rows]
+        if len(rows) < len(columns):
+            rows, columns, grid = columns, rows, list(map(list, zip(*grid, strict=True)))
         head = [cell for column in columns for cell in (column + suffix, *band)]
-        return [[[scale.heading, *head], *rows], *self._per_question_table()]
+        table = [[scale.heading, *head]]
+        table += [
+            [row, *itertools.chain(*row_cells)] for row, row_cells in zip(rows, grid, strict=True)
+        ]
+        return [table, *self._per_question_table()]
 
     def records(self) -> Cells:
         """A row for each key and group, with an empty text for the group of all questions.
@@ -196,8 +192,10 @@ class ScoresView(View):
         if methods == {"questions"}:
             notes.append(f"{limits} for other {self._nouns[0]}s like these.")
         elif methods:
-            others = "; by `questions`, for other questions like these" * ("questions" in methods)
-            notes.append(f"{limits} for the same questions, sampled again{others}.")
+            note = f"{limits} for the same questions, sampled again"
+            if "questions" in methods:
+                note += "; by `questions`, for other questions like these"
+            notes.append(f"{note}.")
         if any(x.band is not None for x in self.estimates):
             notes.append(f"{band} that cover each score at all k together.")
         reasons = sorted(names - methods)
