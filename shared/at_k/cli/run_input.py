@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..inputs.columns import given_per_question, samples_per_question
+import numpy as np
+
+from ..inputs.rows import Rows, read_rows
 from ..readers.questions import Questions
 from .formats import number_of
 
@@ -42,29 +44,23 @@ class RunInput:
         return getattr(checker, "__name__", type(checker).__name__)
 
     @cached_property
-    def _sizes(self) -> tuple[list[int], list[int]]:
-        samples = self.questions.arguments["predictions"]
-        if isinstance(samples, dict):
-            sizes = list(samples["n"] if "n" in samples else map(sum, samples["counts"]))
-            return sizes, sizes
-        if hasattr(samples, "to_pylist"):  # a column of Arrow
-            return samples_per_question(samples).tolist(), given_per_question(samples).tolist()
-        return [len(row) for row in samples], [sum(x is not None for x in row) for row in samples]
+    def _rows(self) -> Rows:
+        return read_rows(self.questions.arguments["predictions"])
 
     @property
-    def sizes(self) -> list[int]:
-        """The number of samples of each question."""
-        return self._sizes[0]
+    def sizes(self) -> np.ndarray:
+        """(M,) the number of samples of each question."""
+        return self._rows.sizes_where()
 
     @property
-    def present(self) -> list[int]:
-        """The number of samples of each question that are not missing."""
-        return self._sizes[1]
+    def present(self) -> np.ndarray:
+        """(M,) the number of samples of each question that are not missing."""
+        return self._rows.sizes_where(self._rows.is_given)
 
     @property
     def caption(self) -> dict[str, Any]:
         """What the caption of a chart says about the run."""
-        least, most = min(self.sizes), max(self.sizes)
+        least, most = int(self.sizes.min()), int(self.sizes.max())
         n = most if least == most else f"{least} to {most}"
         return {"questions": len(self.sizes), "n": n, "checker": self.checker}
 
@@ -76,8 +72,8 @@ class RunInput:
             noun: what a sample is called.
         """
         columns = dict(self.questions.columns)
-        missing = sum(self.sizes) - sum(self.present)
-        least, most = min(self.sizes), max(self.sizes)
+        missing = int(self.sizes.sum() - self.present.sum())
+        least, most = int(self.sizes.min()), int(self.sizes.max())
         per_question = number_of(most, noun) if least == most else f"{least} to {most} {noun}s"
         text = f"{number_of(len(self.sizes), row)}, {per_question} each"
         counts = columns.pop("counts", None)

@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-import numpy as np
-
 from ..computations.computation import Computation
 from ..loading import metric_script
 from ..readers.cells import as_outcome
@@ -96,7 +94,7 @@ def _score_files(
     view = ScoresView(
         scores,
         input=[f"{pooled}{run.described(*nouns_of([name]))}"],
-        scope=Scope([np.array(run.present)], run.checker),
+        scope=Scope([run.present], run.checker),
         interval=parameters.get("interval"),
         confidence=options.get("confidence"),
         temperature=options.get("temperature"),

@@ -62,7 +62,7 @@ def cons_at_k_results(
     cluster_index = check_clusters(clusters, method, confidence, len(samples))
     report = Report(len(samples), groups, confidence, return_per_question, keys, band=band)
     requested = check_ks(k)
-    check_samples(requested or [], samples.given)
+    check_samples(requested or [], samples.n)
 
     outcomes = samples.outcomes(check_correct_fn, num_proc, executor, timeout)
     correct = more_than_half(outcomes)

@@ -70,7 +70,7 @@ def gpassk_results(
     cluster_index = check_clusters(clusters, method, confidence, len(samples))
     report = Report(len(samples), groups, confidence, return_per_question, keys, band=band)
     allow_above_n = confidence is not None and method in ("hierarchical", "auto")
-    requested, given = check_ks(k), samples.given
+    requested, given = check_ks(k), samples.n
     ks = choose_ks(requested, DEFAULT_K, given, allow_above_n, _FOR_K_ABOVE_N)
     scores = scores_by_name(include, ks, options)
 

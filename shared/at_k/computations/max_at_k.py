@@ -70,7 +70,7 @@ def max_at_k_results(
     cluster_index = check_clusters(clusters, method, confidence, len(samples))
     report = Report(len(samples), groups, confidence, return_per_question, keys, band=band)
     allow_above_n = confidence is not None and method in ("hierarchical", "auto")
-    requested, given = check_ks(k), samples.given
+    requested, given = check_ks(k), samples.n
     ks = choose_ks(requested, DEFAULT_K, given, allow_above_n)
 
     outcomes = samples.outcomes(check_correct_fn, num_proc, executor, timeout, labels)
