@@ -119,9 +119,11 @@ class Design:
         """The precision with M questions, for "sampling" or "questions"."""
         if self.n < 2 and kind == "sampling":
             return Precision(None, None)
-        shifts, (mu, lo, hi) = self._intervals(questions, kind)
-        half_width = np.interp(self._run_scores(questions, kind), mu, (hi - lo) / 2).mean()
-        difference = self._smallest_difference(questions, kind, shifts, mu, lo, hi)
+        shifts, intervals = self._intervals(questions, kind)
+        half_widths = (intervals.hi - intervals.lo) / 2
+        scores = self._run_scores(questions, kind)
+        half_width = np.interp(scores, intervals.mu, half_widths).mean()
+        difference = self._smallest_difference(questions, kind, shifts, intervals)
         return Precision(float(half_width), difference)
 
     # --- Half-widths ----------------------------------------------------------------------
@@ -138,10 +140,8 @@ class Design:
         size = max(largest / variance - 1, 1e-3)
         return betaincinv(mean * size, (1 - mean) * size, _NODES)
 
-    def _intervals(
-        self, questions: int, kind: str
-    ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """The shifts that matter, and mu, lo and hi of the expected run of each."""
+    def _intervals(self, questions: int, kind: str) -> tuple[np.ndarray, Interval]:
+        """The shifts that matter, and the intervals of the expected run of each, as arrays."""
         scores = self._run_scores(questions, kind)
         z = NormalDist().inv_cdf((1 + self._goal.confidence) / 2)
         z += abs(NormalDist().inv_cdf(self._goal.power))
@@ -152,19 +152,12 @@ class Design:
         shifts = np.arange(min(max(first, 0), _UNSHIFTED), min(last, len(_PRIOR_SHIFTS) - 1) + 1)
         method = SamplingIntervals(self._family, new_questions=kind == "questions")
         runs = questions * self._pmf_of_c[shifts]
-        interval: Interval = method.over(runs, self._goal.confidence)[""]
-        return shifts, (interval.mu, interval.lo, interval.hi)
+        return shifts, method.over(runs, self._goal.confidence)[""]
 
     # --- Differences ----------------------------------------------------------------------
 
     def _smallest_difference(
-        self,
-        questions: int,
-        kind: str,
-        shifts: np.ndarray,
-        mu: np.ndarray,
-        lo: np.ndarray,
-        hi: np.ndarray,
+        self, questions: int, kind: str, shifts: np.ndarray, intervals: Interval
     ) -> float | None:
         up, variances = shifts[shifts >= _UNSHIFTED], self._variance(kind)
         scores_b = self.scores[up]
@@ -179,6 +172,7 @@ class Design:
         low = NormalDist().inv_cdf(self._goal.power) * np.sqrt(variance / questions)
         a = self.score + low * (of_a - covariance) / variance
         b = self.score + d - low * (of_b - covariance) / variance
+        mu, lo, hi = intervals.mu, intervals.lo, intervals.hi
         above, below = np.interp(a, mu, hi - mu), np.interp(b, mu, mu - lo)
         r = covariance / np.maximum(np.sqrt(of_a * of_b), 1e-300)
         length = np.sqrt(np.maximum(above**2 + below**2 - 2 * r * above * below, 0.0))
