@@ -16,8 +16,8 @@ import numpy as np
 
 from ..checks import short
 from ..computations.gpassk import GPASSK
+from ..inputs.checking import Checker, Checking
 from ..inputs.labels import label_index
-from ..inputs.run_checker import Checker
 from ..readers.questions import Questions, read_questions
 from ..runs.compared import Compared, compare_runs, differences_of
 from ..runs.comparison import compare
@@ -151,7 +151,7 @@ def graded_runs(
         options.for_samples(
             {run.name: run.n if order is None else run.n[order] for run, order in matched}
         )
-    graded = grade_runs(parsed, first.check_correct_fn, num_proc, labels)
+    graded = grade_runs(parsed, Checking(first.check_correct_fn, num_proc, labels=labels))
     return [
         run if order is None else run.of_questions(order)
         for run, order in zip(graded, orders, strict=True)

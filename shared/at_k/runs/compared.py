@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..inputs.run_checker import Checker
+from ..inputs.checking import Checker, Checking
 from ..scores.score import ScoreId
 from .comparison import Difference
 from .differences import Differences
@@ -52,7 +52,8 @@ def compare_sources(
     parsed = [parse_run(name, source, options.labels) for name, source in sources.items()]
     check_same_questions(parsed)
     options.for_samples({run.name: run.n for run in parsed})  # raises before samples are checked
-    return compare_runs(grade_runs(parsed, check_correct_fn, num_proc, options.labels), options)
+    checking = Checking(check_correct_fn, num_proc, labels=options.labels)
+    return compare_runs(grade_runs(parsed, checking), options)
 
 
 def compare_runs(runs: Sequence[Run], options: ComparisonOptions) -> Compared:
