@@ -20,7 +20,8 @@ ROOMS = [
     ["metric", "metrics", "functions"],
     ["loading"],
     ["readers"],
-    ["runs", "charts"],
+    ["runs"],
+    ["charts"],
     ["cli"],
     ["__main__"],
 ]

@@ -111,7 +111,7 @@ def _with_underscores(text: str) -> str:
 
 # --- Keys to estimates --------------------------------------------------------------------
 
-_SCORE_KEY = re.compile(r"(.*[@^])(\d+|n)(?:_(\d\S*))?|(accuracy \()(\d+|n)( runs average\))")
+_SCORE_KEY = re.compile(r"(.*[@^])(\d+|n)(?:_(\d[\d.e-]*))?|(accuracy \()(\d+|n)( runs average\))")
 
 
 def read_score(key: str) -> ScoreId:

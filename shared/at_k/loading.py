@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypedDict, Unpack
 
 from .checks import short
-from .functions import Array, Bounds, Counts, Numbers, Outcomes
+from .functions import Array, Bounds, Counts, Numbers, OutcomesLike
 from .metrics import METRICS_FOLDER
 
 _SECONDS_OF_REGISTERING = 3600  # which no process needs
@@ -48,7 +48,7 @@ class ComputeOptions(TypedDict, total=False):
     pass_power: float
     unanimous_power: float
     w: Numbers | None
-    R0: Outcomes | None
+    R0: OutcomesLike | None
     bounds: Bounds
     categories: Iterable[Any] | None
     merge_right: bool

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from at_k.cli.sentences import sentence_of_many, sentence_of_two
-from at_k.runs.compared import compare_runs, labels_of
-from at_k.runs.comparison import comparison_of_two
+from at_k.cli.comparison_tables import ComparisonView, LeaderboardView
+from at_k.cli.sentences import Scope
+from at_k.runs.compared import compare_runs, differences_of
+from at_k.runs.comparison import differences_as_dict
 from at_k.runs.leaderboard import leaderboard_of
+from at_k.runs.measure import ComparisonOptions
 from at_k.runs.outcomes_of_runs import Run, check_same_questions, parse_run
 
 from .request import Comparison, Samples
@@ -33,27 +36,24 @@ def compare_samples(
     Raises:
         ValueError: if the runs cannot be compared.
     """
-    labels = labels_of(measures[0]["metric"])
-    parsed = [parse_run(label, run, labels) for label, run in samples.items()]
+    options = [ComparisonOptions(**measure) for measure in measures]
+    parsed = [parse_run(label, run, options[0].labels) for label, run in samples.items()]
     check_same_questions(parsed)
-    sizes = [run.outcomes.n for run in runs]
     given: dict[str, Any] = {} if checker == "exact_match" else {"check_correct_fn": checker}
     checked = checker if all("references" in run for run in samples.values()) else None
-    usual: dict[str, Any] = {"k": None, "interval": None, "clusters": None}
-    if len(runs) == 2:
-        compared = [compare_runs(runs, **{**usual, **measure}) for measure in measures]
-        found, measure = compared[0], compared[0].measure
-        scores = [comparison_of_two(each) for each in compared]
-        key = found.keys[measure.ks.index(k) if k is not None else 0]
-        sentence = sentence_of_two(
-            scores[0], list(samples), sizes, measure.interval, measure.confidence, key, checked
-        )
-        given |= measures[0]
-        return Comparison(sentence, measure.interval, key, scores, None, given)
-    only = {"k": k} if k is not None else {}
-    found = compare_runs(runs, **{**usual, **measures[0], **only}, all_k=False)
-    board = leaderboard_of(found)
+    scope = Scope([run.outcomes.n for run in runs], checked)
     given |= measures[0]
+    if len(runs) == 2:
+        compared = [compare_runs(runs, each) for each in options]
+        differences = [differences_of(each) for each in compared]
+        key = next(x.key for x in differences[0] if k is None or x.k == k)
+        view = ComparisonView({None: differences[0]}, list(samples), compared[0].options, scope)
+        scores = [differences_as_dict(each) for each in differences]
+        return Comparison(view.sentence(key), str(options[0].interval), key, scores, None, given)
+    only: dict[str, Any] = {} if k is None else {"k": k}
+    found = compare_runs(runs, replace(options[0], **only, all_k=False))
+    board = leaderboard_of(found)
     given |= only
-    sentence = sentence_of_many(board, sizes, checked)
-    return Comparison(sentence, found.measure.interval, found.keys[0], [], board, given)
+    sentence = LeaderboardView(board, scope).sentence()
+    interval, key = str(options[0].interval), found.scores[0].key
+    return Comparison(sentence, interval, key, [], board, given)

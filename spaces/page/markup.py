@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from at_k.cli.comparison_tables import INTERVAL_NAME, INTERVAL_SCOPE, compared_keys
-from at_k.cli.leaderboard_tables import leaderboard_notes
+from at_k.cli.comparison_tables import leaderboard_notes
+from at_k.cli.sentences import INTERVAL_NAME, INTERVAL_SCOPE
+from at_k.runs.comparison import read_differences
 
 from .charts import Chart
 from .request import Comparison, Progress
@@ -98,15 +99,16 @@ def comparison_html(comparison: Comparison, labels: Sequence[str], confidence: f
             ]
             for row in comparison.board["runs"]
         ]
-        note = " ".join(leaderboard_notes(comparison.board, for_paper=True))
+        note = leaderboard_notes(comparison.board, for_paper=True)
         return _comparison_html(headers, rows, note.replace(f"{level} CI", "Below a score"))
     first, second = map(_label_html, labels)
-    has_band = any(len(compared_keys(scores)) > 1 for scores in comparison.differences)
+    has_band = any(len(read_differences(scores)) > 1 for scores in comparison.differences)
     headers = ["", first, second, "difference", *["band"] * has_band]
     rows = []
     for scores in comparison.differences:
         for key in _shown_keys(scores, comparison.key):
-            band = _signed_limits(scores, f"{key}_band") if len(compared_keys(scores)) > 1 else ""
+            several = len(read_differences(scores)) > 1
+            band = _signed_limits(scores, f"{key}_band") if several else ""
             cells = [escape(key), *(f"{scores[f'{key}_{run}']:.4f}" for run in "ab")]
             difference = f"{_signed(scores[key])}<small>{_signed_limits(scores, key)}</small>"
             rows.append([*cells, difference, *[f"<small>{band}</small>"] * has_band])
@@ -131,7 +133,7 @@ def _comparison_html(headers: list[str], rows: list[list[str]], note: str) -> st
 
 def _shown_keys(scores: Mapping[str, float], selected: str) -> list[str]:
     """Return the keys at powers of two, and that of the selected k."""
-    keys = compared_keys(scores)
+    keys = [x.key for x in read_differences(scores)]
     ks = {key: key.rpartition("@")[2].rpartition("^")[2].partition("_")[0] for key in keys}
     powers = [key for key, k in ks.items() if k.isdigit() and int(k) & (int(k) - 1) == 0]
     return [key for key in keys if key in powers or key == selected or len(keys) == 1]

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import csv
-import functools
 import io
 from typing import Any
 
-from at_k.cli.formats import Output
-from at_k.cli.paper_tables import paper_notes, paper_tables_of_scores
-from at_k.cli.tables import score_records
+from at_k.cli.score_tables import ScoresView
 
 from .request import Answer
 from .space import Run
@@ -25,16 +22,13 @@ def table_text(answer: Answer, name: str) -> str:
     confidence = answer.options.get("confidence")
     texts = []
     for run in answer.runs:
-        scores = _shown_scores(run)
-        output = Output(
-            scores=scores,
+        view = ScoresView(
+            _shown_scores(run),
             input=[run.label] if len(answer.runs) > 1 else [],
-            tables=list,
-            records=list,
-            paper=functools.partial(paper_tables_of_scores, scores, confidence),
-            notes=paper_notes(scores, "posterior", confidence),
+            interval="posterior",
+            confidence=confidence,
         )
-        texts.append(output.printed(name.lower()))
+        texts.append(view.printed(name.lower()))
     return "\n\n".join(texts) + "\n"
 
 
@@ -42,7 +36,7 @@ def _csv(answer: Answer) -> str:
     """Return a row for each run, group and key, in full precision."""
     rows: list[dict[str, Any]] = []
     for run in answer.runs:
-        head, *lines = score_records(_shown_scores(run))
+        head, *lines = ScoresView(_shown_scores(run)).records()
         rows += [{"run": run.label, **dict(zip(head, line, strict=True))} for line in lines]
     columns = dict.fromkeys(column for row in rows for column in row)
     stream = io.StringIO()

@@ -18,7 +18,7 @@ from at_k.checks import check_categories
 from at_k.cli.score_file import computation_of
 from at_k.computations.computation import Computation
 from at_k.computations.computation import Samples as MetricSamples
-from at_k.runs.compared import labels_of
+from at_k.runs.measure import ComparisonOptions
 
 from .comparing import compare_samples
 from .grading import ReportingExecutor, grade_samples, questions_of, samples_for
@@ -124,7 +124,8 @@ def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
     # The other named checkers are fast, and compare samples without an executor.
     executor = ReportingExecutor(report) if checker == "math_verify" else None
     measures = request.space.measures(options, smallest, has_references)
-    labels = labels_of(measures[0]["metric"]) or check_categories(options.get("categories"))
+    labels = ComparisonOptions(measures[0]["metric"]).labels
+    labels = labels or check_categories(options.get("categories"))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         # The page itself says how many samples equal their references.

@@ -5,7 +5,7 @@ import json
 import at_k
 import pytest
 from at_k.cli.formats import aligned
-from at_k.cli.tables import score_tables
+from at_k.cli.score_tables import ScoresView
 from run_command import FLAGS, output_of, question_rows, write_json_lines
 
 INPUT = "2 questions, 3 to 4 samples each in samples, checked against answer with exact_match"
@@ -204,11 +204,12 @@ def test_columns_are_as_wide_as_their_widest_cell():
 
 
 def test_a_key_with_the_suffix_of_a_limit_can_be_a_score():
-    assert score_tables({"odd_lo": 1.0}) == [[["", "score"], ["odd_lo", "1.0000"]]]
+    assert ScoresView({"odd_lo": 1.0}).tables() == [[["", "score"], ["odd_lo", "1.0000"]]]
 
 
 def test_long_and_empty_labels_of_groups_have_short_headings():
-    (table,) = score_tables({"x": 1.0, "a very\nlong label of many words/x": 1.0, "/x": 0.5})
+    scores = {"x": 1.0, "a very\nlong label of many words/x": 1.0, "/x": 0.5}
+    (table,) = ScoresView(scores).tables()
     assert table[0][-2:] == ["a very long label of m..", "(no label)"]
 
 

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import at_k
 import dill
@@ -253,13 +254,13 @@ def in_a_coroutine(use):
 def test_a_checker_that_uses_its_own_metric_is_an_error_at_once(
     gpassk, checker_of, threads, method
 ):
-    arguments = {
+    arguments: dict[str, dict[str, Any]] = {
         "add": {"prediction": ["b"], "reference": "b"},
         "add_batch": {"predictions": [["b"]], "references": ["b"]},
         "compute": {"predictions": [[1]], "k": 1},
-    }[method]
+    }
     gpassk.add(prediction=["a"], reference="a")
-    checker = checker_of(lambda: getattr(gpassk, method)(**arguments))
+    checker = checker_of(lambda: getattr(gpassk, method)(**arguments[method]))
     called = f"{'add_batch' if method == 'add' else method} was called by a checker of the same"
     with ThreadPoolExecutor(2) as pool:
         executor = None if threads is None else pool

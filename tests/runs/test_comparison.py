@@ -9,6 +9,7 @@ import numpy as np
 import passk_inference
 import pytest
 from at_k.intervals.band import simultaneous_confidence
+from at_k.runs.comparison import differences_as_dict, read_differences
 from conftest import ROOT
 from run_command import scores_of
 from scipy.stats import norm
@@ -111,6 +112,16 @@ def test_each_k_appears_once_in_ascending_order():
     assert keys_of(at_k.compare(a, ragged)) == [f"pass@{k}" for k in range(1, 6)]
     assert keys_of(at_k.compare(a, b, "pass^k", [4, 2, 4])) == ["pass^2", "pass^4"]
     assert keys_of(at_k.compare(a, b, "G-Pass@k", 4)) == ["G-Pass@4_0.5"]
+
+
+@pytest.mark.parametrize("group", [None, "", "a/b_lo", "pass@1_a"])
+@pytest.mark.parametrize("metric", [*METRICS, "max@k", "avg@N"])
+def test_differences_are_read_back_from_their_dict(metric, group):
+    result = at_k.compare(*two_runs(4), metric, p_values=metric == "G-Pass@k")
+    differences = [x._replace(group=group) for x in read_differences(result)]
+    assert {x.metric for x in differences} == {metric}
+    assert read_differences(differences_as_dict(differences)) == differences
+    assert differences_as_dict(x._replace(group=None) for x in differences) == result
 
 
 def test_lists_arrays_and_unscored_samples_are_accepted():

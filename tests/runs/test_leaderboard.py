@@ -8,8 +8,8 @@ import re
 import at_k
 import numpy as np
 import pytest
-from at_k.runs.letters import letters, ranks
-from at_k.runs.multiplicity import Multiplicity, studentized_range_tail
+from at_k.runs.differences import Multiplicity, studentized_range_tail
+from at_k.runs.leaderboard import letters, ranks
 from scipy.stats import norm, studentized_range
 
 

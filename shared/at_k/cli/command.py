@@ -37,6 +37,23 @@ exit status:
   130  interrupted
 """
 
+_COMPLETION = """\
+# Completion of at-k. Add this line to ~/.bashrc, or below `autoload -U bashcompinit; bashcompinit`
+# to ~/.zshrc:
+#   eval "$(at-k completion)"
+_at_k() {{
+  local word=${{COMP_WORDS[COMP_CWORD]}} words=""
+  if [ "$COMP_CWORD" = 1 ]; then
+    words="{commands}"
+  else
+    case $word in -*) case ${{COMP_WORDS[1]}} in
+{cases}
+    esac ;; esac
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+}}
+complete -o default -F _at_k at-k"""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command, and return its exit status."""
@@ -154,7 +171,10 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     )
     command.set_defaults(run=_completion)
     command = add_command("demo", "Score samples of one model at two temperatures.")
-    command.set_defaults(run=_demo)
+    if chosen == "demo":
+        from .score_file import demo
+
+        command.set_defaults(run=demo)
     command = add_command("register", "Let evaluate.load find the metrics by name, also offline.")
     command.add_argument(
         "--remove", action="store_true", help="remove the copies that this command made"
@@ -164,24 +184,19 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _completion() -> str:
-    from .completion import completion_script
-
-    flags = {}
-    for name in _commands(_parser([])):
+    """Return a script for shells, in which words that are neither commands nor flags are files."""
+    cases = []
+    commands = _commands(_parser([]))
+    for name in commands:
         options = _commands(_parser([name]))[name]._option_string_actions
-        flags[name] = [flag for flag in options if flag.startswith("--")]
-    return completion_script(flags)
+        flags = " ".join(flag for flag in options if flag.startswith("--"))
+        cases.append(f'      {name}) words="{flags}" ;;')
+    return _COMPLETION.format(commands=" ".join(commands), cases="\n".join(cases))
 
 
 def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     (subparsers,) = (x for x in parser._actions if isinstance(x, argparse._SubParsersAction))
     return subparsers.choices
-
-
-def _demo() -> str:
-    from .demo import demo
-
-    return demo()
 
 
 def _register(remove: bool) -> str:

@@ -7,8 +7,8 @@ import contextlib
 import inspect
 import string
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +19,17 @@ from ..computations.gpassk import GPASSK
 from ..inputs.checking import Checker, Checking
 from ..inputs.labels import label_index
 from ..readers.questions import Questions, read_questions
-from ..runs.compared import Compared, compare_runs, labels_of
-from ..runs.comparison import compare, comparison_of_two
+from ..runs.compared import Compared, compare_runs, differences_of
+from ..runs.comparison import compare
 from ..runs.leaderboard import leaderboard_of
-from ..runs.measure import check_measure
+from ..runs.measure import ComparisonOptions
 from ..runs.outcomes_of_runs import Run, check_same_questions, grade_runs, parse_run
-from .comparison_tables import comparison_records, comparison_summary, comparison_tables
-from .demo import COOL, WARM
-from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
-from .formats import Output
-from .leaderboard_tables import leaderboard_notes, leaderboard_records, leaderboard_tables
-from .paper_tables import paper_tables_of_many, paper_tables_of_two
-from .plot import check_plot, plot_comparison, scored_details, scores_before_errors
-from .sentences import sentence_of_many, sentence_of_two
-from .tables import describe_input
+from .comparison_tables import ComparisonView, LeaderboardView
+from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
+from .formats import View
+from .plot import check_plot, plot_comparison, scores_before_errors
+from .run_input import RunInput, checker_of_all
+from .sentences import Scope
 
 _COMPARE_EXAMPLES = f"""\
 examples, with the samples of the package:
@@ -76,7 +73,7 @@ def _compare_files(
     check_correct_fn: Checker = "exact_match",
     p_values: bool = False,
     plot: str | None = None,
-    **given: Any,
+    **flags: Any,
 ) -> str:
     """Return the comparison of two files, or the leaderboard of more."""
     if plot is not None:
@@ -84,153 +81,96 @@ def _compare_files(
     if len(files) < 2:
         raise ValueError("There is one file: compare needs two or more.")
     names = _check_names(names, files)
-    is_checked = {"check_correct_fn": check_correct_fn} if check_correct_fn != "exact_match" else {}
-    reading, options = split_arguments(given | is_checked)
-    options.pop("check_correct_fn", None)
+    reading, parameters = split_arguments(flags)
+    reading["checked"] = check_correct_fn != "exact_match"
+    options = ComparisonOptions(**parameters, all_k=len(files) == 2)
+    inputs = [
+        RunInput(questions, check_correct_fn, name)
+        for name, questions in zip(names, _read_files(files, reading), strict=True)
+    ]
+    first = inputs[0].questions
+    if "clusters" in first.arguments:
+        options = replace(options, clusters=first.arguments["clusters"])
+    with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
+        runs = graded_runs(inputs, num_proc, options)
+    overall = compare_runs(runs, options)
+    compared = {None: overall} | _compare_groups(overall, first)
+    descriptions = [
+        f"{run.name}: {_path_of(run.name, file)}{run.described()}{_how_matched(inputs[0], run)}"
+        for file, run in zip(files, inputs, strict=True)
+    ]
+    scope = Scope([run.outcomes.n for run in runs], checker_of_all(inputs))
+    view: View
+    if len(files) == 2:
+        differences = {
+            group: differences_of(runs_of_group, p_values, group)
+            for group, runs_of_group in compared.items()
+        }
+        view = ComparisonView(differences, names, options, scope, descriptions)
+    else:
+        boards = {group: leaderboard_of(runs, p_values) for group, runs in compared.items()}
+        board = boards.pop(None)
+        view = LeaderboardView(board | ({"groups": boards} if boards else {}), scope, descriptions)
+    output = view.printed(output_format)
+    if plot is not None:
+        with scores_before_errors(output):
+            plot_comparison(plot, overall, inputs)
+    return output
+
+
+def _read_files(files: Sequence[str], reading: Mapping[str, Any]) -> list[Questions]:
+    """Read the questions of each file; groups and clusters are those of the first."""
+    reading = dict(reading)
     if reading["groups"] is None:
         del reading["groups"]
-    inputs = [read_questions(files[0], **reading)]
-    for role in ("groups", "clusters"):  # those of the first file are used
+    first = read_questions(files[0], **reading)
+    for role in ("groups", "clusters"):
         reading.pop(role, None)
-    inputs += [read_questions(file, **reading) for file in files[1:]]
-    if "clusters" in inputs[0].arguments:
-        options["clusters"] = inputs[0].arguments["clusters"]
-    defaults: dict[str, Any] = {"metric": "pass@k", "all_k": len(files) == 2}
-    options = defaults | options
-    with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
-        labels = labels_of(options["metric"])
-        checking = Checking(check_correct_fn, num_proc, labels=labels)
-        runs = graded_runs(names, inputs, checking, lambda sizes: check_measure(sizes, **options))
-    found = compare_runs(runs, **options)
-    by_group = _compare_groups(found, inputs[0], options)
-    descriptions = [
-        f"{name}: {_path_of(name, file)}{describe_input(questions, check_correct_fn)}"
-        f"{_how_matched(inputs[0], questions, names[0])}"
-        for name, file, questions in zip(names, files, inputs, strict=True)
-    ]
-    details = [scored_details(each, check_correct_fn) for each in inputs]
-    checkers = {each["checker"] for each in details}
-    checker = checkers.pop() if len(checkers) == 1 else None
-    if len(files) == 2:
-        output = _output_of_two(found, by_group, descriptions, names, p_values, checker)
-    else:
-        output = _output_of_many(found, by_group, descriptions, p_values, checker)
-    printed = output.printed(output_format)
-    if plot is not None:
-        with scores_before_errors(printed):
-            plot_comparison(plot, found, details)
-    return printed
-
-
-def _output_of_two(
-    found: Compared,
-    by_group: dict[str, Compared],
-    inputs: Sequence[str],
-    names: Sequence[str],
-    p_values: bool,
-    checker: str | None,
-) -> Output:
-    scores = comparison_of_two(found, p_values)
-    for label, each in by_group.items():
-        of_group = comparison_of_two(each, p_values)
-        scores |= {f"{label}/{key}": value for key, value in of_group.items()}
-    groups, measure = list(by_group), found.measure
-    return Output(
-        scores,
-        inputs,
-        partial(comparison_tables, scores, names, groups),
-        partial(paper_tables_of_two, scores, found.keys, names, groups, measure.confidence),
-        partial(comparison_records, scores, names, groups),
-        [comparison_summary(scores, names, measure.interval, measure.confidence)],
-        [comparison_summary(scores, names, measure.interval, measure.confidence, for_paper=True)],
-        sentence_of_two(
-            scores,
-            names,
-            [run.outcomes.n for run in found.runs],
-            measure.interval,
-            measure.confidence,
-            checker=checker,
-        ),
-    )
-
-
-def _output_of_many(
-    found: Compared,
-    by_group: dict[str, Compared],
-    inputs: Sequence[str],
-    p_values: bool,
-    checker: str | None,
-) -> Output:
-    board = leaderboard_of(found, p_values)
-    if by_group:
-        board["groups"] = {
-            label: leaderboard_of(each, p_values) for label, each in by_group.items()
-        }
-    return Output(
-        board,
-        inputs,
-        partial(leaderboard_tables, board),
-        partial(paper_tables_of_many, board),
-        partial(leaderboard_records, board),
-        leaderboard_notes(board),
-        leaderboard_notes(board, for_paper=True),
-        sentence_of_many(board, [run.outcomes.n for run in found.runs], checker),
-    )
+    return [first, *(read_questions(file, **reading) for file in files[1:])]
 
 
 def graded_runs(
-    names: Sequence[str],
-    inputs: Sequence[Questions],
-    checking: Checking,
-    check_sizes: Callable[[dict[str, np.ndarray]], Any] | None = None,
+    inputs: Sequence[RunInput], num_proc: int | None, options: ComparisonOptions | None = None
 ) -> list[Run]:
     """Return the runs with their outcomes, all with the questions in the order of the first.
 
     Args:
-        names: of the runs.
-        inputs: what was read for each.
-        checking: how samples are checked.
-        check_sizes: called with the numbers of samples of each run before any sample is checked.
+        inputs: what was read for each run.
+        num_proc: number of processes to check in.
+        options: of a comparison, which is validated before any sample is checked.
     """
-    parsed = [
-        parse_run(name, questions.arguments, checking.labels)
-        for name, questions in zip(names, inputs, strict=True)
-    ]
+    first, labels = inputs[0], None if options is None else options.labels
+    parsed = [parse_run(run.name, run.questions.arguments, labels) for run in inputs]
     orders = [
-        match_questions(inputs[0], each, names[0], name)
-        for name, each in zip(names, inputs, strict=True)
+        match_questions(first.questions, run.questions, first.name, run.name) for run in inputs
     ]
     if all(order is None for order in orders):
         check_same_questions(parsed)
-    sizes = {
-        run.name: run.n if order is None else run.n[order]
-        for run, order in zip(parsed, orders, strict=True)
-    }
-    if check_sizes is not None:
-        check_sizes(sizes)
-    graded = grade_runs(parsed, checking)
+    if options is not None:
+        matched = zip(parsed, orders, strict=True)
+        options.for_samples(
+            {run.name: run.n if order is None else run.n[order] for run, order in matched}
+        )
+    graded = grade_runs(parsed, Checking(first.check_correct_fn, num_proc, labels=labels))
     return [
         run if order is None else run.of_questions(order)
         for run, order in zip(graded, orders, strict=True)
     ]
 
 
-def _compare_groups(
-    found: Compared, first: Questions, options: dict[str, Any]
-) -> dict[str, Compared]:
+def _compare_groups(overall: Compared, first: Questions) -> dict[str | None, Compared]:
     """Compare the runs on each group of questions, at the same k."""
     if "groups" not in first.arguments:
         return {}
-    labels, index = label_index(first.arguments["groups"], len(found.runs[0].outcomes.n), "groups")
-    result = {}
+    runs, options = overall.runs, overall.options
+    labels, index = label_index(first.arguments["groups"], len(runs[0].outcomes.n), "groups")
+    result: dict[str | None, Compared] = {}
     for group, label in enumerate(labels):
         rows = np.flatnonzero(index == group)
-        runs = [run.of_questions(rows) for run in found.runs]
-        clusters = options.get("clusters") and [options["clusters"][row] for row in rows]
+        clusters = None if options.clusters is None else options.clusters[rows]
+        of_group = replace(options, clusters=clusters)
         try:
-            result[label] = compare_runs(
-                runs, **{**options, "k": found.measure.ks or None, "clusters": clusters}
-            )
+            result[label] = compare_runs([run.of_questions(rows) for run in runs], of_group)
         except ValueError as error:
             raise ValueError(f"Group {label}: {error}") from error
     return result
@@ -269,13 +209,14 @@ def match_questions(a: Questions, b: Questions, name_a: str, name_b: str) -> lis
     return None
 
 
-def _how_matched(a: Questions, b: Questions, name_a: str) -> str:
-    """Return a sentence if the questions of b are matched with those of a by their order."""
-    if a is b or not a.identifiers.keys().isdisjoint(b.identifiers):
+def _how_matched(first: RunInput, run: RunInput) -> str:
+    """Return a sentence if the questions of a run are matched with the first by their order."""
+    identifiers = first.questions.identifiers
+    if run is first or not identifiers.keys().isdisjoint(run.questions.identifiers):
         return ""
     return (
-        f" Its questions are those of {name_a} in the same order, as no column in both identifies "
-        f"them."
+        f" Its questions are those of {first.name} in the same order, as no column in both "
+        f"identifies them."
     )
 
 
@@ -292,12 +233,12 @@ def _check_names(names: Sequence[str] | None, files: Sequence[str]) -> list[str]
                 raise ValueError(f"The name {name!r} is not unique: give each run its own name.")
         return list(names)
     paths = [Path(file) for file in files]
-    for found in (
+    for unique in (
         [path.name.split(".")[0] for path in paths],
         [path.parent.name for path in paths],
     ):
-        if len(set(found)) == len(found) and all(1 <= len(x) <= _LONGEST_NAME for x in found):
-            return found
+        if len(set(unique)) == len(unique) and all(1 <= len(x) <= _LONGEST_NAME for x in unique):
+            return unique
     letters = string.ascii_uppercase
     return [letters[i] if i < len(letters) else f"run {i + 1}" for i in range(len(files))]
 

@@ -1,138 +1,361 @@
-"""The tables of a comparison of two runs, and the sentences that explain its limits."""
+"""How comparisons are shown, of two runs and of more: tables, records and sentences."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from .formats import Cells
-from .paper_tables import P_VALUES, p_value
-from .tables import group_heading
+from ..runs.comparison import Difference, differences_as_dict
+from ..runs.measure import ComparisonOptions
+from .formats import Cells, Scale, View, short_label
+from .sentences import (
+    INTERVAL_NAME,
+    INTERVAL_SCOPE,
+    P_VALUES,
+    Scope,
+    band_heading,
+    enumerated,
+    interval_heading,
+    limits_in_words,
+    listed,
+    p_value,
+)
 
-INTERVAL_SCOPE = {
-    "sampling": "for the same questions, sampled again",
-    "hierarchical": "for the same questions, sampled again",
-    "posterior": "for the same questions, sampled again",
-    "questions": "for other questions like these",
+_LIMIT_COLUMNS = ("lo", "hi", "band lo", "band hi")
+_MOST_PAIRS = 15  # up to which the differences are in a table of their own
+_PAIR_COLUMNS = {
+    "difference": "difference",
+    "lo": "lo",
+    "hi": "hi",
+    "band_lo": "band lo",
+    "band_hi": "band hi",
+    "p": "p",
+    "p_adjusted": "adjusted p",
 }
-INTERVAL_NAME = {
-    "sampling": "confidence interval",
-    "hierarchical": "confidence interval",
-    "posterior": "credible interval",
-    "questions": "confidence interval",
-}
-_COLUMNS = {
-    "": "difference",
-    "_lo": "lo",
-    "_hi": "hi",
-    "_band_lo": "band lo",
-    "_band_hi": "band hi",
-}
-"""The columns of a difference: the suffix of the keys, and the heading."""
+_P_COLUMNS = ("p", "p_adjusted")
 
 
-def comparison_tables(
-    scores: Mapping[str, float], labels: Sequence[str], groups: Sequence[str]
-) -> list[Cells]:
-    """Return a table for all questions and one for each group.
-
-    There is a row for each k: both scores, their difference and its limits.
-    """
-    headings = {"": "all questions" if groups else ""}
-    headings |= {f"{group}/": group_heading(group) for group in groups}
-    columns = {**_COLUMNS, "": "diff"}  # so that most tables have 80 columns
-    if len(compared_keys(scores)) == 1:  # the band is equal to the interval
-        columns = {suffix: columns[suffix] for suffix in ("", "_lo", "_hi")}
-    tables = []
-    for prefix, heading in headings.items():
-        has_p = any(key.endswith("_p") for key in scores)
-        table = [[heading, *labels, *columns.values(), *["p"] * has_p]]
-        for key in compared_keys(scores):
-            name = prefix + key
-            both = [f"{scores[name + suffix]:.4f}" for suffix in ("_a", "_b")]
-            numbers = [f"{scores[name + suffix]:+.4f}" for suffix in columns]
-            table.append(
-                [key, *both, *numbers, *map(p_value, [scores[f"{name}_p"]] if has_p else [])]
-            )
-        tables.append(table)
-    return tables
+# --- Two runs -----------------------------------------------------------------------------
 
 
-def comparison_records(
-    scores: Mapping[str, float], labels: Sequence[str], groups: Sequence[str]
-) -> Cells:
-    """Return the comparisons of all questions and of each group in one table, in full precision."""
-    has_p = any(key.endswith("_p") for key in scores)
-    columns = _COLUMNS | ({"_p": "p"} if has_p else {})
-    table = [["group", "key", *labels, *columns.values()]]
-    for group in ["", *groups]:
-        for key in compared_keys(scores):
-            name = f"{group}/{key}" if group else key
-            suffixes = ("_a", "_b", *columns)
-            table.append([group, key, *(str(scores[name + suffix]) for suffix in suffixes)])
-    return table
-
-
-def comparison_summary(
-    scores: Mapping[str, float],
-    labels: Sequence[str],
-    interval: str,
-    confidence: float,
-    for_paper: bool = False,
-) -> str:
-    """Return sentences that explain the difference and its limits, and say which run is higher.
+@dataclass(frozen=True)
+class ComparisonView(View):
+    """The differences of two runs at each k.
 
     Args:
-        scores: of `at_k.compare`.
-        labels: the names of both runs.
-        interval: the method of the intervals.
-        confidence: of the intervals.
-        for_paper: whether limits are in parentheses, and not in columns lo and hi.
+        differences: of all questions (None), and of each group of them by its label.
+        names: of both runs.
+        options: of the comparison.
+        scope: the questions and their samples.
+        input: a sentence for each run: what was read.
     """
-    percent = f"{100 * confidence:g} %"
-    limits, band = ("lo and hi", "band lo and band hi")
-    if for_paper:
-        limits, band = f"{percent} CI", f"{percent} band"
-    name, conclusion = f"{percent} {INTERVAL_NAME[interval]}", zero_in_band(scores, labels)
-    difference = f"{'Difference' if for_paper else 'diff'}: {labels[1]} minus {labels[0]}."
-    if len(compared_keys(scores)) == 1:
-        parts = [f"{limits}: {name} of the difference, {INTERVAL_SCOPE[interval]}."]
-        parts.append(f"The interval {conclusion}.")
-    else:
-        parts = [f"{limits}: {name} of the difference at each k, {INTERVAL_SCOPE[interval]}."]
-        parts.append(f"{band}: simultaneous {percent} confidence band over all k.")
-        parts.append(f"The band {conclusion}.")
-    if any(key.endswith("_p") for key in scores):
-        parts.append(P_VALUES)
-    return " ".join([difference, *parts])
+
+    differences: Mapping[str | None, Sequence[Difference]]
+    names: Sequence[str]
+    options: ComparisonOptions
+    scope: Scope
+    input: Sequence[str] = ()
+
+    @property
+    def _overall(self) -> Sequence[Difference]:
+        """The differences of all questions."""
+        return self.differences[None]
+
+    @property
+    def _has_band(self) -> bool:
+        """Whether the band is not equal to the interval."""
+        return len(self._overall) > 1
+
+    @property
+    def _has_p(self) -> bool:
+        return self._overall[0].p is not None
+
+    def data(self) -> dict[str, Any]:
+        return differences_as_dict(itertools.chain(*self.differences.values()))
+
+    # --- Tables ---------------------------------------------------------------------------
+
+    def tables(self) -> list[Cells]:
+        """A table for all questions and one for each group, with a row for each k."""
+        limits = _LIMIT_COLUMNS if self._has_band else _LIMIT_COLUMNS[:2]
+        head = [*self.names, "diff", *limits, *["p"] * self._has_p]  # most have 80 columns
+        tables = []
+        for group, differences in self.differences.items():
+            title = "all questions" if len(self.differences) > 1 else ""
+            table = [[title if group is None else short_label(group), *head]]
+            for x in differences:
+                numbers = (x.score, *x.interval, *x.band)[: 1 + len(limits)]
+                cells = [f"{x.a:.4f}", f"{x.b:.4f}", *(f"{number:+.4f}" for number in numbers)]
+                table.append([x.key, *cells, *_p_cells(x)])
+            tables.append(table)
+        return tables
+
+    def paper_tables(self) -> list[Cells]:
+        tables = []
+        for group, differences in self.differences.items():
+            scale = scale_of_two(differences)
+            head = [scale.heading, *self.names]
+            if group is not None:
+                head[0] += f", {short_label(group)}"
+            head.append(f"Difference ({interval_heading(self.options.confidence)})")
+            head += [band_heading(self.options.confidence)] * self._has_band
+            table = [[*head, *["p"] * self._has_p]]
+            for x in differences:
+                cells = [x.key, scale.number(x.a), scale.number(x.b)]
+                cells.append(f"{scale.number(x.score, sign=True)} {scale.limits(*x.interval)}")
+                if self._has_band:
+                    cells.append(scale.limits(*x.band))
+                table.append([*cells, *_p_cells(x)])
+            tables.append(table)
+        return tables
+
+    def records(self) -> Cells:
+        head = ["group", "key", *self.names, "difference", *_LIMIT_COLUMNS, *["p"] * self._has_p]
+        table = [head]
+        for x in itertools.chain(*self.differences.values()):
+            numbers = [x.a, x.b, x.score, *x.interval, *x.band, *[x.p] * self._has_p]
+            table.append([x.group or "", x.key, *map(str, numbers)])
+        return table
+
+    # --- Sentences ------------------------------------------------------------------------
+
+    def notes(self, for_paper: bool = False) -> list[str]:
+        """What the difference and its limits are, and which run is higher."""
+        percent = f"{100 * self.options.confidence:g} %"
+        limits, band, difference = "lo and hi", "band lo and band hi", "diff"
+        if for_paper:
+            limits, band, difference = f"{percent} CI", f"{percent} band", "Difference"
+        interval = str(self.options.interval)
+        name, scope = f"{percent} {INTERVAL_NAME[interval]}", INTERVAL_SCOPE[interval]
+        conclusion = zero_in_band(self._overall, self.names)
+        sentences = [f"{difference}: {self.names[1]} minus {self.names[0]}."]
+        if self._has_band:
+            sentences.append(f"{limits}: {name} of the difference at each k, {scope}.")
+            sentences.append(f"{band}: simultaneous {percent} confidence band over all k.")
+            sentences.append(f"The band {conclusion}.")
+        else:
+            sentences.append(f"{limits}: {name} of the difference, {scope}.")
+            sentences.append(f"The interval {conclusion}.")
+        if self._has_p:
+            sentences.append(P_VALUES)
+        return [" ".join(sentences)]
+
+    def sentence(self, key: str | None = None) -> str:
+        """The difference at one k, and at which k the band excludes 0.
+
+        Args:
+            key: of the difference. Default: that at the largest k.
+        """
+        differences, scale = self._overall, scale_of_two(self._overall)
+        x = next((x for x in differences if x.key == key), differences[-1])
+        higher, lower = (self.names[0], x.a), (self.names[1], x.b)
+        (lo, hi), confidence = x.interval, self.options.confidence
+        if x.score >= 0:
+            higher, lower = lower, higher
+        else:
+            lo, hi = -hi, -lo
+        unit = " percentage points" if scale.percent else ""
+        limits = limits_in_words(scale, (lo, hi), str(self.options.interval), confidence)
+        sentence = (
+            f"On {self.scope.in_words()}, {x.key} is {scale.with_unit(higher[1])} for {higher[0]} "
+            f"and {scale.with_unit(lower[1])} for {lower[0]}, a difference of "
+            f"{scale.number(abs(x.score))}{unit} ({limits})."
+        )
+        if not self._has_band:
+            return sentence
+        return (
+            f"{sentence} The simultaneous {100 * confidence:g} % confidence band over all "
+            f"{len(differences)} values of k {zero_in_band(differences, self.names)}."
+        )
 
 
-def zero_in_band(scores: Mapping[str, float], labels: Sequence[str]) -> str:
+def zero_in_band(differences: Sequence[Difference], names: Sequence[str]) -> str:
     """Return where the band excludes 0, and which run is higher there: what follows "The band"."""
-    compared = compared_keys(scores)
-    found = []
-    for sign, group in itertools.groupby(compared, lambda key: _band_sign(scores, key)):
-        keys = list(group)
+    ranges = []
+    for sign, successive in itertools.groupby(differences, lambda x: x.sign):
+        keys = [x.key for x in successive]
         if sign != 0:
-            label = labels[1] if sign > 0 else labels[0]
-            if len(compared) == 1:
-                return f"excludes 0: {label} has the higher {keys[0]}"
+            higher = names[1] if sign > 0 else names[0]
+            if len(differences) == 1:
+                return f"excludes 0: {higher} has the higher {keys[0]}"
             where = f"at {keys[0]}" if len(keys) == 1 else f"from {keys[0]} to {keys[-1]}"
-            found.append(f"{where}, where {label} is higher")
-    if found:
-        return f"excludes 0 {', and '.join(found)}"
-    if len(compared) == 1:
-        return f"contains 0, so the data do not show which run has the higher {compared[0]}"
+            ranges.append(f"{where}, where {higher} is higher")
+    if ranges:
+        return f"excludes 0 {', and '.join(ranges)}"
+    if len(differences) == 1:
+        return f"contains 0, so the data do not show which run has the higher {differences[0].key}"
     return "contains 0 at all k, so the data do not show which run is higher"
 
 
-def _band_sign(scores: Mapping[str, float], key: str) -> int:
-    """Return 1 or -1 if the band at a key is above or below 0, or else 0."""
-    if scores[f"{key}_band_lo"] > 0:
-        return 1
-    return -1 if scores[f"{key}_band_hi"] < 0 else 0
+def scale_of_two(differences: Sequence[Difference]) -> Scale:
+    """The scale of the scores of two runs."""
+    scores = [score for x in differences for score in (x.a, x.b)]
+    return Scale.of([x.metric for x in differences], scores)
 
 
-def compared_keys(scores: Mapping[str, float]) -> list[str]:
-    """Return the keys of the differences for all questions."""
-    return [key for key in scores if f"{key}_band_lo" in scores and "/" not in key]
+def _p_cells(x: Difference) -> list[str]:
+    return [] if x.p is None else [p_value(x.p)]
+
+
+# --- More runs ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LeaderboardView(View):
+    """Many runs by descending score.
+
+    Args:
+        board: of `at_k.leaderboard`; "groups" has those of groups of questions by their labels.
+        scope: the questions and their samples, for the sentence.
+        input: a sentence for each run: what was read.
+    """
+
+    board: Mapping[str, Any]
+    scope: Scope
+    input: Sequence[str] = ()
+
+    def _boards(self) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
+        """The leaderboard of all questions (None), and that of each group."""
+        yield None, self.board
+        yield from self.board.get("groups", {}).items()
+
+    @property
+    def _shows_pairs(self) -> bool:
+        """Whether the differences have a table: if there are few, or if they have p-values."""
+        return len(self.board["pairs"]) <= _MOST_PAIRS or "p" in self.board["pairs"][0]
+
+    def data(self) -> dict[str, Any]:
+        return dict(self.board)
+
+    # --- Tables ---------------------------------------------------------------------------
+
+    def tables(self) -> list[Cells]:
+        """For all questions and each group a table of runs at each k, and one of differences."""
+        tables = []
+        for group, board in self._boards():
+            title = "all questions" if "groups" in self.board else ""
+            title = title if group is None else short_label(group)
+            tables += [_table_of_runs(board, key, title) for key in _keys(board)]
+            if self._shows_pairs:
+                tables.append(_table_of_pairs(board))
+        return tables
+
+    def paper_tables(self) -> list[Cells]:
+        """A row for each run, with the scores at each k and their letters."""
+        tables = []
+        for group, board in self._boards():
+            keys, scale = _keys(board), _scale(board)
+            interval, unit = interval_heading(board["confidence"]), " in %" if scale.percent else ""
+            head = ["Run" if group is None else f"Run, {short_label(group)}"]
+            for key in keys:
+                head += [f"{key}{unit} ({interval})", "Letters" if len(keys) == 1 else ""]
+            if len(keys) == 1:
+                head.append(f"Rank ({interval})")
+            rows = {row["run"]: [row["run"]] for row in board["runs"]}
+            for row in board["runs"]:
+                cells = rows[row["run"]]
+                limits = scale.limits(row["lo"], row["hi"])
+                cells += [f"{scale.number(row['score'])} {limits}", row["letters"]]
+                if len(keys) == 1:
+                    cells.append(f"{row['rank']} ({row['rank_lo']}, {row['rank_hi']})")
+            tables.append([head, *rows.values()])
+        return tables
+
+    def records(self) -> Cells:
+        columns = list(self.board["runs"][0])
+        table = [["group", *columns]]
+        for group, board in self._boards():
+            table += [[group or "", *(str(row[name]) for name in columns)] for row in board["runs"]]
+        return table
+
+    # --- Sentences ------------------------------------------------------------------------
+
+    def notes(self, for_paper: bool = False) -> list[str]:
+        """What the limits, the ranks and the letters are."""
+        notes = leaderboard_notes(self.board, for_paper)
+        if for_paper:
+            return [notes]
+        if not self._shows_pairs:
+            number = len(self.board["pairs"])
+            return [f"{notes} The {number} differences are in the output of --format json."]
+        return [
+            f"{notes} band lo and band hi are the limits of all differences together, from which "
+            f"the letters follow; lo and hi are the limits of one difference alone."
+        ]
+
+    def sentence(self) -> str:
+        """The highest score, and which runs it differs from."""
+        board, key = self.board, _keys(self.board)[-1]
+        rows = [row for row in board["runs"] if row["key"] == key]
+        best, scale, confidence = rows[0], _scale(board), board["confidence"]
+        pairs = [pair for pair in board["pairs"] if pair["key"] == key]
+        behind = [pair["b"] for pair in pairs if pair["a"] == best["run"] and pair["band_lo"] > 0]
+        equal = [row["run"] for row in rows[1:] if row["run"] not in behind]
+        ks = len(_keys(board))
+        over = f"{len(pairs)} pairwise differences" + (f" at each of {ks} values of k" * (ks > 1))
+        highest = [row["run"] for row in rows if math.isclose(row["score"], best["score"])]
+        have, of_one = ("have", f"for {best['run']}, ") if len(highest) > 1 else ("has", "")
+        limits = limits_in_words(scale, (best["lo"], best["hi"]), board["interval"], confidence)
+        text = (
+            f"Of {len(rows)} runs on {self.scope.in_words()}, {enumerated(highest)} {have} the "
+            f"highest {key}, {scale.with_unit(best['score'])} ({of_one}{limits}). By simultaneous "
+            f"{100 * confidence:g} % confidence intervals of all {over}, the {key} of "
+            f"{best['run']} "
+        )
+        if not behind:
+            return f"{text}cannot be told apart from that of any other run."
+        text += f"is higher than that of {listed(behind, len(rows) - 1)}"
+        if not equal:
+            return f"{text}."
+        return f"{text} and cannot be told apart from that of {listed(equal, len(rows) - 1)}."
+
+
+def leaderboard_notes(board: Mapping[str, Any], for_paper: bool = False) -> str:
+    """Return sentences that explain the limits of scores, the ranks and the letters."""
+    percent = f"{100 * board['confidence']:g} %"
+    limits = f"{percent} CI" if for_paper else "lo and hi"
+    over = " and k" if len(_keys(board)) > 1 else ""
+    notes = (
+        f"{limits}: {percent} {INTERVAL_NAME[board['interval']]} of each score, "
+        f"{INTERVAL_SCOPE[board['interval']]}. The rank intervals and the letters follow from "
+        f"{percent} confidence intervals of all pairwise differences together, over all "
+        f"pairs{over}: runs that share a letter cannot be told apart."
+    )
+    return f"{notes} {P_VALUES}" if "p" in board["pairs"][0] else notes
+
+
+def _table_of_runs(board: Mapping[str, Any], key: str, heading: str) -> Cells:
+    table = [[heading, key, "lo", "hi", "rank", "rank interval", "letters"]]
+    for row in board["runs"]:
+        if row["key"] == key:
+            numbers = [f"{row[name]:.4f}" for name in ("score", "lo", "hi")]
+            least, most = row["rank_lo"], row["rank_hi"]
+            ranks = f"{least}" if least == most else f"{least} to {most}"
+            table.append([row["run"], *numbers, str(row["rank"]), ranks, row["letters"]])
+    return table
+
+
+def _table_of_pairs(board: Mapping[str, Any]) -> Cells:
+    several = len(_keys(board)) > 1
+    names = [name for name in _PAIR_COLUMNS if name in board["pairs"][0]]
+    table = [["", *(_PAIR_COLUMNS[name] for name in names)]]
+    for pair in board["pairs"]:
+        title = f"{pair['a']} - {pair['b']}" + (f", {pair['key']}" if several else "")
+        cells = [
+            p_value(pair[name]) if name in _P_COLUMNS else f"{pair[name]:+.4f}" for name in names
+        ]
+        table.append([title, *cells])
+    return table
+
+
+def _keys(board: Mapping[str, Any]) -> list[str]:
+    """The keys of the scores, one for each k."""
+    return list(dict.fromkeys(row["key"] for row in board["runs"]))
+
+
+def _scale(board: Mapping[str, Any]) -> Scale:
+    numbers = [row[name] for row in board["runs"] for name in ("score", "lo", "hi")]
+    return Scale.of([board["metric"]], numbers)

@@ -11,6 +11,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from ..readers.names import PER_QUESTION, USUAL_NAMES
@@ -21,6 +22,10 @@ FILE_HELP = (
     "JSON Lines, JSON, CSV, TSV or Parquet file, also compressed (.gz .bz2 .xz .zst); a log of an "
     "evaluation harness; a saved dataset; the name of a dataset; or - for standard input."
 )
+
+_SAMPLES = Path(__file__).resolve().parents[1] / "samples"
+COOL, WARM = (str(_SAMPLES / f"smollm2_{name}.jsonl") for name in ("cool", "warm"))
+"""Files of samples of one model at the temperatures 0.2 and 0.8."""
 
 _COLUMN_HELP = {
     "predictions": "samples to be checked.",
@@ -128,13 +133,13 @@ def add_flags(
         command.add_argument("--plot", metavar="FILE", help=PLOT_HELP)
 
 
-def split_arguments(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def split_arguments(flags: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the arguments of `read_questions`, and those of the function that is called.
 
     A column of clusters is only looked for if it is named or if the interval is "questions".
     """
-    reading = {name: value for name, value in given.items() if name in _READING}
-    parameters = {name: value for name, value in given.items() if name not in _READING}
+    reading = {name: value for name, value in flags.items() if name in _READING}
+    parameters = {name: value for name, value in flags.items() if name not in _READING}
     if parameters.get("interval") != "questions" and reading.get("clusters") is None:
         reading.pop("clusters", None)
     reading["checked"] = "check_correct_fn" in parameters

@@ -1,16 +1,16 @@
-"""Print tables and the sentences around them as plain text, CSV, Markdown or LaTeX, or as JSON."""
+"""What a subcommand prints, and the formats: plain text, CSV, Markdown, LaTeX and JSON."""
 
 from __future__ import annotations
 
+import abc
 import csv
 import io
 import json
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 Cells = list[list[str]]
 """The cells of a table, by rows. The first row is the head."""
@@ -21,54 +21,62 @@ FORMATS_OF_OUTPUT = ("table", "json", "csv", "markdown", "latex")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
-@dataclass(frozen=True)
-class Output:
-    """What a subcommand prints.
+class View(abc.ABC):
+    """What a subcommand prints, in one of FORMATS_OF_OUTPUT.
 
     Attributes:
-        scores: the dict of scores, for JSON.
         input: a sentence for each file: what was read.
-        tables: returns the tables of scores, for the terminal.
-        paper: returns them as papers print them, for Markdown and LaTeX.
-        records: returns one table of all scores with full precision, as programs read them.
-        notes: sentences that explain the tables.
-        paper_notes: the same for the tables of papers. Default: notes.
-        sentence: a sentence about the result that a paper can use, or an empty text.
     """
 
-    scores: dict[str, Any]
-    input: Sequence[str]
-    tables: Callable[[], Sequence[Cells]]
-    paper: Callable[[], Sequence[Cells]]
-    records: Callable[[], Cells]
-    notes: Sequence[str] = ()
-    paper_notes: Sequence[str] | None = None
-    sentence: str = ""
+    input: Sequence[str] = ()
+
+    @abc.abstractmethod
+    def data(self) -> dict[str, Any]:
+        """What JSON has: the dict that the Python function returns."""
+
+    @abc.abstractmethod
+    def tables(self) -> list[Cells]:
+        """The tables for the terminal."""
+
+    @abc.abstractmethod
+    def records(self) -> Cells:
+        """One table with full precision, as programs read it."""
+
+    @abc.abstractmethod
+    def notes(self, for_paper: bool = False) -> list[str]:
+        """Sentences that explain the tables for the terminal, or those of papers."""
+
+    def paper_tables(self) -> list[Cells]:
+        """The tables as papers print them, for Markdown and LaTeX."""
+        return self.tables()
+
+    def sentence(self) -> str:
+        """A sentence about the result that a paper can use, or an empty text."""
+        return ""
 
     def printed(self, output_format: str) -> str:
-        """Return the output in one of FORMATS_OF_OUTPUT.
+        """Return the output in a format.
 
         JSON has the scores only. CSV has the records only; the sentences go to standard error.
         """
         if output_format == "json":
-            return json.dumps(self.scores, indent=2)
+            return json.dumps(self.data(), indent=2)
         if output_format == "csv":
             stream = io.StringIO()
             csv.writer(stream, lineterminator="\n").writerows(self.records())
-            sentences = [*self.input, *self.notes, self.sentence]
+            sentences = [*self.input, *self.notes(), self.sentence()]
             print(printable("\n".join(filter(None, sentences))), file=sys.stderr)
             return stream.getvalue().rstrip("\n")
+        for_paper = output_format != "table"
         start = "% " if output_format == "latex" else ""
         render = {"table": aligned, "markdown": _markdown, "latex": _latex}[output_format]
-        source, notes = self.tables, self.notes
-        if output_format != "table":
-            source, notes = self.paper, notes if self.paper_notes is None else self.paper_notes
-        notes = [_filled(note, 78) for note in notes]
+        notes = [_filled(note, 78) for note in self.notes(for_paper)]
+        sentence = self.sentence()
         blocks = [
             "\n".join(f"{start}{line}" for line in self.input),
-            *(render(table) for table in source()),
+            *(render(table) for table in (self.paper_tables() if for_paper else self.tables())),
             "\n".join(f"{start}{line}" for note in notes for line in note.splitlines()),
-            _filled(_latex_text(self.sentence) if start else self.sentence, 80),
+            _filled(_latex_text(sentence) if start else sentence, 80),
         ]
         return "\n\n".join(filter(None, blocks))
 
@@ -98,12 +106,56 @@ def printable(text: str) -> str:
     They are control characters other than line feeds and tabs, separators of lines, and those that
     change the direction of text: a label could erase or rewrite what is printed before it.
     """
-    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def number_of(count: int, noun: str) -> str:
     """Return a number with its noun, such as "1 sample" or "2 samples"."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def short_label(label: str) -> str:
+    """Return the label of a group on one short line."""
+    line = " ".join(label.split()) or "(no label)"
+    return line if len(line) <= 24 else f"{line[:22]}.."
+
+
+class Scale(NamedTuple):
+    """How papers print numbers: as percentages, or rewards in their own unit.
+
+    Args:
+        percent: whether the scores are shares.
+        decimals: of the numbers that are shown.
+    """
+
+    percent: bool
+    decimals: int
+
+    @classmethod
+    def of(cls, metrics: Iterable[str], values: Iterable[float]) -> Scale:
+        """The scale of scores of these metrics with these values, limits included."""
+        is_reward = not {"max@k", "bayes@N"}.isdisjoint(metrics)
+        largest, smallest = max(values := [*values]), min(values)
+        if not is_reward and smallest >= 0 and largest <= 1:
+            return cls(True, 1)
+        return cls(False, 3 if max(largest, -smallest) < 10 else 1)
+
+    @property
+    def heading(self) -> str:
+        return "Score (%)" if self.percent else "Score"
+
+    def number(self, value: float, sign: bool = False) -> str:
+        shown = round(100 * value if self.percent else value, self.decimals) + 0.0  # not -0.0
+        return f"{shown:{'+' if sign and shown else ''}.{self.decimals}f}"
+
+    def with_unit(self, value: float) -> str:
+        return self.number(value) + (" %" if self.percent else "")
+
+    def limits(self, lo: float, hi: float) -> str:
+        return f"({self.number(lo)}, {self.number(hi)})"
+
+
+# --- Formats of tables --------------------------------------------------------------------
 
 
 def aligned(table: Cells) -> str:
@@ -131,14 +183,14 @@ def _markdown(table: Cells) -> str:
 
 def _latex(table: Cells) -> str:
     """Return a tabular with the rules of the package booktabs; numbers are on the right."""
-    others = list(zip(*table[1:], strict=True))[1:]
-    columns = "l" + "".join("r" if re.search(r"\d", "".join(each)) else "l" for each in others)
+    columns = list(zip(*table[1:], strict=True))[1:]
+    sides = "l" + "".join("r" if re.search(r"\d", "".join(cells)) else "l" for cells in columns)
     head, *lines = (" & ".join(map(_latex_text, row)) + r" \\" for row in table)
     body = [r"\toprule", head, r"\midrule", *lines, r"\bottomrule"]
     return "\n".join(
         [
             r"% needs \usepackage{booktabs}",
-            rf"\begin{{tabular}}{{{columns}}}",
+            rf"\begin{{tabular}}{{{sides}}}",
             *body,
             r"\end{tabular}",
         ]
@@ -153,6 +205,6 @@ def _latex_text(text: str) -> str:
         "<": r"\textless{}",
         ">": r"\textgreater{}",
     }
-    text = re.sub(r"[\\^~&%$#_{}<>]", lambda found: named.get(found[0], f"\\{found[0]}"), text)
+    text = re.sub(r"[\\^~&%$#_{}<>]", lambda match: named.get(match[0], f"\\{match[0]}"), text)
     text = re.sub(r"(?<=\d) (?=\\%)", r"\\,", text)
     return re.sub(r"(?<![\w.])-(?=\d)", "$-$", text)  # a minus, and no hyphen

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..runs.comparison import comparison_of_two
-from ..runs.leaderboard import leaderboard_of
+from ..runs.comparison import differences_as_dict
 from .formats import PlotError
-from .tables import checker_name, sizes_and_given
+from .run_input import RunInput, checker_of_all
 
 if TYPE_CHECKING:
-    from ..readers.questions import Questions
     from ..runs.compared import Compared
+    from .score_tables import ScoresView
 
 PLOT_HELP = (
     "also write a chart, in the format of the suffix: .svg, .pdf, .png or .html. "
@@ -51,7 +51,7 @@ def check_plot(file: str) -> None:
         )
     if not path.parent.is_dir():
         raise ValueError(f"--plot {file}: there is no folder {path.parent}.")
-    from ..charts import figure  # noqa: F401  (slow, and needs an extra)
+    from ..charts import by_k  # noqa: F401  (slow, and needs an extra)
 
 
 def check_scores_to_plot(parameters: Mapping[str, Any]) -> None:
@@ -73,34 +73,35 @@ def check_scores_to_plot(parameters: Mapping[str, Any]) -> None:
         )
 
 
-def plot_scores(file: str, scores: Mapping[str, Any], **details: Any) -> None:
-    """Write the chart of what `compute` returns.
+def plot_scores(file: str, view: ScoresView, run: RunInput) -> None:
+    """Write the chart of the scores of a run.
 
     It shows single questions or groups where these are scored, or else the scores against k, or
     G-Pass@k against its threshold if there is a single k.
 
     Args:
         file: the path of the chart.
-        scores: what `compute` returns.
-        **details: what the caption says, see `at_k.charts`.
+        view: the scores.
+        run: what the caption is about.
 
     Raises:
         ValueError: if there is nothing that a chart can show.
     """
-    from ..charts.curves import by_k, by_threshold
-    from ..charts.difficulty import by_question
-    from ..charts.intervals import by_group
-    from ..charts.results import keys_by_k, keys_by_threshold, score_keys
+    from ..charts import by_group, by_k, by_question, by_threshold
 
-    if "per_question" in scores:
-        shown = {name: details[name] for name in ("n", "checker")}
-        chart = by_question(scores, **shown)
-    elif any("/" in key for key in score_keys(scores)):
-        chart = by_group(scores, **details)
-    elif any(len(keys) > 1 for keys in keys_by_k(scores).values()):
-        chart = by_k(scores, **details)
-    elif any(len(keys) > 1 for keys in keys_by_threshold(scores).values()):
-        chart = by_threshold(scores, **details)
+    details = run.caption | {"confidence": view.confidence, "interval": view.method_if_unnamed}
+    with_k = [x for x in view.estimates if isinstance(x.k, int)]
+    ks = Counter((x.metric, x.tau) for x in with_k)
+    thresholds = Counter(x.k for x in with_k if x.metric == "G-Pass@k")
+    if "per_question" in view.scores:
+        caption = {name: run.caption[name] for name in ("n", "checker")}
+        chart = by_question(view.scores, **caption)
+    elif any(x.group is not None for x in view.estimates):
+        chart = by_group(view.scores, **details)
+    elif max(ks.values(), default=0) > 1:
+        chart = by_k(view.scores, **details)
+    elif max(thresholds.values(), default=0) > 1:
+        chart = by_threshold(view.scores, **details)
     else:
         raise ValueError(
             "--plot needs several k, such as --k 1 2 4 8, and there is a single one. Or add "
@@ -109,42 +110,30 @@ def plot_scores(file: str, scores: Mapping[str, Any], **details: Any) -> None:
     chart.save(file)
 
 
-def plot_comparison(file: str, found: Compared, details: Sequence[Mapping[str, Any]]) -> None:
+def plot_comparison(file: str, compared: Compared, inputs: Sequence[RunInput]) -> None:
     """Write the chart of a comparison: the difference of two runs against k, or a leaderboard.
 
     Args:
         file: the path of the chart.
-        found: the compared runs.
-        details: what the caption says about each run, see `scored_details`.
+        compared: the runs.
+        inputs: what the caption is about.
     """
-    from ..charts.difference import difference
-    from ..charts.intervals import forest
+    from ..charts import difference, forest
+    from ..runs.compared import differences_of
+    from ..runs.leaderboard import leaderboard_of
 
-    checkers = {each["checker"] for each in details}
-    checker = checkers.pop() if len(checkers) == 1 else None
-    if len(found.runs) == 2 and len(found.keys) > 1:
-        sizes = {each["n"] for each in details}
+    captions, checker = [run.caption for run in inputs], checker_of_all(inputs)
+    if len(compared.runs) == 2 and len(compared.scores) > 1:
+        sizes = {caption["n"] for caption in captions}
         chart = difference(
-            comparison_of_two(found),
-            [run.name for run in found.runs],
-            questions=details[0]["questions"],
+            differences_as_dict(differences_of(compared)),
+            [run.name for run in compared.runs],
+            questions=captions[0]["questions"],
             n=sizes.pop() if len(sizes) == 1 else None,
             checker=checker,
-            confidence=found.measure.confidence,
-            interval=found.measure.interval,
+            confidence=compared.options.confidence,
+            interval=compared.options.interval,
         )
     else:
-        chart = forest(leaderboard_of(found), checker=checker)
+        chart = forest(leaderboard_of(compared), checker=checker)
     chart.save(file)
-
-
-def scored_details(questions: Questions, checker: str | Callable[..., Any]) -> dict[str, Any]:
-    """Return what the caption says about the questions of a file, their samples and checker."""
-    sizes, _ = sizes_and_given(questions.arguments["predictions"])
-    least, most = min(sizes), max(sizes)
-    checked = "references" in questions.columns and "outcomes" not in questions.columns
-    return {
-        "questions": len(sizes),
-        "n": most if least == most else f"{least} to {most}",
-        "checker": checker_name(checker) if checked else None,
-    }

@@ -1,4 +1,4 @@
-"""`at-k METRIC FILE...`: the scores of a metric for the samples in files."""
+"""`at-k METRIC FILE...`: the scores of a metric for the samples in files; and `at-k demo`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import ast
 import contextlib
 import functools
 import sys
+import textwrap
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
@@ -15,26 +16,12 @@ from ..computations.computation import Computation
 from ..loading import metric_script
 from ..readers.cells import as_outcome
 from ..readers.questions import read_questions
-from .demo import COOL, WARM
-from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
-from .formats import Output
-from .paper_tables import paper_notes, paper_tables_of_scores
-from .plot import (
-    check_plot,
-    check_scores_to_plot,
-    plot_scores,
-    scored_details,
-    scores_before_errors,
-)
-from .sentences import sentence_of_one
-from .tables import (
-    describe_input,
-    nouns_of,
-    score_notes,
-    score_records,
-    score_tables,
-    sizes_and_given,
-)
+from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
+from .formats import aligned
+from .plot import check_plot, check_scores_to_plot, plot_scores, scores_before_errors
+from .run_input import RunInput
+from .score_tables import ScoresView, nouns_of
+from .sentences import Scope
 
 _METRIC_EXAMPLES = """\
 examples, with the samples of the package:
@@ -87,46 +74,90 @@ def _score_files(
     files: Sequence[str],
     output_format: str,
     plot: str | None = None,
-    **given: Any,
+    **flags: Any,
 ) -> str:
     """Return the scores of files, which are parts of one run."""
-    reading, parameters = split_arguments(given)
-    defaults = {each.name: each.default for each in computation.parameters.values()}
+    reading, parameters = split_arguments(flags)
+    defaults = {parameter.name: parameter.default for parameter in computation.parameters.values()}
     if plot is not None:
         check_plot(plot)
-        check_scores_to_plot(defaults | given)
+        check_scores_to_plot(defaults | flags)
     counts = reading["counts"] or ()
     if len(counts) > 1 and ("categories" in parameters or name == "score_agg"):
         reading["counts"] = {as_outcome(column): column for column in counts}  # named by labels
     questions = read_questions(files, **reading)
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
         scores = computation.compute(**questions.arguments, **parameters)
-    checker = parameters.get("check_correct_fn", "exact_match")
-    confidence = parameters.get("confidence", defaults.get("confidence"))
-    details = scored_details(questions, checker)
-    _, given_samples = sizes_and_given(questions.arguments["predictions"])
-    interval = parameters.get("interval")
+    run = RunInput(questions, parameters.get("check_correct_fn", "exact_match"))
+    options = defaults | parameters
     pooled = f"{len(files)} files as parts of one run: " if len(files) > 1 else ""
-    output = Output(
+    view = ScoresView(
         scores,
-        [f"{pooled}{describe_input(questions, checker, *nouns_of(scores))}"],
-        functools.partial(score_tables, scores),
-        functools.partial(paper_tables_of_scores, scores, confidence),
-        functools.partial(score_records, scores),
-        score_notes(scores, interval),
-        paper_notes(scores, interval, confidence),
-        sentence_of_one(
-            scores,
-            given_samples,
-            interval,
-            confidence,
-            details["checker"],
-            (defaults | parameters).get("temperature"),
-        ),
-    ).printed(output_format)
+        input=[f"{pooled}{run.described(*nouns_of([name]))}"],
+        scope=Scope([run.present], run.checker),
+        interval=parameters.get("interval"),
+        confidence=options.get("confidence"),
+        temperature=options.get("temperature"),
+    )
+    output = view.printed(output_format)
     if plot is not None:
-        is_named = any(key.endswith("_interval") for key in scores)
-        method = None if is_named else interval or "posterior"
         with scores_before_errors(output):
-            plot_scores(plot, scores, **details, confidence=confidence, interval=method)
+            plot_scores(plot, view, run)
     return output
+
+
+# --- The demo -----------------------------------------------------------------------------
+
+_K_VALUES = [1, 2, 4, 8, 16, 32]
+_TABLE = {
+    "at least 1 of k correct": ["pass@1", "pass@2", "pass@4", "pass@8", "pass@16", "pass@32"],
+    "at least half correct": ["G-Pass@4_0.5", "G-Pass@8_0.5", "G-Pass@16_0.5", "G-Pass@32_0.5"],
+    "all k correct": ["pass^2", "pass^4", "pass^8", "pass^16", "pass^32"],
+    "mean over shares > 1/2": ["mG-Pass@4", "mG-Pass@8", "mG-Pass@16", "mG-Pass@32"],
+}
+
+
+def demo() -> str:
+    """Return what the subcommand prints: the scores at both temperatures side by side."""
+    low, high = _scores(COOL), _scores(WARM)
+    table = [["", "T = 0.2", "T = 0.8", "difference"]]
+    for title, keys in _TABLE.items():
+        table.append([title, "", "", ""])
+        for key in keys:
+            difference = high[key] - low[key]
+            table.append([f"  {key}", f"{low[key]:.3f}", f"{high[key]:.3f}", f"{difference:+.3f}"])
+    first_k = next(k for k in _K_VALUES if high[f"pass@{k}"] > low[f"pass@{k}"])
+    summary = (
+        f"T = 0.2 is more consistent: all 4 samples are correct for {_percent(low['pass^4'])} "
+        f"of the questions, against {_percent(high['pass^4'])} at T = 0.8. "
+        f"T = 0.8 has the higher pass@k at large k: at least 1 of 32 samples is correct for "
+        f"{_percent(high['pass@32'])} of the questions, against {_percent(low['pass@32'])} at "
+        f"T = 0.2. In this table, it has the higher pass@k from k = {first_k} on."
+    )
+    return f"""\
+SmolLM2-135M-Instruct on 94 arithmetic questions, 32 samples each, at two temperatures T.
+A sample is correct if the last number in it is the answer.
+
+{aligned(table)}
+
+{textwrap.fill(summary, 88)}
+
+To score one of these files, or your own with a line such as
+{{"predictions": ["12", "13"], "reference": "12"}} for each question:
+
+  at-k gpassk {WARM} --check-correct-fn numeric"""
+
+
+def _scores(file: str) -> dict[str, float]:
+    questions = read_questions(file)
+    return computation_of("gpassk").compute(
+        **questions.arguments,
+        check_correct_fn="numeric",
+        k=_K_VALUES,
+        thresholds=[0.5],
+        include=["pass@k", "G-Pass@k", "pass^k", "mG-Pass@k"],
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

@@ -66,10 +66,10 @@ class Counts(dict[str, Any]):
 Outcome = bool | int | float | np.generic | None
 """0 or False, 1 or True, a category, a real reward, or None if the sample is not scored."""
 
-Outcomes = Iterable[Iterable[Outcome] | Outcome] | Array | Counts
+OutcomesLike = Iterable[Iterable[Outcome] | Outcome] | Array | Counts
 """The outcomes of M questions."""
 
-Run = Outcomes | Mapping[str, Any]
+RunLike = OutcomesLike | Mapping[str, Any]
 """The outcomes of M questions, or a dict of predictions and references."""
 
 Numbers = Iterable[float] | Array

@@ -13,13 +13,13 @@ from ..scores.credits import Credits
 from ..scores.distributions import check_prior
 from ..scores.pass_family import estimator, pass_moments
 from ..scores.score import Moments, Score
-from . import Bounds, Outcomes, Summary
+from . import Bounds, OutcomesLike, Summary
 
 ScoreOfK = Callable[[int], Score | Credits]
 """Returns the score, or the credits of the score, for a given k."""
 
 
-def point_estimate(R: Outcomes, k: int, score: ScoreOfK) -> float:
+def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
     """Return the unbiased estimate of a score, averaged over questions."""
     counts = read_outcomes(R).counts()
     keys, estimate = estimator({"": _as_score(score(check_k(k, counts.n)))})
@@ -28,7 +28,7 @@ def point_estimate(R: Outcomes, k: int, score: ScoreOfK) -> float:
 
 
 def posterior_summary(
-    R: Outcomes,
+    R: OutcomesLike,
     k: int,
     score: ScoreOfK,
     confidence: float,

@@ -16,11 +16,11 @@ from ..scores.credits import (
     majority,
     threshold,
 )
-from . import Bounds, Outcomes, Summary
+from . import Bounds, OutcomesLike, Summary
 from .estimates import point_estimate, posterior_summary
 
 
-def pass_at_k(R: Outcomes, k: int) -> float:
+def pass_at_k(R: OutcomesLike, k: int) -> float:
     """Return pass@k: the probability that at least one of k samples is correct.
 
     A question with c correct samples out of n scores 1 - C(n - c, k) / C(n, k) (Chen et al. 2021,
@@ -42,7 +42,7 @@ def pass_at_k(R: Outcomes, k: int) -> float:
 
 
 def pass_at_k_ci(
-    R: Outcomes,
+    R: OutcomesLike,
     k: int,
     confidence: float = 0.95,
     bounds: Bounds = (0.0, 1.0),
@@ -69,7 +69,7 @@ def pass_at_k_ci(
     return posterior_summary(R, k, any_correct, confidence, bounds, alpha0, beta0)
 
 
-def pass_hat_k(R: Outcomes, k: int) -> float:
+def pass_hat_k(R: OutcomesLike, k: int) -> float:
     """Return pass^k: the probability that all k samples are correct.
 
     A question with c correct samples out of n scores C(c, k) / C(n, k) (Yao et al. 2024,
@@ -91,7 +91,7 @@ def pass_hat_k(R: Outcomes, k: int) -> float:
 
 
 def pass_hat_k_ci(
-    R: Outcomes,
+    R: OutcomesLike,
     k: int,
     confidence: float = 0.95,
     bounds: Bounds = (0.0, 1.0),
@@ -122,7 +122,7 @@ unanimous_at_k = g_pass_at_k = pass_hat_k
 unanimous_at_k_ci = g_pass_at_k_ci = pass_hat_k_ci
 
 
-def auc_at_k(R: Outcomes, k: int) -> float:
+def auc_at_k(R: OutcomesLike, k: int) -> float:
     """Return AUC@k: the area under pass@j from j = 1 to k, divided by k - 1.
 
     The area is computed by the trapezoidal rule. AUC@1 is pass@1 (Hu et al. 2026,
@@ -144,7 +144,7 @@ def auc_at_k(R: Outcomes, k: int) -> float:
 
 
 def auc_at_k_ci(
-    R: Outcomes,
+    R: OutcomesLike,
     k: int,
     confidence: float = 0.95,
     bounds: Bounds = (0.0, 1.0),
@@ -172,7 +172,7 @@ def auc_at_k_ci(
     return posterior_summary(R, k, area_under_pass, confidence, bounds, alpha0, beta0)
 
 
-def maj_at_k(R: Outcomes, k: int) -> float:
+def maj_at_k(R: OutcomesLike, k: int) -> float:
     """Return maj@k: the probability that more than half of k samples are correct.
 
     It is G-Pass@k_tau (Liu et al. 2024, arXiv:2412.13147) at tau = (floor(k/2) + 1) / k. The
@@ -195,7 +195,7 @@ def maj_at_k(R: Outcomes, k: int) -> float:
 
 
 def maj_at_k_ci(
-    R: Outcomes,
+    R: OutcomesLike,
     k: int,
     confidence: float = 0.95,
     bounds: Bounds = (0.0, 1.0),
@@ -222,7 +222,7 @@ def maj_at_k_ci(
     return posterior_summary(R, k, majority, confidence, bounds, alpha0, beta0)
 
 
-def cons_at_k(R: Outcomes, k: int) -> float:
+def cons_at_k(R: OutcomesLike, k: int) -> float:
     """Return cons@k: the share of questions with more than k/2 correct samples among all n.
 
     This is the definition of AISBench. It is biased upwards if k < n; `maj_at_k` is unbiased.
@@ -242,7 +242,7 @@ def cons_at_k(R: Outcomes, k: int) -> float:
     return float(np.mean(2 * counts.c > check_k(k, counts.n)))
 
 
-def g_pass_at_k_tau(R: Outcomes, k: int, tau: float) -> float:
+def g_pass_at_k_tau(R: OutcomesLike, k: int, tau: float) -> float:
     """Return G-Pass@k_tau: the probability that max(1, ceil(tau k)) of k samples are correct.
 
     Source: Liu et al. 2024, arXiv:2412.13147.
@@ -265,7 +265,7 @@ def g_pass_at_k_tau(R: Outcomes, k: int, tau: float) -> float:
 
 
 def g_pass_at_k_tau_ci(
-    R: Outcomes,
+    R: OutcomesLike,
     k: int,
     tau: float,
     confidence: float = 0.95,
@@ -297,7 +297,7 @@ def g_pass_at_k_tau_ci(
     return posterior_summary(R, k, partial(threshold, tau=tau), confidence, bounds, alpha0, beta0)
 
 
-def mg_pass_at_k(R: Outcomes, k: int) -> float:
+def mg_pass_at_k(R: OutcomesLike, k: int) -> float:
     """Return mG-Pass@k: 2/k times the sum of G-Pass@k_(i/k) for i = ceil(k/2) + 1 .. k.
 
     For even k it is twice the area under G-Pass@k_tau from tau = 1/2 to 1. For odd k it is smaller,
@@ -319,7 +319,7 @@ def mg_pass_at_k(R: Outcomes, k: int) -> float:
 
 
 def mg_pass_at_k_ci(
-    R: Outcomes,
+    R: OutcomesLike,
     k: int,
     confidence: float = 0.95,
     bounds: Bounds = (0.0, 1.0),

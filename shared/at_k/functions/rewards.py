@@ -17,11 +17,13 @@ from ..scores.rewards import (
     max_scores,
     real_rewards,
 )
-from . import Bounds, Numbers, Outcomes, Summary
+from . import Bounds, Numbers, OutcomesLike, Summary
 from .estimates import summary_of_moments
 
 
-def bayes(R: Outcomes, w: Numbers | None = None, R0: Outcomes | None = None) -> tuple[float, float]:
+def bayes(
+    R: OutcomesLike, w: Numbers | None = None, R0: OutcomesLike | None = None
+) -> tuple[float, float]:
     """Return Bayes@N: (mu, sigma), posterior mean and standard deviation of the mean reward.
 
     Each question has a uniform Dirichlet prior over its categories, which is updated with the prior
@@ -49,9 +51,9 @@ def bayes(R: Outcomes, w: Numbers | None = None, R0: Outcomes | None = None) -> 
 
 
 def bayes_ci(
-    R: Outcomes,
+    R: OutcomesLike,
     w: Numbers | None = None,
-    R0: Outcomes | None = None,
+    R0: OutcomesLike | None = None,
     confidence: float = 0.95,
     bounds: Bounds = None,
 ) -> Summary:
@@ -79,7 +81,7 @@ def bayes_ci(
     return _mean_reward_summary("bayes", R, w, R0, confidence, bounds)
 
 
-def avg(R: Outcomes, w: Numbers | None = None) -> tuple[float, float]:
+def avg(R: OutcomesLike, w: Numbers | None = None) -> tuple[float, float]:
     """Return avg@N: (a, sigma), the mean reward of all samples and its standard deviation.
 
     The mean reward is an affine function of Bayes@N, which gives its standard deviation (Hariri et
@@ -106,7 +108,7 @@ def avg(R: Outcomes, w: Numbers | None = None) -> tuple[float, float]:
 
 
 def avg_ci(
-    R: Outcomes, w: Numbers | None = None, confidence: float = 0.95, bounds: Bounds = None
+    R: OutcomesLike, w: Numbers | None = None, confidence: float = 0.95, bounds: Bounds = None
 ) -> Summary:
     """Return (a, sigma, lo, hi) of avg@N (Hariri et al. 2026, arXiv:2510.04265).
 
@@ -130,7 +132,12 @@ def avg_ci(
 
 
 def _mean_reward_summary(
-    key: str, R: Outcomes, w: Numbers | None, R0: Outcomes | None, confidence: float, bounds: Bounds
+    key: str,
+    R: OutcomesLike,
+    w: Numbers | None,
+    R0: OutcomesLike | None,
+    confidence: float,
+    bounds: Bounds,
 ) -> Summary:
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
     rewards = _read_rewards(R, w, R0)
@@ -140,7 +147,7 @@ def _mean_reward_summary(
     return summary_of_moments(moments, key, rewards.multiplicity, confidence, limits)
 
 
-def max_at_k(R: Outcomes, k: int, w: Numbers | None = None) -> float:
+def max_at_k(R: OutcomesLike, k: int, w: Numbers | None = None) -> float:
     """Return max@k: the expected maximum of the rewards of k samples.
 
     With the n rewards of a question in ascending order, the i-th has the weight C(i-1, k-1) / C(n,
@@ -169,10 +176,10 @@ def max_at_k(R: Outcomes, k: int, w: Numbers | None = None) -> float:
 
 
 def max_at_k_ci(
-    R: Outcomes,
+    R: OutcomesLike,
     k: int,
     w: Numbers | None = None,
-    R0: Outcomes | None = None,
+    R0: OutcomesLike | None = None,
     confidence: float = 0.95,
     bounds: Bounds = None,
 ) -> Summary:
@@ -230,7 +237,7 @@ def _real_reward_summary(
     return intervals[""][:4]
 
 
-def _read_rewards(R: Outcomes, w: Numbers | None, R0: Outcomes | None = None) -> Rewards:
+def _read_rewards(R: OutcomesLike, w: Numbers | None, R0: OutcomesLike | None = None) -> Rewards:
     outcomes, rewards = read_outcomes(R), check_rewards(w)
     if are_real_rewards(outcomes, w, R0):
         return real_rewards(outcomes)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from functools import partial
 
 from ..scores.credits import geo_spectrum, geom, geom_ds, spectrum
-from . import Bounds, Numbers, Outcomes, Summary
+from . import Bounds, Numbers, OutcomesLike, Summary
 from .estimates import ScoreOfK, point_estimate, posterior_summary
 
 
-def threshold_spectrum_at_k(R: Outcomes, k: int, weights: Numbers) -> float:
+def threshold_spectrum_at_k(R: OutcomesLike, k: int, weights: Numbers) -> float:
     """Return S_w: the sum over r of w_r times the probability that at least r of k are correct.
 
     It is unbiased, and a part of GeoSpectrum@k. Source: "Geom@k: Stable Evaluation and Fast Rank
@@ -36,7 +36,7 @@ def threshold_spectrum_at_k(R: Outcomes, k: int, weights: Numbers) -> float:
 
 
 def threshold_spectrum_at_k_ci(
-    R: Outcomes,
+    R: OutcomesLike,
     k: int,
     weights: Numbers,
     confidence: float = 0.95,
@@ -77,7 +77,9 @@ def _weighted_spectrum(weights: Numbers) -> ScoreOfK:
     return partial(spectrum, weights=weights)
 
 
-def geom_at_k(R: Outcomes, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> float:
+def geom_at_k(
+    R: OutcomesLike, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5
+) -> float:
     """Return Geom@k: the mean over questions of pass@k^a times pass^k^b.
 
     By default it is the mean of the geometric means of pass@k and pass^k. Source: "Geom@k: Stable
@@ -102,7 +104,7 @@ def geom_at_k(R: Outcomes, k: int, pass_power: float = 0.5, unanimous_power: flo
 
 
 def geom_at_k_ci(
-    R: Outcomes,
+    R: OutcomesLike,
     k: int,
     pass_power: float = 0.5,
     unanimous_power: float = 0.5,
@@ -138,7 +140,7 @@ def geom_at_k_ci(
 
 
 def geom_ds_at_k(
-    R: Outcomes, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5
+    R: OutcomesLike, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5
 ) -> float:
     """Return Geom@k of the data set: pass@k^a times pass^k^b, both averaged over questions first.
 
@@ -163,7 +165,7 @@ def geom_ds_at_k(
 
 
 def geom_ds_at_k_ci(
-    R: Outcomes,
+    R: OutcomesLike,
     k: int,
     pass_power: float = 0.5,
     unanimous_power: float = 0.5,
@@ -196,7 +198,7 @@ def geom_ds_at_k_ci(
 
 
 def geo_spectrum_at_k(
-    R: Outcomes,
+    R: OutcomesLike,
     k: int,
     lam: float = 0.5,
     weights: Numbers | None = None,
@@ -230,7 +232,7 @@ def geo_spectrum_at_k(
 
 
 def geo_spectrum_at_k_ci(
-    R: Outcomes,
+    R: OutcomesLike,
     k: int,
     lam: float = 0.5,
     weights: Numbers | None = None,
@@ -271,7 +273,7 @@ def _one_lam(lam: float, lambda_: float | None) -> float:
     return lam if lambda_ is None else lambda_
 
 
-def geo_spectrum_star_at_k(R: Outcomes, k: int) -> float:
+def geo_spectrum_star_at_k(R: OutcomesLike, k: int) -> float:
     """Return GeoSpectrum*@k: the geometric mean of pass@k and mG-Pass@k of the data set.
 
     Source: "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning".
@@ -293,7 +295,7 @@ def geo_spectrum_star_at_k(R: Outcomes, k: int) -> float:
 
 
 def geo_spectrum_star_at_k_ci(
-    R: Outcomes,
+    R: OutcomesLike,
     k: int,
     confidence: float = 0.95,
     bounds: Bounds = (0.0, 1.0),

@@ -25,13 +25,13 @@ from ..scores.rewards import (
     real_rewards,
 )
 from ..scores.tails import Tail, check_thresholds, levels_of, tails_of_subsets
-from . import Numbers, Outcomes, Summary
+from . import Numbers, OutcomesLike, Summary
 
 Floats = npt.NDArray[np.float64]
 
 
 def tailpass_empirical(
-    R: Outcomes, k: int, w: Numbers | None = None, *, thresholds: Numbers | None = None
+    R: OutcomesLike, k: int, w: Numbers | None = None, *, thresholds: Numbers | None = None
 ) -> Floats:
     """Return the unbiased estimate of TailPass@k at each threshold, averaged over questions.
 
@@ -71,10 +71,10 @@ def tailpass_empirical(
 
 
 def tailpass(
-    R: Outcomes,
+    R: OutcomesLike,
     k: int,
     w: Numbers | None = None,
-    R0: Outcomes | None = None,
+    R0: OutcomesLike | None = None,
     *,
     eta: float = 1.0,
     prior: float | Numbers | Iterable[Numbers] = 1.0,

@@ -1,19 +1,59 @@
-"""The difference between the scores of two runs on the same questions."""
+"""The difference between the scores of two runs on the same questions.
+
+A `Difference` has fields, and the dict that `compare` returns has keys such as "pass@4_lo".
+`differences_as_dict` makes the keys, and `read_differences` reads them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
-from ..functions import Run
+from ..estimates import read_estimates
+from ..functions import RunLike
+from ..scores.score import ScoreId
 
-if TYPE_CHECKING:
-    from .compared import Compared
+
+class Difference(NamedTuple):
+    """The score of run b minus that of run a, and how uncertain it is.
+
+    Attributes:
+        metric: the name of the score, such as "pass@k".
+        k: the number that its key has in place of the k, or None; see `Estimate`.
+        tau: the threshold of G-Pass@k, else None.
+        group: the label of the group of questions, or None for all questions.
+        score: b - a.
+        a, b: the scores of the runs.
+        interval: the limits of the difference.
+        band: its limits in the simultaneous band over k.
+        p: the two-sided p-value, or None if it was not requested.
+    """
+
+    metric: str
+    k: int | str | None
+    tau: float | None
+    group: str | None
+    score: float
+    a: float
+    b: float
+    interval: tuple[float, float]
+    band: tuple[float, float]
+    p: float | None = None
+
+    @property
+    def key(self) -> str:
+        """The key of the score, without the group."""
+        return ScoreId(self.metric, self.k, self.tau).key
+
+    @property
+    def sign(self) -> int:
+        """1 or -1 if the band is above or below 0, or else 0."""
+        return (self.band[0] > 0) - (self.band[1] < 0)
 
 
 def compare(
-    R_a: Run,
-    R_b: Run,
+    R_a: RunLike,
+    R_b: RunLike,
     metric: str = "pass@k",
     k: int | list[int] | None = None,
     interval: str | None = None,
@@ -81,42 +121,55 @@ def compare(
             Annals of Statistics 14, 896.
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
-    from .compared import compare_sources
+    from .compared import compare_sources, differences_of
+    from .measure import ComparisonOptions
 
-    found = compare_sources(
-        {"R_a": R_a, "R_b": R_b},
-        check_correct_fn,
-        num_proc,
-        metric=metric,
-        k=k,
-        interval=interval,
-        confidence=confidence,
-        tau=tau,
-        clusters=clusters,
-        w=w,
-        temperature=temperature,
-    )
-    return comparison_of_two(found, p_values)
+    options = ComparisonOptions(metric, k, interval, confidence, tau, clusters, w, temperature)
+    compared = compare_sources({"R_a": R_a, "R_b": R_b}, options, check_correct_fn, num_proc)
+    return differences_as_dict(differences_of(compared, p_values))
 
 
-def comparison_of_two(found: Compared, p_values: bool = False) -> dict[str, float]:
-    """Return what `compare` returns, for two compared runs."""
-    a, b = (run.estimates.tolist() for run in found.measured)
-    differences, confidence = found.differences, found.measure.confidence
-    lo, hi = differences.limits(confidence)[:, 0].tolist()
-    band_lo, band_hi = differences.simultaneous_limits(confidence)[:, 0].tolist()
-    p = differences.p_values()[0, 1].tolist() if p_values else []
+def differences_as_dict(differences: Iterable[Difference]) -> dict[str, float]:
+    """Return the flat dict of `compare`."""
     result: dict[str, float] = {}
-    for place, key in enumerate(found.keys):
+    for difference in differences:
+        key = _key_with_group(difference.key, difference.group)
         result |= {
-            key: b[place] - a[place],
-            f"{key}_a": a[place],
-            f"{key}_b": b[place],
-            f"{key}_lo": lo[place],
-            f"{key}_hi": hi[place],
-            f"{key}_band_lo": band_lo[place],
-            f"{key}_band_hi": band_hi[place],
+            key: difference.score,
+            f"{key}_a": difference.a,
+            f"{key}_b": difference.b,
+            f"{key}_lo": difference.interval[0],
+            f"{key}_hi": difference.interval[1],
+            f"{key}_band_lo": difference.band[0],
+            f"{key}_band_hi": difference.band[1],
         }
-        if p_values:
-            result[f"{key}_p"] = p[place]
+        if difference.p is not None:
+            result[f"{key}_p"] = difference.p
     return result
+
+
+def read_differences(comparison: Mapping[str, float]) -> list[Difference]:
+    """Return the differences that the flat dict of `compare` was made of, in its order."""
+    differences = []
+    for estimate in read_estimates(comparison):
+        if estimate.interval is None or estimate.band is None:
+            continue  # the score of a run, or a p-value
+        key = _key_with_group(estimate.key, estimate.group)
+        difference = Difference(
+            estimate.metric,
+            estimate.k,
+            estimate.tau,
+            estimate.group,
+            estimate.score,
+            a=comparison[f"{key}_a"],
+            b=comparison[f"{key}_b"],
+            interval=(estimate.interval.lo, estimate.interval.hi),
+            band=estimate.band,
+            p=comparison.get(f"{key}_p"),
+        )
+        differences.append(difference)
+    return differences
+
+
+def _key_with_group(key: str, group: str | None) -> str:
+    return key if group is None else f"{group}/{key}"

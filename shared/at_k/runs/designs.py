@@ -1,5 +1,7 @@
 """The precision of a design: M questions with n samples each, whose success rates have a prior.
 
+The prior is estimated from a pilot run, or assumed.
+
 Under the prior G, a question has c correct samples with a probability P(c), and its unbiased
 estimate h(c) varies with
 
@@ -29,7 +31,7 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import betaincinv
@@ -40,11 +42,18 @@ from ..intervals.sampling import SamplingIntervals
 from ..scores.binary_family import BinaryFamily
 from ..scores.pass_family import estimator
 from ..scores.score import Score
-from ..scores.success_rates import RATE_SUPPORT, binomial_likelihood
+from ..scores.success_rates import (
+    RATE_SUPPORT,
+    RATES,
+    binomial_likelihood,
+    estimate_rate_prior,
+    scores_of_rates,
+)
+from .outcomes_of_runs import Run
 
 _UP = np.array([1, 2, 3, 4, 6, 8, 11, 15, 20, 28, 40, 60])  # shifts by steps of the log-odds
 _PRIOR_SHIFTS = np.concatenate([-_UP[::-1], [0], _UP])
-_HERE = len(_UP)
+_UNSHIFTED = len(_UP)  # the index of no shift
 _NODES = (np.arange(20) + 0.5) / 20  # probabilities of the quantiles that a mean is taken over
 _DIFFERENCES = 2001  # candidates for the smallest difference
 
@@ -90,28 +99,31 @@ class Design:
         self._family = BinaryFamily(BinaryCounts(size, c), keys, estimate, {})
         h, likelihood = self._family.columns[:, 0], binomial_likelihood(size, c)
         supports = [
-            slice(RATE_SUPPORT.start + s, RATE_SUPPORT.stop + s) for s in _PRIOR_SHIFTS.tolist()
+            slice(RATE_SUPPORT.start + shift, RATE_SUPPORT.stop + shift)
+            for shift in _PRIOR_SHIFTS.tolist()
         ]
         score_of_rate = h @ likelihood
         # Each of these has an entry for each shift.
-        self._pmf_of_c = np.array([likelihood[:, each] @ prior for each in supports])
+        self._pmf_of_c = np.array([likelihood[:, support] @ prior for support in supports])
         self.scores = np.clip(self._pmf_of_c @ h, 0.0, 1.0)
-        squares = np.array([prior @ score_of_rate[each] ** 2 for each in supports])
+        squares = np.array([prior @ score_of_rate[support] ** 2 for support in supports])
         self._between = np.maximum(squares - self.scores**2, 0.0)
         self._total = np.maximum(self._pmf_of_c @ h**2 - self.scores**2, self._between)
 
     @property
     def score(self) -> float:
         """The mean score of the prior."""
-        return float(self.scores[_HERE])
+        return float(self.scores[_UNSHIFTED])
 
     def precision(self, questions: int, kind: str) -> Precision:
         """The precision with M questions, for "sampling" or "questions"."""
         if self.n < 2 and kind == "sampling":
             return Precision(None, None)
-        shifts, (mu, lo, hi) = self._intervals(questions, kind)
-        half_width = np.interp(self._run_scores(questions, kind), mu, (hi - lo) / 2).mean()
-        difference = self._smallest_difference(questions, kind, shifts, mu, lo, hi)
+        shifts, intervals = self._intervals(questions, kind)
+        half_widths = (intervals.hi - intervals.lo) / 2
+        scores = self._run_scores(questions, kind)
+        half_width = np.interp(scores, intervals.mu, half_widths).mean()
+        difference = self._smallest_difference(questions, kind, shifts, intervals)
         return Precision(float(half_width), difference)
 
     # --- Half-widths ----------------------------------------------------------------------
@@ -121,17 +133,15 @@ class Design:
 
     def _run_scores(self, questions: int, kind: str) -> np.ndarray:
         """Quantiles of the score of a run."""
-        mean, variance = self.score, self._variance(kind)[_HERE] / questions
+        mean, variance = self.score, self._variance(kind)[_UNSHIFTED] / questions
         largest = mean * (1 - mean)
         if variance <= 1e-9 * largest or largest < 1e-12:
             return np.array([mean])
         size = max(largest / variance - 1, 1e-3)
         return betaincinv(mean * size, (1 - mean) * size, _NODES)
 
-    def _intervals(
-        self, questions: int, kind: str
-    ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """The shifts that matter, and mu, lo and hi of the expected run of each."""
+    def _intervals(self, questions: int, kind: str) -> tuple[np.ndarray, Interval]:
+        """The shifts that matter, and the intervals of the expected run of each, as arrays."""
         scores = self._run_scores(questions, kind)
         z = NormalDist().inv_cdf((1 + self._goal.confidence) / 2)
         z += abs(NormalDist().inv_cdf(self._goal.power))
@@ -139,37 +149,110 @@ class Design:
         far = 2 * z * math.sqrt(2 * self._variance(kind).max() / questions)
         first = np.searchsorted(self.scores, scores.min(), "right") - 1
         last = np.searchsorted(self.scores, max(scores.max(), self.score + far), "left")
-        shifts = np.arange(min(max(first, 0), _HERE), min(last, len(_PRIOR_SHIFTS) - 1) + 1)
+        shifts = np.arange(min(max(first, 0), _UNSHIFTED), min(last, len(_PRIOR_SHIFTS) - 1) + 1)
         method = SamplingIntervals(self._family, new_questions=kind == "questions")
-        found: Interval = method.over(questions * self._pmf_of_c[shifts], self._goal.confidence)[""]
-        return shifts, (found.mu, found.lo, found.hi)
+        runs = questions * self._pmf_of_c[shifts]
+        return shifts, method.over(runs, self._goal.confidence)[""]
 
     # --- Differences ----------------------------------------------------------------------
 
     def _smallest_difference(
-        self,
-        questions: int,
-        kind: str,
-        shifts: np.ndarray,
-        mu: np.ndarray,
-        lo: np.ndarray,
-        hi: np.ndarray,
+        self, questions: int, kind: str, shifts: np.ndarray, intervals: Interval
     ) -> float | None:
-        up, variances = shifts[shifts >= _HERE], self._variance(kind)
+        up, variances = shifts[shifts >= _UNSHIFTED], self._variance(kind)
         scores_b = self.scores[up]
         d = np.linspace(0.0, scores_b[-1] - self.score, _DIFFERENCES)
         # Of a question: the variances of both estimates, their covariance, and that of b - a.
-        of_a, of_b = variances[_HERE], np.interp(self.score + d, scores_b, variances[up])
+        of_a, of_b = variances[_UNSHIFTED], np.interp(self.score + d, scores_b, variances[up])
         covariance = np.zeros(len(d))
         if kind == "questions":
             between = np.interp(self.score + d, scores_b, self._between[up])
-            covariance = self._goal.correlation * np.sqrt(self._between[_HERE] * between)
+            covariance = self._goal.correlation * np.sqrt(self._between[_UNSHIFTED] * between)
         variance = np.maximum(of_a + of_b - 2 * covariance, 1e-300)
         low = NormalDist().inv_cdf(self._goal.power) * np.sqrt(variance / questions)
         a = self.score + low * (of_a - covariance) / variance
         b = self.score + d - low * (of_b - covariance) / variance
+        mu, lo, hi = intervals.mu, intervals.lo, intervals.hi
         above, below = np.interp(a, mu, hi - mu), np.interp(b, mu, mu - lo)
         r = covariance / np.maximum(np.sqrt(of_a * of_b), 1e-300)
         length = np.sqrt(np.maximum(above**2 + below**2 - 2 * r * above * below, 0.0))
-        found = d - low > length
-        return float(d[np.argmax(found)]) if found.any() else None
+        is_found = d - low > length
+        return float(d[np.argmax(is_found)]) if is_found.any() else None
+
+
+# --- Priors -------------------------------------------------------------------------------
+
+
+class Pilot:
+    """A run that a plan is estimated from.
+
+    Args:
+        run: with outcomes 0 or 1.
+        score: that is planned for, with a single column.
+
+    Raises:
+        ValueError: if each question of the run has one sample.
+    """
+
+    def __init__(self, run: Run, score: Score):
+        self._counts, self._name = run.outcomes.counts(), run.name
+        self._score, self._k = score, len(score.terms[0])
+        if self._counts.n.max() < 2:
+            raise ValueError(
+                f"{run.name} has one sample of each question, which does not show how questions "
+                f"differ: give a pilot run with more samples, or rates."
+            )
+        n, c = self._counts.unique
+        priors = estimate_rate_prior(n, c, self._counts.multiplicity[None])
+        self.prior = np.sum([prior[0] for prior in priors.values()], axis=0)
+
+    @property
+    def assumptions(self) -> dict[str, Any]:
+        """What a plan says about the run."""
+        least = int(self._counts.n.min())
+        return {
+            "rates_are": "estimated",
+            "pilot_questions": len(self._counts.n),
+            "pilot_samples": least,
+            "extrapolated": self._k > least,
+        }
+
+    def correlation(self, other: Pilot) -> float:
+        """The correlation over questions of the scores of two runs, without the noise of samples.
+
+        Samples of two runs are independent, so the covariance of the estimates is that of the
+        scores.
+        """
+        a, b = self._deviations(), other._deviations()
+        covariance = float(a @ b) / (len(a) - 1)
+        size = math.sqrt(self._between() * other._between())
+        return min(max(covariance / size, -1.0), 1.0) if size > 0 else 0.0
+
+    def _deviations(self) -> np.ndarray:
+        if self._k > self._counts.n.min():
+            raise ValueError(
+                f"k is {self._k}, and {self._name} has {self._counts.n.min()} samples of a "
+                f"question: the correlation needs k of them, so give it as correlation."
+            )
+        if len(self._counts.n) < 2:
+            raise ValueError(f"{self._name} has one question: a correlation needs two.")
+        _, estimate = estimator({"": self._score})
+        scores = estimate(*self._counts.unique)[self._counts.inverse, 0]
+        return scores - scores.mean()
+
+    def _between(self) -> float:
+        """The variance of the scores of questions."""
+        scores = scores_of_rates(self._score.terms)[:, 0]
+        return float(self.prior @ scores**2 - (self.prior @ scores) ** 2)
+
+
+def prior_of_rates(rates: np.ndarray) -> np.ndarray:
+    """Return a prior over the grid for success rates that occur equally often.
+
+    Each rate is split between its neighbors on the grid, so that the mean is preserved.
+    """
+    rates = np.clip(rates, RATES[0], RATES[-1])
+    above = np.clip(np.searchsorted(RATES, rates), 1, len(RATES) - 1)
+    fraction = (rates - RATES[above - 1]) / (RATES[above] - RATES[above - 1])
+    shares = np.bincount(above - 1, 1 - fraction, len(RATES))
+    return (shares + np.bincount(above, fraction, len(RATES))) / len(rates)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import string
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..checks import short
-from ..functions import Run
-from .letters import letters, ranks
+from ..functions import RunLike
 
 if TYPE_CHECKING:
     from .compared import Compared
 
 
 def leaderboard(
-    runs: Mapping[str, Run],
+    runs: Mapping[str, RunLike],
     metric: str = "pass@k",
     k: int | list[int] | None = None,
     interval: str | None = None,
@@ -98,22 +98,13 @@ def leaderboard(
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
     from .compared import compare_sources
+    from .measure import ComparisonOptions
 
-    found = compare_sources(
-        check_runs(runs),
-        check_correct_fn,
-        num_proc,
-        metric=metric,
-        k=k,
-        interval=interval,
-        confidence=confidence,
-        tau=tau,
-        clusters=clusters,
-        w=w,
-        temperature=temperature,
-        all_k=False,
+    sources = check_runs(runs)
+    options = ComparisonOptions(
+        metric, k, interval, confidence, tau, clusters, w, temperature, all_k=False
     )
-    return leaderboard_of(found, p_values)
+    return leaderboard_of(compare_sources(sources, options, check_correct_fn, num_proc), p_values)
 
 
 def check_runs(runs: Any) -> dict[str, Any]:
@@ -128,70 +119,119 @@ def check_runs(runs: Any) -> dict[str, Any]:
     return dict(runs)
 
 
-def leaderboard_of(found: Compared, p_values: bool = False) -> dict[str, Any]:
+def leaderboard_of(compared: Compared, p_values: bool = False) -> dict[str, Any]:
     """Return what `leaderboard` returns, for compared runs."""
-    measure, differences = found.measure, found.differences
-    simultaneous = differences.multiplicity.confidence_of_each(measure.confidence)
-    lo, hi = differences.of_all_runs(measure.confidence)
+    options, differences = compared.options, compared.differences
+    simultaneous = differences.multiplicity.confidence_of_each(options.confidence)
+    lo, hi = differences.of_all_runs(options.confidence)
     band_lo, band_hi = differences.of_all_runs(simultaneous)
     limits = {"lo": lo, "hi": hi, "band_lo": band_lo, "band_hi": band_hi}
     p = differences.p_values() if p_values else None
     rows: list[dict[str, Any]] = []
     pairs: list[dict[str, Any]] = []
-    for place, key in enumerate(found.keys):
-        scores = [float(run.estimates[place]) for run in found.measured]
+    for column, score_id in enumerate(compared.scores):
+        scores = [float(run.estimates[column]) for run in compared.measured]
         order = sorted(range(len(scores)), key=lambda run: -scores[run])
-        rows += _rows(found, place, order, band_lo[:, :, place] > 0)
+        rows += _rows(compared, column, order, band_lo[:, :, column] > 0)
         for a, b in itertools.combinations(order, 2):
-            pair: dict[str, Any] = {"a": found.runs[a].name, "b": found.runs[b].name, "key": key}
+            names = {"a": compared.runs[a].name, "b": compared.runs[b].name}
+            pair: dict[str, Any] = {**names, "key": score_id.key}
             pair |= {"difference": scores[a] - scores[b]}
-            pair |= {name: float(each[a, b, place]) for name, each in limits.items()}
+            pair |= {name: float(limit[a, b, column]) for name, limit in limits.items()}
             if p is not None:
-                pair["p"] = float(p[a, b, place])
+                pair["p"] = float(p[a, b, column])
                 pair["p_adjusted"] = differences.multiplicity.adjusted(pair["p"])
             pairs.append(pair)
     return {
-        "metric": measure.metric,
-        "interval": measure.interval,
-        "confidence": measure.confidence,
+        "metric": options.metric,
+        "interval": options.interval,
+        "confidence": options.confidence,
         "simultaneous_confidence": simultaneous,
-        "questions": len(found.runs[0].outcomes.sizes),
+        "questions": len(compared.runs[0].outcomes.sizes),
         "runs": rows,
         "pairs": pairs,
     }
 
 
 def _rows(
-    found: Compared, place: int, order: Sequence[int], better: np.ndarray
+    compared: Compared, column: int, order: Sequence[int], better: np.ndarray
 ) -> list[dict[str, Any]]:
     """Return the rows of the runs for one score, by descending score.
 
     Args:
-        found: the compared runs.
-        place: of the score.
+        compared: the runs.
+        column: index of the score.
         order: the runs by descending score.
         better: (K, K) whether each run is certainly better than each other.
     """
-    scores = np.array([run.estimates[place] for run in found.measured])
+    scores = np.array([run.estimates[column] for run in compared.measured])
     rank, rank_lo, rank_hi = ranks(scores, better)
-    marks = letters((better | better.T)[np.ix_(order, order)])
+    letters_of_runs = letters((better | better.T)[np.ix_(order, order)])
     rows = []
-    for run, mark in zip(order, marks, strict=True):
-        lo, hi = found.measured[run].limits(found.measure.confidence)[:, place]
-        n = found.runs[run].outcomes.n
+    for run, letters_of_run in zip(order, letters_of_runs, strict=True):
+        lo, hi = compared.measured[run].limits(compared.options.confidence)[:, column]
+        n = compared.runs[run].outcomes.n
         rows.append(
             {
-                "run": found.runs[run].name,
-                "key": found.keys[place],
+                "run": compared.runs[run].name,
+                "key": compared.scores[column].key,
                 "score": float(scores[run]),
                 "lo": float(lo),
                 "hi": float(hi),
                 "rank": int(rank[run]),
                 "rank_lo": int(rank_lo[run]),
                 "rank_hi": int(rank_hi[run]),
-                "letters": mark,
+                "letters": letters_of_run,
                 "n_min": int(n.min()),
                 "n_max": int(n.max()),
             }
         )
     return rows
+
+
+# --- Ranks and letters --------------------------------------------------------------------
+
+
+def ranks(scores: np.ndarray, better: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The rank of each run by its score, and the lowest and highest rank it may have.
+
+    Equal scores share a rank. A run ranks below all runs that are certainly better, and above all
+    that are certainly worse. If the intervals of all differences cover, so do the intervals of all
+    ranks (Mohamad, Goeman & van Zwet 2022, Biometrics 78, 238).
+
+    Args:
+        scores: (K,).
+        better: (K, K) whether each run is certainly better than each other.
+    """
+    rank = 1 + np.sum(scores[None, :] > scores[:, None], axis=1)
+    return rank, 1 + better.sum(axis=0), len(scores) - better.sum(axis=1)
+
+
+def letters(different: np.ndarray) -> list[str]:
+    """Letters for K runs in their order: runs that share a letter cannot be told apart.
+
+    A letter is given to each largest group of runs without a certain difference, by insertion and
+    absorption (Piepho 2004, J. Computational and Graphical Statistics 13, 456).
+
+    Args:
+        different: (K, K), symmetric: whether two runs certainly differ.
+    """
+    groups = [frozenset(range(len(different)))]
+    for a, b in np.argwhere(np.triu(different)).tolist():
+        split = [group for group in groups if {a, b} <= group]
+        groups = [group for group in groups if group not in split]
+        for group in (part - {one} for one in (a, b) for part in split):
+            if not any(group <= other for other in groups):
+                groups.append(group)
+    groups.sort(key=sorted)
+    names = [_name_of_group(index) for index in range(len(groups))]
+    return [
+        "".join(name for name, group in zip(names, groups, strict=True) if run in group)
+        for run in range(len(different))
+    ]
+
+
+def _name_of_group(index: int) -> str:
+    """The name of a group: a .. z, A .. Z, then with a number."""
+    number, letter = divmod(index, len(string.ascii_letters))
+    return string.ascii_letters[letter] + (str(number) if number else "")

@@ -1,4 +1,4 @@
-"""The score of a run at each k, with what the comparison with another run needs.
+"""The score of a run at each k, with what the comparison with another run needs; its options.
 
 Each family of scores contributes the estimates, how they vary over questions and over samples, and
 their limits at any confidence. `differences` needs no more.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from ..scores.rewards import (
     real_rewards,
 )
 from ..scores.score import Score, ScoreId
-from ..scores.score_agg import exponent, item_scores, require_weights
+from ..scores.score_agg import VERDICTS, exponent, item_scores, require_weights
 from ..scores.votes import count_answers, vote_at_k, vote_variances
 from .outcomes_of_runs import Run
 
@@ -68,206 +68,225 @@ class Measured(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Measure:
-    """Which score of runs is compared, and how. The values have been checked.
+class ComparisonOptions:
+    """Which score of runs is compared, and how: the parameters of `at_k.compare`.
 
     Args:
-        metric: one of COMPARED.
-        ks: ascending; empty if the metric has no k.
-        interval: "sampling", "posterior" or "questions".
-        confidence: of the intervals.
-        tau: of G-Pass@k.
-        clusters: (M,) label of each question's cluster, or None if each question is its own.
-        w: rewards of categories, or None.
-        power: the exponent of score_agg.
+        all_k: whether the default is every k, or the largest of 4, 8 and 16.
+
+    Attributes:
+        interval: "sampling", "posterior" or "questions"; never None.
+        k, clusters: after `for_samples` an ascending list and (M,) integers, unless None.
+
+    Raises:
+        ValueError: if an option is invalid whatever the runs are.
     """
 
-    metric: str
-    ks: list[int]
-    interval: str
-    confidence: float
+    metric: str = "pass@k"
+    k: int | list[int] | None = None
+    interval: str | None = None
+    confidence: float = 0.95
     tau: float = 0.5
-    clusters: np.ndarray | None = None
-    w: Sequence[float] | None = None
-    power: float = 1.0
+    clusters: Any = None
+    w: list[float] | None = None
+    temperature: float = 0.5
+    all_k: bool = True
 
-    def of_runs(self, runs: Sequence[Run]) -> tuple[list[str], list[Measured], float]:
-        """The keys, the scores of each run, and the size of the range of the scores.
+    def __post_init__(self) -> None:
+        check_names("metric", [self.metric], COMPARED)
+        applicable = _INTERVALS_OF.get(self.metric, ("sampling", "questions"))
+        interval = applicable[0] if self.interval is None else self.interval
+        check_names("interval", [interval], ("sampling", "posterior", "questions"))
+        if interval not in applicable:
+            raise ValueError(
+                f"{self.metric} is compared with interval={applicable[0]!r}, not {interval!r}."
+            )
+        if self.metric in WITHOUT_K and self.k is not None:
+            raise ValueError(f"k is {self.k!r}, but {self.metric} is of all samples: leave k out.")
+        object.__setattr__(self, "interval", interval)
+        object.__setattr__(self, "confidence", check_confidence(self.confidence))
+        object.__setattr__(self, "tau", check_tau(self.tau))
+        check_rewards(self.w)
+        exponent(self.temperature)
+
+    @property
+    def ks(self) -> list[int]:
+        """Ascending after `for_samples`; empty if the metric has no k."""
+        return [] if self.k is None else as_list("k", self.k)
+
+    @property
+    def labels(self) -> dict[str, float] | None:
+        """The labels that stand for outcomes, and the number of each."""
+        return VERDICTS if self.metric == "score_agg" else None
+
+    def for_samples(self, sizes: Mapping[str, np.ndarray]) -> ComparisonOptions:
+        """Return the options for runs with these samples: a list of k, and clusters as integers.
+
+        Args:
+            sizes: for the name of each run (M,) samples of each question.
 
         Raises:
-            ValueError: if a run does not allow the score or its interval, with the run's name.
+            ValueError: if there are not k samples of a question, or not M clusters.
         """
-        if self.metric in PASS_FAMILY:
-            scores = scores_by_name([self.metric], self.ks, ScoreOptions(thresholds=[self.tau]))
-            keys = [score.key for score in scores]
-            return keys, _each(runs, lambda run: self._pass(run, scores)), 1.0
-        if self.metric == "vote@k":
-            return [f"vote@{k}" for k in self.ks], _each(runs, self._votes), 1.0
-        if self.metric == "score_agg":
-            return ["score_agg"], _each(runs, self._verdicts), 1.0
-        rewards = _rewards(runs, self.w)
-        bounds = (
-            min(float(each.levels.min()) for each in rewards),
-            max(float(each.levels.max()) for each in rewards),
-        )
-        n = number_of_samples(np.concatenate([each.n for each in rewards]))
-        ks = {f"max@{k}": k for k in self.ks} or {self.metric.replace("N", str(n)): 1}
-        by_run = dict(zip([run.name for run in runs], rewards, strict=True))
-        measured = _each(runs, lambda run: self._reward(by_run[run.name], ks, bounds))
-        return list(ks), measured, bounds[1] - bounds[0]
+        questions = len(next(iter(sizes.values())))
+        clusters = check_clusters(self.clusters, str(self.interval), self.confidence, questions)
+        return replace(self, k=self._choose_ks(sizes) or None, clusters=clusters)
 
-    # --- Families of scores ---------------------------------------------------------------
-
-    def _pass(self, run: Run, scores: Mapping[ScoreId, Score]) -> Measured:
-        keys, estimate = estimator(scores)
-        return self._of_family(BinaryFamily(run.outcomes.counts(), keys, _tabulated(estimate), {}))
-
-    def _reward(
-        self, rewards: Rewards, ks: Mapping[str, int], bounds: tuple[float, float]
-    ) -> Measured:
-        if self.metric != "bayes@N":
-            return self._of_family(RewardFamily(rewards, ks, {}, bounds))
-        moments = bayes_moments(rewards, "bayes", "avg")
-        moments = replace(moments, keys={"bayes": moments.keys["bayes"]})
-        columns = moments.mean[moments.inverse][:, :1]
-        variance = moments.covariance[0, 0][moments.inverse].sum()
-        method = PosteriorIntervals(moments, bounds)
-        return self._measured(columns, np.array([[variance]]), method)
-
-    def _of_family(self, family: Family) -> Measured:
-        method = SamplingIntervals(family, self.interval == "questions", self.clusters)
-        if problem := method.problem(np.arange(len(family.inverse))):
-            raise ValueError(f"{problem}.")
-        fit = family.fit(family.multiplicity[None])
-        clusters = None if self.clusters is None else [(family.inverse, self.clusters)]
-        model = method.model(fit, clusters)
-        gradient = family.gradient(family.multiplicity)
-        of_samples = gradient.T @ family.covariance_of_samples(fit) @ gradient
-
-        def limits(confidence: float) -> np.ndarray:
-            intervals = method.limits(model, confidence).values()
-            return np.array([interval.of_part(0)[2:4] for interval in intervals]).T
-
-        return Measured(
-            np.array([float(score.value(model.point[:, 0])) for score in family.scores.values()]),
-            cluster_deviations(family.columns[family.inverse] @ gradient, self.clusters),
-            None if family.n.max() < 2 else of_samples * len(family.inverse),
-            cache(limits),
-        )
-
-    def _measured(
-        self, columns: np.ndarray, of_samples: np.ndarray | None, method: IntervalMethod
-    ) -> Measured:
-        questions = np.arange(len(columns))
-        if problem := method.problem(questions):
-            raise ValueError(f"{problem}.")
-
-        def limits(confidence: float) -> np.ndarray:
-            intervals = method.for_parts([questions], confidence)[0].values()
-            return np.array([[interval.lo, interval.hi] for interval in intervals]).T
-
-        deviations = cluster_deviations(columns, self.clusters)
-        return Measured(columns.mean(axis=0), deviations, of_samples, cache(limits))
-
-    def _votes(self, run: Run) -> Measured:
-        if run.answers is None:
-            raise ValueError(
-                "vote@k needs answers and references: give what at_k.read returns, with "
-                "predictions and references."
-            )
-        correct = more_than_half(require_shares(run.outcomes))
-        votes = count_answers(correct, run.answers, merge_correct=True)
-        n, repeated = run.outcomes.n, run.outcomes.n.max() > 1
-        if self.interval == "sampling" and not repeated:
-            raise ValueError(f"{ONE_SAMPLE_EACH}.")
-        scores = {
-            str(k): EstimatedScore(vote_at_k(votes, k), vote_variances(votes, k), n / k)
-            for k in self.ks
-        }
-        columns = np.stack([score.values for score in scores.values()], axis=1)
-        # The covariances of votes at different k are not known.
-        of_samples = np.diag([float(score.variances.sum()) for score in scores.values()])
-        method: IntervalMethod = VarianceIntervals(scores, n)
-        if self.interval == "questions":
-            method = self._question_intervals(columns)
-        return self._measured(columns, of_samples if repeated else None, method)
-
-    def _verdicts(self, run: Run) -> Measured:
-        scores = item_scores(require_weights(run.outcomes), self.power, _PENALTY, _EPS)
-        return self._measured(scores[:, None], None, self._question_intervals(scores[:, None]))
-
-    def _question_intervals(self, columns: np.ndarray) -> QuestionIntervals:
-        scores = {str(place): column for place, column in enumerate(columns.T)}
-        return QuestionIntervals(scores, (0.0, 1.0), self.clusters)
+    def _choose_ks(self, sizes: Mapping[str, np.ndarray]) -> list[int]:
+        """Return the requested k, or the default, in ascending order."""
+        if self.metric in WITHOUT_K:
+            return []
+        least = int(min(n.min() for n in sizes.values()))
+        if self.k is None:
+            if self.metric == "vote@k":  # whose variances take long for many k
+                powers = [2**i for i in range(least.bit_length()) if 2**i < least]
+                return [*powers, least] if self.all_k else [least]
+            if self.all_k:
+                return list(range(1, least + 1))
+            return [max((k for k in _USUAL_KS if k <= least), default=least)]
+        ks = sorted({check_k(k) for k in as_list("k", self.k)})
+        for name, n in sizes.items():
+            try:
+                check_samples(ks, n)
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from error
+        return ks
 
 
-def check_measure(
-    sizes: Mapping[str, np.ndarray],
-    metric: str = "pass@k",
-    k: int | list[int] | None = None,
-    interval: str | None = None,
-    confidence: float = 0.95,
-    tau: float = 0.5,
-    clusters: list[str] | None = None,
-    w: list[float] | None = None,
-    temperature: float = 0.5,
-    all_k: bool = True,
-) -> Measure:
-    """Check the options of a comparison before any sample is checked.
+def measure_runs(
+    runs: Sequence[Run], options: ComparisonOptions
+) -> tuple[list[ScoreId], list[Measured], float]:
+    """Return the m scores, their values for each run, and the size of their range.
 
     Args:
-        sizes: for the name of each run (M,) samples of each question.
-        all_k: whether the default is every k, or the largest of 4, 8 and 16.
+        runs: on the same questions.
+        options: for their samples.
+
+    Raises:
+        ValueError: if a run does not allow the score or its interval, with the run's name.
     """
-    check_names("metric", [metric], COMPARED)
-    known = _INTERVALS_OF.get(metric, ("sampling", "questions"))
-    if interval is None:
-        interval = known[0]
-    check_names("interval", [interval], ("sampling", "posterior", "questions"))
-    if interval not in known:
-        raise ValueError(f"{metric} is compared with interval={known[0]!r}, not {interval!r}.")
-    confidence, questions = check_confidence(confidence), len(next(iter(sizes.values())))
-    labels = check_clusters(clusters, interval, confidence, questions)
-    if metric in WITHOUT_K:
-        if k is not None:
-            raise ValueError(f"k is {k!r}, but {metric} is of all samples: leave k out.")
-        ks = []
-    else:
-        ks = _choose_ks(k, sizes, metric, all_k)
-    check_rewards(w)
-    return Measure(
-        metric,
-        ks,
-        interval,
-        confidence,
-        check_tau(tau),
-        labels,
-        w,
-        exponent(temperature),
+    if options.metric in PASS_FAMILY:
+        thresholds = ScoreOptions(thresholds=[options.tau])
+        scores = scores_by_name([options.metric], options.ks, thresholds)
+        return list(scores), _of_each(runs, lambda run: _pass(run, scores, options)), 1.0
+    if options.metric == "vote@k":
+        votes = [ScoreId("vote@k", k) for k in options.ks]
+        return votes, _of_each(runs, lambda run: _votes(run, options)), 1.0
+    if options.metric == "score_agg":
+        return [ScoreId("score_agg")], _of_each(runs, lambda run: _verdicts(run, options)), 1.0
+    rewards = _rewards(runs, options.w)
+    bounds = (
+        min(float(of_run.levels.min()) for of_run in rewards.values()),
+        max(float(of_run.levels.max()) for of_run in rewards.values()),
+    )
+    n = number_of_samples(np.concatenate([of_run.n for of_run in rewards.values()]))
+    ks = {ScoreId(options.metric, k): k for k in options.ks} or {ScoreId(options.metric, n): 1}
+    measured = _of_each(runs, lambda run: _reward(rewards[run.name], ks, bounds, options))
+    return list(ks), measured, bounds[1] - bounds[0]
+
+
+# --- Families of scores -------------------------------------------------------------------
+
+
+def _pass(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOptions) -> Measured:
+    keys, estimate = estimator(scores)
+    family = BinaryFamily(run.outcomes.counts(), keys, _tabulated(estimate), {})
+    return _of_family(family, options)
+
+
+def _reward(
+    rewards: Rewards,
+    ks: Mapping[ScoreId, int],
+    bounds: tuple[float, float],
+    options: ComparisonOptions,
+) -> Measured:
+    if options.metric != "bayes@N":
+        return _of_family(RewardFamily(rewards, ks, {}, bounds), options)
+    moments = bayes_moments(rewards, "bayes", "avg")
+    moments = replace(moments, keys={"bayes": moments.keys["bayes"]})
+    columns = moments.mean[moments.inverse][:, :1]
+    variance = moments.covariance[0, 0][moments.inverse].sum()
+    method = PosteriorIntervals(moments, bounds)
+    return _measured(columns, np.array([[variance]]), method, options.clusters)
+
+
+def _of_family(family: Family, options: ComparisonOptions) -> Measured:
+    method = SamplingIntervals(family, options.interval == "questions", options.clusters)
+    if problem := method.problem(np.arange(len(family.inverse))):
+        raise ValueError(f"{problem}.")
+    fit = family.fit(family.multiplicity[None])
+    clusters = None if options.clusters is None else [(family.inverse, options.clusters)]
+    model = method.model(fit, clusters)
+    gradient = family.gradient(family.multiplicity)
+    of_samples = gradient.T @ family.covariance_of_samples(fit) @ gradient
+
+    def limits(confidence: float) -> np.ndarray:
+        intervals = method.limits(model, confidence).values()
+        return np.array([interval.of_part(0)[2:4] for interval in intervals]).T
+
+    return Measured(
+        np.array([float(score.value(model.point[:, 0])) for score in family.scores.values()]),
+        cluster_deviations(family.columns[family.inverse] @ gradient, options.clusters),
+        None if family.n.max() < 2 else of_samples * len(family.inverse),
+        cache(limits),
     )
 
 
-def _choose_ks(
-    k: int | list[int] | None, sizes: Mapping[str, np.ndarray], metric: str, all_k: bool
-) -> list[int]:
-    least = int(min(n.min() for n in sizes.values()))
-    if k is None:
-        if metric == "vote@k":  # whose variances take long for many k
-            powers = [2**i for i in range(least.bit_length()) if 2**i < least]
-            return [*powers, least] if all_k else [least]
-        if all_k:
-            return list(range(1, least + 1))
-        return [max((each for each in _USUAL_KS if each <= least), default=least)]
-    ks = sorted({check_k(each) for each in as_list("k", k)})
-    for name, n in sizes.items():
-        try:
-            check_samples(ks, n)
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from error
-    return ks
+def _measured(
+    columns: np.ndarray,
+    of_samples: np.ndarray | None,
+    method: IntervalMethod,
+    clusters: np.ndarray | None,
+) -> Measured:
+    questions = np.arange(len(columns))
+    if problem := method.problem(questions):
+        raise ValueError(f"{problem}.")
+
+    def limits(confidence: float) -> np.ndarray:
+        intervals = method.for_parts([questions], confidence)[0].values()
+        return np.array([[interval.lo, interval.hi] for interval in intervals]).T
+
+    deviations = cluster_deviations(columns, clusters)
+    return Measured(columns.mean(axis=0), deviations, of_samples, cache(limits))
 
 
-def _each(runs: Sequence[Run], measure: Callable[[Run], Measured]) -> list[Measured]:
+def _votes(run: Run, options: ComparisonOptions) -> Measured:
+    if run.answers is None:
+        raise ValueError(
+            "vote@k needs answers and references: give what at_k.read returns, with "
+            "predictions and references."
+        )
+    correct = more_than_half(require_shares(run.outcomes))
+    votes = count_answers(correct, run.answers, merge_correct=True)
+    n, repeated = run.outcomes.n, run.outcomes.n.max() > 1
+    if options.interval == "sampling" and not repeated:
+        raise ValueError(f"{ONE_SAMPLE_EACH}.")
+    scores = {
+        str(k): EstimatedScore(vote_at_k(votes, k), vote_variances(votes, k), n / k)
+        for k in options.ks
+    }
+    columns = np.stack([score.values for score in scores.values()], axis=1)
+    # The covariances of votes at different k are not known.
+    of_samples = np.diag([float(score.variances.sum()) for score in scores.values()])
+    method: IntervalMethod = VarianceIntervals(scores, n)
+    if options.interval == "questions":
+        method = _question_intervals(columns, options.clusters)
+    return _measured(columns, of_samples if repeated else None, method, options.clusters)
+
+
+def _verdicts(run: Run, options: ComparisonOptions) -> Measured:
+    power = exponent(options.temperature)
+    scores = item_scores(require_weights(run.outcomes), power, _PENALTY, _EPS)[:, None]
+    method = _question_intervals(scores, options.clusters)
+    return _measured(scores, None, method, options.clusters)
+
+
+def _question_intervals(columns: np.ndarray, clusters: np.ndarray | None) -> QuestionIntervals:
+    scores = {str(index): column for index, column in enumerate(columns.T)}
+    return QuestionIntervals(scores, (0.0, 1.0), clusters)
+
+
+def _of_each(runs: Sequence[Run], measure: Callable[[Run], Measured]) -> list[Measured]:
     measured = []
     for run in runs:
         try:
@@ -280,17 +299,17 @@ def _each(runs: Sequence[Run], measure: Callable[[Run], Measured]) -> list[Measu
     return measured
 
 
-def _rewards(runs: Sequence[Run], w: Sequence[float] | None) -> list[Rewards]:
-    """The rewards of each run: real if one of the runs has real rewards."""
+def _rewards(runs: Sequence[Run], w: Sequence[float] | None) -> dict[str, Rewards]:
+    """The rewards of each run by its name: real if one of the runs has real rewards."""
     if w is None and any(has_real_rewards(run.outcomes) for run in runs):
-        return [real_rewards(run.outcomes) for run in runs]
+        return {run.name: real_rewards(run.outcomes) for run in runs}
     values = check_rewards(w)
-    return [
-        category_rewards(
+    return {
+        run.name: category_rewards(
             run.outcomes, values, check_prior_outcomes(None, len(run.outcomes.sizes), len(values))
         )
         for run in runs
-    ]
+    }
 
 
 def _tabulated(estimate: Estimator) -> Estimator:

@@ -80,7 +80,7 @@ def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:
         ValueError: if it has another form, with the name of the run.
     """
     try:
-        if not is_read(source):
+        if not is_read_result(source):
             return Ungraded(name, read_outcomes(source, name, labels))
         rows = read_rows(source["predictions"])
         if source.get("references") is None:
@@ -90,7 +90,7 @@ def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:
         raise _with_name(name, error) from error
 
 
-def is_read(source: Any) -> bool:
+def is_read_result(source: Any) -> bool:
     """Whether a run is a dict of predictions, as `at_k.read` returns it."""
     return isinstance(source, Mapping) and "predictions" in source
 

@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..functions import Run
+import numpy as np
+
+from ..checks import (
+    as_list,
+    check_confidence,
+    check_k,
+    check_names,
+    check_number,
+    check_positive,
+)
+from ..functions import RunLike
+from ..scores.credits import ScoreOptions, check_tau, scores_by_name
+from ..scores.score import Score, ScoreId
+
+if TYPE_CHECKING:
+    from .designs import Design
+    from .outcomes_of_runs import Run
+
+_PLANNED = ("pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k")
+_KINDS = ("sampling", "questions")
+_QUESTIONS = (100, 200, 500, 1000)
+_ASSUMED_CORRELATION = 0.5
+_MOST_SAMPLES, _MOST_QUESTIONS = 4096, 1_000_000
 
 
 def plan(
-    R: Run | None = None,
+    R: RunLike | None = None,
     metric: str = "pass@k",
     k: int = 1,
     questions: int | list[int] | None = None,
@@ -17,7 +42,7 @@ def plan(
     confidence: float = 0.95,
     power: float = 0.8,
     tau: float = 0.5,
-    R_b: Run | None = None,
+    R_b: RunLike | None = None,
     rates: list[float] | None = None,
     correlation: float | None = None,
     interval: str = "questions",
@@ -94,23 +119,22 @@ def plan(
     # Imported here because SciPy and Arrow take longer to import than the rest of at_k.
     from ..inputs.checking import Checking
     from .outcomes_of_runs import check_same_questions, grade_runs, parse_run
-    from .planning import check_plan, plan_runs
 
-    options = check_plan(
-        metric,
-        k,
-        questions,
-        samples,
-        confidence,
-        power,
-        tau,
-        rates,
-        correlation,
-        interval,
-        half_width,
-        difference,
-        question_cost,
-        sample_cost,
+    options = PlanOptions(
+        metric=metric,
+        k=k,
+        questions=questions,
+        samples=samples,
+        confidence=confidence,
+        power=power,
+        tau=tau,
+        rates=rates,
+        correlation=correlation,
+        interval=interval,
+        half_width=half_width,
+        difference=difference,
+        question_cost=question_cost,
+        sample_cost=sample_cost,
     )
     sources = {name: run for name, run in {"R": R, "R_b": R_b}.items() if run is not None}
     parsed = [parse_run(name, source) for name, source in sources.items()]
@@ -118,3 +142,212 @@ def plan(
         check_same_questions(parsed)
     runs = grade_runs(parsed, Checking(check_correct_fn, num_proc)) if parsed else []
     return plan_runs(runs, options)
+
+
+# --- Options ------------------------------------------------------------------------------
+
+
+class Wanted(NamedTuple):
+    """The precision that is wanted of the cheapest design.
+
+    Args:
+        name: "half_width" or "difference".
+        value: the largest that is wanted.
+        kind: of the interval, "sampling" or "questions".
+        most: the largest number of questions.
+    """
+
+    name: str
+    value: float
+    kind: str
+    most: int
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """The parameters of `at_k.plan` without the pilot runs.
+
+    Attributes:
+        questions, samples: once validated, ascending lists.
+        rates: once validated, an array or None.
+        wanted: the half-width or the difference, or None.
+
+    Raises:
+        ValueError: if an option is invalid.
+    """
+
+    metric: str = "pass@k"
+    k: int = 1
+    questions: Any = None
+    samples: Any = None
+    confidence: float = 0.95
+    power: float = 0.8
+    tau: float = 0.5
+    rates: Any = None
+    correlation: float | None = None
+    interval: str = "questions"
+    half_width: float | None = None
+    difference: float | None = None
+    question_cost: float = 0.0
+    sample_cost: float = 1.0
+    wanted: Wanted | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        check_names("metric", [self.metric], _PLANNED)
+        check_names("interval", [self.interval], _KINDS)
+        k, tau = check_k(self.k), check_tau(self.tau)
+        questions = _numbers("questions", self.questions, _QUESTIONS, 2, _MOST_QUESTIONS)
+        most = _MOST_QUESTIONS if self.questions is None else max(questions)
+        correlation, rule = self.correlation, "a correlation is a number from -1 to 1"
+        if correlation is not None:
+            correlation = check_number("correlation", correlation, rule, -1, 1)
+        rule = "give a probability from 0.5 to 0.999"
+        validated = {
+            "k": k,
+            "tau": tau,
+            "questions": questions,
+            "correlation": correlation,
+            "samples": _numbers(
+                "samples", self.samples, (k, 2 * k, 4 * k, 8 * k), k, _MOST_SAMPLES
+            ),
+            "confidence": check_confidence(self.confidence),
+            "power": check_number("power", self.power, rule, 0.5, 0.999),
+            "rates": None if self.rates is None else _check_rates(self.rates),
+            "wanted": _check_wanted(self.half_width, self.difference, self.interval, most),
+            "question_cost": _check_cost("question_cost", self.question_cost),
+            "sample_cost": _check_cost("sample_cost", self.sample_cost),
+        }
+        for name, value in validated.items():
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def score(self) -> tuple[ScoreId, Score]:
+        """The score that is planned for."""
+        (item,) = scores_by_name([self.metric], [self.k], ScoreOptions([self.tau])).items()
+        return item
+
+
+def _numbers(name: str, value: Any, default: Sequence[int], least: int, most: int) -> list[int]:
+    """Return a parameter of one or more integers from `least` to `most`."""
+    numbers = as_list(name, default if value is None else value)
+    rule = f"give integers from {least} to {most}"
+    for i, number in enumerate(numbers):
+        if check_number(f"{name}[{i}]", number, rule, least, most) != int(number):
+            raise ValueError(f"{name}[{i}] is {number}: {rule}.")
+    return sorted({int(number) for number in numbers})
+
+
+def _check_wanted(half_width: Any, difference: Any, kind: str, most: int) -> Wanted | None:
+    if half_width is not None and difference is not None:
+        raise ValueError("half_width and difference are both given: give one of them.")
+    for name, value in {"half_width": half_width, "difference": difference}.items():
+        if value is not None:
+            value = check_positive(name, value, "give a number above 0, at most 1", 1.0)
+            return Wanted(name, value, kind, most)
+    return None
+
+
+def _check_cost(name: str, cost: Any) -> float:
+    return check_number(name, cost, "a cost is a number from 0 to 1e15", 0, 1e15)
+
+
+def _check_rates(rates: Any) -> np.ndarray:
+    rule = "a success rate is a number from 0 to 1"
+    return np.array(
+        [
+            check_number(f"rates[{i}]", rate, rule, 0, 1)
+            for i, rate in enumerate(as_list("rates", rates))
+        ]
+    )
+
+
+# --- The plan -----------------------------------------------------------------------------
+
+
+def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
+    """Return what `at_k.plan` returns, from no, one or two pilot runs."""
+    from .designs import Design, Goal
+
+    prior, assumptions = _prior(runs, options)
+    score_id, score = options.score
+    goal = Goal(options.confidence, options.power, assumptions["correlation"])
+    designs = [Design(prior, score, n, goal) for n in options.samples]
+    return {
+        "key": score_id.key,
+        "score": designs[0].score,
+        "confidence": options.confidence,
+        "power": options.power,
+        "rows": [_row(design, m, options) for design in designs for m in options.questions],
+        "cheapest": _cheapest(designs, options),
+        "assumptions": assumptions,
+    }
+
+
+def _prior(runs: Sequence[Run], options: PlanOptions) -> tuple[np.ndarray, dict[str, Any]]:
+    """Return the prior of the success rates, and the assumptions that a plan states."""
+    from .designs import Pilot, prior_of_rates
+
+    if (options.rates is None) == (not runs):
+        raise ValueError("Give a pilot run R, or the assumed success rates as rates.")
+    r, source = options.correlation, "given"
+    if len(runs) == 2 and r is not None:
+        raise ValueError("R_b estimates the correlation: give it or a correlation.")
+    pilots = [Pilot(run, options.score[1]) for run in runs]
+    if len(runs) == 2:
+        r, source = pilots[0].correlation(pilots[1]), "estimated"
+    elif r is None:
+        r, source = _ASSUMED_CORRELATION, "assumed"
+    assumptions = {"correlation": r, "correlation_is": source}
+    if options.rates is not None:
+        return prior_of_rates(options.rates), {"rates_are": "assumed"} | assumptions
+    return pilots[0].prior, pilots[0].assumptions | assumptions
+
+
+def _row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]:
+    of_samples, of_questions = (design.precision(questions, kind) for kind in _KINDS)
+    return {
+        "questions": questions,
+        "samples": design.n,
+        "cost": questions * (options.question_cost + design.n * options.sample_cost),
+        "half_width_sampling": of_samples.half_width,
+        "half_width_questions": of_questions.half_width,
+        "difference_sampling": of_samples.difference,
+        "difference_questions": of_questions.difference,
+    }
+
+
+def _cheapest(designs: Sequence[Design], options: PlanOptions) -> dict[str, Any] | None:
+    """Return the row of the cheapest design that reaches what is wanted, or None."""
+    if options.wanted is None:
+        return None
+    rows = []
+    for design in designs:
+        questions = _fewest_questions(design, options.wanted)
+        if questions is not None:
+            rows.append(_row(design, questions, options))
+    return min(rows, key=lambda row: row["cost"], default=None)
+
+
+def _fewest_questions(design: Design, wanted: Wanted) -> int | None:
+    """Return about the smallest number of questions that reaches what is wanted, or None.
+
+    A half-width and a difference are nearly proportional to 1 / sqrt(M), so repeated scaling of M
+    converges in a few steps.
+    """
+
+    def ratio(questions: int) -> float:
+        value = getattr(design.precision(questions, wanted.kind), wanted.name)
+        # Without a value, the run is too small for any difference to be found.
+        return 2.0 if value is None else value / wanted.value
+
+    m = min(100, wanted.most)
+    for _ in range(20):
+        scaled = min(max(math.ceil(m * ratio(m) ** 2), 2), wanted.most)
+        if abs(scaled - m) <= m // 500:
+            break
+        m = scaled
+    while ratio(m) > 1:
+        m += 1 + m // 500
+        if m > wanted.most:
+            return None
+    return m

@@ -1,0 +1,109 @@
+"""What was read for a run: its questions, their samples, and how these are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..inputs.rows import Rows, read_rows
+from ..readers.questions import Questions
+from .formats import number_of
+
+
+@dataclass(frozen=True)
+class RunInput:
+    """The questions of a run.
+
+    Args:
+        questions: that were read.
+        check_correct_fn: the checker of their samples.
+        name: of the run, or of its file.
+    """
+
+    questions: Questions
+    check_correct_fn: str | Callable[..., Any] = "exact_match"
+    name: str = ""
+
+    @property
+    def checker(self) -> str | None:
+        """The name of the checker, or of its type; None if the samples were graded before."""
+        columns = self.questions.columns
+        if "references" in columns and "outcomes" not in columns:
+            return self._checker_name
+        return None
+
+    @property
+    def _checker_name(self) -> str:
+        checker = self.check_correct_fn
+        if isinstance(checker, str):
+            return checker
+        return getattr(checker, "__name__", type(checker).__name__)
+
+    @cached_property
+    def _rows(self) -> Rows:
+        return read_rows(self.questions.arguments["predictions"])
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """(M,) the number of samples of each question."""
+        return self._rows.sizes_where()
+
+    @property
+    def present(self) -> np.ndarray:
+        """(M,) the number of samples of each question that are not missing."""
+        return self._rows.sizes_where(self._rows.is_given)
+
+    @property
+    def caption(self) -> dict[str, Any]:
+        """What the caption of a chart says about the run."""
+        least, most = int(self.sizes.min()), int(self.sizes.max())
+        n = most if least == most else f"{least} to {most}"
+        return {"questions": len(self.sizes), "n": n, "checker": self.checker}
+
+    def described(self, row: str = "question", noun: str = "sample") -> str:
+        """Return a sentence that says what was read, from which columns, and how it was checked.
+
+        Args:
+            row: what a question is called.
+            noun: what a sample is called.
+        """
+        columns = dict(self.questions.columns)
+        missing = int(self.sizes.sum() - self.present.sum())
+        least, most = int(self.sizes.min()), int(self.sizes.max())
+        per_question = number_of(most, noun) if least == most else f"{least} to {most} {noun}s"
+        text = f"{number_of(len(self.sizes), row)}, {per_question} each"
+        counts = columns.pop("counts", None)
+        if "n" in columns:
+            text += f", counted in {columns.pop('n')} and {columns.pop('correct')}"
+        elif counts and not {"predictions", "outcomes"} & columns.keys():
+            names = counts if isinstance(counts, str) else ", ".join(counts.values())
+            text += f", counted in {names}"
+        else:
+            if missing:
+                text += f" ({missing} of them missing)"
+            if "outcomes" in columns:
+                text += f", already graded in {columns.pop('outcomes')}"
+            elif "references" in columns:
+                text += f" in {columns.pop('predictions')}"
+                text += f", checked against {columns.pop('references')} with {self._checker_name}"
+            else:
+                text += f", already graded in {columns.pop('predictions')}"
+            if counts:
+                text += f", counted in {counts}"
+        for role, column in columns.items():
+            text += f"; {role} from {column}"
+        if self.questions.origin:
+            (_, harness), *details = self.questions.origin.items()
+            named = [harness, *(f"{detail} {value}" for detail, value in details)]
+            text = f"{', '.join(named)}: {text}"
+        return f"{text}."
+
+
+def checker_of_all(runs: Sequence[RunInput]) -> str | None:
+    """Return the name of the checker of all runs, or None if they differ."""
+    checkers = {run.checker for run in runs}
+    return checkers.pop() if len(checkers) == 1 else None

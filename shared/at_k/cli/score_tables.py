@@ -1,0 +1,297 @@
+"""How the scores of one run are shown: in the terminal, in papers, as records and in a sentence."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..estimates import Estimate, read_estimates
+from .formats import Cells, Scale, View, short_label
+from .sentences import (
+    INTERVAL_NAME,
+    Scope,
+    band_heading,
+    enumerated,
+    interval_heading,
+    limits_in_words,
+)
+
+_HEADINGS = {
+    "score": "score",
+    "mu": "mean",
+    "sigma": "sd",
+    "lo": "lo",
+    "hi": "hi",
+    "band_lo": "band lo",
+    "band_hi": "band hi",
+    "interval": "interval",
+}
+"""The columns of a table of scores: the statistic, and the heading."""
+
+_MOST_SCORES = 6  # in a sentence: a table shows more of them better
+
+
+@dataclass(frozen=True)
+class ScoresView(View):
+    """The scores of a run.
+
+    Args:
+        scores: of `compute`.
+        input: a sentence that says what was read.
+        scope: the questions and their samples, for the sentence.
+        interval: the requested interval method, or None for the default.
+        confidence: of the intervals, or None if there are none.
+        temperature: of score_agg, or None for other metrics.
+    """
+
+    scores: dict[str, Any]
+    input: Sequence[str] = ()
+    scope: Scope | None = None
+    interval: str | None = None
+    confidence: float | None = None
+    temperature: float | None = None
+
+    @cached_property
+    def estimates(self) -> list[Estimate]:
+        return read_estimates(self.scores)
+
+    @cached_property
+    def _by_group(self) -> dict[str | None, dict[str, Estimate]]:
+        """The estimates by their keys: those of all questions, then those of each group."""
+        groups: dict[str | None, dict[str, Estimate]] = {}
+        for estimate in self.estimates:
+            groups.setdefault(estimate.group, {})[estimate.key] = estimate
+        return groups
+
+    @property
+    def _overall(self) -> list[Estimate]:
+        """The estimates of all questions."""
+        return list(self._by_group.get(None, {}).values())
+
+    @property
+    def _nouns(self) -> tuple[str, str]:
+        return nouns_of({x.metric for x in self.estimates})
+
+    @property
+    def method_if_unnamed(self) -> str | None:
+        """The method of the intervals if they do not name it, or None.
+
+        The posterior is the default of bayes_at_n, whose scores do not name their intervals.
+        """
+        is_named = any(x.interval is not None and x.interval.interval for x in self.estimates)
+        return None if is_named else self.interval or "posterior"
+
+    def data(self) -> dict[str, Any]:
+        return self.scores
+
+    # --- Tables ---------------------------------------------------------------------------
+
+    def tables(self) -> list[Cells]:
+        """A row for each key, and a column for all questions and for each group.
+
+        With intervals there is a table for all questions and one for each group. Scores of single
+        questions follow in a table of their own.
+        """
+        headings = self._group_headings("all questions", "")
+        if any(map(_has_limits, self._overall)):
+            tables = [
+                _interval_table(list(of_group.values()), heading)
+                for of_group, heading in zip(self._by_group.values(), headings, strict=True)
+            ]
+        else:
+            head = ["", *(headings if len(headings) > 1 else ["score"])]
+            rows = [
+                [x.key, *(_cell(of_group[x.key].score) for of_group in self._by_group.values())]
+                for x in self._overall
+            ]
+            tables = [[head, *rows]]
+        return [*tables, *self._per_question_table()]
+
+    def paper_tables(self) -> list[Cells]:
+        """Keys by groups of questions, whichever is narrower."""
+        scale = self._scale(self._overall)
+        headings = self._group_headings("All questions", "Estimate")
+        suffix, band = "", []
+        if self.confidence is not None and any(map(_has_limits, self._overall)):
+            suffix = f" ({interval_heading(self.confidence)})"
+            if any(x.band is not None for x in self._overall):
+                band = [band_heading(self.confidence)]
+
+        def cells(key: str, of_group: dict[str, Estimate]) -> list[str]:
+            return _paper_cells(scale, of_group.get(key))[: 1 + len(band)]
+
+        rows, columns = [x.key for x in self._overall], headings
+        grid = [[cells(key, of_group) for of_group in self._by_group.values()] for key in rows]
+        if len(rows) < len(columns):
+            rows, columns, grid = columns, rows, list(map(list, zip(*grid, strict=True)))
+        head = [cell for column in columns for cell in (column + suffix, *band)]
+        table = [[scale.heading, *head]]
+        table += [
+            [row, *itertools.chain(*row_cells)] for row, row_cells in zip(rows, grid, strict=True)
+        ]
+        return [table, *self._per_question_table()]
+
+    def records(self) -> Cells:
+        """A row for each key and group, with an empty text for the group of all questions.
+
+        Raises:
+            ValueError: if there are scores of single questions, which have other columns.
+        """
+        if "per_question" in self.scores:
+            raise ValueError("CSV has no scores of single questions: use --format json.")
+        columns = _columns_of(self._overall)
+        table = [["group", "key", *(_HEADINGS[column] for column in columns)]]
+        for x in self.estimates:
+            statistics = _statistics(x)
+            cells = (str(statistics.get(column, "")) for column in columns)
+            table.append([x.group or "", x.key, *cells])
+        return table
+
+    def _scale(self, shown: Sequence[Estimate]) -> Scale:
+        """The scale of some of the scores, by all numbers of the run."""
+        values = [value for x in self.estimates for value in _statistics(x).values()]
+        numbers = [value for value in values if isinstance(value, (int, float))]
+        return Scale.of([x.metric for x in shown], numbers)
+
+    def _method_of(self, x: Estimate) -> str:
+        named = x.interval is not None and x.interval.interval
+        return named or self.interval or "posterior"
+
+    def _group_headings(self, all_questions: str, without_groups: str) -> list[str]:
+        labels = [label for label in self._by_group if label is not None]
+        return [all_questions if labels else without_groups, *map(short_label, labels)]
+
+    def _per_question_table(self) -> list[Cells]:
+        """The table of the scores of single questions, if there are any."""
+        if "per_question" not in self.scores:
+            return []
+        per_question = self.scores["per_question"]
+        rows = [
+            [str(question), *map(_cell, scores)]
+            for question, scores in enumerate(zip(*per_question.values(), strict=True))
+        ]
+        return [[["question", *per_question], *rows]]
+
+    # --- Sentences ------------------------------------------------------------------------
+
+    def notes(self, for_paper: bool = False) -> list[str]:
+        """What the limits are for, and which vote maj@k is."""
+        limits, band = "lo and hi are limits", "band lo and band hi are limits"
+        if for_paper and self.confidence is not None:
+            limits = f"{interval_heading(self.confidence)}: confidence limits"
+            band = f"{band_heading(self.confidence)}: limits"
+        notes = []
+        named = (x.interval.interval for x in self.estimates if x.interval is not None)
+        names = {name for name in named if name is not None}
+        methods = {name for name in names if not name.startswith("none")}
+        if not names and any(map(_has_limits, self.estimates)):
+            methods = {self.interval or "posterior"}
+        if methods == {"questions"}:
+            notes.append(f"{limits} for other {self._nouns[0]}s like these.")
+        elif methods:
+            note = f"{limits} for the same questions, sampled again"
+            if "questions" in methods:
+                note += "; by `questions`, for other questions like these"
+            notes.append(f"{note}.")
+        if any(x.band is not None for x in self.estimates):
+            notes.append(f"{band} that cover each score at all k together.")
+        reasons = sorted(names - methods)
+        notes += [f"{reason.replace('none', 'No interval', 1)}." for reason in reasons]
+        metrics = {x.metric for x in self.estimates}
+        if "maj@k" in metrics:
+            where = ", in this table" if "vote@k" in metrics else " of cons_at_k"
+            notes.append(
+                f"maj@k: more than half of k samples are correct. The majority vote of most papers "
+                f"(maj@k, cons@64) is vote@k{where}."
+            )
+        return notes
+
+    def sentence(self) -> str:
+        """The scores with their limits, or an empty text if a score has none, or if many do.
+
+        Limits of a posterior need not contain the score, so its mean is named instead.
+        """
+        shown = self._overall
+        if self.interval not in (None, "posterior"):  # limits of the mean reward, which is avg@N
+            shown = [x for x in shown if x.metric != "bayes@N"]
+        methods = [self._method_of(x) for x in shown if _has_limits(x)]
+        has_intervals = len(methods) == len(shown) and INTERVAL_NAME.keys() >= {*methods}
+        if self.scope is None or self.confidence is None or not has_intervals:
+            return ""
+        if len(shown) > _MOST_SCORES:
+            return ""
+        nouns, scale = self._nouns, self._scale(shown)
+        statements: list[str] = []
+        for x, method in zip(shown, methods, strict=True):
+            assert x.interval is not None
+            limits = (x.interval.lo, x.interval.hi)
+            name, value = x.key, x.score
+            if self.temperature is not None:
+                name = f"{x.key} at temperature {self.temperature:g}"
+            if method == "posterior" and x.interval.mu is not None:
+                name, value = f"the posterior mean of {x.key}", x.interval.mu
+            if not statements:
+                words = limits_in_words(scale, limits, method, self.confidence, nouns[0])
+            else:
+                words = " to ".join(map(scale.number, limits))
+            statements.append(f"{name} is {scale.with_unit(value)} ({words})")
+        return f"On {self.scope.in_words(*nouns)}, {enumerated(statements)}."
+
+
+def nouns_of(metrics: Iterable[str]) -> tuple[str, str]:
+    """Return what metrics call a question and a sample: score_agg has items with verdicts."""
+    return ("item", "verdict") if "score_agg" in metrics else ("question", "sample")
+
+
+def _has_limits(x: Estimate) -> bool:
+    return x.interval is not None and x.interval.lo is not None
+
+
+def _statistics(x: Estimate) -> dict[str, Any]:
+    """The score, and what was requested of its interval and its band, by name."""
+    values: dict[str, Any] = {"score": x.score}
+    if x.interval is not None:
+        values |= {name: value for name, value in x.interval._asdict().items() if value is not None}
+    if x.band is not None:
+        values["band_lo"], values["band_hi"] = x.band
+    return values
+
+
+def _columns_of(estimates: Sequence[Estimate]) -> list[str]:
+    """The statistics that some estimates have."""
+    known = {name for x in estimates for name in _statistics(x)}
+    return [name for name in _HEADINGS if name in known]
+
+
+def _interval_table(estimates: Sequence[Estimate], heading: str) -> Cells:
+    """A row for each score, with the columns of its interval that have values.
+
+    The center of the intervals is left out if it is the score itself.
+    """
+    columns = _columns_of(estimates)
+    if all(_statistics(x).get("mu", x.score) == x.score for x in estimates):
+        columns = [column for column in columns if column != "mu"]
+    headings = _HEADINGS | {"mu": "center"}
+    rows = [[x.key, *(_cell(_statistics(x).get(column)) for column in columns)] for x in estimates]
+    return [[heading, *(headings[column] for column in columns)], *rows]
+
+
+def _paper_cells(scale: Scale, x: Estimate | None) -> list[str]:
+    """The score with its limits, and the limits of the band."""
+    if x is None:
+        return ["", ""]
+    score, band = scale.number(x.score), ""
+    if x.interval is not None and x.interval.lo is not None:
+        score += f" {scale.limits(x.interval.lo, x.interval.hi)}"
+    if x.band is not None:
+        band = scale.limits(*x.band)
+    return [score, band]
+
+
+def _cell(value: float | str | None) -> str:
+    if value is None:
+        return ""
+    return value.partition(":")[0] if isinstance(value, str) else f"{value:.4f}"
