@@ -279,7 +279,7 @@ def test_a_checker_may_use_another_metric(gpassk):
     scores = gpassk.compute(
         predictions=[["a", "b"]], references=["a"], k=1, check_correct_fn=checker
     )
-    assert scores["mG-Pass@1"] == 0.5
+    assert scores["G-Pass@1_1.0"] == 0.5
 
 
 @pytest.mark.parametrize("library", [pickle, dill])
