@@ -18,8 +18,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from at_k.inputs.outcomes import Outcomes
 from at_k.intervals.interval import Interval
-from at_k.intervals.questions import QuestionIntervals
-from at_k.intervals.variance_intervals import EstimatedScore, VarianceIntervals
+from at_k.intervals.questions import EstimatedScore, QuestionIntervals, VarianceIntervals
 from at_k.scores.consensus import mean_shares, share_variances
 from at_k.scores.votes import AnswerCounts, vote_at_k, vote_variances
 from coverage_cells import (
@@ -128,11 +127,11 @@ def add_intervals(
     values = {key: score.values for key, score in scores.items()}
     rows = np.arange(len(next(iter(values.values()))))
     methods = {
-        "sampling": (VarianceIntervals(scores, np.full(len(rows), n)), same),
+        "sampling": (VarianceIntervals(scores), same),
         "questions": (QuestionIntervals(values, (0.0, 1.0)), population),
     }
     for interval, (method, truth) in methods.items():
-        (found,) = method.for_parts([rows], CONFIDENCE)
+        (found,) = method.for_groups([rows], CONFIDENCE)
         for key, each in found.items():
             tallies.add(interval, each, key, truth[key])
 

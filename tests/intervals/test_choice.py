@@ -6,10 +6,10 @@ import at_k
 import numpy as np
 import pytest
 from at_k.inputs.counts import BinaryCounts
-from at_k.intervals.pass_intervals import pass_intervals
-from at_k.intervals.reward_intervals import reward_intervals
+from at_k.intervals import priors, reward_levels
+from at_k.intervals.choice import IntervalOptions
+from at_k.intervals.scored import max_intervals, pass_intervals
 from at_k.report import Report
-from at_k.scores import reward_levels, success_rates
 from at_k.scores.credits import any_correct
 from at_k.scores.rewards import Rewards
 from at_k.scores.score import Score, ScoreId
@@ -140,7 +140,7 @@ def test_auto_estimates_max_at_k_if_every_k_exceeds_n(groups):
 def fitted_runs(monkeypatch) -> list[tuple[int, ...]]:
     """The multiplicity of each part that a prior is estimated for, in the order of the calls."""
     fitted: list[tuple[int, ...]] = []
-    for module in (success_rates, reward_levels):
+    for module in (priors, reward_levels):
         original = module.estimate_prior
 
         def counted(n, likelihood, multiplicity, start, original=original):
@@ -160,8 +160,9 @@ def test_auto_estimates_each_prior_of_success_rates_once(fitted_runs, ks, groups
     outcomes = simulate(22, 12, 8)
     counts = BinaryCounts(np.full(12, 8), outcomes.sum(axis=1))
     scores = {ScoreId("pass@k", k): Score((any_correct(k),)) for k in ks}
-    report = Report(12, groups, 0.95, False)
-    result = report.of(*pass_intervals(counts, scores, "auto", (1.0, 1.0), None))
+    options = IntervalOptions(0.95)
+    report = Report(12, groups, options, False)
+    result = report.of(*pass_intervals(counts, scores, options))
     assert all(f"pass@{k}_lo" in result for k in ks)
     sizes = sorted(map(sum, fitted_runs), reverse=True)
     if groups == ["a"] * 12:  # the group is the whole run
@@ -177,9 +178,10 @@ def test_auto_estimates_each_prior_of_rewards_once(fitted_runs, ks, groups):
     counts = np.random.default_rng(23).multinomial(8, [0.5, 0.3, 0.2], 12)
     at_most = np.cumsum(counts, axis=1)
     rewards = Rewards(np.arange(12), np.array([0.0, 0.5, 1.0]), at_most, np.arange(1, 4))
-    report = Report(12, groups, 0.95, False)
+    options = IntervalOptions(0.95, bounds=(0.0, 1.0))
+    report = Report(12, groups, options, False)
     keys = {ScoreId("max@k", k): k for k in ks}
-    result = report.of(*reward_intervals(rewards, keys, "auto", (0.0, 1.0), None))
+    result = report.of(*max_intervals(rewards, keys, options))
     assert all(f"max@{k}_lo" in result for k in ks)
     sizes = sorted(map(sum, fitted_runs), reverse=True)
     if groups == ["a"] * 12:

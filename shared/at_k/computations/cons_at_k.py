@@ -11,23 +11,11 @@ from ..checks import check_flag, check_ks, check_samples
 from ..inputs.named_checkers import read_answers
 from ..inputs.outcomes import number_of_samples, require_shares
 from ..inputs.run_checker import Checker
-from ..intervals.choice import choose_interval
-from ..intervals.interval import IntervalMethod, JoinedIntervals
-from ..intervals.options import check_clusters, check_interval, chosen_method
-from ..intervals.posterior import PosteriorIntervals
-from ..intervals.questions import QuestionIntervals
-from ..intervals.variance_intervals import EstimatedScore, VarianceIntervals
+from ..intervals.choice import interval_options
+from ..intervals.questions import EstimatedScore
+from ..intervals.scored import consensus_intervals
 from ..report import Report
-from ..scores.binary_family import BinaryFamily
-from ..scores.consensus import (
-    consensus_estimator,
-    consensus_moments,
-    consensus_scores,
-    mean_shares,
-    more_than_half,
-    share_variances,
-)
-from ..scores.distributions import check_prior
+from ..scores.consensus import consensus_scores, mean_shares, more_than_half, share_variances
 from ..scores.score import ScoreId, Scores, one_column_each
 from ..scores.votes import count_answers, vote_at_k, vote_variances
 from .computation import Computation, Samples
@@ -56,11 +44,17 @@ def cons_at_k_results(
     """Return what `compute` returns. The script of the metric documents the parameters."""
     # Validate everything that does not depend on outcomes first.
     merge_right = check_flag("merge_right", merge_right)
-    prior = check_prior(alpha0, beta0)
-    interval = check_interval(interval, confidence, _INTERVALS_OF_CONSENSUS)
-    method = chosen_method(interval, None if prior == (1, 1) else "alpha0, beta0", clusters)
-    cluster_index = check_clusters(clusters, method, confidence, len(samples))
-    report = Report(len(samples), groups, confidence, return_per_question, keys, band=band)
+    options = interval_options(
+        len(samples),
+        confidence,
+        interval,
+        clusters,
+        known=_INTERVALS_OF_CONSENSUS,
+        alpha0=alpha0,
+        beta0=beta0,
+        band=band,
+    )
+    report = Report(len(samples), groups, options, return_per_question, keys)
     requested = check_ks(k)
     check_samples(requested or [], samples.given)
 
@@ -73,7 +67,7 @@ def cons_at_k_results(
     ks: dict[int | str, int | None] = {k: k for k in requested} if requested else {n: None}
     scores = consensus_scores(ks, n)
     values = {key: score.estimate(*counts.unique)[counts.inverse] for key, score in scores.items()}
-    same_questions = confidence is not None and method in ("sampling", "auto")
+    same_questions = confidence is not None and options.method in ("sampling", "auto")
     estimated: dict[ScoreId, EstimatedScore] = {}  # of more than the counts of correct samples
     if outcomes.values.dtype.kind == "f":
         key = ScoreId("accuracy (n runs average)", n)
@@ -97,21 +91,8 @@ def cons_at_k_results(
     )
     if confidence is None:
         return report.of(points)
-    intervals: IntervalMethod
-    if method == "posterior":
-        moments = consensus_moments(scores, counts, prior)
-        intervals = PosteriorIntervals(moments, (0.0, 1.0))
-    else:
-        family = BinaryFamily(counts, *consensus_estimator(scores), {})
-        others = {key: each for key, each in values.items() if key not in scores}
-        intervals = JoinedIntervals(
-            choose_interval(family, method, cluster_index),
-            QuestionIntervals(others, (0.0, 1.0), cluster_index)
-            if method == "questions"
-            else VarianceIntervals(estimated, counts.n),
-            others,
-        )
-    return report.of(points, intervals, name_methods=interval == "auto")
+    others = {key: of_questions for key, of_questions in values.items() if key not in scores}
+    return report.of(points, consensus_intervals(counts, scores, others, estimated, options))
 
 
 CONS_AT_K = Computation(cons_at_k_results, require_shares)

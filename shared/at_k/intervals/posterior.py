@@ -7,38 +7,54 @@ over questions is approximately normal, so the interval is mu -+ z sigma, clippe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..scores.score import Moments, ScoreKey
-from .interval import Interval, normal_z
-from .methods import Clusters, CountsMethod
+from .interval import Clusters, Interval, IntervalMethod, intervals_by_counts, normal_z
 
 
-class PosteriorIntervals(CountsMethod):
+class PosteriorIntervals(IntervalMethod):
     """Intervals mu -+ z sigma from posterior moments.
 
     Args:
         moments: of the scores of each distinct count.
         bounds: (lo, hi) to which the limits are clipped.
+        name: of the method in the results, or None for none.
     """
 
-    def __init__(self, moments: Moments, bounds: tuple[float, float]):
-        super().__init__(moments.inverse, len(moments.mean))
-        self._moments, self._bounds = moments, bounds
+    def __init__(
+        self, moments: Moments, bounds: tuple[float, float], name: str | None = "posterior"
+    ):
+        self._moments, self._bounds, self._name = moments, bounds, name
 
-    def of_rows(self, rows: np.ndarray) -> PosteriorIntervals:
-        return PosteriorIntervals(self._moments.of_rows(rows), self._bounds)
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        def of_counts(
+            rows: np.ndarray | None, multiplicity: np.ndarray, clusters: Clusters | None
+        ) -> dict[ScoreKey, Interval]:
+            moments = self._moments if rows is None else self._moments.of_rows(rows)
+            return self._over(moments, multiplicity, confidence)
 
-    def over(
-        self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
+        moments = self._moments
+        return intervals_by_counts(groups, moments.inverse, len(moments.mean), of_counts)
+
+    def over(self, multiplicity: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        """The intervals of B groups with (B, U) numbers of questions."""
+        return self._over(self._moments, multiplicity, confidence)
+
+    def _over(
+        self, moments: Moments, multiplicity: np.ndarray, confidence: float
     ) -> dict[ScoreKey, Interval]:
         weight = multiplicity.astype(float)
         total = weight.sum(axis=1)
-        mean, covariance = self._moments.mean, self._moments.covariance
+        mean, covariance = moments.mean, moments.covariance
         means = (weight @ mean).T / total
-        pooled = {pair: weight @ each / total**2 for pair, each in covariance.items()}
+        pooled = {pair: weight @ of_counts / total**2 for pair, of_counts in covariance.items()}
         result = {}
-        for key, score in self._moments.keys.items():
+        for key, score in moments.keys.items():
             if score.pooled:
                 mu, variance = score.value(means), score.variance(means, pooled)
             else:
@@ -46,7 +62,7 @@ class PosteriorIntervals(CountsMethod):
                 variance = weight @ score.variance(mean.T, covariance) / total**2
             sigma = np.sqrt(variance)
             lo, hi = normal_limits(mu, sigma, confidence, self._bounds)
-            result[key] = Interval(mu, sigma, lo, hi, "posterior")
+            result[key] = Interval(mu, sigma, lo, hi, self._name)
         return result
 
 

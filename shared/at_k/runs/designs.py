@@ -35,12 +35,12 @@ import numpy as np
 from scipy.special import betaincinv
 
 from ..inputs.counts import BinaryCounts
+from ..intervals.binary_family import BinaryFamily
 from ..intervals.interval import Interval
+from ..intervals.priors import RATE_SUPPORT, binomial_likelihood
 from ..intervals.sampling import SamplingIntervals
-from ..scores.binary_family import BinaryFamily
 from ..scores.pass_family import estimator
 from ..scores.score import Score
-from ..scores.success_rates import RATE_SUPPORT, binomial_likelihood
 
 _UP = np.array([1, 2, 3, 4, 6, 8, 11, 15, 20, 28, 40, 60])  # shifts by steps of the log-odds
 _PRIOR_SHIFTS = np.concatenate([-_UP[::-1], [0], _UP])
@@ -87,7 +87,7 @@ class Design:
         self._goal, self.n = goal, n
         c, size = np.arange(n + 1), np.full(n + 1, n)
         keys, estimate = estimator({"": score})
-        self._family = BinaryFamily(BinaryCounts(size, c), keys, estimate, {})
+        self._family = BinaryFamily.of_run(BinaryCounts(size, c), keys, estimate, {})
         h, likelihood = self._family.columns[:, 0], binomial_likelihood(size, c)
         supports = [
             slice(RATE_SUPPORT.start + s, RATE_SUPPORT.stop + s) for s in _PRIOR_SHIFTS.tolist()

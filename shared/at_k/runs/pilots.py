@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..intervals.priors import RATES, estimate_rate_prior, scores_of_rates
 from ..scores.pass_family import estimator
 from ..scores.score import Score
-from ..scores.success_rates import RATES, estimate_rate_prior, scores_of_rates
 from .outcomes_of_runs import Run
 
 

@@ -15,9 +15,10 @@ import numpy as np
 
 from ..inputs.counts import BinaryCounts
 from ..inputs.outcomes import Outcomes
+from .covariances import credit_covariances
 from .credits import Credits, any_correct, majority
 from .distributions import Prior
-from .pass_family import Estimator, credit_covariances, expected_credits
+from .pass_family import Estimator, expected_credits
 from .score import Moments, Score, ScoreId, ScoreKey, one_column_each
 
 

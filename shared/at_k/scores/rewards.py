@@ -35,7 +35,7 @@ from .double_double import DoubleDouble, ScaledDoubleDouble, rising_factorials
 from .score import Moments, ScoreKey, Scores, one_column_each
 
 _VALID_REWARD = "a reward is a number from -1e150 to 1e150, whose square is a double"
-_REWARDS_AT_ONCE = 1 << 18  # which bounds the memory
+_REWARDS_AT_ONCE = 1 << 18  # to bound memory
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from .credits import majority
 from .pass_family import expected_credits
 
 _MOST_OPERATIONS = 3e10  # of vote@k of one question
-_VALUES_AT_ONCE = 1 << 14  # which bounds the memory
+_VALUES_AT_ONCE = 1 << 14  # to bound memory
 
 
 class AnswerCounts(NamedTuple):

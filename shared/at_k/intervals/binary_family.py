@@ -10,17 +10,18 @@ mixture, which does not concentrate at an end of the range as the shifted prior 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cached_property, lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
 from ..inputs.counts import BinaryCounts
-from .credits import Credits
+from ..scores.credits import Credits
+from ..scores.pass_family import Estimator
+from ..scores.score import ColumnPair, Score, ScoreKey
 from .family import Candidates, Family, Fit, Shifted, Statistics, variance_of_proportion
-from .pass_family import Estimator
-from .score import ColumnPair, Score, ScoreKey
-from .success_rates import (
+from .priors import (
     GRID_SIZE,
     RATE_SUPPORT,
     binomial_likelihood,
@@ -31,59 +32,81 @@ from .success_rates import (
     scores_of_rates,
 )
 
-_COUNTS_OF_A_PIECE = 1 << 9  # c of one n, which few rates have in common
-_ESTIMATES_AT_ONCE = 1 << 13  # which bounds the memory
+_COUNTS_OF_A_BLOCK = 1 << 9  # c of one n, which few rates have in common
+_ESTIMATES_AT_ONCE = 1 << 13  # to bound memory
 _COUNT_BINS = 128  # the most bins for the number of correct samples in a profile
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class BinaryFamily(Family):
     """Success rates of questions, with a prior estimated from the counts.
 
     Args:
-        counts: of the run.
-        scores: for each key the score in terms of the columns of `estimate`.
+        c: (U,) correct samples.
+        none_correct: (U, m) estimates if no sample were correct.
+        all_correct: (U, m) estimates if all were.
         estimate: unbiased estimates of questions (n, c).
-        extrapolated: for each key the credits of a score of any k.
+        credits: of each extrapolated score.
     """
 
-    def __init__(
-        self,
+    c: np.ndarray
+    none_correct: np.ndarray
+    all_correct: np.ndarray
+    estimate: Estimator
+    credits: Sequence[Credits]
+
+    @classmethod
+    def of_run(
+        cls,
         counts: BinaryCounts,
         scores: Mapping[ScoreKey, Score],
         estimate: Estimator,
         extrapolated: Mapping[ScoreKey, Credits],
-    ):
-        n, self._c = counts.unique
-        keys = list(extrapolated)
-        super().__init__(counts.inverse, counts.multiplicity, n, scores, keys, (0.0, 1.0))
-        self.estimate, self._credits = estimate, list(extrapolated.values())
+    ) -> BinaryFamily:
+        """The family of all questions of a run.
 
-    def _keep_rows(self, rows: np.ndarray) -> None:
-        least, most = self._extremes_of_counts
-        super()._keep_rows(rows)
-        self._c = self._c[rows]
-        vars(self)["_extremes_of_counts"] = least[rows], most[rows]
+        Args:
+            scores: for each key the score in terms of the columns of `estimate`.
+            extrapolated: for each key the credits of a score of any k.
+        """
+        n, c = counts.unique
+        return cls(
+            inverse=counts.inverse,
+            multiplicity=counts.multiplicity,
+            n=n,
+            c=c,
+            columns=estimate(n, c),
+            none_correct=estimate(n, np.zeros_like(n)),
+            all_correct=estimate(n, n),
+            estimate=estimate,
+            scores=scores,
+            extrapolated=list(extrapolated),
+            credits=list(extrapolated.values()),
+            bounds=(0.0, 1.0),
+        )
 
-    @cached_property
-    def columns(self) -> np.ndarray:
-        return self.estimate(self.n, self._c)
-
-    @cached_property
-    def _extremes_of_counts(self) -> tuple[np.ndarray, np.ndarray]:
-        """(U, m) estimates if no sample were correct, and if all were."""
-        return self.estimate(self.n, np.zeros_like(self.n)), self.estimate(self.n, self.n)
+    def of_counts(self, rows: np.ndarray) -> BinaryFamily:
+        return replace(
+            self,
+            multiplicity=self.multiplicity[rows],
+            n=self.n[rows],
+            c=self.c[rows],
+            columns=self.columns[rows],
+            none_correct=self.none_correct[rows],
+            all_correct=self.all_correct[rows],
+            known_means=self.posterior_means[rows] if self.extrapolated else None,
+        )
 
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
-        least, most = ((share @ each).T for each in self._extremes_of_counts)
-        return least, most
+        return (share @ self.none_correct).T, (share @ self.all_correct).T
 
-    def _fit_parts(self, multiplicity: np.ndarray) -> Fit:
-        return Fit(multiplicity, estimate_rate_prior(self.n, self._c, multiplicity))
+    def _priors(self, multiplicity: np.ndarray) -> dict[int, np.ndarray]:
+        return estimate_rate_prior(self.n, self.c, multiplicity)
 
     def other_fits(self, fit: Fit) -> list[Fit]:
-        priors = estimate_beta_prior(self.n, self._c, fit.multiplicity, fit.priors)
-        return [] if priors is None else [Fit(fit.multiplicity, priors)]
+        priors = estimate_beta_prior(self.n, self.c, fit.multiplicity, fit.priors)
+        return [] if priors is None else [fit._replace(priors=priors)]
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
@@ -100,12 +123,13 @@ class BinaryFamily(Family):
             for i, (a, b) in enumerate(pairs)
         }
         if new_questions:
-            least = variance_of_proportion(theta)
-            for (a, b), each in covariance.items():
+            least, center = variance_of_proportion(theta), len(theta) // 2
+            for a, b in pairs:
                 if a == b:
-                    covariance[a, a] = np.maximum(each, least[:, a] * each[len(each) // 2])
-        parts = len(fit.multiplicity)
-        return Shifted(theta, covariance, np.zeros(parts), np.ones(parts))
+                    variance = covariance[a, a]
+                    covariance[a, a] = np.maximum(variance, least[:, a] * variance[center])
+        groups = len(fit.multiplicity)
+        return Shifted(theta, covariance, np.zeros(groups), np.ones(groups))
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
         result = np.zeros(())
@@ -119,12 +143,12 @@ class BinaryFamily(Family):
     def _extrapolate(self, fit: Fit) -> np.ndarray:
         prior = sum(prior[0] for prior in fit.priors.values())
         # A sum over the grid may exceed 1 by rounding.
-        return np.clip(posterior_scores(self.n, self._c, prior, self._credits), 0.0, 1.0)
+        return np.clip(posterior_scores(self.n, self.c, prior, self.credits), 0.0, 1.0)
 
-    def candidates(self, fit: Fit, part: int) -> Candidates:
-        multiplicity, scores = fit.multiplicity[part], scores_of_rates(self._credits)
+    def candidates(self, fit: Fit, group: int) -> Candidates:
+        multiplicity, scores = fit.multiplicity[group], scores_of_rates(self.credits)
         statistics = [
-            self._shares_of_counts(n, prior[part], multiplicity)
+            self._shares_of_counts(n, prior[group], multiplicity)
             for n, prior in fit.priors.items()
             if multiplicity[self.n == n].any()
         ]
@@ -137,9 +161,9 @@ class BinaryFamily(Family):
         expected = np.add.reduceat(expected, np.searchsorted(bins, np.arange(bins[-1] + 1)))
         weight = prior / prior.sum()
         covariance = np.diag(expected @ weight) - (expected * weight) @ expected.T
-        times = np.where(self.n == n, multiplicity, 0)
-        questions = times.sum()
-        observed = np.bincount(bins[np.minimum(self._c, n)], times, len(expected)) / questions
+        of_size = np.where(self.n == n, multiplicity, 0)
+        questions = of_size.sum()
+        observed = np.bincount(bins[np.minimum(self.c, n)], of_size, len(expected)) / questions
         # Half a question of slack, for counts that the estimated prior makes almost impossible.
         slack = np.eye(len(expected)) / 2 / questions**2
         return Statistics(expected, observed, covariance / questions + slack)
@@ -149,39 +173,39 @@ def _estimate_moments(
     sizes: list[int], estimate: Estimator, pairs: list[ColumnPair]
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """For each n, (283, m) E[h | p] and, for each pair, (283, P) E[h_a h_b | p] of a question."""
-    pieces = [
-        (n, start, min(n + 1, start + _COUNTS_OF_A_PIECE))
+    blocks = [
+        (n, start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
         for n in sizes
-        for start in range(0, n + 1, _COUNTS_OF_A_PIECE)
+        for start in range(0, n + 1, _COUNTS_OF_A_BLOCK)
     ]
     moments: dict[int, np.ndarray] = {}
     first = 0
-    while first < len(pieces):  # estimates of many n at once
+    while first < len(blocks):  # estimates of many n at once
         last = first + 1
-        rows = pieces[first][2] - pieces[first][1]
-        while last < len(pieces) and rows < _ESTIMATES_AT_ONCE:
-            rows += pieces[last][2] - pieces[last][1]
+        counts = blocks[first][2] - blocks[first][1]
+        while last < len(blocks) and counts < _ESTIMATES_AT_ONCE:
+            counts += blocks[last][2] - blocks[last][1]
             last += 1
-        some = pieces[first:last]
-        n = np.concatenate([np.full(stop - start, size) for size, start, stop in some])
-        c = np.concatenate([np.arange(start, stop) for _, start, stop in some])
+        together = blocks[first:last]
+        n = np.concatenate([np.full(stop - start, size) for size, start, stop in together])
+        c = np.concatenate([np.arange(start, stop) for _, start, stop in together])
         h = estimate(n, c)
         values = np.hstack([h, np.stack([h[:, a] * h[:, b] for a, b in pairs], axis=1)])
-        place = 0
-        for size, start, stop in some:
-            rates, pmf_of_c = _binomial_piece(size, start, stop)
-            found = moments.setdefault(size, np.zeros((GRID_SIZE, values.shape[1])))
-            found[rates] += pmf_of_c.T @ values[place : place + stop - start]
-            place += stop - start
+        row = 0
+        for size, start, stop in together:
+            rates, pmf_of_c = _binomial_block(size, start, stop)
+            sums = moments.setdefault(size, np.zeros((GRID_SIZE, values.shape[1])))
+            sums[rates] += pmf_of_c.T @ values[row : row + stop - start]
+            row += stop - start
             if stop == size + 1:
-                yield size, found[:, : h.shape[1]], found[:, h.shape[1] :]
+                yield size, sums[:, : h.shape[1]], sums[:, h.shape[1] :]
                 del moments[size]
         first = last
 
 
-def _binomial_piece(n: int, start: int, stop: int) -> tuple[slice, np.ndarray]:
-    """The rates at which c = start .. stop - 1 have a probability, and these probabilities."""
-    if n < _COUNTS_OF_A_PIECE:
+def _binomial_block(n: int, start: int, stop: int) -> tuple[slice, np.ndarray]:
+    """The rates at which c = start .. stop - 1 are not negligible, and their probabilities."""
+    if n < _COUNTS_OF_A_BLOCK:
         return slice(None), _binomial_table(n)
     c = np.arange(start, stop)
     rates = likely_rates(n, start, stop - 1)
@@ -194,7 +218,7 @@ def _binomial_table(n: int) -> np.ndarray:
 
 
 def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """(123, m, B) means of (283, m) values over (B, 161) priors, each shifted to 123 places."""
+    """(123, m, B) means of (283, m) values over (B, 161) priors at each of 123 shifts."""
     shifted = np.lib.stride_tricks.sliding_window_view(values[1:-1], prior.shape[1], axis=0)
     weight = prior.sum(axis=1)
     first, last = values[0][None, :, None] * weight, values[-1][None, :, None] * weight

@@ -20,12 +20,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
 
-from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
-from .rewards import RankedRewards, Rewards
+from ..scores.rewards import RankedRewards, Rewards
+from .priors import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
 
 _FEW_LEVELS = 40  # up to which levels are kept as they are
 _LEVEL_BINS = 20  # of more levels: equal shares of the samples, and of the range
@@ -36,45 +37,53 @@ _COUNTS_AT_ONCE = 2000  # distinct counts to estimate a prior from, and to work 
 _ODDS = np.linspace(-25, 25, 2001)  # log-odds at which the effect of an overlap is tabulated
 
 
+@dataclass(frozen=True, eq=False)
 class RewardLevels:
     """The samples of each question by the level of their reward.
 
     Args:
-        rewards: of the run. Of more than 40 distinct real rewards, close ones share a level, which
-            is their mean.
-
-    Attributes:
         levels: (L,) rewards, ascending.
         counts: (U, L) number of samples at each level.
+        are_categories: whether a level without a sample is possible too.
     """
 
-    def __init__(self, rewards: Rewards):
-        self._categories = not isinstance(rewards, RankedRewards)
-        if not isinstance(rewards, RankedRewards):
-            self.levels, self.counts = rewards.by_level()
-            return
-        values = rewards.levels
-        self.levels, place = np.unique(values, return_inverse=True)
-        if len(self.levels) > _FEW_LEVELS:
-            _, place = np.unique(self._bins(values), return_inverse=True)
-            low = self.levels[0]
-            self.levels = np.bincount(place, values - low) / np.bincount(place) + low
-        self.counts = rewards.count(place)
+    levels: np.ndarray
+    counts: np.ndarray
+    are_categories: bool
 
-    def _bins(self, values: np.ndarray) -> np.ndarray:
-        """The bin of each value: by share of the values, by range, and finer at the top."""
-        shares, (low, high) = np.linspace(0, 1, _LEVEL_BINS + 1), self.levels[[0, -1]]
-        top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))  # which decides the maximum of many
-        cuts = np.sort([*np.quantile(values, [*shares, *top]), *(low + shares * (high - low))])
-        return np.searchsorted(cuts, values, "right")
+    @classmethod
+    def of_run(cls, rewards: Rewards) -> RewardLevels:
+        """The levels of rewards. Of more than 40 distinct real rewards, close ones share a level,
+        which is their mean."""
+        if not isinstance(rewards, RankedRewards):
+            return cls(*rewards.by_level(), True)
+        values = rewards.levels
+        levels, index = np.unique(values, return_inverse=True)
+        if len(levels) > _FEW_LEVELS:
+            low, high = levels[[0, -1]]
+            _, index = np.unique(_bins(values, low, high), return_inverse=True)
+            levels = np.bincount(index, values - low) / np.bincount(index) + low
+        return cls(levels, rewards.count(index), False)
+
+    def of_counts(self, rows: np.ndarray) -> RewardLevels:
+        """The samples of questions that have some of the U distinct counts only."""
+        return replace(self, counts=self.counts[rows])
 
     def fit(self, multiplicity: np.ndarray) -> FittedRewards | None:
         """Estimate the prior of (U,) questions; None if all their samples have one reward."""
         counts = self.counts[multiplicity > 0]
-        used = counts.any(axis=0) | self._categories
+        used = counts.any(axis=0) | self.are_categories
         if used.sum() == 1:
             return None
         return FittedRewards(self.levels[used], counts[:, used], multiplicity[multiplicity > 0])
+
+
+def _bins(values: np.ndarray, low: float, high: float) -> np.ndarray:
+    """The bin of each value: by share of the values, by range, and finer at the top."""
+    shares = np.linspace(0, 1, _LEVEL_BINS + 1)
+    top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))  # which decides the maximum of many
+    cuts = np.sort([*np.quantile(values, [*shares, *top]), *(low + shares * (high - low))])
+    return np.searchsorted(cuts, values, "right")
 
 
 class FittedRewards:
