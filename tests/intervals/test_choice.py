@@ -6,9 +6,9 @@ import at_k
 import numpy as np
 import pytest
 from at_k.inputs.counts import BinaryCounts
-from at_k.intervals import priors, reward_levels
+from at_k.intervals import binary_family, reward_levels
 from at_k.intervals.choice import IntervalOptions
-from at_k.intervals.scored import max_intervals, pass_intervals
+from at_k.intervals.reward_family import max_intervals, pass_intervals
 from at_k.report import Report
 from at_k.scores.credits import any_correct
 from at_k.scores.rewards import Rewards
@@ -140,7 +140,7 @@ def test_auto_estimates_max_at_k_if_every_k_exceeds_n(groups):
 def fitted_runs(monkeypatch) -> list[tuple[int, ...]]:
     """The multiplicity of each part that a prior is estimated for, in the order of the calls."""
     fitted: list[tuple[int, ...]] = []
-    for module in (priors, reward_levels):
+    for module in (binary_family, reward_levels):
         original = module.estimate_prior
 
         def counted(n, likelihood, multiplicity, start, original=original):

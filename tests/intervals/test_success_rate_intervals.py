@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 from at_k.inputs.counts import BinaryCounts
-from at_k.intervals.binary_family import BinaryFamily
-from at_k.intervals.priors import RATE_SUPPORT, binomial_likelihood
+from at_k.intervals.binary_family import RATE_SUPPORT, BinaryFamily, binomial_likelihood
 from at_k.scores.credits import any_correct
 from at_k.scores.pass_family import estimator
 from at_k.scores.score import Score

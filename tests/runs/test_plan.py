@@ -8,8 +8,7 @@ import at_k
 import numpy as np
 import pytest
 from at_k.inputs.counts import BinaryCounts
-from at_k.intervals.binary_family import BinaryFamily
-from at_k.intervals.priors import RATES
+from at_k.intervals.binary_family import RATES, BinaryFamily
 from at_k.intervals.sampling import SamplingIntervals
 from at_k.scores.credits import any_correct
 from at_k.scores.pass_family import estimator

@@ -10,7 +10,7 @@ from ..inputs.outcomes import Outcomes, number_of_samples, require_categories
 from ..inputs.run_checker import Checker
 from ..intervals.choice import check_clusters, interval_options
 from ..intervals.posterior import PosteriorIntervals
-from ..intervals.scored import max_intervals
+from ..intervals.reward_family import max_intervals
 from ..report import Report
 from ..scores.rewards import (
     are_real_rewards,

@@ -11,11 +11,21 @@ from ..checks import check_flag, check_ks, check_samples
 from ..inputs.named_checkers import read_answers
 from ..inputs.outcomes import number_of_samples, require_shares
 from ..inputs.run_checker import Checker
-from ..intervals.choice import interval_options
-from ..intervals.questions import EstimatedScore
-from ..intervals.scored import consensus_intervals
+from ..intervals.binary_family import BinaryFamily
+from ..intervals.choice import AutoIntervals, JoinedIntervals, interval_options
+from ..intervals.interval import UNIT_RANGE, IntervalMethod
+from ..intervals.posterior import PosteriorIntervals
+from ..intervals.questions import EstimatedScore, QuestionIntervals, VarianceIntervals
+from ..intervals.sampling import family_intervals
 from ..report import Report
-from ..scores.consensus import consensus_scores, mean_shares, more_than_half, share_variances
+from ..scores.consensus import (
+    consensus_estimator,
+    consensus_moments,
+    consensus_scores,
+    mean_shares,
+    more_than_half,
+    share_variances,
+)
 from ..scores.score import ScoreId, Scores, one_column_each
 from ..scores.votes import count_answers, vote_at_k, vote_variances
 from .computation import Computation, Samples
@@ -91,8 +101,18 @@ def cons_at_k_results(
     )
     if confidence is None:
         return report.of(points)
+    if options.method == "posterior":
+        moments = consensus_moments(scores, counts, options.prior)
+        return report.of(points, PosteriorIntervals(moments, UNIT_RANGE))
+    family = BinaryFamily.of_run(counts, *consensus_estimator(scores), {})
     others = {key: of_questions for key, of_questions in values.items() if key not in scores}
-    return report.of(points, consensus_intervals(counts, scores, others, estimated, options))
+    method: IntervalMethod = VarianceIntervals(estimated)
+    if options.method == "questions":
+        method = QuestionIntervals(others, UNIT_RANGE, options.clusters)
+    elif options.method == "auto":
+        single = QuestionIntervals(others, UNIT_RANGE, allow_one=True)
+        method = AutoIntervals(counts.n, method, single)
+    return report.of(points, JoinedIntervals(family_intervals(family, options), method, others))
 
 
 CONS_AT_K = Computation(cons_at_k_results, require_shares)

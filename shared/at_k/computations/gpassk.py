@@ -8,8 +8,8 @@ from typing import Any
 from ..checks import as_list, check_ks, check_names, choose_ks
 from ..inputs.outcomes import Outcomes
 from ..inputs.run_checker import Checker
+from ..intervals.binary_family import pass_intervals
 from ..intervals.choice import interval_options
-from ..intervals.scored import pass_intervals
 from ..report import Report
 from ..scores.credits import (
     PASS_FAMILY,

@@ -14,8 +14,9 @@ from ..checks import (
     choose_ks,
 )
 from ..inputs.run_checker import Checker
-from ..intervals.choice import interval_options
-from ..intervals.scored import JoinedIntervals, max_intervals, tail_intervals
+from ..intervals.choice import JoinedIntervals, interval_options
+from ..intervals.reward_family import max_intervals
+from ..intervals.tail_family import tail_intervals
 from ..report import Report
 from ..scores.rewards import (
     are_real_rewards,

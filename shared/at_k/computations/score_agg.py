@@ -9,7 +9,8 @@ import numpy as np
 
 from ..inputs.run_checker import Checker
 from ..intervals.choice import interval_options
-from ..intervals.questions import UNIT_RANGE, QuestionIntervals
+from ..intervals.interval import UNIT_RANGE
+from ..intervals.questions import QuestionIntervals
 from ..report import Report
 from ..scores.score import Score, ScoreId, Scores
 from ..scores.score_agg import (

@@ -6,12 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..checks import check_bounds, check_confidence, check_k
+from ..checks import check_bounds, check_confidence, check_k, check_prior
 from ..inputs.outcomes import read_outcomes
 from ..intervals.posterior import PosteriorIntervals
 from ..scores.covariances import pass_moments
 from ..scores.credits import Credits
-from ..scores.distributions import check_prior
 from ..scores.pass_family import estimator
 from ..scores.score import Moments, Score
 

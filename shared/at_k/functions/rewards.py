@@ -178,7 +178,7 @@ def _real_reward_summary(
 ) -> Summary:
     # Imported here because SciPy takes longer to import than the rest of at_k.
     from ..intervals.choice import IntervalOptions
-    from ..intervals.scored import max_intervals
+    from ..intervals.reward_family import max_intervals
 
     limits = max(bounds[0], rewards.levels.min()), min(bounds[1], rewards.levels.max())
     _, method = max_intervals(rewards, {"": k}, IntervalOptions(bounds=limits))

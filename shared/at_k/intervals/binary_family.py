@@ -1,11 +1,14 @@
 """The family of binary outcomes: each question has a success rate on a grid of log-odds.
 
-Given the rate p, the number of correct samples is binomial. Adding d to all log-odds shifts the
-family: the score is then theta(d), the mean of E[h | p] over the shifted prior, where h(n, c) is
-the unbiased estimate of a question. Estimates from new samples of the same questions have the
-variance E[Var[h | p]] / M. For new questions it is Var[h] / M, and it is at least the same share
-of the largest variance that theta(d) allows as at d = 0: other questions may be a different
-mixture, which does not concentrate at an end of the range as the shifted prior does.
+Given the rate p, the number of correct samples is binomial. Under a prior over the grid, a score of
+k new samples has a posterior mean for each question, which is the estimate for k > n.
+
+Adding d to all log-odds shifts the family: the score is then theta(d), the mean of E[h | p] over
+the shifted prior, where h(n, c) is the unbiased estimate of a question. Estimates from new samples
+of the same questions have the variance E[Var[h | p]] / M. For new questions it is Var[h] / M, and
+it is at least the same share of the largest variance that theta(d) allows as at d = 0: other
+questions may be a different mixture, which does not concentrate at a limit of the range as the
+shifted prior does.
 """
 
 from __future__ import annotations
@@ -17,24 +20,71 @@ from functools import lru_cache
 import numpy as np
 
 from ..inputs.counts import BinaryCounts
+from ..scores.covariances import pass_moments
 from ..scores.credits import Credits
-from ..scores.pass_family import Estimator
-from ..scores.score import ColumnPair, Score, ScoreKey
-from .family import Candidates, Family, Fit, Shifted, Statistics, variance_of_proportion
-from .priors import (
-    GRID_SIZE,
-    RATE_SUPPORT,
-    binomial_likelihood,
-    estimate_beta_prior,
-    estimate_rate_prior,
-    likely_rates,
-    posterior_scores,
-    scores_of_rates,
+from ..scores.pass_family import Estimator, cumulative_credit, estimator, pass_scores
+from ..scores.score import ColumnPair, Score, ScoreKey, Scores
+from .choice import IntervalOptions
+from .family import (
+    Candidates,
+    Family,
+    Fit,
+    Shifted,
+    Statistics,
+    variance_of_proportion,
+    with_extrapolated,
 )
+from .interval import UNIT_RANGE, IntervalMethod
+from .posterior import PosteriorIntervals
+from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
+from .sampling import family_intervals
+
+_HALF_SUPPORT, _SHIFTS = 80, 60  # the prior has log-odds from -12 to 12 and shifts by -9 to 9
+_IMPOSSIBLE, _CERTAIN = -1e9, 1e9  # log-odds of the rates 0 and 1 in floating point
+_INNER = np.arange(-_HALF_SUPPORT - _SHIFTS, _HALF_SUPPORT + _SHIFTS + 1) * LOG_ODDS_STEP
+_LOG_ODDS = np.hstack([_IMPOSSIBLE, _INNER, _CERTAIN])
+RATE_SUPPORT = slice(_SHIFTS + 1, _SHIFTS + 2 * _HALF_SUPPORT + 2)  # of the prior, not shifted
+GRID_SIZE = len(_LOG_ODDS)
+RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
+"""(161,) the success rates of the prior's support."""
 
 _COUNTS_OF_A_BLOCK = 1 << 9  # c of one n, which few rates have in common
 _ESTIMATES_AT_ONCE = 1 << 13  # to bound memory
 _COUNT_BINS = 128  # the most bins for the number of correct samples in a profile
+
+
+def pass_intervals(
+    counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
+) -> tuple[Scores, IntervalMethod]:
+    """Scores of the pass family, and the method of their intervals."""
+    if options.method == "posterior":
+        moments = pass_moments(counts, scores, options.prior)
+        return pass_scores(counts, scores), PosteriorIntervals(moments, UNIT_RANGE)
+    for key, score in scores.items():
+        if min(score.powers) < 0:
+            raise ValueError(
+                f"{key} with a negative power decreases with one of its two scores, which only "
+                f"interval='posterior' allows."
+            )
+    least = counts.n.min()
+    observed = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
+    beyond = {key: score for key, score in scores.items() if key not in observed}
+    keys, estimate = estimator(observed)
+    extrapolated = _single_credits(scores if options.method == "hierarchical" else beyond)
+    family = BinaryFamily.of_run(counts, keys, estimate, extrapolated)
+    points = with_extrapolated(pass_scores(counts, observed), family, scores)
+    return points, family_intervals(family, options)
+
+
+def _single_credits(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Credits]:
+    for key, score in scores.items():
+        if len(score.terms) > 1:
+            raise ValueError(
+                f"{key} is a product of two scores, for which neither k > n nor "
+                f"interval='hierarchical' is available: give a k of at most n and another "
+                f"interval, or leave it out."
+            )
+    return {key: score.terms[0] for key, score in scores.items()}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -223,3 +273,102 @@ def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
     weight = prior.sum(axis=1)
     first, last = values[0][None, :, None] * weight, values[-1][None, :, None] * weight
     return np.concatenate([first, shifted @ prior.T, last])
+
+
+# --- Success rates ------------------------------------------------------------------------
+
+
+def estimate_rate_prior(
+    n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray
+) -> dict[int, np.ndarray]:
+    """Estimate the prior of the success rates for B groups, starting from a uniform one.
+
+    Args:
+        n, c: (U,) distinct counts.
+        multiplicity: (B, U) number of questions with each.
+
+    Returns:
+        The priors split by n: for each n, (B, 161). The sum over n and rates is 1.
+    """
+    likelihood = binomial_likelihood(n, c)[:, RATE_SUPPORT]
+    return estimate_prior(n, likelihood, multiplicity, _uniform_rates())
+
+
+def estimate_beta_prior(
+    n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray, priors: Mapping[int, np.ndarray]
+) -> dict[int, np.ndarray] | None:
+    """Estimate the prior of the success rates for B groups, as a Beta distribution.
+
+    The mean and the variance of the rates are estimated without bias. One step of the EM algorithm
+    adapts the prior to the samples.
+
+    Args:
+        n, c, multiplicity: see `estimate_rate_prior`.
+        priors: the result of `estimate_rate_prior`. It remains where the Beta distribution does not
+            fit the data about as well.
+
+    Returns:
+        The priors in the same form, or None if the Beta distribution fits no group.
+    """
+    mean = multiplicity @ (c / n) / multiplicity.sum(axis=1)
+    repeated = multiplicity * (n > 1)
+    within = repeated @ (c * (n - c) / (n * np.maximum(n - 1.0, 1.0)))
+    between = mean * (1 - mean) - within / np.maximum(repeated.sum(axis=1), 1)
+    log_odds = _LOG_ODDS[RATE_SUPPORT]
+    log_rates = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
+    prior = beta_prior(_uniform_rates(), *log_rates, mean, between, multiplicity, n)
+    likelihood = binomial_likelihood(n, c)[:, RATE_SUPPORT]
+    adapted = last_step(n, likelihood, multiplicity, prior)
+    fits = fits_too(likelihood, multiplicity, whole_prior(priors), whole_prior(adapted))[:, None]
+    if not fits.any():
+        return None
+    return {size: np.where(fits, adapted[size], priors[size]) for size in adapted}
+
+
+def _uniform_rates() -> np.ndarray:
+    """(161,) the prior under which rates are uniform."""
+    weight = RATES * (1 - RATES)  # on the scale of log-odds
+    return weight / weight.sum()
+
+
+def posterior_scores(
+    n: np.ndarray, c: np.ndarray, prior: np.ndarray, credits: Sequence[Credits]
+) -> np.ndarray:
+    """(U, e) posterior means of e scores, for questions (n, c) and a (161,) prior."""
+    weight = binomial_likelihood(n, c)[:, RATE_SUPPORT] * prior
+    return weight @ scores_of_rates(credits) / weight.sum(axis=1, keepdims=True)
+
+
+def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
+    """(161, e) expected credits of k samples at each success rate of the prior's support."""
+    columns = []
+    for credit in credits:
+        k = len(credit)
+        pmf_of_correct = binomial_likelihood(np.full(k + 1, k), np.arange(k + 1))[:, RATE_SUPPORT]
+        columns.append(cumulative_credit(credit).hi @ (pmf_of_correct / pmf_of_correct.sum(axis=0)))
+    return np.array(columns).reshape(len(credits), RATE_SUPPORT.stop - RATE_SUPPORT.start).T
+
+
+def binomial_likelihood(n: np.ndarray, c: np.ndarray, rates: slice = slice(None)) -> np.ndarray:
+    """(U, 283) probability of c correct samples of n at each rate of the grid, for (U,) n and c.
+
+    Args:
+        rates: the rates of the grid to compute it for.
+    """
+    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
+
+    n, c, log_odds = n[:, None], c[:, None], _LOG_ODDS[rates]
+    choose = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
+    log_failure, log_success = np.logaddexp(0, log_odds), np.logaddexp(0, -log_odds)
+    return np.exp(choose - c * log_success - (n - c) * log_failure)
+
+
+def likely_rates(n: int, least: int, most: int) -> slice:
+    """The rates of the grid at which `least` to `most` correct samples of n are not negligible.
+
+    At all others their probability is below exp(-100), by Bernstein's inequality.
+    """
+    rates = np.exp(-np.logaddexp(0, -_LOG_ODDS))
+    distance = np.maximum(np.maximum(least - n * rates, n * rates - most), 0.0)
+    likely = np.flatnonzero(distance**2 <= 200 * (n * rates * (1 - rates) + distance / 3))
+    return slice(int(likely[0]), int(likely[-1]) + 1) if len(likely) else slice(0)

@@ -7,20 +7,15 @@ one value of them. `method_of_auto` is the rule.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..checks import check_bounds, check_confidence, check_flag, check_names
+from ..checks import check_bounds, check_confidence, check_flag, check_names, check_prior
 from ..inputs.labels import label_index
-from ..scores.distributions import Prior, check_prior
 from ..scores.score import ScoreKey
-from .family import Family
-from .hierarchical import HierarchicalIntervals
-from .interval import Interval, IntervalMethod, whole_range
-from .questions import ONE_CLUSTER
-from .sampling import SamplingIntervals
+from .interval import Interval, IntervalMethod
 
 INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
 
@@ -73,7 +68,7 @@ class IntervalOptions:
     method: str = "auto"
     is_named: bool = True
     clusters: np.ndarray | None = None
-    prior: Prior = (1.0, 1.0)
+    prior: tuple[float, float] = (1.0, 1.0)
     bounds: tuple[float, float] = (-math.inf, math.inf)
     band: bool = False
 
@@ -169,18 +164,6 @@ def check_clusters(
 # --- Methods ------------------------------------------------------------------------------
 
 
-def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod:
-    """The method of the intervals of the scores of a family, which is not the posterior."""
-    if options.method == "hierarchical":
-        return HierarchicalIntervals(family)
-    if options.method == "questions":
-        return SamplingIntervals(family, new_questions=True, clusters=options.clusters)
-    same_questions = SamplingIntervals(family)
-    if options.method == "sampling":
-        return same_questions
-    return AutoIntervals(family.n[family.inverse], same_questions, OneSampleIntervals(family))
-
-
 class AutoIntervals(IntervalMethod):
     """For each group of questions, the method that its data allow: see `method_of_auto`.
 
@@ -213,39 +196,27 @@ class AutoIntervals(IntervalMethod):
         return self._repeated if chosen == "sampling" else self._single
 
 
-class OneSampleIntervals(IntervalMethod):
-    """Intervals of the scores of a family for questions with one sample each.
+class JoinedIntervals(IntervalMethod):
+    """A method for most scores of a metric, joined with another for some.
 
-    Only scores with k <= n have an interval, if there is more than one question. The interval of
-    all others is the whole range of the score.
+    Args:
+        most: the method for most scores.
+        some: the method for the others.
+        keys: of the scores of `some`.
     """
 
-    def __init__(self, family: Family):
-        self._family = family
-        self._other_questions = SamplingIntervals(family, new_questions=True)
+    def __init__(self, most: IntervalMethod, some: IntervalMethod, keys: Iterable[ScoreKey]):
+        self._most, self._some, self._keys = most, some, {*keys}
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return self._most.problem(questions)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        method = self._some if self._keys >= {*keys} else self._most
+        return method.covariance(questions, keys)
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        result = [self._whole_ranges(questions) for questions in groups]
-        for intervals, questions in zip(result, groups, strict=True):
-            if self._other_questions.problem(questions) is None:
-                intervals |= self._other_questions.for_groups([questions], confidence)[0]
-        return result
-
-    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        return self._other_questions.covariance(questions, keys)
-
-    def _whole_ranges(self, questions: np.ndarray) -> dict[ScoreKey, Interval]:
-        family, inverse = self._family, self._family.inverse[questions]
-        multiplicity = np.bincount(inverse, minlength=len(family.n))[None]
-        least, most = (extreme[:, 0] for extreme in family.extremes(multiplicity))
-        reason, result = "each question has one sample", {}
-        for key, score in family.scores.items():
-            mean = score.value(family.columns[inverse].mean(axis=0))
-            limits = score.value(least), score.value(most)
-            result[key] = whole_range(mean, *limits, f"{reason}, and {ONE_CLUSTER}")
-        for column, key in enumerate(family.extrapolated):
-            mean = family.posterior_means[inverse, column].mean()
-            result[key] = whole_range(mean, *family.bounds, reason)
-        return result
+        most, some = (method.for_groups(groups, confidence) for method in (self._most, self._some))
+        return [a | b for a, b in zip(most, some, strict=True)]

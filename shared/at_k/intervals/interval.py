@@ -12,6 +12,8 @@ import numpy as np
 
 from ..scores.score import ScoreKey
 
+UNIT_RANGE = (0.0, 1.0)  # of a score that is a probability or a share
+
 _GROUPS_AT_ONCE, _CELLS_OF_GROUPS = 1 << 8, 1 << 22  # groups, and groups x distinct counts
 
 Clusters = Sequence[tuple[np.ndarray, np.ndarray]]

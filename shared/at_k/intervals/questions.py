@@ -23,9 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..scores.score import ScoreKey
-from .interval import Interval, IntervalMethod, normal_z, student_z, whole_range
-
-UNIT_RANGE = (0.0, 1.0)  # of a score that is a probability or a share
+from .interval import UNIT_RANGE, Interval, IntervalMethod, normal_z, student_z, whole_range
 
 ONE_CLUSTER = "there is one question, or one cluster of questions"
 

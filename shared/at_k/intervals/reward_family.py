@@ -1,7 +1,7 @@
-"""The families of rewards: each question has a distribution over the levels of its rewards.
+"""The family of rewards: each question has a distribution over the levels of its rewards.
 
-One family has the scores Max@k, the other TailPass@k. The distributions and their prior are those
-of `reward_levels`. Adding d to all log-odds shifts the family. Its score theta(d) is the mean score
+The distributions and their prior are those of `reward_levels`. The scores are Max@k, and TailPass@k
+in `tail_family`. Adding d to all log-odds shifts the family. Its score theta(d) is the mean score
 of the distributions over the prior, and the variance of the estimate is the mean variance within
 questions, plus that between questions where the questions are new. If the data vary more than the
 estimated prior predicts, the variances are larger by the same factor: samples by the changes of the
@@ -18,15 +18,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..scores.rewards import Rewards
-from ..scores.score import Score, ScoreKey, one_column_each
-from ..scores.tails import Tail, in_units, levels_of, tail_moments, tails_of_subsets
-from .family import Candidates, Family, Fit, Shifted, Statistics, variance_of_proportion
+from ..scores.rewards import Rewards, max_moments, max_scores
+from ..scores.score import Score, ScoreKey, Scores
+from .choice import IntervalOptions
+from .family import (
+    Candidates,
+    Family,
+    Fit,
+    Shifted,
+    Statistics,
+    variance_of_proportion,
+    with_extrapolated,
+)
+from .interval import IntervalMethod
+from .posterior import PosteriorIntervals
 from .reward_levels import FittedRewards, RewardLevels, max_covariance, max_mean
+from .sampling import family_intervals
 
-_REWARD_SHIFTS = 60  # by multiples of 0.15 of the log-odds, from -9 to 9
-_MEMBERS = 2 * _REWARD_SHIFTS + 3  # of a family; the first and the last have no variation
-_MOST_LEVELS = 40  # of which all distributions are known
+REWARD_SHIFTS = 60  # by multiples of 0.15 of the log-odds, from -9 to 9
+MEMBERS = 2 * REWARD_SHIFTS + 3  # of a family; the first and the last have no variation
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,7 +55,23 @@ class LevelsFamily(Family):
         return [fit._replace(priors=others)]
 
 
-# --- Max@k --------------------------------------------------------------------------------
+def max_intervals(
+    rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
+) -> tuple[Scores, IntervalMethod]:
+    """Max@k for each key, and the method of its intervals.
+
+    No limit is outside the range of the rewards, or outside the bounds.
+    """
+    low, high = np.clip([rewards.levels.min(), rewards.levels.max()], *options.bounds).tolist()
+    if options.method == "posterior":
+        moments = max_moments(rewards, ks)
+        return max_scores(rewards, ks), PosteriorIntervals(moments, (low, high))
+    observed = {key: k for key, k in ks.items() if k <= rewards.n.min()}
+    beyond = {key: k for key, k in ks.items() if key not in observed}
+    extrapolated = ks if options.method == "hierarchical" else beyond
+    family = RewardFamily.of_run(rewards, observed, extrapolated, (low, high))
+    points = with_extrapolated(max_scores(rewards, observed), family, ks)
+    return points, family_intervals(family, options)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -114,7 +140,7 @@ class RewardFamily(LevelsFamily):
         return np.full(shape, self.bounds[0]), np.full(shape, self.bounds[1])
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
-        theta = np.zeros((_MEMBERS, len(self.ks), len(fit.priors)))
+        theta = np.zeros((MEMBERS, len(self.ks), len(fit.priors)))
         theta[-1] = 1.0
         variance = np.zeros_like(theta)
         offset, scale = np.zeros(len(fit.priors)), np.ones(len(fit.priors))
@@ -132,11 +158,11 @@ class RewardFamily(LevelsFamily):
                     # The scores of the questions may vary more than under the grid.
                     scores = self.columns[:, column] / (high - low)
                     observed = np.cov(scores, fweights=fit.multiplicity[group])
-                    square = square * max(1.0, observed / max(square[_REWARD_SHIFTS], 1e-12))
+                    square = square * max(1.0, observed / max(square[REWARD_SHIFTS], 1e-12))
                 mean = (low - offset[group]) / scale[group] + size * mean
                 theta[1:-1, column, group] = np.clip(mean, 0.0, 1.0)
                 variance[1:-1, column, group] = size**2 * square
-        return _shifted_columns(theta, variance, offset, scale, new_questions)
+        return shifted_columns(theta, variance, offset, scale, new_questions)
 
     def _scale(self, low: float, high: float) -> tuple[float, float]:
         """The smallest possible reward, and the difference of the largest from it."""
@@ -206,7 +232,7 @@ class RewardFamily(LevelsFamily):
         return Statistics(expected, observed, covariance)
 
 
-def _shifted_columns(
+def shifted_columns(
     theta: np.ndarray,
     variance: np.ndarray,
     offset: np.ndarray,
@@ -215,7 +241,7 @@ def _shifted_columns(
 ) -> Shifted:
     """The shifted scores of separate columns, from (F, m, B) scores and variances."""
     if new_questions:
-        least = variance_of_proportion(theta) * variance[_MEMBERS // 2]
+        least = variance_of_proportion(theta) * variance[MEMBERS // 2]
         variance = np.maximum(variance, least)
     covariance = {(column, column): variance[:, column] for column in range(theta.shape[1])}
     return Shifted(theta, covariance, offset, scale)
@@ -225,9 +251,9 @@ def _shifted_moments(
     fitted: FittedRewards, k: int, new_questions: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """(121,) mean of Max@k under each shift, and variance of its estimate from one question."""
-    log_odds = fitted.shifted_log_odds(_REWARD_SHIFTS)
+    log_odds = fitted.shifted_log_odds(REWARD_SHIFTS)
     mean = max_mean(log_odds, fitted.gaps, k)
-    theta, variance = fitted.shifted_means(mean, fitted.prior), np.zeros(2 * _REWARD_SHIFTS + 1)
+    theta, variance = fitted.shifted_means(mean, fitted.prior), np.zeros(2 * REWARD_SHIFTS + 1)
     for n, prior in fitted.priors.items():
         within = max_covariance(log_odds, fitted.gaps, n, k, k)
         variance = variance + fitted.shifted_means(within, prior)
@@ -249,107 +275,3 @@ def _ladder(n: int, ks: set[int]) -> list[int]:
     """Values of k up to n: the rounded powers of the square root of 2, n itself, and these ks."""
     steps = {round(2 ** (power / 2)) for power in range(2 * n.bit_length())} | {n, *ks}
     return sorted(step for step in steps if step <= n)
-
-
-# --- TailPass@k ---------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class TailFamily(LevelsFamily):
-    """Distributions of rewards from 0 to 1, with the scores TailPass@k.
-
-    Args:
-        tails: of the columns.
-    """
-
-    tails: Sequence[Tail]
-
-    @classmethod
-    def of_run(cls, rewards: Rewards, tails: Mapping[ScoreKey, Tail]) -> TailFamily:
-        """The family of all questions of a run.
-
-        Args:
-            tails: for each key the event whose probability is the score, with k <= n.
-
-        Raises:
-            ValueError: if there are too many distinct rewards.
-        """
-        levels, events = levels_of(rewards), list(tails.values())
-        if len(levels.rewards) > _MOST_LEVELS:
-            raise ValueError(
-                f"There are more than {_MOST_LEVELS} distinct rewards, for which TailPass@k has no "
-                f"interval: round them, or leave confidence out."
-            )
-        return cls(
-            inverse=rewards.inverse,
-            multiplicity=rewards.multiplicity,
-            n=rewards.sizes,
-            columns=tails_of_subsets(levels, events),
-            scores=one_column_each(tails),
-            extrapolated=[],
-            bounds=(0.0, 1.0),
-            levels=RewardLevels.of_run(rewards),
-            tails=events,
-        )
-
-    def of_counts(self, rows: np.ndarray) -> TailFamily:
-        return replace(
-            self,
-            multiplicity=self.multiplicity[rows],
-            n=self.n[rows],
-            columns=self.columns[rows],
-            levels=self.levels.of_counts(rows),
-        )
-
-    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        shape = len(self.tails), len(multiplicity)
-        return np.zeros(shape), np.ones(shape)
-
-    def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
-        groups = len(fit.priors)
-        theta = np.zeros((_MEMBERS, len(self.tails), groups))
-        variance = np.zeros_like(theta)
-        for group, fitted in enumerate(fit.priors):
-            for column, tail in enumerate(self.tails):
-                if fitted is None:  # all rewards are equal
-                    row = np.argmax(fit.multiplicity[group] > 0)
-                    theta[:, column, group] = self.columns[row, column]
-                    continue
-                extremes, mean, square = _shifted_tails(fitted, tail, new_questions)
-                theta[0, column, group], theta[-1, column, group] = extremes
-                theta[1:-1, column, group], variance[1:-1, column, group] = mean, square
-        return _shifted_columns(theta, variance, np.zeros(groups), np.ones(groups), new_questions)
-
-    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
-        # Covariances of different tails are not known. Uncorrelated errors are the worst case.
-        shifted = self.shifted(fit, new_questions=False)
-        center = len(shifted.theta) // 2
-        return np.diag([variance[center, 0] for variance in shifted.covariance.values()])
-
-    def candidates(self, fit: Fit, group: int) -> Candidates | None:
-        raise NotImplementedError  # no score is extrapolated
-
-    def _extrapolate(self, fit: Fit) -> np.ndarray:
-        raise NotImplementedError
-
-
-def _shifted_tails(
-    fitted: FittedRewards, tail: Tail, new_questions: bool
-) -> tuple[tuple[float, float], np.ndarray, np.ndarray]:
-    """Scores with the lowest and the highest level only; scores and variances of each shift."""
-    log_odds = fitted.shifted_log_odds(_REWARD_SHIFTS)
-    above = 1 / (1 + np.exp(-log_odds.reshape(-1, log_odds.shape[-1])))
-    probabilities = -np.diff(above, axis=1, prepend=1.0, append=0.0)
-    mean, within = tail_moments(probabilities, fitted.levels, tail, list(fitted.priors))
-    shape = log_odds.shape[:-1]
-    mean = mean.reshape(shape)
-    theta = np.clip(fitted.shifted_means(mean, fitted.prior), 0.0, 1.0)
-    variance = fitted.excess_variance(1) * sum(
-        fitted.shifted_means(within[n].reshape(shape), prior) for n, prior in fitted.priors.items()
-    )
-    if new_questions:
-        between = fitted.shifted_means(mean**2, fitted.prior) - theta**2
-        variance = variance + np.maximum(between, 0.0)
-    steps, unit = in_units(fitted.levels)
-    lowest, highest = (tail.k * step >= tail.least_sum(unit) for step in steps[[0, -1]].tolist())
-    return (float(lowest), float(highest)), theta, np.asarray(variance)

@@ -26,7 +26,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from ..scores.rewards import RankedRewards, Rewards
-from .priors import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
+from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
 
 _FEW_LEVELS = 40  # up to which levels are kept as they are
 _LEVEL_BINS = 20  # of more levels: equal shares of the samples, and of the range

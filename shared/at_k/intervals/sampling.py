@@ -37,10 +37,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..scores.score import ColumnPair, Score, ScoreKey
+from .choice import AutoIntervals, IntervalOptions
 from .family import Family, Fit, Shifted
-from .hierarchical import hierarchical_intervals
-from .interval import Clusters, Interval, IntervalMethod, normal_z, student_z
-from .questions import TOO_FEW_CLUSTERS, cluster_deviations, design_effects
+from .hierarchical import HierarchicalIntervals, hierarchical_intervals
+from .interval import Clusters, Interval, IntervalMethod, normal_z, student_z, whole_range
+from .questions import ONE_CLUSTER, TOO_FEW_CLUSTERS, cluster_deviations, design_effects
 
 _FEW_EVENTS = 4.0  # below which the normal approximation is too poor
 
@@ -261,3 +262,56 @@ def limits_of_score(
         np.maximum(center - distance(lo, u), score.value(lo)),
         np.minimum(center + distance(u, hi), score.value(hi)),
     )
+
+
+# --- The method for a family --------------------------------------------------------------
+
+
+def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod:
+    """The method of the intervals of the scores of a family, which is not the posterior."""
+    if options.method == "hierarchical":
+        return HierarchicalIntervals(family)
+    if options.method == "questions":
+        return SamplingIntervals(family, new_questions=True, clusters=options.clusters)
+    same_questions = SamplingIntervals(family)
+    if options.method == "sampling":
+        return same_questions
+    return AutoIntervals(family.n[family.inverse], same_questions, OneSampleIntervals(family))
+
+
+class OneSampleIntervals(IntervalMethod):
+    """Intervals of the scores of a family for questions with one sample each.
+
+    Only scores with k <= n have an interval, if there is more than one question. The interval of
+    all others is the whole range of the score.
+    """
+
+    def __init__(self, family: Family):
+        self._family = family
+        self._other_questions = SamplingIntervals(family, new_questions=True)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        result = [self._whole_ranges(questions) for questions in groups]
+        for intervals, questions in zip(result, groups, strict=True):
+            if self._other_questions.problem(questions) is None:
+                intervals |= self._other_questions.for_groups([questions], confidence)[0]
+        return result
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._other_questions.covariance(questions, keys)
+
+    def _whole_ranges(self, questions: np.ndarray) -> dict[ScoreKey, Interval]:
+        family, inverse = self._family, self._family.inverse[questions]
+        multiplicity = np.bincount(inverse, minlength=len(family.n))[None]
+        least, most = (extreme[:, 0] for extreme in family.extremes(multiplicity))
+        reason, result = "each question has one sample", {}
+        for key, score in family.scores.items():
+            mean = score.value(family.columns[inverse].mean(axis=0))
+            limits = score.value(least), score.value(most)
+            result[key] = whole_range(mean, *limits, f"{reason}, and {ONE_CLUSTER}")
+        for column, key in enumerate(family.extrapolated):
+            mean = family.posterior_means[inverse, column].mean()
+            result[key] = whole_range(mean, *family.bounds, reason)
+        return result

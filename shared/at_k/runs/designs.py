@@ -35,9 +35,8 @@ import numpy as np
 from scipy.special import betaincinv
 
 from ..inputs.counts import BinaryCounts
-from ..intervals.binary_family import BinaryFamily
+from ..intervals.binary_family import RATE_SUPPORT, BinaryFamily, binomial_likelihood
 from ..intervals.interval import Interval
-from ..intervals.priors import RATE_SUPPORT, binomial_likelihood
 from ..intervals.sampling import SamplingIntervals
 from ..scores.pass_family import estimator
 from ..scores.score import Score

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..intervals.priors import RATES, estimate_rate_prior, scores_of_rates
+from ..intervals.binary_family import RATES, estimate_rate_prior, scores_of_rates
 from ..scores.pass_family import estimator
 from ..scores.score import Score
 from .outcomes_of_runs import Run
