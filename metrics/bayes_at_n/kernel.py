@@ -91,7 +91,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from queue import SimpleQueue
 from statistics import NormalDist
-from typing import Any, BinaryIO, NamedTuple, NoReturn
+from typing import Any, BinaryIO, ClassVar, NamedTuple, NoReturn
 
 import dill
 import evaluate
@@ -4835,6 +4835,15 @@ class Family(abc.ABC):
     bounds: tuple[float, float]
     known_means: np.ndarray | None = None
 
+    tables: ClassVar[tuple[str, ...]] = ("multiplicity", "n", "columns")
+    """The fields that have a row for each distinct count."""
+
+    def of_counts(self, rows: np.ndarray) -> Family:
+        """The family for questions that have some of the U distinct counts only."""
+        tables = {name: getattr(self, name)[rows] for name in self.tables}
+        known_means = self.posterior_means[rows] if self.extrapolated else None
+        return replace(self, **tables, known_means=known_means)
+
     def fit(self, multiplicity: np.ndarray) -> Fit:
         """Estimate the priors of B groups with (B, U) questions; that of the whole run only once.
 
@@ -4886,10 +4895,6 @@ class Family(abc.ABC):
             return of_fit(family.fit(multiplicity), clusters)
 
         return intervals_by_counts(groups, self.inverse, len(self.n), of_counts, cluster_index)
-
-    @abc.abstractmethod
-    def of_counts(self, rows: np.ndarray) -> Family:
-        """The family for questions that have some of the U distinct counts only."""
 
     @abc.abstractmethod
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -4963,26 +4968,21 @@ class PosteriorIntervals(IntervalMethod):
         def of_counts(
             rows: np.ndarray | None, multiplicity: np.ndarray, clusters: Clusters | None
         ) -> dict[ScoreKey, Interval]:
-            moments = self._moments if rows is None else self._moments.of_rows(rows)
-            return self._over(moments, multiplicity, confidence)
+            used = moments if rows is None else moments.of_rows(rows)
+            return PosteriorIntervals(used, bounds, name).over(multiplicity, confidence)
 
-        moments = self._moments
+        moments, bounds, name = self._moments, self._bounds, self._name
         return intervals_by_counts(groups, moments.inverse, len(moments.mean), of_counts)
 
     def over(self, multiplicity: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """The intervals of B groups with (B, U) numbers of questions."""
-        return self._over(self._moments, multiplicity, confidence)
-
-    def _over(
-        self, moments: Moments, multiplicity: np.ndarray, confidence: float
-    ) -> dict[ScoreKey, Interval]:
         weight = multiplicity.astype(float)
         total = weight.sum(axis=1)
-        mean, covariance = moments.mean, moments.covariance
+        mean, covariance = self._moments.mean, self._moments.covariance
         means = (weight @ mean).T / total
         pooled = {pair: weight @ of_counts / total**2 for pair, of_counts in covariance.items()}
         result = {}
-        for key, score in moments.keys.items():
+        for key, score in self._moments.keys.items():
             if score.pooled:
                 mu, variance = score.value(means), score.variance(means, pooled)
             else:
@@ -5374,8 +5374,8 @@ class RewardLevels:
             levels = np.bincount(index, values - low) / np.bincount(index) + low
         return cls(levels, rewards.count(index), False)
 
-    def of_counts(self, rows: np.ndarray) -> RewardLevels:
-        """The samples of questions that have some of the U distinct counts only."""
+    def __getitem__(self, rows: np.ndarray) -> RewardLevels:
+        """The samples of some of the questions."""
         return replace(self, counts=self.counts[rows])
 
     def fit(self, multiplicity: np.ndarray) -> FittedRewards | None:
@@ -6008,6 +6008,12 @@ class LevelsFamily(Family):
 
     levels: RewardLevels
 
+    tables = (*Family.tables, "levels")
+
+    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        shape = self.columns.shape[1], len(multiplicity)
+        return np.full(shape, self.bounds[0]), np.full(shape, self.bounds[1])
+
     def _priors(self, multiplicity: np.ndarray) -> list[FittedRewards | None]:
         return [self.levels.fit(of_group) for of_group in multiplicity]
 
@@ -6051,6 +6057,8 @@ class RewardFamily(LevelsFamily):
     extrapolated_ks: Sequence[int]
     binning_bias: np.ndarray
 
+    tables = (*LevelsFamily.tables, "binning_bias")
+
     @classmethod
     def of_run(
         cls,
@@ -6086,21 +6094,6 @@ class RewardFamily(LevelsFamily):
             extrapolated_ks=list(extrapolated.values()),
             binning_bias=np.column_stack([none, *bias]),
         )
-
-    def of_counts(self, rows: np.ndarray) -> RewardFamily:
-        return replace(
-            self,
-            multiplicity=self.multiplicity[rows],
-            n=self.n[rows],
-            columns=self.columns[rows],
-            known_means=self.posterior_means[rows] if self.extrapolated else None,
-            levels=self.levels.of_counts(rows),
-            binning_bias=self.binning_bias[rows],
-        )
-
-    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        shape = len(self.ks), len(multiplicity)
-        return np.full(shape, self.bounds[0]), np.full(shape, self.bounds[1])
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
         theta = np.zeros((MEMBERS, len(self.ks), len(fit.priors)))

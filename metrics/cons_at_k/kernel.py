@@ -97,7 +97,7 @@ from operator import mul
 from pathlib import Path
 from queue import SimpleQueue
 from statistics import NormalDist
-from typing import Any, BinaryIO, NamedTuple, NoReturn
+from typing import Any, BinaryIO, ClassVar, NamedTuple, NoReturn
 
 import dill
 import evaluate
@@ -5752,6 +5752,15 @@ class Family(abc.ABC):
     bounds: tuple[float, float]
     known_means: np.ndarray | None = None
 
+    tables: ClassVar[tuple[str, ...]] = ("multiplicity", "n", "columns")
+    """The fields that have a row for each distinct count."""
+
+    def of_counts(self, rows: np.ndarray) -> Family:
+        """The family for questions that have some of the U distinct counts only."""
+        tables = {name: getattr(self, name)[rows] for name in self.tables}
+        known_means = self.posterior_means[rows] if self.extrapolated else None
+        return replace(self, **tables, known_means=known_means)
+
     def fit(self, multiplicity: np.ndarray) -> Fit:
         """Estimate the priors of B groups with (B, U) questions; that of the whole run only once.
 
@@ -5803,10 +5812,6 @@ class Family(abc.ABC):
             return of_fit(family.fit(multiplicity), clusters)
 
         return intervals_by_counts(groups, self.inverse, len(self.n), of_counts, cluster_index)
-
-    @abc.abstractmethod
-    def of_counts(self, rows: np.ndarray) -> Family:
-        """The family for questions that have some of the U distinct counts only."""
 
     @abc.abstractmethod
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -5880,26 +5885,21 @@ class PosteriorIntervals(IntervalMethod):
         def of_counts(
             rows: np.ndarray | None, multiplicity: np.ndarray, clusters: Clusters | None
         ) -> dict[ScoreKey, Interval]:
-            moments = self._moments if rows is None else self._moments.of_rows(rows)
-            return self._over(moments, multiplicity, confidence)
+            used = moments if rows is None else moments.of_rows(rows)
+            return PosteriorIntervals(used, bounds, name).over(multiplicity, confidence)
 
-        moments = self._moments
+        moments, bounds, name = self._moments, self._bounds, self._name
         return intervals_by_counts(groups, moments.inverse, len(moments.mean), of_counts)
 
     def over(self, multiplicity: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """The intervals of B groups with (B, U) numbers of questions."""
-        return self._over(self._moments, multiplicity, confidence)
-
-    def _over(
-        self, moments: Moments, multiplicity: np.ndarray, confidence: float
-    ) -> dict[ScoreKey, Interval]:
         weight = multiplicity.astype(float)
         total = weight.sum(axis=1)
-        mean, covariance = moments.mean, moments.covariance
+        mean, covariance = self._moments.mean, self._moments.covariance
         means = (weight @ mean).T / total
         pooled = {pair: weight @ of_counts / total**2 for pair, of_counts in covariance.items()}
         result = {}
-        for key, score in moments.keys.items():
+        for key, score in self._moments.keys.items():
             if score.pooled:
                 mu, variance = score.value(means), score.variance(means, pooled)
             else:
@@ -6623,6 +6623,8 @@ class BinaryFamily(Family):
     estimate: Estimator
     credits: Sequence[Credits]
 
+    tables = (*Family.tables, "c", "none_correct", "all_correct")
+
     @classmethod
     def of_run(
         cls,
@@ -6651,18 +6653,6 @@ class BinaryFamily(Family):
             extrapolated=list(extrapolated),
             credits=list(extrapolated.values()),
             bounds=(0.0, 1.0),
-        )
-
-    def of_counts(self, rows: np.ndarray) -> BinaryFamily:
-        return replace(
-            self,
-            multiplicity=self.multiplicity[rows],
-            n=self.n[rows],
-            c=self.c[rows],
-            columns=self.columns[rows],
-            none_correct=self.none_correct[rows],
-            all_correct=self.all_correct[rows],
-            known_means=self.posterior_means[rows] if self.extrapolated else None,
         )
 
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ shifted prior does.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -105,6 +105,8 @@ class BinaryFamily(Family):
     estimate: Estimator
     credits: Sequence[Credits]
 
+    tables = (*Family.tables, "c", "none_correct", "all_correct")
+
     @classmethod
     def of_run(
         cls,
@@ -133,18 +135,6 @@ class BinaryFamily(Family):
             extrapolated=list(extrapolated),
             credits=list(extrapolated.values()),
             bounds=(0.0, 1.0),
-        )
-
-    def of_counts(self, rows: np.ndarray) -> BinaryFamily:
-        return replace(
-            self,
-            multiplicity=self.multiplicity[rows],
-            n=self.n[rows],
-            c=self.c[rows],
-            columns=self.columns[rows],
-            none_correct=self.none_correct[rows],
-            all_correct=self.all_correct[rows],
-            known_means=self.posterior_means[rows] if self.extrapolated else None,
         )
 
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

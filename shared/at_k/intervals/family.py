@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -121,6 +121,15 @@ class Family(abc.ABC):
     bounds: tuple[float, float]
     known_means: np.ndarray | None = None
 
+    tables: ClassVar[tuple[str, ...]] = ("multiplicity", "n", "columns")
+    """The fields that have a row for each distinct count."""
+
+    def of_counts(self, rows: np.ndarray) -> Family:
+        """The family for questions that have some of the U distinct counts only."""
+        tables = {name: getattr(self, name)[rows] for name in self.tables}
+        known_means = self.posterior_means[rows] if self.extrapolated else None
+        return replace(self, **tables, known_means=known_means)
+
     def fit(self, multiplicity: np.ndarray) -> Fit:
         """Estimate the priors of B groups with (B, U) questions; that of the whole run only once.
 
@@ -172,10 +181,6 @@ class Family(abc.ABC):
             return of_fit(family.fit(multiplicity), clusters)
 
         return intervals_by_counts(groups, self.inverse, len(self.n), of_counts, cluster_index)
-
-    @abc.abstractmethod
-    def of_counts(self, rows: np.ndarray) -> Family:
-        """The family for questions that have some of the U distinct counts only."""
 
     @abc.abstractmethod
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -35,26 +35,21 @@ class PosteriorIntervals(IntervalMethod):
         def of_counts(
             rows: np.ndarray | None, multiplicity: np.ndarray, clusters: Clusters | None
         ) -> dict[ScoreKey, Interval]:
-            moments = self._moments if rows is None else self._moments.of_rows(rows)
-            return self._over(moments, multiplicity, confidence)
+            used = moments if rows is None else moments.of_rows(rows)
+            return PosteriorIntervals(used, bounds, name).over(multiplicity, confidence)
 
-        moments = self._moments
+        moments, bounds, name = self._moments, self._bounds, self._name
         return intervals_by_counts(groups, moments.inverse, len(moments.mean), of_counts)
 
     def over(self, multiplicity: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """The intervals of B groups with (B, U) numbers of questions."""
-        return self._over(self._moments, multiplicity, confidence)
-
-    def _over(
-        self, moments: Moments, multiplicity: np.ndarray, confidence: float
-    ) -> dict[ScoreKey, Interval]:
         weight = multiplicity.astype(float)
         total = weight.sum(axis=1)
-        mean, covariance = moments.mean, moments.covariance
+        mean, covariance = self._moments.mean, self._moments.covariance
         means = (weight @ mean).T / total
         pooled = {pair: weight @ of_counts / total**2 for pair, of_counts in covariance.items()}
         result = {}
-        for key, score in moments.keys.items():
+        for key, score in self._moments.keys.items():
             if score.pooled:
                 mu, variance = score.value(means), score.variance(means, pooled)
             else:

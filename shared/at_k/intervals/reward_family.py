@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -44,6 +44,12 @@ class LevelsFamily(Family):
     """Distributions over the levels of rewards, with a prior estimated from the samples."""
 
     levels: RewardLevels
+
+    tables = (*Family.tables, "levels")
+
+    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        shape = self.columns.shape[1], len(multiplicity)
+        return np.full(shape, self.bounds[0]), np.full(shape, self.bounds[1])
 
     def _priors(self, multiplicity: np.ndarray) -> list[FittedRewards | None]:
         return [self.levels.fit(of_group) for of_group in multiplicity]
@@ -88,6 +94,8 @@ class RewardFamily(LevelsFamily):
     extrapolated_ks: Sequence[int]
     binning_bias: np.ndarray
 
+    tables = (*LevelsFamily.tables, "binning_bias")
+
     @classmethod
     def of_run(
         cls,
@@ -123,21 +131,6 @@ class RewardFamily(LevelsFamily):
             extrapolated_ks=list(extrapolated.values()),
             binning_bias=np.column_stack([none, *bias]),
         )
-
-    def of_counts(self, rows: np.ndarray) -> RewardFamily:
-        return replace(
-            self,
-            multiplicity=self.multiplicity[rows],
-            n=self.n[rows],
-            columns=self.columns[rows],
-            known_means=self.posterior_means[rows] if self.extrapolated else None,
-            levels=self.levels.of_counts(rows),
-            binning_bias=self.binning_bias[rows],
-        )
-
-    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        shape = len(self.ks), len(multiplicity)
-        return np.full(shape, self.bounds[0]), np.full(shape, self.bounds[1])
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
         theta = np.zeros((MEMBERS, len(self.ks), len(fit.priors)))

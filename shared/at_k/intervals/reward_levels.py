@@ -65,8 +65,8 @@ class RewardLevels:
             levels = np.bincount(index, values - low) / np.bincount(index) + low
         return cls(levels, rewards.count(index), False)
 
-    def of_counts(self, rows: np.ndarray) -> RewardLevels:
-        """The samples of questions that have some of the U distinct counts only."""
+    def __getitem__(self, rows: np.ndarray) -> RewardLevels:
+        """The samples of some of the questions."""
         return replace(self, counts=self.counts[rows])
 
     def fit(self, multiplicity: np.ndarray) -> FittedRewards | None:

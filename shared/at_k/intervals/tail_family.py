@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -88,19 +88,6 @@ class TailFamily(LevelsFamily):
             levels=RewardLevels.of_run(rewards),
             tails=events,
         )
-
-    def of_counts(self, rows: np.ndarray) -> TailFamily:
-        return replace(
-            self,
-            multiplicity=self.multiplicity[rows],
-            n=self.n[rows],
-            columns=self.columns[rows],
-            levels=self.levels.of_counts(rows),
-        )
-
-    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        shape = len(self.tails), len(multiplicity)
-        return np.zeros(shape), np.ones(shape)
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
         groups = len(fit.priors)
