@@ -3450,11 +3450,11 @@ class DoubleDouble:
         return DoubleDouble(*_two_product(a, b))
 
     @staticmethod
-    def concatenate(parts: list[DoubleDouble]) -> DoubleDouble:
+    def concatenate(arrays: list[DoubleDouble]) -> DoubleDouble:
         """Join arrays along the last axis."""
         return DoubleDouble(
-            np.concatenate([part.hi for part in parts], axis=-1),
-            np.concatenate([part.lo for part in parts], axis=-1),
+            np.concatenate([array.hi for array in arrays], axis=-1),
+            np.concatenate([array.lo for array in arrays], axis=-1),
         )
 
     def sum(self) -> DoubleDouble:
@@ -3544,8 +3544,8 @@ def _rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, S
     entry = ScaledDoubleDouble(_from_integers(mantissas), np.array(exponents))
     entries = [entry]
     start, first = DoubleDouble.from_fraction(base), _ENTRIES_OF_A_STEP * np.arange(len(mantissas))
-    for place in range(_ENTRIES_OF_A_STEP - 1):
-        entry = entry * _scaled(DoubleDouble.from_doubles(first + place) + start)
+    for offset in range(_ENTRIES_OF_A_STEP - 1):
+        entry = entry * _scaled(DoubleDouble.from_doubles(first + offset) + start)
         entries.append(entry)
     table = ScaledDoubleDouble(
         DoubleDouble(
@@ -3731,12 +3731,14 @@ def _quotient(number, divisor):
 
 def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
     """The distinct terms of all scores, and each score with the numbers of its terms."""
-    place: dict[Any, int] = {}
+    number: dict[Any, int] = {}
     numbered = {
-        key: score._replace(terms=tuple(place.setdefault(term, len(place)) for term in score.terms))
+        key: score._replace(
+            terms=tuple(number.setdefault(term, len(number)) for term in score.terms)
+        )
         for key, score in scores.items()
     }
-    return list(place), numbered
+    return list(number), numbered
 
 
 def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
@@ -3817,7 +3819,7 @@ class Moments:
 
     def of_rows(self, rows: np.ndarray) -> Moments:
         """The moments of some of the U rows."""
-        covariance = {pair: each[rows] for pair, each in self.covariance.items()}
+        covariance = {pair: of_rows[rows] for pair, of_rows in self.covariance.items()}
         return Moments(self.keys, np.arange(len(rows)), self.mean[rows], covariance)
 
 
@@ -3974,13 +3976,13 @@ class RankedRewards(Rewards):
         return np.append(starts[1:], len(self.at_most)) - 1
 
     def by_level(self) -> tuple[np.ndarray, np.ndarray]:
-        levels, place = np.unique(self.levels, return_inverse=True)
-        return levels, self.count(place)
+        levels, index = np.unique(self.levels, return_inverse=True)
+        return levels, self.count(index)
 
-    def count(self, place: np.ndarray) -> np.ndarray:
-        """(M, L) number of samples of each question at each of L places, given (S,) places."""
-        size = int(place.max()) + 1
-        cell = np.repeat(self.inverse * size, self.sizes) + place
+    def count(self, level: np.ndarray) -> np.ndarray:
+        """(M, L) samples of each question at each of L levels, from the (S,) level of each."""
+        size = int(level.max()) + 1
+        cell = np.repeat(self.inverse * size, self.sizes) + level
         return np.bincount(cell, minlength=len(self.inverse) * size).reshape(-1, size)
 
     def max_of(self, k: int) -> np.ndarray:
@@ -4005,9 +4007,9 @@ def _slices_of_rows(rows: int, columns: int) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, rows, step))
 
 
-def _sum_of_levels(levels: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """(U,) the sum of (U, L) levels that occur (U, L) times."""
-    return DoubleDouble.exact_product(times.astype(float), levels).sum().hi
+def _sum_of_levels(levels: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
+    """(U,) the sum of (U, L) levels with (U, L) multiplicities."""
+    return DoubleDouble.exact_product(multiplicity.astype(float), levels).sum().hi
 
 
 def _share_below(at_most: np.ndarray, k: int) -> DoubleDouble:
@@ -4253,7 +4255,7 @@ def confidence_of_each(
         confidence: that all intervals cover.
     """
     alpha, normal = 1 - confidence, NormalDist()
-    least, most = (-normal.inv_cdf(alpha / 2 / each) for each in (1, number))
+    least, most = -normal.inv_cdf(alpha / 2), -normal.inv_cdf(alpha / 2 / number)
     for _ in range(40):
         c = (least + most) / 2
         least, most = (c, most) if exceedance(c) > alpha else (least, c)
@@ -5421,13 +5423,14 @@ class FittedRewards:
         self.n = _pooled_sizes(counts.sum(axis=1), multiplicity)
         self._shapes, shape, location, start = self._grid()
         log_odds = self._shapes[shape] + LOG_ODDS_STEP * location[:, None]
-        some = slice(None, None, -(-len(counts) // _COUNTS_AT_ONCE))
-        likelihood, times = _level_likelihood(log_odds, counts[some]), multiplicity[None, some]
-        priors = estimate_prior(self.n[some], likelihood, times, start)
-        other = last_step(self.n[some], likelihood, times, self._beta_prior(log_odds, start))
+        used = slice(None, None, -(-len(counts) // _COUNTS_AT_ONCE))
+        n, weights = self.n[used], multiplicity[None, used]
+        likelihood = _level_likelihood(log_odds, counts[used])
+        priors = estimate_prior(n, likelihood, weights, start)
+        other = last_step(n, likelihood, weights, self._beta_prior(log_odds, start))
         grid = shape, location, log_odds
         self.other: FittedRewards | None = None
-        if fits_too(likelihood, times, whole_prior(priors), whole_prior(other))[0]:
+        if fits_too(likelihood, weights, whole_prior(priors), whole_prior(other))[0]:
             self.other = copy(self)
             self.other._keep(other, *grid)
         self._keep(priors, *grid)
@@ -5472,10 +5475,11 @@ class FittedRewards:
     def _sum_of_changes(self, k: int) -> float:
         """The sum over questions of `squared_changes`, where a sample can be left out."""
         several = self.counts.sum(axis=1) > 1
-        counts, times, total = self.counts[several], self.multiplicity[several], 0.0
+        counts, multiplicity, total = self.counts[several], self.multiplicity[several], 0.0
         for start in range(0, len(counts), _COUNTS_AT_ONCE):
             rows = slice(start, start + _COUNTS_AT_ONCE)
-            total += float(times[rows] @ squared_changes(counts[rows], self.gaps, k))
+            changes = squared_changes(counts[rows], self.gaps, k)
+            total += float(multiplicity[rows] @ changes)
         return total
 
     def shifted_log_odds(self, shifts: int) -> np.ndarray:
@@ -5485,9 +5489,9 @@ class FittedRewards:
 
     def shifted_means(self, values: np.ndarray, prior: np.ndarray) -> np.ndarray:
         """(F,) means of values at shifted log-odds, (S, T), under a (J,) prior at each shift."""
-        place = self._location - self._location.min()
-        weight = np.zeros((len(values), place.max() + 1))
-        weight[self._shape, place] = prior
+        column = self._location - self._location.min()
+        weight = np.zeros((len(values), column.max() + 1))
+        weight[self._shape, column] = prior
         used = weight.any(axis=0)
         windows = np.lib.stride_tricks.sliding_window_view(values, weight.shape[1], axis=1)
         return np.einsum("sft,st->f", windows[:, :, used], weight[:, used])
@@ -5521,7 +5525,7 @@ class FittedRewards:
             weight = np.exp(-slope) @ self.gaps
             locations.append(location)
             start.append(math.exp(-2 * octave**2) * weight / weight.sum())
-        shape_of = np.repeat(np.arange(len(shapes)), [len(each) for each in locations])
+        shape_of = np.repeat(np.arange(len(shapes)), [len(location) for location in locations])
         weights = np.concatenate(start)
         return shapes, shape_of, np.concatenate(locations), weights / weights.sum()
 
@@ -5537,8 +5541,8 @@ class FittedRewards:
             for p in (1, 2)
         )
         between = np.array([square - mean**2 - self._variance_within])
-        times = self.multiplicity[None]
-        return beta_prior(start, above, below, np.array([mean]), between, times, n)
+        multiplicity = self.multiplicity[None]
+        return beta_prior(start, above, below, np.array([mean]), between, multiplicity, n)
 
     def _sharpness(self) -> float:
         """The ratio of the standard deviations of all samples and of those of one question."""

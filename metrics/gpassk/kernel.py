@@ -3454,11 +3454,11 @@ class DoubleDouble:
         return DoubleDouble(*_two_product(a, b))
 
     @staticmethod
-    def concatenate(parts: list[DoubleDouble]) -> DoubleDouble:
+    def concatenate(arrays: list[DoubleDouble]) -> DoubleDouble:
         """Join arrays along the last axis."""
         return DoubleDouble(
-            np.concatenate([part.hi for part in parts], axis=-1),
-            np.concatenate([part.lo for part in parts], axis=-1),
+            np.concatenate([array.hi for array in arrays], axis=-1),
+            np.concatenate([array.lo for array in arrays], axis=-1),
         )
 
     def sum(self) -> DoubleDouble:
@@ -3548,8 +3548,8 @@ def _rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, S
     entry = ScaledDoubleDouble(_from_integers(mantissas), np.array(exponents))
     entries = [entry]
     start, first = DoubleDouble.from_fraction(base), _ENTRIES_OF_A_STEP * np.arange(len(mantissas))
-    for place in range(_ENTRIES_OF_A_STEP - 1):
-        entry = entry * _scaled(DoubleDouble.from_doubles(first + place) + start)
+    for offset in range(_ENTRIES_OF_A_STEP - 1):
+        entry = entry * _scaled(DoubleDouble.from_doubles(first + offset) + start)
         entries.append(entry)
     table = ScaledDoubleDouble(
         DoubleDouble(
@@ -3735,12 +3735,14 @@ def _quotient(number, divisor):
 
 def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
     """The distinct terms of all scores, and each score with the numbers of its terms."""
-    place: dict[Any, int] = {}
+    number: dict[Any, int] = {}
     numbered = {
-        key: score._replace(terms=tuple(place.setdefault(term, len(place)) for term in score.terms))
+        key: score._replace(
+            terms=tuple(number.setdefault(term, len(number)) for term in score.terms)
+        )
         for key, score in scores.items()
     }
-    return list(place), numbered
+    return list(number), numbered
 
 
 def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
@@ -3821,7 +3823,7 @@ class Moments:
 
     def of_rows(self, rows: np.ndarray) -> Moments:
         """The moments of some of the U rows."""
-        covariance = {pair: each[rows] for pair, each in self.covariance.items()}
+        covariance = {pair: of_rows[rows] for pair, of_rows in self.covariance.items()}
         return Moments(self.keys, np.arange(len(rows)), self.mean[rows], covariance)
 
 
@@ -4309,7 +4311,7 @@ def estimator(scores: Mapping[ScoreKey, Score]) -> tuple[dict[ScoreKey, Score], 
         values = [keys[key].value(columns.T) for key in products]
         return np.column_stack([columns, *values]) if values else columns
 
-    own = {key: Score((len(credits) + place,)) for place, key in enumerate(products)}
+    own = {key: Score((len(credits) + i,)) for i, key in enumerate(products)}
     return keys | own, estimate
 
 
@@ -4498,8 +4500,8 @@ def _centered(
     values = [total - total[j] for j in flat[first].tolist()]
     means = [(once * value).sum() for value in values]
     closest = np.argmin(np.abs([mean.hi for mean in means]), axis=0)
-    for place, (value, mean) in enumerate(zip(values, means, strict=True)):
-        yield closest == place, value, mean
+    for index, (value, mean) in enumerate(zip(values, means, strict=True)):
+        yield closest == index, value, mean
 
 
 def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble:
@@ -4517,12 +4519,12 @@ def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble
             f"these weights, and {_MOST_CELLS:.0e} are possible: give a smaller k, such as "
             f"{int(k * (_MOST_CELLS / (2 * k * len(support))) ** 0.5)}, or interval='sampling'."
         )
-    parts = []
+    means = []
     for m in blocks_of_rows(np.arange(2 * k + 1), len(support)):
         other = np.clip(m[:, None] - support, 0, k)  # the pmf is 0 where this clips
         chance = pmf(np.full(len(m), 2 * k), m, k, correct=support)
-        parts.append((chance * (first[support] * second[other])).sum())
-    return DoubleDouble.concatenate(parts)
+        means.append((chance * (first[support] * second[other])).sum())
+    return DoubleDouble.concatenate(means)
 
 
 # --- Thresholds and ramps -----------------------------------------------------------------
@@ -4578,16 +4580,15 @@ def _both_up_to(k: int, d: int) -> DoubleDouble:
 
 def _probability_of(j: int, k: int, n: int) -> DoubleDouble:
     """(n + 1,) P(j of a subset of k are marked), if 0 .. n of n are."""
-    some, marked = np.array([j]), np.arange(n + 1)
-    parts = [
-        pmf(np.full(len(rows), n), rows, k, correct=some)[:, 0]
-        for rows in np.split(marked, range(_ROWS_AT_ONCE, n + 1, _ROWS_AT_ONCE))
+    chances = [
+        pmf(np.full(len(marked), n), marked, k, correct=np.array([j]))[:, 0]
+        for marked in np.split(np.arange(n + 1), range(_ROWS_AT_ONCE, n + 1, _ROWS_AT_ONCE))
     ]
-    return DoubleDouble.concatenate(parts)
+    return DoubleDouble.concatenate(chances)
 
 
 def _sums_before(change: DoubleDouble, counted: np.ndarray | bool = True) -> DoubleDouble:
-    """The sums of all changes before each place, one more than there are changes."""
+    """The sums of the first 0, 1, .. changes, of those that are counted."""
     kept = DoubleDouble(change.hi * counted, change.lo * counted)
     sums = kept[::-1].suffix_sums()[::-1]
     return DoubleDouble.concatenate([DoubleDouble.from_doubles([0.0]), sums])
@@ -4645,7 +4646,7 @@ def confidence_of_each(
         confidence: that all intervals cover.
     """
     alpha, normal = 1 - confidence, NormalDist()
-    least, most = (-normal.inv_cdf(alpha / 2 / each) for each in (1, number))
+    least, most = -normal.inv_cdf(alpha / 2), -normal.inv_cdf(alpha / 2 / number)
     for _ in range(40):
         c = (least + most) / 2
         least, most = (c, most) if exceedance(c) > alpha else (least, c)

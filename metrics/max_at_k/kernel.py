@@ -3453,11 +3453,11 @@ class DoubleDouble:
         return DoubleDouble(*_two_product(a, b))
 
     @staticmethod
-    def concatenate(parts: list[DoubleDouble]) -> DoubleDouble:
+    def concatenate(arrays: list[DoubleDouble]) -> DoubleDouble:
         """Join arrays along the last axis."""
         return DoubleDouble(
-            np.concatenate([part.hi for part in parts], axis=-1),
-            np.concatenate([part.lo for part in parts], axis=-1),
+            np.concatenate([array.hi for array in arrays], axis=-1),
+            np.concatenate([array.lo for array in arrays], axis=-1),
         )
 
     def sum(self) -> DoubleDouble:
@@ -3547,8 +3547,8 @@ def _rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, S
     entry = ScaledDoubleDouble(_from_integers(mantissas), np.array(exponents))
     entries = [entry]
     start, first = DoubleDouble.from_fraction(base), _ENTRIES_OF_A_STEP * np.arange(len(mantissas))
-    for place in range(_ENTRIES_OF_A_STEP - 1):
-        entry = entry * _scaled(DoubleDouble.from_doubles(first + place) + start)
+    for offset in range(_ENTRIES_OF_A_STEP - 1):
+        entry = entry * _scaled(DoubleDouble.from_doubles(first + offset) + start)
         entries.append(entry)
     table = ScaledDoubleDouble(
         DoubleDouble(
@@ -3734,12 +3734,14 @@ def _quotient(number, divisor):
 
 def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
     """The distinct terms of all scores, and each score with the numbers of its terms."""
-    place: dict[Any, int] = {}
+    number: dict[Any, int] = {}
     numbered = {
-        key: score._replace(terms=tuple(place.setdefault(term, len(place)) for term in score.terms))
+        key: score._replace(
+            terms=tuple(number.setdefault(term, len(number)) for term in score.terms)
+        )
         for key, score in scores.items()
     }
-    return list(place), numbered
+    return list(number), numbered
 
 
 def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
@@ -3820,7 +3822,7 @@ class Moments:
 
     def of_rows(self, rows: np.ndarray) -> Moments:
         """The moments of some of the U rows."""
-        covariance = {pair: each[rows] for pair, each in self.covariance.items()}
+        covariance = {pair: of_rows[rows] for pair, of_rows in self.covariance.items()}
         return Moments(self.keys, np.arange(len(rows)), self.mean[rows], covariance)
 
 
@@ -4043,13 +4045,13 @@ class RankedRewards(Rewards):
         return np.append(starts[1:], len(self.at_most)) - 1
 
     def by_level(self) -> tuple[np.ndarray, np.ndarray]:
-        levels, place = np.unique(self.levels, return_inverse=True)
-        return levels, self.count(place)
+        levels, index = np.unique(self.levels, return_inverse=True)
+        return levels, self.count(index)
 
-    def count(self, place: np.ndarray) -> np.ndarray:
-        """(M, L) number of samples of each question at each of L places, given (S,) places."""
-        size = int(place.max()) + 1
-        cell = np.repeat(self.inverse * size, self.sizes) + place
+    def count(self, level: np.ndarray) -> np.ndarray:
+        """(M, L) samples of each question at each of L levels, from the (S,) level of each."""
+        size = int(level.max()) + 1
+        cell = np.repeat(self.inverse * size, self.sizes) + level
         return np.bincount(cell, minlength=len(self.inverse) * size).reshape(-1, size)
 
     def max_of(self, k: int) -> np.ndarray:
@@ -4074,9 +4076,9 @@ def _slices_of_rows(rows: int, columns: int) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, rows, step))
 
 
-def _sum_of_levels(levels: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """(U,) the sum of (U, L) levels that occur (U, L) times."""
-    return DoubleDouble.exact_product(times.astype(float), levels).sum().hi
+def _sum_of_levels(levels: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
+    """(U,) the sum of (U, L) levels with (U, L) multiplicities."""
+    return DoubleDouble.exact_product(multiplicity.astype(float), levels).sum().hi
 
 
 def _share_below(at_most: np.ndarray, k: int) -> DoubleDouble:
@@ -4378,13 +4380,13 @@ def tails_of_subsets(levels: Levels, tails: Sequence[Tail]) -> np.ndarray:
         for samples in np.unique(n).tolist():
             rows = np.flatnonzero(n == samples)
             for start in range(0, len(rows), block):
-                some = rows[start : start + block]
-                pmf_of_sum = _sums_of_subsets(levels.counts[some], levels.steps, samples, k)
+                together = rows[start : start + block]
+                pmf_of_sum = _sums_of_subsets(levels.counts[together], levels.steps, samples, k)
                 above = np.cumsum(pmf_of_sum[:, ::-1], axis=1)[:, ::-1]
-                above = np.column_stack([above / above[:, :1], np.zeros(len(some))])
+                above = np.column_stack([above / above[:, :1], np.zeros(len(together))])
                 for column in columns:
                     least = min(tails[column].least_sum(levels.unit), above.shape[1] - 1)
-                    result[some, column] = above[:, least]
+                    result[together, column] = above[:, least]
     return result
 
 
@@ -4400,9 +4402,9 @@ def _sums_of_subsets(counts: np.ndarray, steps: np.ndarray, n: int, k: int) -> n
     joint[:, 0, 0] = 1.0
     for count, step in zip(counts.T, steps.tolist(), strict=True):
         rows = np.flatnonzero(count)
-        distinct, place = np.unique(count[rows], return_inverse=True)
-        table = np.array([_binomial_weights(each, n, k) for each in distinct.tolist()])
-        weights, before = table.reshape(-1, k + 1)[place, :, None, None], joint[rows]
+        distinct, index = np.unique(count[rows], return_inverse=True)
+        table = np.array([_binomial_weights(samples, n, k) for samples in distinct.tolist()])
+        weights, before = table.reshape(-1, k + 1)[index, :, None, None], joint[rows]
         after = weights[:, 0] * before
         for i in range(1, min(k, int(count.max(initial=0))) + 1):
             after[:, i:, i * step :] += (
@@ -4440,12 +4442,12 @@ def tail_moments(
     steps, unit = in_units(levels)
     cells = tail.k**2 * int(steps[-1]) + 1
     block = max(1, _CELLS_OF_SUMS // cells)
-    parts = [
+    blocks = [
         _tail_moments(probabilities[start : start + block], steps, tail, unit)
         for start in range(0, len(probabilities), block)
     ]
-    mean = np.concatenate([mean for mean, _ in parts])
-    by_overlap = np.concatenate([variance for _, variance in parts], axis=1)
+    mean = np.concatenate([mean for mean, _ in blocks])
+    by_overlap = np.concatenate([variance for _, variance in blocks], axis=1)
     variances = {}
     for n in sizes:
         overlap = pmf(np.array([n]), np.array([tail.k]), tail.k).hi[0]
@@ -4459,13 +4461,13 @@ def _tail_moments(
     """(F,) probabilities of a tail, and (k + 1, F) variances of g_c."""
     k, widest = tail.k, int(steps[-1])
     reached = np.arange(k * widest + 1) >= tail.least_sum(unit)
-    given = [np.broadcast_to(reached.astype(float), (len(probabilities), len(reached)))]
+    reach = [np.broadcast_to(reached.astype(float), (len(probabilities), len(reached)))]
     pmf_of_sum = [np.ones((len(probabilities), 1))]
     for c in range(k):
         size = (k - c - 1) * widest + 1
-        given.append(
+        reach.append(
             sum(
-                p[:, None] * given[-1][:, step : step + size]
+                p[:, None] * reach[-1][:, step : step + size]
                 for p, step in zip(probabilities.T, steps.tolist(), strict=True)
             )
         )
@@ -4473,10 +4475,10 @@ def _tail_moments(
         for p, step in zip(probabilities.T, steps.tolist(), strict=True):
             longer[:, step : step + c * widest + 1] += p[:, None] * pmf_of_sum[-1]
         pmf_of_sum.append(longer)
-    mean = given[-1][:, 0]
+    mean = reach[-1][:, 0]
     variance = [
         np.maximum(np.sum(p * (g - mean[:, None]) ** 2, axis=1), 0.0)
-        for p, g in zip(pmf_of_sum, given[::-1], strict=True)
+        for p, g in zip(pmf_of_sum, reach[::-1], strict=True)
     ]
     return mean, np.array(variance)
 
@@ -4533,7 +4535,7 @@ def confidence_of_each(
         confidence: that all intervals cover.
     """
     alpha, normal = 1 - confidence, NormalDist()
-    least, most = (-normal.inv_cdf(alpha / 2 / each) for each in (1, number))
+    least, most = -normal.inv_cdf(alpha / 2), -normal.inv_cdf(alpha / 2 / number)
     for _ in range(40):
         c = (least + most) / 2
         least, most = (c, most) if exceedance(c) > alpha else (least, c)
@@ -5701,13 +5703,14 @@ class FittedRewards:
         self.n = _pooled_sizes(counts.sum(axis=1), multiplicity)
         self._shapes, shape, location, start = self._grid()
         log_odds = self._shapes[shape] + LOG_ODDS_STEP * location[:, None]
-        some = slice(None, None, -(-len(counts) // _COUNTS_AT_ONCE))
-        likelihood, times = _level_likelihood(log_odds, counts[some]), multiplicity[None, some]
-        priors = estimate_prior(self.n[some], likelihood, times, start)
-        other = last_step(self.n[some], likelihood, times, self._beta_prior(log_odds, start))
+        used = slice(None, None, -(-len(counts) // _COUNTS_AT_ONCE))
+        n, weights = self.n[used], multiplicity[None, used]
+        likelihood = _level_likelihood(log_odds, counts[used])
+        priors = estimate_prior(n, likelihood, weights, start)
+        other = last_step(n, likelihood, weights, self._beta_prior(log_odds, start))
         grid = shape, location, log_odds
         self.other: FittedRewards | None = None
-        if fits_too(likelihood, times, whole_prior(priors), whole_prior(other))[0]:
+        if fits_too(likelihood, weights, whole_prior(priors), whole_prior(other))[0]:
             self.other = copy(self)
             self.other._keep(other, *grid)
         self._keep(priors, *grid)
@@ -5752,10 +5755,11 @@ class FittedRewards:
     def _sum_of_changes(self, k: int) -> float:
         """The sum over questions of `squared_changes`, where a sample can be left out."""
         several = self.counts.sum(axis=1) > 1
-        counts, times, total = self.counts[several], self.multiplicity[several], 0.0
+        counts, multiplicity, total = self.counts[several], self.multiplicity[several], 0.0
         for start in range(0, len(counts), _COUNTS_AT_ONCE):
             rows = slice(start, start + _COUNTS_AT_ONCE)
-            total += float(times[rows] @ squared_changes(counts[rows], self.gaps, k))
+            changes = squared_changes(counts[rows], self.gaps, k)
+            total += float(multiplicity[rows] @ changes)
         return total
 
     def shifted_log_odds(self, shifts: int) -> np.ndarray:
@@ -5765,9 +5769,9 @@ class FittedRewards:
 
     def shifted_means(self, values: np.ndarray, prior: np.ndarray) -> np.ndarray:
         """(F,) means of values at shifted log-odds, (S, T), under a (J,) prior at each shift."""
-        place = self._location - self._location.min()
-        weight = np.zeros((len(values), place.max() + 1))
-        weight[self._shape, place] = prior
+        column = self._location - self._location.min()
+        weight = np.zeros((len(values), column.max() + 1))
+        weight[self._shape, column] = prior
         used = weight.any(axis=0)
         windows = np.lib.stride_tricks.sliding_window_view(values, weight.shape[1], axis=1)
         return np.einsum("sft,st->f", windows[:, :, used], weight[:, used])
@@ -5801,7 +5805,7 @@ class FittedRewards:
             weight = np.exp(-slope) @ self.gaps
             locations.append(location)
             start.append(math.exp(-2 * octave**2) * weight / weight.sum())
-        shape_of = np.repeat(np.arange(len(shapes)), [len(each) for each in locations])
+        shape_of = np.repeat(np.arange(len(shapes)), [len(location) for location in locations])
         weights = np.concatenate(start)
         return shapes, shape_of, np.concatenate(locations), weights / weights.sum()
 
@@ -5817,8 +5821,8 @@ class FittedRewards:
             for p in (1, 2)
         )
         between = np.array([square - mean**2 - self._variance_within])
-        times = self.multiplicity[None]
-        return beta_prior(start, above, below, np.array([mean]), between, times, n)
+        multiplicity = self.multiplicity[None]
+        return beta_prior(start, above, below, np.array([mean]), between, multiplicity, n)
 
     def _sharpness(self) -> float:
         """The ratio of the standard deviations of all samples and of those of one question."""
@@ -6671,8 +6675,8 @@ class Payoffs:
             a, sign = 1 - a, -sign
         if b.mean() > 0.5:
             b, sign = 1 - b, -sign
-        place, ways, twice = self._pairs
-        products = np.bincount(place, (ways * np.multiply.outer(a, b)).ravel(), twice.shape[1])
+        index, ways, twice = self._pairs
+        products = np.bincount(index, (ways * np.multiply.outer(a, b)).ravel(), twice.shape[1])
         return sign * (twice @ products - self.mean(a) * self.mean(b))
 
     @cached_property
@@ -6687,12 +6691,12 @@ class Payoffs:
         codes = doubled @ base
         order = np.argsort(codes)
         sums = np.add.outer(counts @ base, counts @ base).ravel()
-        place = order[np.searchsorted(codes[order], sums)]
+        index = order[np.searchsorted(codes[order], sums)]
         log_ways = _log_multinomial(counts)
-        log_split = np.add.outer(log_ways, log_ways) - _log_multinomial(doubled)[place].reshape(
+        log_split = np.add.outer(log_ways, log_ways) - _log_multinomial(doubled)[index].reshape(
             len(counts), -1
         )
-        return place, np.exp(log_split), _dirichlet_multinomial(doubled, self._concentrations)
+        return index, np.exp(log_split), _dirichlet_multinomial(doubled, self._concentrations)
 
 
 def tail_posterior(rewards: Rewards, tails: Mapping[ScoreKey, Tail]) -> Moments:
@@ -6744,8 +6748,8 @@ def _dirichlet_multinomial(counts: np.ndarray, concentrations: np.ndarray) -> np
 
     k, total = counts[0].sum(), concentrations.sum(axis=1)[:, None]
     log_pmf = _log_multinomial(counts) - gammaln(total + k) + gammaln(total)
-    for count, each in zip(counts.T, concentrations.T, strict=True):
-        log_pmf = log_pmf + gammaln(each[:, None] + count) - gammaln(each)[:, None]
+    for count, prior in zip(counts.T, concentrations.T[:, :, None], strict=True):
+        log_pmf = log_pmf + gammaln(prior + count) - gammaln(prior)
     return np.exp(log_pmf)
 
 

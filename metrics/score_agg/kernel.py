@@ -3498,12 +3498,14 @@ def _quotient(number, divisor):
 
 def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
     """The distinct terms of all scores, and each score with the numbers of its terms."""
-    place: dict[Any, int] = {}
+    number: dict[Any, int] = {}
     numbered = {
-        key: score._replace(terms=tuple(place.setdefault(term, len(place)) for term in score.terms))
+        key: score._replace(
+            terms=tuple(number.setdefault(term, len(number)) for term in score.terms)
+        )
         for key, score in scores.items()
     }
-    return list(place), numbered
+    return list(number), numbered
 
 
 def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
@@ -3584,7 +3586,7 @@ class Moments:
 
     def of_rows(self, rows: np.ndarray) -> Moments:
         """The moments of some of the U rows."""
-        covariance = {pair: each[rows] for pair, each in self.covariance.items()}
+        covariance = {pair: of_rows[rows] for pair, of_rows in self.covariance.items()}
         return Moments(self.keys, np.arange(len(rows)), self.mean[rows], covariance)
 
 
@@ -3863,7 +3865,7 @@ def confidence_of_each(
         confidence: that all intervals cover.
     """
     alpha, normal = 1 - confidence, NormalDist()
-    least, most = (-normal.inv_cdf(alpha / 2 / each) for each in (1, number))
+    least, most = -normal.inv_cdf(alpha / 2), -normal.inv_cdf(alpha / 2 / number)
     for _ in range(40):
         c = (least + most) / 2
         least, most = (c, most) if exceedance(c) > alpha else (least, c)

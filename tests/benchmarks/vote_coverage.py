@@ -119,7 +119,6 @@ class Tallies:
 def add_intervals(
     tallies: Tallies,
     scores: Mapping[str, EstimatedScore],
-    n: int,
     same: Mapping[str, float],
     population: Mapping[str, float],
 ) -> None:
@@ -159,7 +158,7 @@ def study_votes(
             for key, k in ks.items()
         }
         same = {key: float(true_votes(pmfs, k).mean()) for key, k in ks.items()}
-        add_intervals(tallies, scores, n, same, population)
+        add_intervals(tallies, scores, same, population)
     return tallies.cells(questions=questions, n=n)
 
 
@@ -177,7 +176,7 @@ def study_shares(
         estimates = mean_shares(outcomes), share_variances(outcomes)
         scores = {"accuracy 1": EstimatedScore(*estimates, np.full(questions, n))}
         same = {"accuracy 1": float((parameters[:, 0] / parameters.sum(axis=1)).mean())}
-        add_intervals(tallies, scores, n, same, population)
+        add_intervals(tallies, scores, same, population)
     return tallies.cells(questions=questions, n=n)
 
 

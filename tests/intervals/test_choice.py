@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from at_k.inputs.counts import BinaryCounts
 from at_k.intervals import binary_family, reward_levels
+from at_k.intervals.binary_family import pass_intervals
 from at_k.intervals.choice import IntervalOptions
-from at_k.intervals.reward_family import max_intervals, pass_intervals
+from at_k.intervals.reward_family import max_intervals
 from at_k.report import Report
 from at_k.scores.credits import any_correct
 from at_k.scores.rewards import Rewards

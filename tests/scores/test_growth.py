@@ -8,8 +8,9 @@ import pytest
 from at_k.inputs.counts import BinaryCounts
 from at_k.inputs.outcomes import Outcomes, read_outcomes
 from at_k.intervals import binary_family, reward_levels
-from at_k.intervals.choice import IntervalOptions, family_intervals
+from at_k.intervals.choice import IntervalOptions
 from at_k.intervals.reward_family import max_intervals
+from at_k.intervals.sampling import family_intervals
 from at_k.scores import covariances, pass_family, votes
 from at_k.scores.covariances import credit_covariances
 from at_k.scores.credits import above_half, any_correct, area_under_pass, majority

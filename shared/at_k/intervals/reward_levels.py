@@ -112,13 +112,14 @@ class FittedRewards:
         self.n = _pooled_sizes(counts.sum(axis=1), multiplicity)
         self._shapes, shape, location, start = self._grid()
         log_odds = self._shapes[shape] + LOG_ODDS_STEP * location[:, None]
-        some = slice(None, None, -(-len(counts) // _COUNTS_AT_ONCE))
-        likelihood, times = _level_likelihood(log_odds, counts[some]), multiplicity[None, some]
-        priors = estimate_prior(self.n[some], likelihood, times, start)
-        other = last_step(self.n[some], likelihood, times, self._beta_prior(log_odds, start))
+        used = slice(None, None, -(-len(counts) // _COUNTS_AT_ONCE))
+        n, weights = self.n[used], multiplicity[None, used]
+        likelihood = _level_likelihood(log_odds, counts[used])
+        priors = estimate_prior(n, likelihood, weights, start)
+        other = last_step(n, likelihood, weights, self._beta_prior(log_odds, start))
         grid = shape, location, log_odds
         self.other: FittedRewards | None = None
-        if fits_too(likelihood, times, whole_prior(priors), whole_prior(other))[0]:
+        if fits_too(likelihood, weights, whole_prior(priors), whole_prior(other))[0]:
             self.other = copy(self)
             self.other._keep(other, *grid)
         self._keep(priors, *grid)
@@ -163,10 +164,11 @@ class FittedRewards:
     def _sum_of_changes(self, k: int) -> float:
         """The sum over questions of `squared_changes`, where a sample can be left out."""
         several = self.counts.sum(axis=1) > 1
-        counts, times, total = self.counts[several], self.multiplicity[several], 0.0
+        counts, multiplicity, total = self.counts[several], self.multiplicity[several], 0.0
         for start in range(0, len(counts), _COUNTS_AT_ONCE):
             rows = slice(start, start + _COUNTS_AT_ONCE)
-            total += float(times[rows] @ squared_changes(counts[rows], self.gaps, k))
+            changes = squared_changes(counts[rows], self.gaps, k)
+            total += float(multiplicity[rows] @ changes)
         return total
 
     def shifted_log_odds(self, shifts: int) -> np.ndarray:
@@ -176,9 +178,9 @@ class FittedRewards:
 
     def shifted_means(self, values: np.ndarray, prior: np.ndarray) -> np.ndarray:
         """(F,) means of values at shifted log-odds, (S, T), under a (J,) prior at each shift."""
-        place = self._location - self._location.min()
-        weight = np.zeros((len(values), place.max() + 1))
-        weight[self._shape, place] = prior
+        column = self._location - self._location.min()
+        weight = np.zeros((len(values), column.max() + 1))
+        weight[self._shape, column] = prior
         used = weight.any(axis=0)
         windows = np.lib.stride_tricks.sliding_window_view(values, weight.shape[1], axis=1)
         return np.einsum("sft,st->f", windows[:, :, used], weight[:, used])
@@ -212,7 +214,7 @@ class FittedRewards:
             weight = np.exp(-slope) @ self.gaps
             locations.append(location)
             start.append(math.exp(-2 * octave**2) * weight / weight.sum())
-        shape_of = np.repeat(np.arange(len(shapes)), [len(each) for each in locations])
+        shape_of = np.repeat(np.arange(len(shapes)), [len(location) for location in locations])
         weights = np.concatenate(start)
         return shapes, shape_of, np.concatenate(locations), weights / weights.sum()
 
@@ -228,8 +230,8 @@ class FittedRewards:
             for p in (1, 2)
         )
         between = np.array([square - mean**2 - self._variance_within])
-        times = self.multiplicity[None]
-        return beta_prior(start, above, below, np.array([mean]), between, times, n)
+        multiplicity = self.multiplicity[None]
+        return beta_prior(start, above, below, np.array([mean]), between, multiplicity, n)
 
     def _sharpness(self) -> float:
         """The ratio of the standard deviations of all samples and of those of one question."""

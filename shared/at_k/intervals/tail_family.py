@@ -180,8 +180,8 @@ class Payoffs:
             a, sign = 1 - a, -sign
         if b.mean() > 0.5:
             b, sign = 1 - b, -sign
-        place, ways, twice = self._pairs
-        products = np.bincount(place, (ways * np.multiply.outer(a, b)).ravel(), twice.shape[1])
+        index, ways, twice = self._pairs
+        products = np.bincount(index, (ways * np.multiply.outer(a, b)).ravel(), twice.shape[1])
         return sign * (twice @ products - self.mean(a) * self.mean(b))
 
     @cached_property
@@ -196,12 +196,12 @@ class Payoffs:
         codes = doubled @ base
         order = np.argsort(codes)
         sums = np.add.outer(counts @ base, counts @ base).ravel()
-        place = order[np.searchsorted(codes[order], sums)]
+        index = order[np.searchsorted(codes[order], sums)]
         log_ways = _log_multinomial(counts)
-        log_split = np.add.outer(log_ways, log_ways) - _log_multinomial(doubled)[place].reshape(
+        log_split = np.add.outer(log_ways, log_ways) - _log_multinomial(doubled)[index].reshape(
             len(counts), -1
         )
-        return place, np.exp(log_split), _dirichlet_multinomial(doubled, self._concentrations)
+        return index, np.exp(log_split), _dirichlet_multinomial(doubled, self._concentrations)
 
 
 def tail_posterior(rewards: Rewards, tails: Mapping[ScoreKey, Tail]) -> Moments:
@@ -253,6 +253,6 @@ def _dirichlet_multinomial(counts: np.ndarray, concentrations: np.ndarray) -> np
 
     k, total = counts[0].sum(), concentrations.sum(axis=1)[:, None]
     log_pmf = _log_multinomial(counts) - gammaln(total + k) + gammaln(total)
-    for count, each in zip(counts.T, concentrations.T, strict=True):
-        log_pmf = log_pmf + gammaln(each[:, None] + count) - gammaln(each)[:, None]
+    for count, prior in zip(counts.T, concentrations.T[:, :, None], strict=True):
+        log_pmf = log_pmf + gammaln(prior + count) - gammaln(prior)
     return np.exp(log_pmf)

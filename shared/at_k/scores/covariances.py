@@ -104,8 +104,8 @@ def _centered(
     values = [total - total[j] for j in flat[first].tolist()]
     means = [(once * value).sum() for value in values]
     closest = np.argmin(np.abs([mean.hi for mean in means]), axis=0)
-    for place, (value, mean) in enumerate(zip(values, means, strict=True)):
-        yield closest == place, value, mean
+    for index, (value, mean) in enumerate(zip(values, means, strict=True)):
+        yield closest == index, value, mean
 
 
 def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble:
@@ -123,12 +123,12 @@ def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble
             f"these weights, and {_MOST_CELLS:.0e} are possible: give a smaller k, such as "
             f"{int(k * (_MOST_CELLS / (2 * k * len(support))) ** 0.5)}, or interval='sampling'."
         )
-    parts = []
+    means = []
     for m in blocks_of_rows(np.arange(2 * k + 1), len(support)):
         other = np.clip(m[:, None] - support, 0, k)  # the pmf is 0 where this clips
         chance = pmf(np.full(len(m), 2 * k), m, k, correct=support)
-        parts.append((chance * (first[support] * second[other])).sum())
-    return DoubleDouble.concatenate(parts)
+        means.append((chance * (first[support] * second[other])).sum())
+    return DoubleDouble.concatenate(means)
 
 
 # --- Thresholds and ramps -----------------------------------------------------------------
@@ -184,16 +184,15 @@ def _both_up_to(k: int, d: int) -> DoubleDouble:
 
 def _probability_of(j: int, k: int, n: int) -> DoubleDouble:
     """(n + 1,) P(j of a subset of k are marked), if 0 .. n of n are."""
-    some, marked = np.array([j]), np.arange(n + 1)
-    parts = [
-        pmf(np.full(len(rows), n), rows, k, correct=some)[:, 0]
-        for rows in np.split(marked, range(_ROWS_AT_ONCE, n + 1, _ROWS_AT_ONCE))
+    chances = [
+        pmf(np.full(len(marked), n), marked, k, correct=np.array([j]))[:, 0]
+        for marked in np.split(np.arange(n + 1), range(_ROWS_AT_ONCE, n + 1, _ROWS_AT_ONCE))
     ]
-    return DoubleDouble.concatenate(parts)
+    return DoubleDouble.concatenate(chances)
 
 
 def _sums_before(change: DoubleDouble, counted: np.ndarray | bool = True) -> DoubleDouble:
-    """The sums of all changes before each place, one more than there are changes."""
+    """The sums of the first 0, 1, .. changes, of those that are counted."""
     kept = DoubleDouble(change.hi * counted, change.lo * counted)
     sums = kept[::-1].suffix_sums()[::-1]
     return DoubleDouble.concatenate([DoubleDouble.from_doubles([0.0]), sums])

@@ -47,7 +47,7 @@ def estimator(scores: Mapping[ScoreKey, Score]) -> tuple[dict[ScoreKey, Score], 
         values = [keys[key].value(columns.T) for key in products]
         return np.column_stack([columns, *values]) if values else columns
 
-    own = {key: Score((len(credits) + place,)) for place, key in enumerate(products)}
+    own = {key: Score((len(credits) + i,)) for i, key in enumerate(products)}
     return keys | own, estimate
 
 
