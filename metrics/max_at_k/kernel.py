@@ -83,11 +83,10 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
-from copy import copy
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal, InvalidOperation, MAX_EMAX, MAX_PREC, MIN_EMIN
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from multiprocessing import Pipe, Process
 from multiprocessing.connection import Connection, wait
 from numbers import Integral, Real
@@ -5666,7 +5665,8 @@ class RewardLevels:
         used = counts.any(axis=0) | self.are_categories
         if used.sum() == 1:
             return None
-        return FittedRewards(self.levels[used], counts[:, used], multiplicity[multiplicity > 0])
+        of_group = multiplicity[multiplicity > 0]
+        return LeveledSamples(self.levels[used], counts[:, used], of_group).fit()
 
 
 def _bins(values: np.ndarray, low: float, high: float) -> np.ndarray:
@@ -5677,113 +5677,62 @@ def _bins(values: np.ndarray, low: float, high: float) -> np.ndarray:
     return np.searchsorted(cuts, values, "right")
 
 
-class FittedRewards:
-    """The distributions that questions may have, and a prior over them.
+@dataclass(frozen=True, eq=False)
+class LeveledSamples:
+    """The samples of a group of questions by the level of their reward.
 
     Args:
         levels: (L,) rewards, ascending, two or more.
         counts: (U, L) samples of each distinct count by level.
         multiplicity: (U,) number of questions with each.
-
-    Attributes:
-        scaled: (L,) the levels on a scale from 0 to 1, which all moments use.
-        gaps: (L - 1,) differences of these.
-        log_odds: (J, L - 1) of a reward above each level but the last, for each distribution.
-        n: (U,) samples. Where they differ by less than a factor of 2, their harmonic mean.
-        priors: {n: (J,)} the estimated prior, split by n; the sum is 1.
-        other: the same with a prior under which mean rewards are Beta distributed, if it fits the
-            data about as well.
     """
 
-    def __init__(self, levels: np.ndarray, counts: np.ndarray, multiplicity: np.ndarray):
-        self.levels, self.gaps = levels, np.diff(levels) / (levels[-1] - levels[0])
-        self.scaled = np.append(0.0, np.cumsum(self.gaps))
-        self.counts, self.multiplicity = counts, multiplicity
-        self._observed_changes: dict[int, float] = {}  # by k; the same under each prior
-        self.n = _pooled_sizes(counts.sum(axis=1), multiplicity)
-        self._shapes, shape, location, start = self._grid()
-        log_odds = self._shapes[shape] + LOG_ODDS_STEP * location[:, None]
-        used = slice(None, None, -(-len(counts) // _COUNTS_AT_ONCE))
-        n, weights = self.n[used], multiplicity[None, used]
-        likelihood = _level_likelihood(log_odds, counts[used])
-        priors = estimate_prior(n, likelihood, weights, start)
-        other = last_step(n, likelihood, weights, self._beta_prior(log_odds, start))
-        grid = shape, location, log_odds
-        self.other: FittedRewards | None = None
-        if fits_too(likelihood, weights, whole_prior(priors), whole_prior(other))[0]:
-            self.other = copy(self)
-            self.other._keep(other, *grid)
-        self._keep(priors, *grid)
-
-    def _keep(
-        self,
-        priors: Mapping[int, np.ndarray],
-        shape: np.ndarray,
-        location: np.ndarray,
-        log_odds: np.ndarray,
-    ) -> None:
-        """Keep the distributions of the grid that the priors allow."""
-        total = whole_prior(priors)[0]
-        kept = total > _NEGLIGIBLE * total.max()
-        self._shape, self._location, self.log_odds = shape[kept], location[kept], log_odds[kept]
-        self.priors = {n: prior[0, kept] for n, prior in priors.items()}
+    levels: np.ndarray
+    counts: np.ndarray
+    multiplicity: np.ndarray
 
     @cached_property
-    def prior(self) -> np.ndarray:
-        """(J,) the estimated prior."""
-        return sum(self.priors.values(), np.zeros(len(self.log_odds)))
+    def gaps(self) -> np.ndarray:
+        """(L - 1,) differences of the scaled levels."""
+        return np.diff(self.levels) / (self.levels[-1] - self.levels[0])
 
-    def excess_variance(self, k: int) -> float:
-        """The factor by which estimates of Max@k vary more than under the grid, at least 1.
+    @cached_property
+    def scaled(self) -> np.ndarray:
+        """(L,) the levels on a scale from 0 to 1, which all moments use."""
+        return np.append(0.0, np.cumsum(self.gaps))
 
-        With few questions the estimated distributions are too close to the samples. With many
-        levels the grid may have no distribution close to those of the questions. The squared
-        changes of Max@k when each sample is left out are compared with their expected sum.
-        """
-        if len(self.gaps) == 1:  # the grid contains every distribution over two levels
-            return 1.0
-        if k not in self._observed_changes:
-            self._observed_changes[k] = self._sum_of_changes(k)
-        observed = self._observed_changes[k]
-        expected = self.multiplicity.sum() * sum(
-            expected_squared_changes(self.log_odds, self.gaps, n, k) @ prior
-            for n, prior in self.priors.items()
-            if n > 1
-        )
-        return max(1.0, observed / expected) if min(observed, expected) > 1e-12 else 1.0
+    @cached_property
+    def n(self) -> np.ndarray:
+        """(U,) samples. Where they differ by less than a factor of 2, their harmonic mean."""
+        return _pooled_sizes(self.counts.sum(axis=1), self.multiplicity)
 
-    def _sum_of_changes(self, k: int) -> float:
-        """The sum over questions of `squared_changes`, where a sample can be left out."""
-        several = self.counts.sum(axis=1) > 1
-        counts, multiplicity, total = self.counts[several], self.multiplicity[several], 0.0
-        for start in range(0, len(counts), _COUNTS_AT_ONCE):
-            rows = slice(start, start + _COUNTS_AT_ONCE)
-            changes = squared_changes(counts[rows], self.gaps, k)
-            total += float(multiplicity[rows] @ changes)
-        return total
+    @cached_property
+    def sum_of_changes(self) -> Callable[[int], float]:
+        """The sum over questions of `squared_changes` at k, where a sample can be left out."""
+        return cache(self._sum_of_changes)
 
-    def shifted_log_odds(self, shifts: int) -> np.ndarray:
-        """(S, T, L - 1) log-odds of each shape at all locations within this many shifts."""
-        locations = np.arange(self._location.min() - shifts, self._location.max() + shifts + 1)
-        return self._shapes[:, None] + LOG_ODDS_STEP * locations[:, None]
+    def fit(self) -> FittedRewards:
+        """Estimate the prior over the distributions of a grid."""
+        shapes, shape, location, start = self._grid()
+        log_odds = shapes[shape] + LOG_ODDS_STEP * location[:, None]
+        used = slice(None, None, -(-len(self.counts) // _COUNTS_AT_ONCE))
+        n, weights = self.n[used], self.multiplicity[None, used]
+        likelihood = _level_likelihood(log_odds, self.counts[used])
 
-    def shifted_means(self, values: np.ndarray, prior: np.ndarray) -> np.ndarray:
-        """(F,) means of values at shifted log-odds, (S, T), under a (J,) prior at each shift."""
-        column = self._location - self._location.min()
-        weight = np.zeros((len(values), column.max() + 1))
-        weight[self._shape, column] = prior
-        used = weight.any(axis=0)
-        windows = np.lib.stride_tricks.sliding_window_view(values, weight.shape[1], axis=1)
-        return np.einsum("sft,st->f", windows[:, :, used], weight[:, used])
+        def fitted(
+            priors: Mapping[int, np.ndarray], other: FittedRewards | None = None
+        ) -> FittedRewards:
+            total = whole_prior(priors)[0]
+            kept = total > _NEGLIGIBLE * total.max()
+            of_kept = {size: prior[0, kept] for size, prior in priors.items()}
+            return FittedRewards(
+                self, shapes, shape[kept], location[kept], log_odds[kept], of_kept, other
+            )
 
-    def posterior_means(self, values: np.ndarray) -> np.ndarray:
-        """(U, e) means of (J, e) values of the distributions, for each distinct count."""
-        means = []
-        for start in range(0, len(self.counts), _COUNTS_AT_ONCE):
-            counts = self.counts[start : start + _COUNTS_AT_ONCE]
-            weight = _level_likelihood(self.log_odds, counts) * self.prior
-            means.append(weight @ values / weight.sum(axis=1, keepdims=True))
-        return np.concatenate(means)
+        priors = estimate_prior(n, likelihood, weights, start)
+        beta_priors = last_step(n, likelihood, weights, self._beta_prior(log_odds, start))
+        fits = fits_too(likelihood, weights, whole_prior(priors), whole_prior(beta_priors))[0]
+        return fitted(priors, fitted(beta_priors) if fits else None)
 
     def _grid(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """(S, L - 1) shapes, and (J,) the shape, location and first prior of each distribution."""
@@ -5840,6 +5789,86 @@ class FittedRewards:
         n, sums = self.counts.sum(axis=1), self.counts @ self.scaled
         squares = self.multiplicity @ (self.counts @ self.scaled**2 - sums**2 / n)
         return squares / (self.multiplicity @ (n - 1)) if squares > 1e-9 else 0.0
+
+    def _sum_of_changes(self, k: int) -> float:
+        """The sum over questions of `squared_changes`, where a sample can be left out."""
+        several = self.counts.sum(axis=1) > 1
+        counts, multiplicity, total = self.counts[several], self.multiplicity[several], 0.0
+        for start in range(0, len(counts), _COUNTS_AT_ONCE):
+            rows = slice(start, start + _COUNTS_AT_ONCE)
+            changes = squared_changes(counts[rows], self.gaps, k)
+            total += float(multiplicity[rows] @ changes)
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRewards:
+    """The distributions that questions may have, and a prior over them.
+
+    Args:
+        samples: that the prior is estimated from.
+        shapes: (S, L - 1) log-odds of the shapes of distributions, at the location 0.
+        shape: (J,) the shape of each distribution.
+        location: (J,) its location.
+        log_odds: (J, L - 1) of a reward above each level but the last, for each distribution.
+        priors: {n: (J,)} the estimated prior, split by n; the sum is 1.
+        other: the same with a prior under which mean rewards are Beta distributed, if it fits the
+            data about as well.
+    """
+
+    samples: LeveledSamples
+    shapes: np.ndarray
+    shape: np.ndarray
+    location: np.ndarray
+    log_odds: np.ndarray
+    priors: Mapping[int, np.ndarray]
+    other: FittedRewards | None = None
+
+    @cached_property
+    def prior(self) -> np.ndarray:
+        """(J,) the estimated prior."""
+        return sum(self.priors.values(), np.zeros(len(self.log_odds)))
+
+    def excess_variance(self, k: int) -> float:
+        """The factor by which estimates of Max@k vary more than under the grid, at least 1.
+
+        With few questions the estimated distributions are too close to the samples. With many
+        levels the grid may have no distribution close to those of the questions. The squared
+        changes of Max@k when each sample is left out are compared with their expected sum.
+        """
+        samples = self.samples
+        if len(samples.gaps) == 1:  # the grid contains every distribution over two levels
+            return 1.0
+        observed = samples.sum_of_changes(k)  # the same under each prior
+        expected = samples.multiplicity.sum() * sum(
+            expected_squared_changes(self.log_odds, samples.gaps, n, k) @ prior
+            for n, prior in self.priors.items()
+            if n > 1
+        )
+        return max(1.0, observed / expected) if min(observed, expected) > 1e-12 else 1.0
+
+    def shifted_log_odds(self, shifts: int) -> np.ndarray:
+        """(S, T, L - 1) log-odds of each shape at all locations within this many shifts."""
+        locations = np.arange(self.location.min() - shifts, self.location.max() + shifts + 1)
+        return self.shapes[:, None] + LOG_ODDS_STEP * locations[:, None]
+
+    def shifted_means(self, values: np.ndarray, prior: np.ndarray) -> np.ndarray:
+        """(F,) means of values at shifted log-odds, (S, T), under a (J,) prior at each shift."""
+        column = self.location - self.location.min()
+        weight = np.zeros((len(values), column.max() + 1))
+        weight[self.shape, column] = prior
+        used = weight.any(axis=0)
+        windows = np.lib.stride_tricks.sliding_window_view(values, weight.shape[1], axis=1)
+        return np.einsum("sft,st->f", windows[:, :, used], weight[:, used])
+
+    def posterior_means(self, values: np.ndarray) -> np.ndarray:
+        """(U, e) means of (J, e) values of the distributions, for each distinct count."""
+        means = []
+        for start in range(0, len(self.samples.counts), _COUNTS_AT_ONCE):
+            counts = self.samples.counts[start : start + _COUNTS_AT_ONCE]
+            weight = _level_likelihood(self.log_odds, counts) * self.prior
+            means.append(weight @ values / weight.sum(axis=1, keepdims=True))
+        return np.concatenate(means)
 
 
 def _pooled_sizes(n: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
@@ -6389,12 +6418,12 @@ class RewardFamily(LevelsFamily):
                 theta[:, :, group] = 0.0
                 offset[group] = self.columns[fit.multiplicity[group] > 0][0, 0]
                 continue
-            low, high = fitted.levels[[0, -1]].tolist()
+            low, high = fitted.samples.levels[[0, -1]].tolist()
             offset[group], scale[group] = self._scale(low, high)
             size = (high - low) / scale[group]
             for column, k in enumerate(self.ks):
                 mean, square = _shifted_moments(fitted, k, new_questions)
-                if new_questions and len(fitted.gaps) > 1:
+                if new_questions and len(fitted.samples.gaps) > 1:
                     # The scores of the questions may vary more than under the grid.
                     scores = self.columns[:, column] / (high - low)
                     observed = np.cov(scores, fweights=fit.multiplicity[group])
@@ -6415,12 +6444,12 @@ class RewardFamily(LevelsFamily):
         fitted, result = fit.priors[0], np.zeros((len(self.ks), len(self.ks)))
         if fitted is None:
             return result
-        width = float(fitted.levels[-1] - fitted.levels[0])
+        width = float(fitted.samples.levels[-1] - fitted.samples.levels[0])
         excess = [fitted.excess_variance(k) for k in self.ks]
         for a, b in _neighbors(len(self.ks)):
             j, k = self.ks[a], self.ks[b]
             covariance = sum(
-                float(max_covariance(fitted.log_odds, fitted.gaps, n, j, k) @ prior)
+                float(max_covariance(fitted.log_odds, fitted.samples.gaps, n, j, k) @ prior)
                 for n, prior in fitted.priors.items()
             )
             result[a, b] = width**2 * math.sqrt(excess[a] * excess[b]) * covariance
@@ -6431,7 +6460,7 @@ class RewardFamily(LevelsFamily):
         fitted, levels = fit.priors[0], self.levels.levels
         if fitted is None:
             return np.full((len(self.n), len(self.extrapolated_ks)), levels[0])
-        values = [max_mean(fitted.log_odds, fitted.gaps, k) for k in self.extrapolated_ks]
+        values = [max_mean(fitted.log_odds, fitted.samples.gaps, k) for k in self.extrapolated_ks]
         scaled = fitted.posterior_means(np.transpose(values))
         means = levels[0] + (levels[-1] - levels[0]) * scaled
         return np.clip(means + self.binning_bias, *self.bounds)
@@ -6443,32 +6472,35 @@ class RewardFamily(LevelsFamily):
         # Distributions between those of the grid matter if k is large.
         log_odds = np.concatenate([fitted.log_odds + step for step in (-0.15, 0.0, 0.15)])
         statistics = [self._statistics(fitted, n, log_odds) for n in fitted.priors]
-        values = [max_mean(log_odds, fitted.gaps, k) for k in self.extrapolated_ks]
-        low, high = fitted.levels[[0, -1]]
+        values = [max_mean(log_odds, fitted.samples.gaps, k) for k in self.extrapolated_ks]
+        low, high = fitted.samples.levels[[0, -1]]
         offset = low + multiplicity @ self.binning_bias / multiplicity.sum()
         return Candidates(statistics, False, np.transpose(values), offset, float(high - low))
 
     def _statistics(self, fitted: FittedRewards, n: int, log_odds: np.ndarray) -> Statistics:
         """Max@j of the questions with n samples, for several j."""
-        counts, multiplicity = fitted.counts[fitted.n == n], fitted.multiplicity[fitted.n == n]
+        counts, multiplicity = (
+            fitted.samples.counts[fitted.samples.n == n],
+            fitted.samples.multiplicity[fitted.samples.n == n],
+        )
         questions, prior = int(multiplicity.sum()), fitted.priors[n] / fitted.priors[n].sum()
         ks = _ladder(int(counts.sum(axis=1).min()), {*self.extrapolated_ks})
         at_most = np.cumsum(counts, axis=1)
-        rewards = Rewards(np.arange(len(at_most)), fitted.scaled, at_most)
+        rewards = Rewards(np.arange(len(at_most)), fitted.samples.scaled, at_most)
         observed = np.array([multiplicity @ rewards.max_of(j) for j in ks]) / questions
-        expected = np.array([max_mean(log_odds, fitted.gaps, j) for j in ks])
+        expected = np.array([max_mean(log_odds, fitted.samples.gaps, j) for j in ks])
         excess = fitted.excess_variance(1)
         # Half a sample of slack, for scores that the estimated prior makes almost impossible.
         covariance = np.eye(len(ks)) / 2 / (questions * n) ** 2
         for (a, j), (b, k) in itertools.combinations_with_replacement(enumerate(ks), 2):
-            of_one = max_covariance(fitted.log_odds, fitted.gaps, n, j, k) @ prior
+            of_one = max_covariance(fitted.log_odds, fitted.samples.gaps, n, j, k) @ prior
             covariance[a, b] += excess * of_one / questions
             covariance[b, a] = covariance[a, b]
         # Questions of one n are some of all questions, which may differ from the others.
-        values = np.array([max_mean(fitted.log_odds, fitted.gaps, j) for j in ks])
+        values = np.array([max_mean(fitted.log_odds, fitted.samples.gaps, j) for j in ks])
         deviations = values - (values @ fitted.prior)[:, None]
         between = (deviations * fitted.prior) @ deviations.T
-        covariance += (1 - questions / fitted.multiplicity.sum()) * between / questions
+        covariance += (1 - questions / fitted.samples.multiplicity.sum()) * between / questions
         return Statistics(expected, observed, covariance)
 
 
@@ -6492,10 +6524,10 @@ def _shifted_moments(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(121,) mean of Max@k under each shift, and variance of its estimate from one question."""
     log_odds = fitted.shifted_log_odds(REWARD_SHIFTS)
-    mean = max_mean(log_odds, fitted.gaps, k)
+    mean = max_mean(log_odds, fitted.samples.gaps, k)
     theta, variance = fitted.shifted_means(mean, fitted.prior), np.zeros(2 * REWARD_SHIFTS + 1)
     for n, prior in fitted.priors.items():
-        within = max_covariance(log_odds, fitted.gaps, n, k, k)
+        within = max_covariance(log_odds, fitted.samples.gaps, n, k, k)
         variance = variance + fitted.shifted_means(within, prior)
     variance = fitted.excess_variance(k) * np.maximum(variance, 0.0)
     if new_questions:
@@ -6619,7 +6651,7 @@ def _shifted_tails(
     log_odds = fitted.shifted_log_odds(REWARD_SHIFTS)
     above = 1 / (1 + np.exp(-log_odds.reshape(-1, log_odds.shape[-1])))
     probabilities = -np.diff(above, axis=1, prepend=1.0, append=0.0)
-    mean, within = tail_moments(probabilities, fitted.levels, tail, list(fitted.priors))
+    mean, within = tail_moments(probabilities, fitted.samples.levels, tail, list(fitted.priors))
     shape = log_odds.shape[:-1]
     mean = mean.reshape(shape)
     theta = np.clip(fitted.shifted_means(mean, fitted.prior), 0.0, 1.0)
@@ -6629,7 +6661,7 @@ def _shifted_tails(
     if new_questions:
         between = fitted.shifted_means(mean**2, fitted.prior) - theta**2
         variance = variance + np.maximum(between, 0.0)
-    steps, unit = in_units(fitted.levels)
+    steps, unit = in_units(fitted.samples.levels)
     lowest, highest = (tail.k * step >= tail.least_sum(unit) for step in steps[[0, -1]].tolist())
     return (float(lowest), float(highest)), theta, np.asarray(variance)
 

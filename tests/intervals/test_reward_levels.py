@@ -134,9 +134,9 @@ def test_prior_concentrates_at_the_distribution_that_all_questions_share(pmf):
     fitted = fit(np.random.default_rng(1).multinomial(200, pmf, 100))
     levels = np.array([0.0, 0.5, 1.0])
     mean, square = pmf @ levels, pmf @ levels**2
-    estimate = max_mean(fitted.log_odds, fitted.gaps, 1) @ fitted.prior
+    estimate = max_mean(fitted.log_odds, fitted.samples.gaps, 1) @ fitted.prior
     assert estimate == pytest.approx(mean, abs=0.02)
-    variance = max_covariance(fitted.log_odds, fitted.gaps, 200, 1, 1) @ fitted.prior
+    variance = max_covariance(fitted.log_odds, fitted.samples.gaps, 200, 1, 1) @ fitted.prior
     assert 200 * variance == pytest.approx(square - mean**2, rel=0.1)
 
 

@@ -142,12 +142,12 @@ class RewardFamily(LevelsFamily):
                 theta[:, :, group] = 0.0
                 offset[group] = self.columns[fit.multiplicity[group] > 0][0, 0]
                 continue
-            low, high = fitted.levels[[0, -1]].tolist()
+            low, high = fitted.samples.levels[[0, -1]].tolist()
             offset[group], scale[group] = self._scale(low, high)
             size = (high - low) / scale[group]
             for column, k in enumerate(self.ks):
                 mean, square = _shifted_moments(fitted, k, new_questions)
-                if new_questions and len(fitted.gaps) > 1:
+                if new_questions and len(fitted.samples.gaps) > 1:
                     # The scores of the questions may vary more than under the grid.
                     scores = self.columns[:, column] / (high - low)
                     observed = np.cov(scores, fweights=fit.multiplicity[group])
@@ -168,12 +168,12 @@ class RewardFamily(LevelsFamily):
         fitted, result = fit.priors[0], np.zeros((len(self.ks), len(self.ks)))
         if fitted is None:
             return result
-        width = float(fitted.levels[-1] - fitted.levels[0])
+        width = float(fitted.samples.levels[-1] - fitted.samples.levels[0])
         excess = [fitted.excess_variance(k) for k in self.ks]
         for a, b in _neighbors(len(self.ks)):
             j, k = self.ks[a], self.ks[b]
             covariance = sum(
-                float(max_covariance(fitted.log_odds, fitted.gaps, n, j, k) @ prior)
+                float(max_covariance(fitted.log_odds, fitted.samples.gaps, n, j, k) @ prior)
                 for n, prior in fitted.priors.items()
             )
             result[a, b] = width**2 * math.sqrt(excess[a] * excess[b]) * covariance
@@ -184,7 +184,7 @@ class RewardFamily(LevelsFamily):
         fitted, levels = fit.priors[0], self.levels.levels
         if fitted is None:
             return np.full((len(self.n), len(self.extrapolated_ks)), levels[0])
-        values = [max_mean(fitted.log_odds, fitted.gaps, k) for k in self.extrapolated_ks]
+        values = [max_mean(fitted.log_odds, fitted.samples.gaps, k) for k in self.extrapolated_ks]
         scaled = fitted.posterior_means(np.transpose(values))
         means = levels[0] + (levels[-1] - levels[0]) * scaled
         return np.clip(means + self.binning_bias, *self.bounds)
@@ -196,32 +196,35 @@ class RewardFamily(LevelsFamily):
         # Distributions between those of the grid matter if k is large.
         log_odds = np.concatenate([fitted.log_odds + step for step in (-0.15, 0.0, 0.15)])
         statistics = [self._statistics(fitted, n, log_odds) for n in fitted.priors]
-        values = [max_mean(log_odds, fitted.gaps, k) for k in self.extrapolated_ks]
-        low, high = fitted.levels[[0, -1]]
+        values = [max_mean(log_odds, fitted.samples.gaps, k) for k in self.extrapolated_ks]
+        low, high = fitted.samples.levels[[0, -1]]
         offset = low + multiplicity @ self.binning_bias / multiplicity.sum()
         return Candidates(statistics, False, np.transpose(values), offset, float(high - low))
 
     def _statistics(self, fitted: FittedRewards, n: int, log_odds: np.ndarray) -> Statistics:
         """Max@j of the questions with n samples, for several j."""
-        counts, multiplicity = fitted.counts[fitted.n == n], fitted.multiplicity[fitted.n == n]
+        counts, multiplicity = (
+            fitted.samples.counts[fitted.samples.n == n],
+            fitted.samples.multiplicity[fitted.samples.n == n],
+        )
         questions, prior = int(multiplicity.sum()), fitted.priors[n] / fitted.priors[n].sum()
         ks = _ladder(int(counts.sum(axis=1).min()), {*self.extrapolated_ks})
         at_most = np.cumsum(counts, axis=1)
-        rewards = Rewards(np.arange(len(at_most)), fitted.scaled, at_most)
+        rewards = Rewards(np.arange(len(at_most)), fitted.samples.scaled, at_most)
         observed = np.array([multiplicity @ rewards.max_of(j) for j in ks]) / questions
-        expected = np.array([max_mean(log_odds, fitted.gaps, j) for j in ks])
+        expected = np.array([max_mean(log_odds, fitted.samples.gaps, j) for j in ks])
         excess = fitted.excess_variance(1)
         # Half a sample of slack, for scores that the estimated prior makes almost impossible.
         covariance = np.eye(len(ks)) / 2 / (questions * n) ** 2
         for (a, j), (b, k) in itertools.combinations_with_replacement(enumerate(ks), 2):
-            of_one = max_covariance(fitted.log_odds, fitted.gaps, n, j, k) @ prior
+            of_one = max_covariance(fitted.log_odds, fitted.samples.gaps, n, j, k) @ prior
             covariance[a, b] += excess * of_one / questions
             covariance[b, a] = covariance[a, b]
         # Questions of one n are some of all questions, which may differ from the others.
-        values = np.array([max_mean(fitted.log_odds, fitted.gaps, j) for j in ks])
+        values = np.array([max_mean(fitted.log_odds, fitted.samples.gaps, j) for j in ks])
         deviations = values - (values @ fitted.prior)[:, None]
         between = (deviations * fitted.prior) @ deviations.T
-        covariance += (1 - questions / fitted.multiplicity.sum()) * between / questions
+        covariance += (1 - questions / fitted.samples.multiplicity.sum()) * between / questions
         return Statistics(expected, observed, covariance)
 
 
@@ -245,10 +248,10 @@ def _shifted_moments(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(121,) mean of Max@k under each shift, and variance of its estimate from one question."""
     log_odds = fitted.shifted_log_odds(REWARD_SHIFTS)
-    mean = max_mean(log_odds, fitted.gaps, k)
+    mean = max_mean(log_odds, fitted.samples.gaps, k)
     theta, variance = fitted.shifted_means(mean, fitted.prior), np.zeros(2 * REWARD_SHIFTS + 1)
     for n, prior in fitted.priors.items():
-        within = max_covariance(log_odds, fitted.gaps, n, k, k)
+        within = max_covariance(log_odds, fitted.samples.gaps, n, k, k)
         variance = variance + fitted.shifted_means(within, prior)
     variance = fitted.excess_variance(k) * np.maximum(variance, 0.0)
     if new_questions:

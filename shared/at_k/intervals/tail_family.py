@@ -124,7 +124,7 @@ def _shifted_tails(
     log_odds = fitted.shifted_log_odds(REWARD_SHIFTS)
     above = 1 / (1 + np.exp(-log_odds.reshape(-1, log_odds.shape[-1])))
     probabilities = -np.diff(above, axis=1, prepend=1.0, append=0.0)
-    mean, within = tail_moments(probabilities, fitted.levels, tail, list(fitted.priors))
+    mean, within = tail_moments(probabilities, fitted.samples.levels, tail, list(fitted.priors))
     shape = log_odds.shape[:-1]
     mean = mean.reshape(shape)
     theta = np.clip(fitted.shifted_means(mean, fitted.prior), 0.0, 1.0)
@@ -134,7 +134,7 @@ def _shifted_tails(
     if new_questions:
         between = fitted.shifted_means(mean**2, fitted.prior) - theta**2
         variance = variance + np.maximum(between, 0.0)
-    steps, unit = in_units(fitted.levels)
+    steps, unit = in_units(fitted.samples.levels)
     lowest, highest = (tail.k * step >= tail.least_sum(unit) for step in steps[[0, -1]].tolist())
     return (float(lowest), float(highest)), theta, np.asarray(variance)
 
