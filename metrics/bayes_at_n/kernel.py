@@ -6199,28 +6199,26 @@ class RewardFamily(LevelsFamily):
 
     def _statistics(self, fitted: FittedRewards, n: int, log_odds: np.ndarray) -> Statistics:
         """Max@j of the questions with n samples, for several j."""
-        counts, multiplicity = (
-            fitted.samples.counts[fitted.samples.n == n],
-            fitted.samples.multiplicity[fitted.samples.n == n],
-        )
+        samples, of_size = fitted.samples, fitted.samples.n == n
+        counts, multiplicity = samples.counts[of_size], samples.multiplicity[of_size]
         questions, prior = int(multiplicity.sum()), fitted.priors[n] / fitted.priors[n].sum()
         ks = _ladder(int(counts.sum(axis=1).min()), {*self.extrapolated_ks})
         at_most = np.cumsum(counts, axis=1)
-        rewards = Rewards(np.arange(len(at_most)), fitted.samples.scaled, at_most)
+        rewards = Rewards(np.arange(len(at_most)), samples.scaled, at_most)
         observed = np.array([multiplicity @ rewards.max_of(j) for j in ks]) / questions
-        expected = np.array([max_mean(log_odds, fitted.samples.gaps, j) for j in ks])
+        expected = np.array([max_mean(log_odds, samples.gaps, j) for j in ks])
         excess = fitted.excess_variance(1)
         # Half a sample of slack, for scores that the estimated prior makes almost impossible.
         covariance = np.eye(len(ks)) / 2 / (questions * n) ** 2
         for (a, j), (b, k) in itertools.combinations_with_replacement(enumerate(ks), 2):
-            of_one = max_covariance(fitted.log_odds, fitted.samples.gaps, n, j, k) @ prior
+            of_one = max_covariance(fitted.log_odds, samples.gaps, n, j, k) @ prior
             covariance[a, b] += excess * of_one / questions
             covariance[b, a] = covariance[a, b]
         # Questions of one n are some of all questions, which may differ from the others.
-        values = np.array([max_mean(fitted.log_odds, fitted.samples.gaps, j) for j in ks])
+        values = np.array([max_mean(fitted.log_odds, samples.gaps, j) for j in ks])
         deviations = values - (values @ fitted.prior)[:, None]
         between = (deviations * fitted.prior) @ deviations.T
-        covariance += (1 - questions / fitted.samples.multiplicity.sum()) * between / questions
+        covariance += (1 - questions / samples.multiplicity.sum()) * between / questions
         return Statistics(expected, observed, covariance)
 
 
