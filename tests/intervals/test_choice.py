@@ -8,7 +8,7 @@ import pytest
 from at_k.inputs.counts import BinaryCounts
 from at_k.intervals import binary_family, reward_levels
 from at_k.intervals.binary_family import pass_intervals
-from at_k.intervals.choice import IntervalOptions
+from at_k.intervals.choice import IntervalOptions, interval_options, method_of_auto
 from at_k.intervals.reward_family import max_intervals
 from at_k.report import Report
 from at_k.scores.credits import any_correct
@@ -101,6 +101,48 @@ def test_auto_names_the_interval_of_max_at_k_that_it_chooses():
     assert limits(single, "max@2") == (0.1, 0.9)
     single = compute("max_at_k", [[1]], 1, **options)
     assert (single["max@1_interval"], *limits(single, "max@1")) == (ONE_SAMPLE_ONLY, 0.1, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("has_prior", "has_clusters", "repeated", "method"),
+    [
+        (True, False, True, "posterior"),
+        (True, False, None, "posterior"),
+        (False, True, True, "questions"),
+        (False, True, None, "questions"),
+        (False, False, None, "auto"),
+        (False, False, True, "sampling"),
+        (False, False, False, "questions"),
+    ],
+)
+def test_auto_follows_one_rule(has_prior, has_clusters, repeated, method):
+    assert method_of_auto(has_prior, has_clusters, repeated) == method
+
+
+def test_options_are_one_value_made_from_the_parameters():
+    options = interval_options(2, 0.9, None, ["a", "a"], bounds=(0, 1), band=True)
+    assert (options.confidence, options.method, options.is_named) == (0.9, "questions", True)
+    assert (options.clusters.tolist(), options.bounds, options.band) == ([0, 0], (0, 1), True)
+    assert not options.allow_above_n
+    named = interval_options(2, 0.9, "hierarchical", None)
+    assert (named.method, named.is_named, named.allow_above_n) == ("hierarchical", False, True)
+    prior = interval_options(2, 0.9, None, None, alpha0=2)
+    assert (prior.method, prior.prior, prior.allow_above_n) == ("posterior", (2, 1), False)
+
+
+@pytest.mark.parametrize("interval", ["posterior", "sampling", "hierarchical", "questions"])
+@pytest.mark.parametrize(("metric", "key"), [("gpassk", "pass"), ("max_at_k", "max")])
+@pytest.mark.parametrize(("questions", "samples"), [(5, 4), (20, 6)])
+def test_limits_are_wider_at_a_higher_confidence(interval, metric, key, questions, samples):
+    outcomes = simulate(1, questions, samples)
+    by_confidence = [
+        compute(metric, outcomes, [1, 2], interval, confidence=confidence)
+        for confidence in (0.5, 0.9, 0.95, 0.999)
+    ]
+    for k in (1, 2):
+        los, his = zip(*(limits(scores, f"{key}@{k}") for scores in by_confidence), strict=True)
+        assert sorted(los, reverse=True) == pytest.approx(los, abs=1e-9)
+        assert sorted(his) == pytest.approx(his, abs=1e-9)
 
 
 # --- k above n ----------------------------------------------------------------------------
