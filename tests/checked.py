@@ -2,7 +2,8 @@
 
 import itertools
 
-from at_k.inputs.parsing import prediction_column, reference_column
+from at_k.inputs.columns import stored
+from at_k.inputs.rows import read_rows
 from at_k.inputs.run_checker import run_checker
 
 SAMPLES = [["a", "b", "a"], ["b"], ["c", "c", "a", "b"]]
@@ -12,12 +13,7 @@ OUTCOMES = [[1, 0, 1], [1], [1, 1, 0, 0]]
 
 def check(predictions, references, checker="exact_match", **options):
     """Return the outcome of every sample, None for a sample that is not scored."""
-    outcomes = run_checker(
-        prediction_column(predictions),
-        reference_column(references, len(predictions)),
-        checker,
-        **options,
-    )
+    outcomes = run_checker(stored(read_rows(predictions), references), checker, **options)
     scored = itertools.repeat(True) if outcomes.scored is None else outcomes.scored
     flat = iter(
         value if is_scored else None

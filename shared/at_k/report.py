@@ -82,7 +82,7 @@ class Report:
         """
         options, result = self._options, []
         intervals = self._intervals(method)
-        bands = self._bands(method, intervals)
+        bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
         for group, questions, interval_of, band_of in zip(
             self._groups, self._parts, intervals, bands, strict=True
         ):
@@ -123,7 +123,7 @@ class Report:
     ) -> list[dict[ScoreId, Interval]]:
         """The simultaneous bands over all questions and over each group."""
         options = self._options
-        if method is None or options.confidence is None or not options.band:
+        if method is None or options.confidence is None:
             return [{} for _ in self._parts]
         bands = []
         for questions, interval_of in zip(self._parts, intervals, strict=True):

@@ -11,9 +11,9 @@ from typing import Any
 from at_k.checks import short
 from at_k.computations.computation import Computation
 from at_k.computations.computation import Samples as MetricSamples
-from at_k.inputs.graded import Labels
-from at_k.inputs.outcomes import Outcomes
+from at_k.inputs.outcomes import Labels, Outcomes
 from at_k.inputs.pairs import FinishedChecks
+from at_k.inputs.rows import Rows
 from at_k.runs.outcomes_of_runs import Run, grade_runs, parse_run
 
 from .request import Progress, Questions, Samples
@@ -104,7 +104,7 @@ def _require_outcomes(predictions: list[Any], label: str, labels: Labels | None)
 def samples_for(computation: Computation, samples: Samples, run: Run) -> MetricSamples:
     """Return the samples of a run as a metric takes them, with the outcomes of their checks."""
     batch = computation.read(samples["predictions"], samples.get("references"))
-    if batch.has_references():
+    if isinstance(batch, Rows) and batch.references is not None:
         return CheckedSamples(batch, computation.validate, FinishedChecks(), run.outcomes)
     return MetricSamples(batch, computation.validate, FinishedChecks())
 
@@ -127,7 +127,7 @@ def questions_of(
 def _by_question(outcomes: Outcomes) -> list[list[float | None]]:
     """Return the outcome of each sample of each question, None if it is not scored."""
     found: list[float | None]
-    if outcomes.times is not None:  # counts
+    if outcomes.multiplicity is not None:  # counts
         sizes, found = outcomes.n, [float(value) for value in outcomes.scored_values]
     else:
         sizes = outcomes.sizes

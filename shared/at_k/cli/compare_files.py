@@ -16,8 +16,8 @@ import numpy as np
 
 from ..checks import short
 from ..computations.gpassk import GPASSK
-from ..inputs.graded import Labels
 from ..inputs.labels import label_index
+from ..inputs.outcomes import Labels
 from ..inputs.run_checker import Checker
 from ..readers.questions import Questions, read_questions
 from ..runs.compared import Compared, compare_runs, labels_of

@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from ..inputs.batches import Batch, parse_rows
-from ..inputs.columns import flat_samples
+from ..inputs.batches import Batch
+from ..inputs.columns import check_types, sample_kind, stored
 from ..inputs.counts import BinaryCounts
-from ..inputs.graded import Labels, graded_outcomes
-from ..inputs.outcomes import Outcomes
+from ..inputs.outcomes import Labels, Outcomes, outcomes_of
 from ..inputs.pairs import FinishedChecks
-from ..inputs.run_checker import Checker, outcomes_of, validate_checker
+from ..inputs.rows import Rows, read_rows
+from ..inputs.run_checker import Checker, run_checker, validate_checker
 
 DEFAULT_K = (4, 8, 16)
 
@@ -45,18 +44,19 @@ class Samples:
         return len(self.batch)
 
     @property
-    def given(self) -> np.ndarray:
+    def n(self) -> np.ndarray:
         """(M,) the number of samples of each question that are not None."""
-        return self.batch.given
+        return self.batch.n
 
     @property
-    def values(self) -> pa.ChunkedArray:
-        """(S,) the samples of all questions."""
-        return flat_samples(self.batch.table()["predictions"])[0]
+    def values(self) -> Any:
+        """(S,) the samples of all questions, which are to be checked."""
+        assert isinstance(self.batch, Rows)
+        return self.batch.values
 
     def has_references(self) -> bool:
         """Whether there are references to check the samples against."""
-        return self.batch.has_references()
+        return isinstance(self.batch, Rows) and self.batch.references is not None
 
     def outcomes(
         self,
@@ -75,21 +75,19 @@ class Samples:
             timeout: seconds that a check may take.
             labels: labels that stand for outcomes, and the number of each.
         """
+        batch = self.batch
         validate_checker(check_correct_fn, num_proc, executor, timeout)  # also if it is not used
-        if self.batch.is_graded() and check_correct_fn == "exact_match":
-            return self.batch.data
-        rows = self.batch.table()
-        return self.validate(
-            outcomes_of(
-                rows["predictions"],
-                rows["references"],
-                check_correct_fn,
-                num_proc,
-                executor,
-                timeout,
-                labels,
-                self.finished,
+        if not self.has_references() and check_correct_fn != "exact_match":
+            raise ValueError(
+                "check_correct_fn is given, but there are no references to check against: without "
+                "references, predictions are outcomes."
             )
+        if not isinstance(batch, Rows):
+            return batch
+        if batch.references is None:
+            return self.validate(outcomes_of(batch, labels))
+        return self.validate(
+            run_checker(batch, check_correct_fn, num_proc, executor, timeout, labels, self.finished)
         )
 
 
@@ -132,14 +130,21 @@ class Computation:
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
-        return self.graded(parse_rows(predictions, references))
-
-    def graded(self, rows: pa.Table) -> Batch:
-        """Read the outcomes of rows that are already graded."""
-        batch = Batch(rows)
-        if batch.has_references() or (self.accepts_labels and batch.sample_kind() == "texts"):
-            return batch
-        return Batch(self.validate(graded_outcomes(rows["predictions"])))
+        rows = read_rows(predictions)
+        if references is not None:
+            if rows.multiplicity is not None and rows.are_numbers():
+                raise ValueError(
+                    "predictions are counts, which are already graded: leave out references, or "
+                    "give counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, "
+                    "3]]}."
+                )
+            return stored(rows, references)
+        if self.accepts_labels and not rows.are_numbers():
+            texts = stored(rows)
+            if sample_kind(texts.values) == "texts":
+                return texts
+        check_types(rows)
+        return self.validate(outcomes_of(rows))
 
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
         """Return the scores of these questions.

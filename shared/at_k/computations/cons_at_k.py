@@ -66,7 +66,7 @@ def cons_at_k_results(
     )
     report = Report(len(samples), groups, options, return_per_question, keys)
     requested = check_ks(k)
-    check_samples(requested or [], samples.given)
+    check_samples(requested or [], samples.n)
 
     outcomes = samples.outcomes(check_correct_fn, num_proc, executor, timeout)
     correct = more_than_half(outcomes)

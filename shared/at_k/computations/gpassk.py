@@ -66,7 +66,7 @@ def gpassk_results(
         len(samples), confidence, interval, clusters, alpha0=alpha0, beta0=beta0, band=band
     )
     report = Report(len(samples), groups, options, return_per_question, keys)
-    requested, n = check_ks(k), samples.given
+    requested, n = check_ks(k), samples.n
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = scores_by_name(include, ks, score_options)
 

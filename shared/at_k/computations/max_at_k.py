@@ -71,7 +71,7 @@ def max_at_k_results(
         band=band,
     )
     report = Report(len(samples), groups, options, return_per_question, keys)
-    requested, n = check_ks(k), samples.given
+    requested, n = check_ks(k), samples.n
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
 
     outcomes = samples.outcomes(check_correct_fn, num_proc, executor, timeout, labels)

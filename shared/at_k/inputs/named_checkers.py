@@ -23,11 +23,10 @@ from .columns import (
     is_number,
     is_text,
     one_chunk,
-    to_arrow,
-    to_numpy,
     to_python,
 )
-from .outcomes import place
+from .containers import to_numpy
+from .rows import place
 
 NAMES = ("exact_match", "numeric", "math_verify")
 
@@ -67,22 +66,22 @@ def match(
     if checker == "numeric":
         expected = "numeric compares the last number of a text with a number"
         answers, counts = _acceptable_answers(references, last_number, expected)
-        accepted = to_arrow(answers, pa.large_string())
+        accepted = pa.array(answers, pa.large_string())
         values = _map_distinct(values, last_number)
     elif not compares_texts:
         values = _comparable_numbers(values, sizes)
         expected = "exact_match compares numbers, as the predictions are, with a number"
         answers, counts = _acceptable_answers(references, _as_number, expected)
         if values.type == pa.int64():  # it equals no fraction, and no integer beyond 64 bits
-            accepted = to_arrow([x if isinstance(x, int) else None for x in answers], pa.int64())
+            accepted = pa.array([x if isinstance(x, int) else None for x in answers], pa.int64())
         else:
-            accepted = to_arrow([float(x) for x in answers], values.type)
+            accepted = pa.array([float(x) for x in answers], values.type)
     elif is_text(references.type) and not references.null_count:
         accepted, counts = one_chunk(references), np.ones(len(references), dtype=np.int64)
     else:
         expected = "exact_match compares texts with a text (for numbers there is numeric)"
         answers, counts = _acceptable_answers(references, _as_text, expected)
-        accepted = to_arrow(answers, pa.large_string())
+        accepted = pa.array(answers, pa.large_string())
     return _equals_any(values, accepted.cast(values.type), counts, sizes)
 
 
@@ -130,7 +129,7 @@ def read_answers(values: pa.ChunkedArray, checker: Any) -> np.ndarray:
 def _map_distinct(values: pa.ChunkedArray, read: Callable[[Any], str | None]) -> pa.ChunkedArray:
     """Return `read` of each entry, called once for each distinct entry."""
     distinct, code = distinct_entries(values)
-    answers = to_arrow([read(entry) for entry in distinct.to_pylist()], pa.large_string())
+    answers = pa.array([read(entry) for entry in distinct.to_pylist()], pa.large_string())
     return pa.chunked_array([answers.take(from_numpy(code, code < 0))])
 
 

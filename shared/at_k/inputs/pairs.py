@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from ..checks import short
 from .columns import distinct_entries, to_python
-from .graded import Labels
-from .outcomes import Outcomes, place
+from .outcomes import Labels, Outcomes
 from .portable import PairResult, PairToCheck
+from .rows import place
 
 CHECKED = "the result for predictions"  # what messages call the outcomes of a checker
 

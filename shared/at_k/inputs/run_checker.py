@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from ..checks import check_names, short
 from .async_checkers import CONCURRENT_CALLS, is_async, threads_for
-from .columns import flat_samples, is_text, samples_per_question, to_numpy, to_python
-from .graded import Labels, graded_outcomes
+from .columns import is_text, to_python
+from .containers import to_numpy
 from .named_checkers import (
     LONGEST_CHECK,
     NAMES,
@@ -28,11 +28,11 @@ from .named_checkers import (
     math_verify,
     math_verify_library,
 )
-from .outcomes import Outcomes
+from .outcomes import Labels, Outcomes
 from .pairs import CHECKED, DistinctPairs, FinishedChecks
-from .parsing import has_references
 from .portable import CheckBatch, PairResult, portable_check
 from .processes import NOT_FINISHED
+from .rows import Rows
 from .workers import check_in_workers
 
 CheckResult = bool | int | float | str | None
@@ -110,43 +110,6 @@ def _batch_size(checker: Checker) -> int | None:
     return int(size)
 
 
-def outcomes_of(
-    predictions: pa.ChunkedArray,
-    references: pa.ChunkedArray,
-    checker: Checker = "exact_match",
-    num_proc: int | None = None,
-    executor: Executor | None = None,
-    timeout: float | None = None,
-    labels: Labels | None = None,
-    finished: FinishedChecks | None = None,
-) -> Outcomes:
-    """Return the outcomes of predictions: check them, or read already-graded outcomes.
-
-    Args:
-        predictions: M lists of samples.
-        references: M references, or M nulls if predictions are already-graded outcomes.
-        checker: what to check samples with.
-        num_proc: number of processes to check in.
-        executor: an executor to check in.
-        timeout: seconds that a check may take.
-        labels: labels that stand for outcomes, and the number of each.
-        finished: the results of checks before, which gets those of a run that fails.
-
-    Raises:
-        ValueError: if `run_checker` or `graded_outcomes` raises it.
-    """
-    if has_references(references):
-        return run_checker(
-            predictions, references, checker, num_proc, executor, timeout, labels, finished
-        )
-    if checker != "exact_match":
-        raise ValueError(
-            "check_correct_fn is given, but there are no references to check against: without "
-            "references, predictions are outcomes."
-        )
-    return graded_outcomes(predictions, labels)
-
-
 def _warn_of_responses(
     values: pa.ChunkedArray, references: pa.ChunkedArray, outcomes: Outcomes
 ) -> None:
@@ -163,7 +126,11 @@ def _warn_of_responses(
             for sample, question in zip(others, of_question, strict=True)
             if _contains(texts[sample], answers[question])
         ]
-        times = np.ones(len(texts), dtype=int) if outcomes.times is None else outcomes.times
+        times = (
+            np.ones(len(texts), dtype=int)
+            if outcomes.multiplicity is None
+            else outcomes.multiplicity
+        )
         contain, equal = times[containing].sum(), times[: len(texts)][correct].sum()
         if 10 * contain <= equal:  # as correct samples, they would raise the score by up to a tenth
             return
@@ -185,8 +152,7 @@ def _contains(text: str | None, answer: Any) -> bool:
 
 
 def run_checker(
-    predictions: pa.ChunkedArray,
-    references: pa.ChunkedArray,
+    rows: Rows,
     checker: Checker = "exact_match",
     num_proc: int | None = None,
     executor: Executor | None = None,
@@ -205,11 +171,11 @@ def run_checker(
             named checker cannot use a reference, with its place.
     """
     validate_checker(checker, num_proc, executor, timeout)
-    sizes, (values, times) = samples_per_question(predictions), flat_samples(predictions)
+    values, sizes, times, references = rows.values, rows.sizes, rows.multiplicity, rows.references
     if checker == "exact_match" or checker == "numeric":
         correct = match(values, references, sizes, checker)
         scored = to_numpy(values.is_valid()) if values.null_count else None
-        outcomes = Outcomes(correct, sizes, CHECKED, scored, times=times)
+        outcomes = Outcomes(correct, sizes, CHECKED, scored, multiplicity=times)
         if checker == "exact_match" and is_text(values.type):
             _warn_of_responses(values, references, outcomes)
         return outcomes
@@ -224,7 +190,7 @@ def run_checker(
     else:
         checked = _check_pairs(pairs, checker, num_proc, executor, timeout, labels or {}, finished)
         results = _results_of(checked, timeout)
-    return replace(pairs.outcomes(results), times=times)
+    return replace(pairs.outcomes(results), multiplicity=times)
 
 
 def _check_pairs(

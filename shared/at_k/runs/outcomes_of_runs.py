@@ -11,12 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from ..checks import short
-from ..inputs.columns import flat_samples, given_per_question
-from ..inputs.graded import Labels
+from ..inputs.columns import stored
 from ..inputs.named_checkers import read_answers
-from ..inputs.outcomes import Outcomes, read_outcomes
-from ..inputs.parsing import has_references, prediction_column, reference_column
-from ..inputs.run_checker import Checker, outcomes_of, validate_checker
+from ..inputs.outcomes import Labels, Outcomes, outcomes_of, read_outcomes
+from ..inputs.rows import Rows, read_rows
+from ..inputs.run_checker import Checker, run_checker, validate_checker
 
 
 class Run(NamedTuple):
@@ -43,7 +42,7 @@ class Run(NamedTuple):
             values=outcomes.values[index],
             sizes=sizes,
             scored=None if outcomes.scored is None else outcomes.scored[index],
-            times=None if outcomes.times is None else outcomes.times[index],
+            multiplicity=None if outcomes.multiplicity is None else outcomes.multiplicity[index],
         )
         return Run(self.name, subset, answers)
 
@@ -53,22 +52,21 @@ class Ungraded(NamedTuple):
 
     Args:
         name: for messages and tables.
-        n: (M,) number of samples of each question that are not missing.
-        outcomes: of the samples, or None if there are columns.
-        columns: predictions and references, or None.
+        samples: its outcomes, or the rows to be checked.
     """
 
     name: str
-    n: np.ndarray
-    outcomes: Outcomes | None
-    columns: tuple[pa.ChunkedArray, pa.ChunkedArray] | None
+    samples: Outcomes | Rows
+
+    @property
+    def n(self) -> np.ndarray:
+        """(M,) number of samples of each question that are not missing."""
+        return self.samples.n
 
     @property
     def references(self) -> pa.ChunkedArray | None:
         """What the samples are to be checked against, or None if they are outcomes."""
-        if self.columns is None or not has_references(self.columns[1]):
-            return None
-        return self.columns[1]
+        return self.samples.references if isinstance(self.samples, Rows) else None
 
 
 def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:
@@ -85,11 +83,11 @@ def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:
     """
     try:
         if not is_read(source):
-            outcomes = read_outcomes(source, name, labels)
-            return Ungraded(name, outcomes.n, outcomes, None)
-        predictions = prediction_column(source["predictions"])
-        references = reference_column(source.get("references"), len(predictions))
-        return Ungraded(name, given_per_question(predictions), None, (predictions, references))
+            return Ungraded(name, read_outcomes(source, name, labels))
+        rows = read_rows(source["predictions"])
+        if source.get("references") is None:
+            return Ungraded(name, outcomes_of(rows, labels))
+        return Ungraded(name, stored(rows, source["references"]))
     except ValueError as error:
         raise _with_name(name, error) from error
 
@@ -124,28 +122,17 @@ def grade_runs(
             "check_correct_fn is given, but no run has references to check against: a run with "
             "references is a dict of predictions and references, as at_k.read returns it."
         )
-    return [_grade(run, checker, num_proc, labels, executor) for run in runs]
-
-
-def _grade(
-    run: Ungraded,
-    checker: Checker,
-    num_proc: int | None,
-    labels: Labels | None,
-    executor: Executor | None,
-) -> Run:
-    if run.columns is None:
-        assert run.outcomes is not None
-        return Run(run.name, run.outcomes)
-    predictions, references = run.columns
-    try:
-        if run.references is None:
-            return Run(run.name, outcomes_of(predictions, references, labels=labels))
-        outcomes = outcomes_of(predictions, references, checker, num_proc, executor, labels=labels)
-        answers = read_answers(flat_samples(predictions)[0], checker)
-        return Run(run.name, outcomes, answers)
-    except ValueError as error:
-        raise _with_name(run.name, error) from error
+    results = []
+    for run in runs:
+        if not isinstance(run.samples, Rows):
+            results.append(Run(run.name, run.samples))
+            continue
+        try:
+            outcomes = run_checker(run.samples, checker, num_proc, executor, labels=labels)
+            results.append(Run(run.name, outcomes, read_answers(run.samples.values, checker)))
+        except ValueError as error:
+            raise _with_name(run.name, error) from error
+    return results
 
 
 def check_same_questions(runs: Sequence[Ungraded]) -> None:

@@ -62,14 +62,14 @@ def count_answers(
         merge_correct: whether all correct answers to a question count as one answer.
     """
     question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
-    scored = correct.scored_times > 0
+    scored = correct.weights > 0
     question, answers, is_correct = question[scored], answers[scored], correct.values[scored]
     if merge_correct:
         answers = np.where(is_correct, answers.max(initial=0) + 1, answers)
     # The codes of the answers to one question are consecutive.
     code = question * (int(answers.max(initial=0)) + 2) + answers + 1
     _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
-    samples = np.bincount(inverse, correct.scored_times[scored]).astype(np.int64)
+    samples = np.bincount(inverse, correct.weights[scored]).astype(np.int64)
     ends = np.cumsum(np.bincount(question[first], minlength=len(correct.sizes)))
     columns = (samples, is_correct[first], answers[first] >= 0)
     by_question = zip(*(np.split(column, ends[:-1]) for column in columns), strict=True)
