@@ -122,6 +122,7 @@ def test_auto_follows_one_rule(has_prior, has_clusters, repeated, method):
 def test_options_are_one_value_made_from_the_parameters():
     options = interval_options(2, 0.9, None, ["a", "a"], bounds=(0, 1), band=True)
     assert (options.confidence, options.method, options.is_named) == (0.9, "questions", True)
+    assert options.clusters is not None
     assert (options.clusters.tolist(), options.bounds, options.band) == ([0, 0], (0, 1), True)
     assert not options.allow_above_n
     named = interval_options(2, 0.9, "hierarchical", None)
