@@ -14,7 +14,7 @@ from evaluate.module import temp_seed
 from .computations.computation import Computation, Samples
 from .exchange import Exchange, default_experiment
 from .inputs.batches import Added, Batch, check_alike, read_batch, unite, write_batch
-from .inputs.pairs import FinishedChecks
+from .inputs.checking import CheckCache
 
 
 class _Lock:
@@ -67,7 +67,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
 
     def _forget(self) -> None:
         self._added = Added(None if self.keep_in_memory else Path(self._data_dir_root))
-        self._cache = FinishedChecks()
+        self._cache = CheckCache()
 
     def __len__(self) -> int:
         return len(self._added)

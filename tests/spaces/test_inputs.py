@@ -55,7 +55,7 @@ def bad_texts(space):
         "sample\n1\n0": "no column with a usual name for the question of a row.",
         "[" * 100_000: "nested too deep",
         '{"outcomes": []}': "is empty",
-        '{"outcomes": null}\n{"outcomes": [1]}': f"{row} 1 is None: give its samples",
+        '{"outcomes": null}\n{"outcomes": [1]}': f"{row} 1 is None: each {row.lower()} has a list",
         "id,model,outcome\nq1,a,1\nq1,b,0": "different values of model: 'a', 'b'. They can be "
         "different runs or questions. The columns are id, model, outcome. Give each run as a file "
         "of its own, or leave out the column model if all samples are of one run.",
@@ -64,7 +64,7 @@ def bad_texts(space):
         "rows.",
         '{"samples": ["1"], "answer": "1", "outcomes": [1]}': "has graded outcomes. Leave out the "
         "columns that are not meant.",
-        '{"outcomes": [1, null]}\n{"outcomes": [null]}': f"{row} 2 holds nothing but None",
+        '{"outcomes": [1, null]}\n{"outcomes": [null]}': f"{row} 2 has no scored {cell}",
     }
     if space.name != "score_agg":
         bad['{"predictions": ["1"]}'] = "Question 1, sample 1 is '1', not a number."

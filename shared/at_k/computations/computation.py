@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..inputs.batches import Batch
+from ..inputs.checking import CheckCache, Checked, Checking
 from ..inputs.columns import check_types, sample_kind, stored
 from ..inputs.counts import BinaryCounts
-from ..inputs.outcomes import Labels, Outcomes, outcomes_of
-from ..inputs.pairs import FinishedChecks
+from ..inputs.outcomes import Outcomes, outcomes_of
 from ..inputs.rows import Rows, read_rows
-from ..inputs.run_checker import Checker, run_checker, validate_checker
 
 DEFAULT_K = (4, 8, 16)
 
@@ -32,12 +30,12 @@ class Samples:
     Args:
         batch: the questions.
         validate: see `Computation`.
-        finished: the results of checks before, which gets those of a run that fails.
+        cache: results of earlier checks; a failed run adds its own.
     """
 
     batch: Batch
     validate: Callable[[Outcomes], Any]
-    finished: FinishedChecks
+    cache: CheckCache
 
     def __len__(self) -> int:
         """M."""
@@ -48,47 +46,24 @@ class Samples:
         """(M,) the number of samples of each question that are not None."""
         return self.batch.n
 
-    @property
-    def values(self) -> Any:
-        """(S,) the samples of all questions, which are to be checked."""
-        assert isinstance(self.batch, Rows)
-        return self.batch.values
+    def check(self, checking: Checking) -> Checked:
+        """Return the validated outcomes of all questions, and the answers that were read.
 
-    def has_references(self) -> bool:
-        """Whether there are references to check the samples against."""
-        return isinstance(self.batch, Rows) and self.batch.references is not None
-
-    def outcomes(
-        self,
-        check_correct_fn: Checker,
-        num_proc: int | None,
-        executor: Executor | None,
-        timeout: float | None = None,
-        labels: Labels | None = None,
-    ) -> Any:
-        """Return the validated outcomes of all questions.
-
-        Args:
-            check_correct_fn: what to check samples with.
-            num_proc: number of processes to check in.
-            executor: an executor to check in.
-            timeout: seconds that a check may take.
-            labels: labels that stand for outcomes, and the number of each.
+        Raises:
+            ValueError: if a sample cannot be checked, or if there is nothing to check it against.
         """
         batch = self.batch
-        validate_checker(check_correct_fn, num_proc, executor, timeout)  # also if it is not used
-        if not self.has_references() and check_correct_fn != "exact_match":
+        if isinstance(batch, Rows) and batch.references is not None:
+            checked = checking.check(batch, self.cache)
+            return replace(checked, outcomes=self.validate(checked.outcomes))
+        if checking.checker != "exact_match":
             raise ValueError(
                 "check_correct_fn is given, but there are no references to check against: without "
                 "references, predictions are outcomes."
             )
-        if not isinstance(batch, Rows):
-            return batch
-        if batch.references is None:
-            return self.validate(outcomes_of(batch, labels))
-        return self.validate(
-            run_checker(batch, check_correct_fn, num_proc, executor, timeout, labels, self.finished)
-        )
+        if isinstance(batch, Rows):
+            return Checked(self.validate(outcomes_of(batch, checking.labels)))
+        return Checked(batch)
 
 
 @dataclass(frozen=True)
@@ -153,5 +128,5 @@ class Computation:
             ValueError: if an input is invalid, with its place.
         """
         self.check_options(options)
-        samples = Samples(self.read(predictions, references), self.validate, FinishedChecks())
+        samples = Samples(self.read(predictions, references), self.validate, CheckCache())
         return self.results(samples, **options)

@@ -6,8 +6,8 @@ from concurrent.futures import Executor
 from typing import Any
 
 from ..checks import as_list, check_ks, check_names, choose_ks
+from ..inputs.checking import Checker, Checking
 from ..inputs.outcomes import Outcomes
-from ..inputs.run_checker import Checker
 from ..intervals.binary_family import pass_intervals
 from ..intervals.choice import interval_options
 from ..report import Report
@@ -56,6 +56,7 @@ def gpassk_results(
 ) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     # Validate everything that does not depend on outcomes first.
+    checking = Checking(check_correct_fn, num_proc, executor, timeout)
     include = check_names("include", _DEFAULT_INCLUDE if include is None else include, PASS_FAMILY)
     taus = [check_tau(tau) for tau in as_list("thresholds", thresholds)]
     powers = check_powers(pass_power, unanimous_power)
@@ -70,7 +71,7 @@ def gpassk_results(
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = scores_by_name(include, ks, score_options)
 
-    counts = samples.outcomes(check_correct_fn, num_proc, executor, timeout)
+    counts = samples.check(checking).outcomes
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
         scores = scores_by_name(include, ks, score_options)

@@ -13,7 +13,7 @@ from ..checks import (
     check_samples,
     choose_ks,
 )
-from ..inputs.run_checker import Checker
+from ..inputs.checking import Checker, Checking
 from ..intervals.choice import JoinedIntervals, interval_options
 from ..intervals.reward_family import max_intervals
 from ..intervals.tail_family import tail_intervals
@@ -57,6 +57,7 @@ def max_at_k_results(
     """Return what `compute` returns. The script of the metric documents the parameters."""
     # Validate everything that does not depend on outcomes first.
     labels = check_categories(categories)
+    checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     category_values = check_rewards(w, labels)
     prior = check_prior_outcomes(R0, len(samples), len(category_values))
     include = check_names("include", "Max@k" if include is None else include, _SCORES_OF_REWARDS)
@@ -74,7 +75,7 @@ def max_at_k_results(
     requested, n = check_ks(k), samples.n
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
 
-    outcomes = samples.outcomes(check_correct_fn, num_proc, executor, timeout, labels)
+    outcomes = samples.check(checking).outcomes
     are_rewards = are_real_rewards(outcomes, w, R0, categories)
     if are_rewards:
         rewards = real_rewards(outcomes)

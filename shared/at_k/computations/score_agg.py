@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..inputs.run_checker import Checker
+from ..inputs.checking import Checker, Checking
 from ..intervals.choice import interval_options
 from ..intervals.interval import UNIT_RANGE
 from ..intervals.questions import QuestionIntervals
@@ -47,13 +47,14 @@ def score_agg_results(
     """Return what `compute` returns. The script of the metric documents the parameters."""
     # Validate everything that does not depend on outcomes first.
     labels = check_weights(weights)
+    checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
     options = interval_options(
         len(samples), confidence, interval, clusters, known=("questions", "auto")
     )
     report = Report(len(samples), groups, options, return_per_question, keys)
 
-    outcomes = samples.outcomes(check_correct_fn, num_proc, executor, timeout, labels)
+    outcomes = samples.check(checking).outcomes
     values = item_scores(outcomes, p, penalty, eps)
     points = Scores({_SCORE: Score((0,))}, np.arange(len(values)), values[:, None])
     # "auto" gives a single question the whole range, "questions" refuses it.

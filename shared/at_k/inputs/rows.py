@@ -203,7 +203,7 @@ def _rows_of_column(column, name: str, flat_is_one_question: bool) -> Rows:
         return _rows_of_lists(column.to_pylist(), name, flat_is_one_question)
     if column.null_count:
         question = next(i for i, row in enumerate(column) if not row.is_valid)
-        raise ValueError(f"{name}[{question}] is None: give its samples.")
+        raise _no_list(name, question, None)
     chunks = column.chunks
     lengths = [to_numpy(chunk.value_lengths()).astype(np.int64) for chunk in chunks]
     sizes = np.concatenate([np.empty(0, np.int64), *lengths])
@@ -230,8 +230,6 @@ def _rows_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> R
         lists = [lists]
     for question, row in enumerate(lists):
         if not is_list_like(row):
-            if row is None:
-                raise ValueError(f"{name}[{question}] is None: give its samples.")
             raise _no_list(name, question, row)
     if lists and all(_is_numeric_array(row) for row in lists):
         sizes = np.array([len(row) for row in lists], dtype=np.int64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,11 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from ..checks import short
+from ..inputs.checking import Checking
 from ..inputs.columns import stored
-from ..inputs.named_checkers import read_answers
 from ..inputs.outcomes import Labels, Outcomes, outcomes_of, read_outcomes
 from ..inputs.rows import Rows, read_rows
-from ..inputs.run_checker import Checker, run_checker, validate_checker
 
 
 class Run(NamedTuple):
@@ -97,42 +95,28 @@ def is_read(source: Any) -> bool:
     return isinstance(source, Mapping) and "predictions" in source
 
 
-def grade_runs(
-    runs: Sequence[Ungraded],
-    checker: Checker = "exact_match",
-    num_proc: int | None = None,
-    labels: Labels | None = None,
-    executor: Executor | None = None,
-) -> list[Run]:
-    """Check the samples of runs.
-
-    Args:
-        runs: to be checked.
-        checker: what to check samples with that have references.
-        num_proc: number of processes to check in.
-        labels: labels that stand for outcomes, and the number of each.
-        executor: what to check in, in place of processes.
+def grade_runs(runs: Sequence[Ungraded], checking: Checking) -> list[Run]:
+    """Check the samples of runs that have references. The others are outcomes.
 
     Raises:
         ValueError: if a sample or a reference cannot be checked, with the name of the run.
     """
-    validate_checker(checker, num_proc, executor)  # also if it is not used
-    if checker != "exact_match" and all(run.references is None for run in runs):
+    if checking.checker != "exact_match" and all(run.references is None for run in runs):
         raise ValueError(
             "check_correct_fn is given, but no run has references to check against: a run with "
             "references is a dict of predictions and references, as at_k.read returns it."
         )
-    results = []
-    for run in runs:
-        if not isinstance(run.samples, Rows):
-            results.append(Run(run.name, run.samples))
-            continue
-        try:
-            outcomes = run_checker(run.samples, checker, num_proc, executor, labels=labels)
-            results.append(Run(run.name, outcomes, read_answers(run.samples.values, checker)))
-        except ValueError as error:
-            raise _with_name(run.name, error) from error
-    return results
+    return [_grade(run, checking) for run in runs]
+
+
+def _grade(run: Ungraded, checking: Checking) -> Run:
+    if not isinstance(run.samples, Rows):
+        return Run(run.name, run.samples)
+    try:
+        checked = checking.check(run.samples)
+        return Run(run.name, checked.outcomes, checked.answers)
+    except ValueError as error:
+        raise _with_name(run.name, error) from error
 
 
 def check_same_questions(runs: Sequence[Ungraded]) -> None:
