@@ -73,7 +73,3 @@ def test_no_module_is_longer_than_400_lines():
         paths += (ROOT / folder).rglob("*.py")
     long = {str(path.relative_to(ROOT)): lines_of(path) for path in paths if lines_of(path) > 400}
     assert not long
-
-
-def test_everything_about_intervals_stays_within_1300_lines():
-    assert sum(map(lines_of, (PACKAGE / "intervals").glob("*.py"))) <= 1300

@@ -47,7 +47,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar, copy_context
-from copy import copy
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal, InvalidOperation, MAX_EMAX, MAX_PREC, MIN_EMIN
 from evaluate.module import temp_seed
@@ -62,7 +61,7 @@ from operator import mul
 from pathlib import Path
 from queue import SimpleQueue
 from statistics import NormalDist
-from typing import Any, BinaryIO, NamedTuple, NoReturn
+from typing import Any, BinaryIO, ClassVar, NamedTuple, NoReturn
 
 
 # --- shared/at_k/exchange.py ----------------------------------------------------------------------
@@ -420,6 +419,23 @@ def check_flag(name: str, value) -> bool:
 def check_confidence(confidence) -> float:
     wanted = "give a probability between 0 and 1, such as 0.95"
     return check_number("confidence", confidence, wanted, _ABOVE_0, _BELOW_1)
+
+def check_bounds(bounds) -> tuple[float, float]:
+    if bounds is None:
+        return -math.inf, math.inf
+    wanted = "give (lo, hi) with lo <= hi, or None"
+    limits = as_list("bounds", bounds)
+    if len(limits) != 2:
+        raise ValueError(f"bounds are {short(bounds)}: {wanted}.")
+    lo = check_number("The first of bounds", limits[0], wanted, -math.inf, math.inf)
+    return lo, check_number("The second of bounds", limits[1], wanted, lo, math.inf)
+
+def check_prior(alpha0, beta0) -> tuple[float, float]:
+    wanted = "a parameter of the Beta prior is a positive number, at most 1e15"
+    return (
+        check_positive("alpha0", alpha0, wanted, 1e15),
+        check_positive("beta0", beta0, wanted, 1e15),
+    )
 
 def check_k(k, n: np.ndarray | None = None) -> int:
     if not isinstance(k, int) and has_no_axes(k):
@@ -2405,10 +2421,10 @@ class DoubleDouble:
         return DoubleDouble(*_two_product(a, b))
 
     @staticmethod
-    def concatenate(parts: list[DoubleDouble]) -> DoubleDouble:
+    def concatenate(arrays: list[DoubleDouble]) -> DoubleDouble:
         return DoubleDouble(
-            np.concatenate([part.hi for part in parts], axis=-1),
-            np.concatenate([part.lo for part in parts], axis=-1),
+            np.concatenate([array.hi for array in arrays], axis=-1),
+            np.concatenate([array.lo for array in arrays], axis=-1),
         )
 
     def sum(self) -> DoubleDouble:
@@ -2473,8 +2489,8 @@ def _rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, S
     entry = ScaledDoubleDouble(_from_integers(mantissas), np.array(exponents))
     entries = [entry]
     start, first = DoubleDouble.from_fraction(base), _ENTRIES_OF_A_STEP * np.arange(len(mantissas))
-    for place in range(_ENTRIES_OF_A_STEP - 1):
-        entry = entry * _scaled(DoubleDouble.from_doubles(first + place) + start)
+    for offset in range(_ENTRIES_OF_A_STEP - 1):
+        entry = entry * _scaled(DoubleDouble.from_doubles(first + offset) + start)
         entries.append(entry)
     table = ScaledDoubleDouble(
         DoubleDouble(
@@ -2518,66 +2534,6 @@ def _two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _upper_half(a: np.ndarray) -> np.ndarray:
     scaled = 134217729.0 * a  # 2**27 + 1
     return scaled - (scaled - a)
-
-
-# --- shared/at_k/scores/prior.py ------------------------------------------------------------------
-
-LOG_ODDS_STEP = 0.15  # of the grids
-_FITTING = 4.0  # twice the difference of log-likelihoods, which is two standard errors
-
-def estimate_prior(
-    n: np.ndarray, likelihood: np.ndarray, multiplicity: np.ndarray, start: np.ndarray
-) -> dict[int, np.ndarray]:
-    total = multiplicity.sum(axis=1, keepdims=True)
-    prior = np.broadcast_to(start, (len(total), len(start)))
-    steps = np.maximum(20, (2 * np.sqrt(total)).astype(int))
-    for step in range(1, steps.max()):
-        weights = _weights(likelihood, multiplicity, prior)
-        prior = np.where(step < steps, prior * (weights @ likelihood), prior)
-    return last_step(n, likelihood, multiplicity, prior)
-
-def last_step(
-    n: np.ndarray, likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray
-) -> dict[int, np.ndarray]:
-    weights = _weights(likelihood, multiplicity, prior)
-    return {
-        size: prior * (weights[:, n == size] @ likelihood[n == size])
-        for size in np.unique(n).tolist()
-    }
-
-def beta_prior(
-    start: np.ndarray,
-    log_rate: np.ndarray,
-    log_rest: np.ndarray,
-    mean: np.ndarray,
-    between: np.ndarray,
-    multiplicity: np.ndarray,
-    n: np.ndarray,
-) -> np.ndarray:
-    questions, samples = multiplicity.sum(axis=1, keepdims=True), multiplicity @ n
-    mean = np.clip(mean, 1 / (samples + 2), 1 - 1 / (samples + 2))
-    most = mean * (1 - mean)
-    size = most / np.clip(between, (most * LOG_ODDS_STEP) ** 2, 0.999 * most) - 1
-    a, b = size * mean, size * (1 - mean)
-    log_density = (a - 1)[:, None] * log_rate + (b - 1)[:, None] * log_rest
-    beta = start * np.exp(log_density - log_density.max(axis=1, keepdims=True))
-    return (questions * beta / beta.sum(axis=1, keepdims=True) + start) / (questions + 1)
-
-def whole_prior(priors: Mapping[int, np.ndarray]) -> np.ndarray:
-    return np.sum([*priors.values()], axis=0)
-
-def fits_too(
-    likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray, other: np.ndarray
-) -> np.ndarray:
-    log_ratio = np.log(np.maximum(prior @ likelihood.T, 1e-300)) - np.log(
-        np.maximum(other @ likelihood.T, 1e-300)
-    )
-    return 2 * np.sum(multiplicity * log_ratio, axis=1) <= _FITTING
-
-def _weights(likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
-    # Counts of other parts may be almost impossible under the prior of this one.
-    return share / np.maximum(prior @ likelihood.T, 1e-300)
 
 
 # --- shared/at_k/scores/score.py ------------------------------------------------------------------
@@ -2655,12 +2611,14 @@ def _quotient(number, divisor):
     return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
 
 def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
-    place: dict[Any, int] = {}
+    number: dict[Any, int] = {}
     numbered = {
-        key: score._replace(terms=tuple(place.setdefault(term, len(place)) for term in score.terms))
+        key: score._replace(
+            terms=tuple(number.setdefault(term, len(number)) for term in score.terms)
+        )
         for key, score in scores.items()
     }
-    return list(place), numbered
+    return list(number), numbered
 
 @dataclass(frozen=True)
 class Scores:
@@ -2699,20 +2657,13 @@ class Moments:
     covariance: Mapping[ColumnPair, np.ndarray]
 
     def of_rows(self, rows: np.ndarray) -> Moments:
-        covariance = {pair: each[rows] for pair, each in self.covariance.items()}
+        covariance = {pair: of_rows[rows] for pair, of_rows in self.covariance.items()}
         return Moments(self.keys, np.arange(len(rows)), self.mean[rows], covariance)
 
 
 # --- shared/at_k/scores/distributions.py ----------------------------------------------------------
 
 Prior = tuple[float, float]
-
-def check_prior(alpha0: float, beta0: float) -> Prior:
-    wanted = "a parameter of the Beta prior is a positive number, at most 1e15"
-    return (
-        check_positive("alpha0", alpha0, wanted, 1e15),
-        check_positive("beta0", beta0, wanted, 1e15),
-    )
 
 def pmf(
     n: np.ndarray,
@@ -2864,168 +2815,6 @@ def scores_by_name(
     return scores
 
 
-# --- shared/at_k/scores/family.py -----------------------------------------------------------------
-
-class Fit(NamedTuple):
-    multiplicity: np.ndarray
-    priors: Any
-
-class Shifted(NamedTuple):
-    theta: np.ndarray
-    covariance: Mapping[ColumnPair, np.ndarray]
-    origin: np.ndarray
-    width: np.ndarray
-
-def variance_of_proportion(theta: np.ndarray) -> np.ndarray:
-    largest = (theta - theta[0]) * (theta[-1] - theta)
-    middle = largest[len(theta) // 2]
-    # Closer than this to an end of the range, only rounding is left.
-    return largest / np.where(middle > 1e-12, middle, np.inf)
-
-class Statistics(NamedTuple):
-    expected: np.ndarray
-    observed: np.ndarray
-    covariance: np.ndarray
-
-class Candidates(NamedTuple):
-    statistics: list[Statistics]
-    complete: bool
-    scores: np.ndarray
-    origin: np.ndarray
-    width: float
-
-class Family(abc.ABC):
-    def __init__(
-        self,
-        inverse: np.ndarray,
-        multiplicity: np.ndarray,
-        n: np.ndarray,
-        scores: Mapping[ScoreKey, Score],
-        extrapolated: list[ScoreKey],
-        bounds: tuple[float, float],
-    ):
-        self.inverse, self.multiplicity, self.n = inverse, multiplicity, n
-        self.scores, self.extrapolated, self.bounds = scores, extrapolated, bounds
-
-    def of_rows(self, rows: np.ndarray) -> Family:
-        part = copy(self)
-        part._keep_rows(rows)
-        return part
-
-    def _keep_rows(self, rows: np.ndarray) -> None:
-        if self.scores:
-            vars(self)["columns"] = self.columns[rows]
-        if self.extrapolated:
-            vars(self)["extrapolated_columns"] = self.extrapolated_columns[rows]
-        vars(self).pop("_whole_run", None)
-        self.multiplicity, self.n = self.multiplicity[rows], self.n[rows]
-
-    def fit(self, multiplicity: np.ndarray) -> Fit:
-        if len(multiplicity) == 1 and np.array_equal(multiplicity[0], self.multiplicity):
-            return self._whole_run
-        return self._fit_parts(multiplicity)
-
-    @cached_property
-    def _whole_run(self) -> Fit:
-        return self._fit_parts(self.multiplicity[None])
-
-    @cached_property
-    def extrapolated_columns(self) -> np.ndarray:
-        return self._extrapolate(self._whole_run)
-
-    def gradient(self, multiplicity: np.ndarray) -> np.ndarray:
-        means = multiplicity @ self.columns / multiplicity.sum()
-        return np.stack([score.gradient(means) for score in self.scores.values()], axis=1)
-
-    @property
-    @abc.abstractmethod
-    def columns(self) -> np.ndarray:
-        pass
-    @abc.abstractmethod
-    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        pass
-    def other_fits(self, fit: Fit) -> list[Fit]:
-        return []
-
-    @abc.abstractmethod
-    def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
-        pass
-    @abc.abstractmethod
-    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
-        pass
-    @abc.abstractmethod
-    def candidates(self, fit: Fit, part: int) -> Candidates | None:
-        pass
-    @abc.abstractmethod
-    def _fit_parts(self, multiplicity: np.ndarray) -> Fit: ...
-
-    @abc.abstractmethod
-    def _extrapolate(self, fit: Fit) -> np.ndarray: ...
-
-def with_extrapolated(found: Scores, family: Family, keys: Mapping[ScoreKey, object]) -> Scores:
-    missing = [key for key in keys if key not in found.keys]
-    if not missing:
-        return found
-    first = found.columns.shape[1]
-    places = [family.extrapolated.index(key) for key in missing]
-    every = dict(found.keys) | {key: Score((first + i,)) for i, key in enumerate(missing)}
-    columns = np.hstack([found.columns, family.extrapolated_columns[:, places]])
-    return Scores({key: every[key] for key in keys}, found.inverse, columns)
-
-
-# --- shared/at_k/scores/halves.py -----------------------------------------------------------------
-
-_ROWS_AT_ONCE = 1 << 15  # which bounds the memory
-
-def mean_over_equal_halves(credit: Credits, value: DoubleDouble) -> DoubleDouble | None:
-    k, credited = len(credit), np.flatnonzero(credit)
-    first, weights = int(credited[0]), {credit[r] for r in credited}
-    from_zero = value.hi[0] == 0
-    if len(credited) == 1:
-        needed = first + 1 if from_zero else k - first
-        means = _both_at_least(k, needed)
-    elif len(weights) == 1 and len(credited) == k - first and first:
-        means = _both_above(k, first) if from_zero else _both_up_to(k, k - first)
-    else:
-        return None
-    weight = DoubleDouble.from_doubles(weights.pop())
-    means = means * (weight * weight)
-    return means if from_zero else means[::-1]  # of 0 .. 2k incorrect samples
-
-def _both_at_least(k: int, r: int) -> DoubleDouble:
-    change = _probability_of(r - 1, k - 1, 2 * k - 1)
-    return _sums_before(change, np.arange(2 * k) >= 2 * r - 1)
-
-def _both_above(k: int, h: int) -> DoubleDouble:
-    m = np.arange(2 * k - 1)
-    share = Fraction(k, 2 * k - 1)
-    crossing = _probability_of(h - 1, k - 2, 2 * k - 2) * DoubleDouble.from_fraction(1 - share)
-    both_above = _both_at_least(k - 1, h) * DoubleDouble.from_fraction(share)
-    change = both_above + crossing * DoubleDouble.from_doubles(np.maximum(m + 1 - 2 * h, 0))
-    return _sums_before(_sums_before(change))
-
-def _both_up_to(k: int, d: int) -> DoubleDouble:
-    m = np.arange(2 * k - 1)
-    share = Fraction(k, 2 * k - 1)
-    crossing = _probability_of(d - 1, k - 2, 2 * k - 2) * DoubleDouble.from_fraction(1 - share)
-    both_below = _both_at_least(k - 1, k - d)[::-1] * DoubleDouble.from_fraction(share)
-    change = both_below - crossing * DoubleDouble.from_doubles(np.clip(m + 1 - d, 0, d))
-    return _sums_before(_sums_before(change))
-
-def _probability_of(j: int, k: int, n: int) -> DoubleDouble:
-    some, marked = np.array([j]), np.arange(n + 1)
-    parts = [
-        pmf(np.full(len(rows), n), rows, k, correct=some)[:, 0]
-        for rows in np.split(marked, range(_ROWS_AT_ONCE, n + 1, _ROWS_AT_ONCE))
-    ]
-    return DoubleDouble.concatenate(parts)
-
-def _sums_before(change: DoubleDouble, counted: np.ndarray | bool = True) -> DoubleDouble:
-    kept = DoubleDouble(change.hi * counted, change.lo * counted)
-    sums = kept[::-1].suffix_sums()[::-1]
-    return DoubleDouble.concatenate([DoubleDouble.from_doubles([0.0]), sums])
-
-
 # --- shared/at_k/scores/integer_tables.py ---------------------------------------------------------
 
 Integers = list[int]
@@ -3135,24 +2924,11 @@ def _total_ways(n: int, k: int, prior: Prior | None) -> int:
 
 Estimator = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
-_CELLS_AT_ONCE = 1 << 18  # cells of a pmf, which bounds the memory
-_MOST_CELLS = 4e8  # of the pmf of the halves of 2k samples
+_CELLS_AT_ONCE = 1 << 18  # cells of a pmf, to bound memory
 
 def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
-
-def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: Prior) -> Moments:
-    credits, keys = number_terms(scores)
-    n, c = counts.unique
-    pairs = sorted({pair for score in keys.values() for pair in score.pairs()})
-    covariance = credit_covariances(n, c, [(credits[a], credits[b]) for a, b in pairs], prior)
-    return Moments(
-        keys,
-        counts.inverse,
-        expected_credits(n, c, credits, prior),
-        dict(zip(pairs, covariance.T, strict=True)),
-    )
 
 def estimator(scores: Mapping[ScoreKey, Score]) -> tuple[dict[ScoreKey, Score], Estimator]:
     credits, keys = number_terms(scores)
@@ -3163,7 +2939,7 @@ def estimator(scores: Mapping[ScoreKey, Score]) -> tuple[dict[ScoreKey, Score], 
         values = [keys[key].value(columns.T) for key in products]
         return np.column_stack([columns, *values]) if values else columns
 
-    own = {key: Score((len(credits) + place,)) for place, key in enumerate(products)}
+    own = {key: Score((len(credits) + i,)) for i, key in enumerate(products)}
     return keys | own, estimate
 
 def expected_credits(
@@ -3171,39 +2947,23 @@ def expected_credits(
 ) -> np.ndarray:
     result = np.zeros((len(c), len(credits)))
     size = one_size(n)
-    for k, columns in _columns_by_k(credits).items():
+    for k, columns in columns_by_k(credits).items():
         if size and has_table(size, k, prior):
             for column in columns:
                 result[:, column] = expected_table(size, credits[column], prior)[c]
             continue
         credited = {column: _credited(credits[column]) for column in columns}
         needed = sorted({r for terms in credited.values() for r, _ in terms})
-        for rows in _blocks(np.arange(len(c)), k):
+        for rows in blocks_of_rows(np.arange(len(c)), k):
             tails = _tails(n[rows], c[rows], k, needed, prior)
             for column, terms in credited.items():
                 result[rows, column] = _sum_of_tails(tails, terms)
     return result
 
-def credit_covariances(
-    n: np.ndarray, c: np.ndarray, pairs: Sequence[tuple[Credits, Credits]], prior: Prior
-) -> np.ndarray:
-    result = np.zeros((len(c), len(pairs)))
-    size = one_size(n)
-    for k, columns in _columns_by_k([a if any(b) else b for a, b in pairs]).items():
-        if size and has_table(size, 2 * k, prior):
-            for column in columns:
-                result[:, column] = covariance_table(size, *pairs[column], prior)[c]
-            continue
-        for rows in _blocks(np.arange(len(c)), 2 * k):
-            once, twice = (pmf(n[rows], c[rows], size, prior) for size in (k, 2 * k))
-            for column in columns:
-                result[rows, column] = _covariance(once, twice, *pairs[column])
-    return result
-
 def cumulative_credit(credit: Credits) -> DoubleDouble:
     return DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
 
-def _columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
+def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
     columns: dict[int, list[int]] = {}
     for column, credit in enumerate(credits):
         if any(credit):
@@ -3245,6 +3005,44 @@ def _upper_tails(
     correct = np.arange(needed[0], k + 1)
     return pmf(n, c, k, prior, correct).suffix_sums().hi[:, np.array(needed) - needed[0]]
 
+def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
+    step = max(1, _CELLS_AT_ONCE // (k + 1))
+    return (rows[start : start + step] for start in range(0, len(rows), step))
+
+
+# --- shared/at_k/scores/covariances.py ------------------------------------------------------------
+
+_MOST_CELLS = 4e8  # of the pmf of the halves of 2k samples
+_ROWS_AT_ONCE = 1 << 15  # to bound memory
+
+def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: Prior) -> Moments:
+    credits, keys = number_terms(scores)
+    n, c = counts.unique
+    pairs = sorted({pair for score in keys.values() for pair in score.pairs()})
+    covariance = credit_covariances(n, c, [(credits[a], credits[b]) for a, b in pairs], prior)
+    return Moments(
+        keys,
+        counts.inverse,
+        expected_credits(n, c, credits, prior),
+        dict(zip(pairs, covariance.T, strict=True)),
+    )
+
+def credit_covariances(
+    n: np.ndarray, c: np.ndarray, pairs: Sequence[tuple[Credits, Credits]], prior: Prior
+) -> np.ndarray:
+    result = np.zeros((len(c), len(pairs)))
+    size = one_size(n)
+    for k, columns in columns_by_k([a if any(b) else b for a, b in pairs]).items():
+        if size and has_table(size, 2 * k, prior):
+            for column in columns:
+                result[:, column] = covariance_table(size, *pairs[column], prior)[c]
+            continue
+        for rows in blocks_of_rows(np.arange(len(c)), 2 * k):
+            once, twice = (pmf(n[rows], c[rows], size, prior) for size in (k, 2 * k))
+            for column in columns:
+                result[rows, column] = _covariance(once, twice, *pairs[column])
+    return result
+
 def _covariance(once: DoubleDouble, twice: DoubleDouble, a: Credits, b: Credits) -> np.ndarray:
     result = np.empty(len(once.hi))
     for rows_a, value_a, mean_a in _centered(a, once):
@@ -3269,8 +3067,8 @@ def _centered(
     values = [total - total[j] for j in flat[first].tolist()]
     means = [(once * value).sum() for value in values]
     closest = np.argmin(np.abs([mean.hi for mean in means]), axis=0)
-    for place, (value, mean) in enumerate(zip(values, means, strict=True)):
-        yield closest == place, value, mean
+    for index, (value, mean) in enumerate(zip(values, means, strict=True)):
+        yield closest == index, value, mean
 
 def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble:
     k = len(first.hi) - 1
@@ -3283,19 +3081,860 @@ def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble
             f"these weights, and {_MOST_CELLS:.0e} are possible: give a smaller k, such as "
             f"{int(k * (_MOST_CELLS / (2 * k * len(support))) ** 0.5)}, or interval='sampling'."
         )
-    parts = []
-    for m in _blocks(np.arange(2 * k + 1), len(support)):
+    means = []
+    for m in blocks_of_rows(np.arange(2 * k + 1), len(support)):
         other = np.clip(m[:, None] - support, 0, k)  # the pmf is 0 where this clips
         chance = pmf(np.full(len(m), 2 * k), m, k, correct=support)
-        parts.append((chance * (first[support] * second[other])).sum())
-    return DoubleDouble.concatenate(parts)
+        means.append((chance * (first[support] * second[other])).sum())
+    return DoubleDouble.concatenate(means)
 
-def _blocks(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
-    step = max(1, _CELLS_AT_ONCE // (k + 1))
-    return (rows[start : start + step] for start in range(0, len(rows), step))
+def mean_over_equal_halves(credit: Credits, value: DoubleDouble) -> DoubleDouble | None:
+    k, credited = len(credit), np.flatnonzero(credit)
+    first, weights = int(credited[0]), {credit[r] for r in credited}
+    from_zero = value.hi[0] == 0
+    if len(credited) == 1:
+        needed = first + 1 if from_zero else k - first
+        means = _both_at_least(k, needed)
+    elif len(weights) == 1 and len(credited) == k - first and first:
+        means = _both_above(k, first) if from_zero else _both_up_to(k, k - first)
+    else:
+        return None
+    weight = DoubleDouble.from_doubles(weights.pop())
+    means = means * (weight * weight)
+    return means if from_zero else means[::-1]  # of 0 .. 2k incorrect samples
+
+def _both_at_least(k: int, r: int) -> DoubleDouble:
+    change = _probability_of(r - 1, k - 1, 2 * k - 1)
+    return _sums_before(change, np.arange(2 * k) >= 2 * r - 1)
+
+def _both_above(k: int, h: int) -> DoubleDouble:
+    m = np.arange(2 * k - 1)
+    share = Fraction(k, 2 * k - 1)
+    crossing = _probability_of(h - 1, k - 2, 2 * k - 2) * DoubleDouble.from_fraction(1 - share)
+    both_above = _both_at_least(k - 1, h) * DoubleDouble.from_fraction(share)
+    change = both_above + crossing * DoubleDouble.from_doubles(np.maximum(m + 1 - 2 * h, 0))
+    return _sums_before(_sums_before(change))
+
+def _both_up_to(k: int, d: int) -> DoubleDouble:
+    m = np.arange(2 * k - 1)
+    share = Fraction(k, 2 * k - 1)
+    crossing = _probability_of(d - 1, k - 2, 2 * k - 2) * DoubleDouble.from_fraction(1 - share)
+    both_below = _both_at_least(k - 1, k - d)[::-1] * DoubleDouble.from_fraction(share)
+    change = both_below - crossing * DoubleDouble.from_doubles(np.clip(m + 1 - d, 0, d))
+    return _sums_before(_sums_before(change))
+
+def _probability_of(j: int, k: int, n: int) -> DoubleDouble:
+    chances = [
+        pmf(np.full(len(marked), n), marked, k, correct=np.array([j]))[:, 0]
+        for marked in np.split(np.arange(n + 1), range(_ROWS_AT_ONCE, n + 1, _ROWS_AT_ONCE))
+    ]
+    return DoubleDouble.concatenate(chances)
+
+def _sums_before(change: DoubleDouble, counted: np.ndarray | bool = True) -> DoubleDouble:
+    kept = DoubleDouble(change.hi * counted, change.lo * counted)
+    sums = kept[::-1].suffix_sums()[::-1]
+    return DoubleDouble.concatenate([DoubleDouble.from_doubles([0.0]), sums])
 
 
-# --- shared/at_k/scores/success_rates.py ----------------------------------------------------------
+# --- shared/at_k/intervals/band.py ----------------------------------------------------------------
+
+def path_angles(covariance: np.ndarray) -> np.ndarray:
+    variance, neighbors = np.diag(covariance), np.diag(covariance, 1)
+    size = np.sqrt(np.maximum(variance[:-1] * variance[1:], 0.0))
+    # Errors that never vary count as uncorrelated, which is the worst case.
+    r = np.abs(neighbors) / np.where(size > 0, size, np.inf)
+    return np.arccos(np.minimum(r, 1.0))
+
+def path_exceedance(angles: np.ndarray, c: float) -> np.ndarray:
+    one = 2 * NormalDist().cdf(-c)
+    more = np.minimum(one, angles / math.pi * math.exp(-c * c / 2))
+    return np.minimum(one + more.sum(axis=-1), 1.0)
+
+def confidence_of_each(
+    exceedance: Callable[[float], float], number: int, confidence: float
+) -> float:
+    alpha, normal = 1 - confidence, NormalDist()
+    least, most = -normal.inv_cdf(alpha / 2), -normal.inv_cdf(alpha / 2 / number)
+    for _ in range(40):
+        c = (least + most) / 2
+        least, most = (c, most) if exceedance(c) > alpha else (least, c)
+    return min(max(confidence, 1 - 2 * normal.cdf(-most)), math.nextafter(1.0, 0.0))
+
+def simultaneous_confidence(covariance: np.ndarray, confidence: float) -> float:
+    angles = path_angles(covariance)
+    return confidence_of_each(
+        lambda c: float(path_exceedance(angles, c)), len(covariance), confidence
+    )
+
+
+# --- shared/at_k/intervals/prior.py ---------------------------------------------------------------
+
+LOG_ODDS_STEP = 0.15  # of the grids
+_FITTING = 4.0  # twice the difference of log-likelihoods, which is two standard errors
+
+def estimate_prior(
+    n: np.ndarray, likelihood: np.ndarray, multiplicity: np.ndarray, start: np.ndarray
+) -> dict[int, np.ndarray]:
+    total = multiplicity.sum(axis=1, keepdims=True)
+    prior = np.broadcast_to(start, (len(total), len(start)))
+    steps = np.maximum(20, (2 * np.sqrt(total)).astype(int))
+    for step in range(1, steps.max()):
+        weights = _weights(likelihood, multiplicity, prior)
+        prior = np.where(step < steps, prior * (weights @ likelihood), prior)
+    return last_step(n, likelihood, multiplicity, prior)
+
+def last_step(
+    n: np.ndarray, likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray
+) -> dict[int, np.ndarray]:
+    weights = _weights(likelihood, multiplicity, prior)
+    return {
+        size: prior * (weights[:, n == size] @ likelihood[n == size])
+        for size in np.unique(n).tolist()
+    }
+
+def beta_prior(
+    start: np.ndarray,
+    log_rate: np.ndarray,
+    log_rest: np.ndarray,
+    mean: np.ndarray,
+    between: np.ndarray,
+    multiplicity: np.ndarray,
+    n: np.ndarray,
+) -> np.ndarray:
+    questions, samples = multiplicity.sum(axis=1, keepdims=True), multiplicity @ n
+    mean = np.clip(mean, 1 / (samples + 2), 1 - 1 / (samples + 2))
+    most = mean * (1 - mean)
+    size = most / np.clip(between, (most * LOG_ODDS_STEP) ** 2, 0.999 * most) - 1
+    a, b = size * mean, size * (1 - mean)
+    log_density = (a - 1)[:, None] * log_rate + (b - 1)[:, None] * log_rest
+    beta = start * np.exp(log_density - log_density.max(axis=1, keepdims=True))
+    return (questions * beta / beta.sum(axis=1, keepdims=True) + start) / (questions + 1)
+
+def whole_prior(priors: Mapping[int, np.ndarray]) -> np.ndarray:
+    return np.sum([*priors.values()], axis=0)
+
+def fits_too(
+    likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray, other: np.ndarray
+) -> np.ndarray:
+    log_ratio = np.log(np.maximum(prior @ likelihood.T, 1e-300)) - np.log(
+        np.maximum(other @ likelihood.T, 1e-300)
+    )
+    return 2 * np.sum(multiplicity * log_ratio, axis=1) <= _FITTING
+
+def _weights(likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
+    # Counts of other groups may be almost impossible under the prior of this one.
+    return share / np.maximum(prior @ likelihood.T, 1e-300)
+
+
+# --- shared/at_k/intervals/interval.py ------------------------------------------------------------
+
+UNIT_RANGE = (0.0, 1.0)  # of a score that is a probability or a share
+
+_GROUPS_AT_ONCE, _CELLS_OF_GROUPS = 1 << 8, 1 << 22  # groups, and groups x distinct counts
+
+Clusters = Sequence[tuple[np.ndarray, np.ndarray]]
+
+class Interval(NamedTuple):
+    mu: Any
+    sigma: Any
+    lo: Any
+    hi: Any
+    interval: str | None
+
+    def of_group(self, group: int) -> Interval:
+        mu, sigma, lo, hi = (float(values[group]) for values in self[:4])
+        return Interval(mu, sigma, lo, hi, self.interval)
+
+def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
+    lo, hi = float(least), float(most)
+    return Interval(float(mean), (hi - lo) / 2, lo, hi, f"none: {reason}")
+
+class IntervalMethod(abc.ABC):
+    @abc.abstractmethod
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        pass
+    def problem(self, questions: np.ndarray) -> str | None:
+        return None
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return np.eye(len(keys))
+
+def intervals_by_counts(
+    groups: Sequence[np.ndarray],
+    inverse: np.ndarray,
+    size: int,
+    of_counts: Callable[[np.ndarray | None, np.ndarray, Clusters | None], dict[ScoreKey, Interval]],
+    cluster_index: np.ndarray | None = None,
+) -> list[dict[ScoreKey, Interval]]:
+    if not groups:
+        return []
+
+    def of_block(block: list[int]) -> list[dict[ScoreKey, Interval]]:
+        counts, rows, used = [inverse[groups[group]] for group in block], None, size
+        if sum(map(len, counts)) < size:  # leave out the counts that no group has
+            rows, index = np.unique(np.concatenate(counts), return_inverse=True)
+            last = np.cumsum([len(of_group) for of_group in counts])
+            counts, used = np.split(index, last[:-1]), len(rows)
+        multiplicity = np.array([np.bincount(of_group, minlength=used) for of_group in counts])
+        clusters = None
+        if cluster_index is not None:
+            labels = (cluster_index[groups[group]] for group in block)
+            clusters = list(zip(counts, labels, strict=True))
+        intervals = of_counts(rows, multiplicity, clusters)
+        return [
+            {key: interval.of_group(i) for key, interval in intervals.items()}
+            for i in range(len(block))
+        ]
+
+    # What is equal for groups with equal intervals.
+    contents: list[Any] = [0]
+    for questions in groups[1:]:
+        content = np.sort(inverse[questions]) if cluster_index is None else questions
+        contents.append(content.tobytes())
+    first = {content: group for group, content in reversed([*enumerate(contents)])}
+    distinct = sorted(first.values())
+    step = max(1, min(_GROUPS_AT_ONCE, _CELLS_OF_GROUPS // size))
+    blocks = [distinct[:1]]
+    blocks += [distinct[start : start + step] for start in range(1, len(distinct), step)]
+    result: dict[int, dict[ScoreKey, Interval]] = {}
+    for block in blocks:
+        result |= zip(block, of_block(block), strict=True)
+    return [result[first[content]] for content in contents]
+
+@lru_cache(maxsize=64)
+def normal_z(confidence: float) -> float:
+    return -NormalDist().inv_cdf((1 - confidence) / 2)
+
+def student_z(clusters: int, confidence: float) -> float:
+    from scipy.special import stdtrit  # imported here, because it takes longer than all of at_k
+
+    return float(stdtrit(clusters - 1, (1 + confidence) / 2))
+
+
+# --- shared/at_k/intervals/choice.py --------------------------------------------------------------
+
+INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
+
+def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = None) -> str:
+    if has_prior:
+        return "posterior"
+    if has_clusters:
+        return "questions"
+    if repeated is None:
+        return "auto"
+    return "sampling" if repeated else "questions"
+
+@dataclass(frozen=True)
+class IntervalOptions:
+    confidence: float | None = None
+    method: str = "auto"
+    is_named: bool = True
+    clusters: np.ndarray | None = None
+    prior: tuple[float, float] = (1.0, 1.0)
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    band: bool = False
+
+    @property
+    def allow_above_n(self) -> bool:
+        return self.confidence is not None and self.method in ("hierarchical", "auto")
+
+def interval_options(
+    questions: int,
+    confidence: float | None,
+    interval: str | None,
+    clusters,
+    *,
+    known: Sequence[str] = INTERVALS,
+    default: str = "auto",
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    has_prior_outcomes: bool = False,
+    bounds: tuple[float, float] | None = None,
+    band: bool = False,
+) -> IntervalOptions:
+    prior = check_prior(alpha0, beta0)
+    limits = check_bounds(bounds)
+    if interval is not None:
+        check_names("interval", [interval], known)
+        if confidence is None:
+            raise ValueError(
+                f"interval is {interval!r} but confidence is None: give a confidence, such as 0.95."
+            )
+    requested = method = default if interval is None else interval
+    prior_name = "R0" if has_prior_outcomes else None if prior == (1, 1) else "alpha0, beta0"
+    if requested == "auto":
+        method = method_of_auto(prior_name is not None, clusters is not None)
+    if prior_name is not None:
+        _check_prior_is_used(prior_name, requested, clusters)
+    cluster_index = check_clusters(clusters, method, confidence, questions)
+    if confidence is not None:
+        confidence = check_confidence(confidence)
+    if check_flag("band", band) and confidence is None:
+        raise ValueError("band needs an interval: give a confidence, such as 0.95.")
+    return IntervalOptions(
+        confidence, method, requested == "auto", cluster_index, prior, limits, band
+    )
+
+def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
+    if interval not in ("posterior", "auto"):
+        raise ValueError(
+            f"only interval='posterior' uses {prior_name}, and interval is {interval!r}."
+        )
+    if interval == "auto" and clusters is not None:
+        raise ValueError(
+            f"interval='posterior' uses {prior_name}, and interval='questions' uses clusters: "
+            f"leave out one of them."
+        )
+
+def check_clusters(
+    clusters, interval: str, confidence: float | None, questions: int
+) -> np.ndarray | None:
+    if clusters is None:
+        return None
+    if confidence is None:
+        raise ValueError(
+            "clusters are given but confidence is None: give a confidence, such as 0.95."
+        )
+    if interval not in ("questions", "auto"):
+        raise ValueError(
+            f"clusters are used by interval='questions' only, and interval is {interval!r}."
+        )
+    return label_index(clusters, questions, "clusters")[1]
+
+class AutoIntervals(IntervalMethod):
+    def __init__(self, n: np.ndarray, repeated: IntervalMethod, single: IntervalMethod):
+        self._n, self._repeated, self._single = n, repeated, single
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        methods = [self._method(questions) for questions in groups]
+        repeated = [i for i, method in enumerate(methods) if method is self._repeated]
+        intervals = self._repeated.for_groups([groups[i] for i in repeated], confidence)
+        result = dict(zip(repeated, intervals, strict=True))
+        for i, questions in enumerate(groups):
+            if i not in result:
+                (result[i],) = self._single.for_groups([questions], confidence)
+        return [result[i] for i in range(len(groups))]
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._method(questions).covariance(questions, keys)
+
+    def _method(self, questions: np.ndarray) -> IntervalMethod:
+        chosen = method_of_auto(False, False, repeated=bool(self._n[questions].max() > 1))
+        return self._repeated if chosen == "sampling" else self._single
+
+
+# --- shared/at_k/intervals/family.py --------------------------------------------------------------
+
+class Fit(NamedTuple):
+    family: Family
+    multiplicity: np.ndarray
+    priors: Any
+
+class Shifted(NamedTuple):
+    theta: np.ndarray
+    covariance: Mapping[ColumnPair, np.ndarray]
+    offset: np.ndarray
+    scale: np.ndarray
+
+def variance_of_proportion(theta: np.ndarray) -> np.ndarray:
+    largest = (theta - theta[0]) * (theta[-1] - theta)
+    at_center = largest[len(theta) // 2]
+    # Closer than this to a limit of the range, only rounding is left.
+    return largest / np.where(at_center > 1e-12, at_center, np.inf)
+
+class Statistics(NamedTuple):
+    expected: np.ndarray
+    observed: np.ndarray
+    covariance: np.ndarray
+
+class Candidates(NamedTuple):
+    statistics: list[Statistics]
+    complete: bool
+    scores: np.ndarray
+    offset: np.ndarray
+    scale: float
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Family(abc.ABC):
+    inverse: np.ndarray
+    multiplicity: np.ndarray
+    n: np.ndarray
+    columns: np.ndarray
+    scores: Mapping[ScoreKey, Score]
+    extrapolated: Sequence[ScoreKey]
+    bounds: tuple[float, float]
+    known_means: np.ndarray | None = None
+
+    tables: ClassVar[tuple[str, ...]] = ("multiplicity", "n", "columns")
+
+    def of_counts(self, rows: np.ndarray) -> Family:
+        tables = {name: getattr(self, name)[rows] for name in self.tables}
+        known_means = self.posterior_means[rows] if self.extrapolated else None
+        return replace(self, **tables, known_means=known_means)
+
+    def fit(self, multiplicity: np.ndarray) -> Fit:
+        if len(multiplicity) == 1 and np.array_equal(multiplicity[0], self.multiplicity):
+            return self._fit_of_run
+        return Fit(self, multiplicity, self._priors(multiplicity))
+
+    @cached_property
+    def _fit_of_run(self) -> Fit:
+        return Fit(self, self.multiplicity[None], self._priors(self.multiplicity[None]))
+
+    @cached_property
+    def posterior_means(self) -> np.ndarray:
+        if self.known_means is not None:
+            return self.known_means
+        return self._extrapolate(self._fit_of_run)
+
+    def gradient(self, multiplicity: np.ndarray) -> np.ndarray:
+        means = multiplicity @ self.columns / multiplicity.sum()
+        return np.stack([score.gradient(means) for score in self.scores.values()], axis=1)
+
+    def one_sample_each(self, questions: np.ndarray) -> bool:
+        return bool(self.n[self.inverse[questions]].max() < 2)
+
+    def intervals(
+        self,
+        groups: Sequence[np.ndarray],
+        of_fit: Callable[[Fit, Clusters | None], dict[ScoreKey, Interval]],
+        cluster_index: np.ndarray | None = None,
+    ) -> list[dict[ScoreKey, Interval]]:
+        def of_counts(
+            rows: np.ndarray | None, multiplicity: np.ndarray, clusters: Clusters | None
+        ) -> dict[ScoreKey, Interval]:
+            family = self if rows is None else self.of_counts(rows)
+            return of_fit(family.fit(multiplicity), clusters)
+
+        return intervals_by_counts(groups, self.inverse, len(self.n), of_counts, cluster_index)
+
+    @abc.abstractmethod
+    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        pass
+    def other_fits(self, fit: Fit) -> list[Fit]:
+        return []
+
+    @abc.abstractmethod
+    def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
+        pass
+    @abc.abstractmethod
+    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
+        pass
+    @abc.abstractmethod
+    def candidates(self, fit: Fit, group: int) -> Candidates | None:
+        pass
+    @abc.abstractmethod
+    def _priors(self, multiplicity: np.ndarray) -> Any: ...
+
+    @abc.abstractmethod
+    def _extrapolate(self, fit: Fit) -> np.ndarray: ...
+
+def with_extrapolated(observed: Scores, family: Family, keys: Mapping[ScoreKey, object]) -> Scores:
+    missing = [key for key in keys if key not in observed.keys]
+    if not missing:
+        return observed
+    first = observed.columns.shape[1]
+    columns = [family.extrapolated.index(key) for key in missing]
+    scores = dict(observed.keys) | {key: Score((first + i,)) for i, key in enumerate(missing)}
+    table = np.hstack([observed.columns, family.posterior_means[:, columns]])
+    return Scores({key: scores[key] for key in keys}, observed.inverse, table)
+
+
+# --- shared/at_k/intervals/posterior.py -----------------------------------------------------------
+
+class PosteriorIntervals(IntervalMethod):
+    def __init__(
+        self, moments: Moments, bounds: tuple[float, float], name: str | None = "posterior"
+    ):
+        self._moments, self._bounds, self._name = moments, bounds, name
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        def of_counts(
+            rows: np.ndarray | None, multiplicity: np.ndarray, clusters: Clusters | None
+        ) -> dict[ScoreKey, Interval]:
+            used = moments if rows is None else moments.of_rows(rows)
+            return PosteriorIntervals(used, bounds, name).over(multiplicity, confidence)
+
+        moments, bounds, name = self._moments, self._bounds, self._name
+        return intervals_by_counts(groups, moments.inverse, len(moments.mean), of_counts)
+
+    def over(self, multiplicity: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        weight = multiplicity.astype(float)
+        total = weight.sum(axis=1)
+        mean, covariance = self._moments.mean, self._moments.covariance
+        means = (weight @ mean).T / total
+        pooled = {pair: weight @ of_counts / total**2 for pair, of_counts in covariance.items()}
+        result = {}
+        for key, score in self._moments.keys.items():
+            if score.pooled:
+                mu, variance = score.value(means), score.variance(means, pooled)
+            else:
+                mu = weight @ score.value(mean.T) / total
+                variance = weight @ score.variance(mean.T, covariance) / total**2
+            sigma = np.sqrt(variance)
+            lo, hi = normal_limits(mu, sigma, confidence, self._bounds)
+            result[key] = Interval(mu, sigma, lo, hi, self._name)
+        return result
+
+def normal_limits(mu, sigma, confidence: float, bounds: tuple[float, float]):
+    margin, (least, most) = normal_z(confidence) * sigma, bounds
+    lo, hi = np.maximum(mu - margin, least), np.minimum(mu + margin, most)
+    return np.minimum(lo, most), np.maximum(hi, least)
+
+
+# --- shared/at_k/intervals/questions.py -----------------------------------------------------------
+
+ONE_CLUSTER = "there is one question, or one cluster of questions"
+
+TOO_FEW_CLUSTERS = (
+    "one question, or one cluster of questions, does not show how questions vary: add questions, "
+    "or pass interval='sampling'"
+)
+
+def cluster_deviations(columns: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
+    deviations = columns - columns.mean(axis=0)
+    if clusters is None:
+        return deviations
+    _, inverse = np.unique(clusters, return_inverse=True)
+    return np.array([np.bincount(inverse, column) for column in deviations.T]).T
+
+def design_effects(columns: np.ndarray, clusters: np.ndarray) -> np.ndarray:
+    independent = np.sum(cluster_deviations(columns, None) ** 2, axis=0)
+    clustered = np.sum(cluster_deviations(columns, clusters) ** 2, axis=0)
+    return np.maximum(1.0, clustered / np.where(independent > 0, independent, np.inf))
+
+
+# --- shared/at_k/intervals/hierarchical.py --------------------------------------------------------
+
+class HierarchicalIntervals(IntervalMethod):
+    def __init__(self, family: Family):
+        self._family = family
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        if not self._family.one_sample_each(questions):
+            return None
+        return "one sample of each question does not show how questions differ: add samples"
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        return self._family.intervals(
+            groups, lambda fit, _: hierarchical_intervals(fit, confidence)
+        )
+
+def hierarchical_intervals(fit: Fit, confidence: float) -> dict[ScoreKey, Interval]:
+    keys = fit.family.extrapolated
+    if not keys:
+        return {}
+    groups = range(len(fit.multiplicity))
+    limits = [_hierarchical_limits(fit, group, confidence) for group in groups]
+    mu, sigma, lo, hi = np.transpose(limits, (1, 2, 0))
+    return {
+        key: Interval(mu[column], sigma[column], lo[column], hi[column], "hierarchical")
+        for column, key in enumerate(keys)
+    }
+
+def _hierarchical_limits(fit: Fit, group: int, confidence: float) -> np.ndarray:
+    family, multiplicity, z = fit.family, fit.multiplicity[group], normal_z(confidence)
+    means = multiplicity @ family.posterior_means / multiplicity.sum()
+    candidates = family.candidates(fit, group)
+    if candidates is None:
+        lows = highs = means
+    else:
+        profile = Profile(candidates.statistics, candidates.complete)
+        lowest = [profile.lowest(score, z) for score in candidates.scores.T]
+        highest = [-profile.lowest(-score, z) for score in candidates.scores.T]
+        lows = candidates.offset + candidates.scale * np.array(lowest)
+        highs = candidates.offset + candidates.scale * np.array(highest)
+    unbiased = _unbiased_estimates(family, multiplicity, means)
+    lows, highs = np.minimum(lows, unbiased), np.maximum(highs, unbiased)
+    lo = np.clip(np.minimum(lows, means), *family.bounds)
+    hi = np.clip(np.maximum(highs, means), *family.bounds)
+    return np.array([np.clip(means, lo, hi), (hi - lo) / 2 / z, lo, hi])
+
+def _unbiased_estimates(family: Family, multiplicity: np.ndarray, means: np.ndarray) -> np.ndarray:
+    result = means.copy()
+    for column, key in enumerate(family.extrapolated):
+        if key in family.scores:
+            columns = multiplicity @ family.columns / multiplicity.sum()
+            result[column] = family.scores[key].value(columns)
+    return result
+
+class Profile:
+    def __init__(self, statistics: Sequence[Statistics], complete: bool):
+        expected, observed = [], []
+        for of_size in statistics:
+            root = np.linalg.cholesky(of_size.covariance)
+            expected.append(np.linalg.solve(root, of_size.expected))
+            observed.append(np.linalg.solve(root, of_size.observed))
+        # Without directions that no distribution has, the optimization is smaller and stable.
+        u, size, vt = np.linalg.svd(np.concatenate(expected), full_matrices=False)
+        kept = size > 1e-6 * size[0]
+        self._expected = size[kept, None] * vt[kept]
+        self._observed = u[:, kept].T @ np.concatenate(observed)
+        self._penalty = 1e3 * max(1.0, float(np.linalg.norm(self._observed)))
+        self._smallest, self._best = self._misfit()
+        self._scale = 1.0 if complete else max(1.0, self._smallest)
+
+    def lowest(self, score: np.ndarray, z: float) -> float:
+        from scipy.optimize import brentq  # imported here: it takes longer than all of at_k
+
+        allowed = z**2 * self._scale
+        least, of_best = float(score.min()), float(score @ self._best)
+        if self._misfit(score, least)[0] <= self._smallest + allowed:
+            return least
+
+        def excess(mean: float) -> float:
+            # The misfit is nearly a parabola in the mean score, so this is nearly linear.
+            more = self._misfit(score, mean)[0] - self._smallest
+            return math.sqrt(max(0.0, more)) - math.sqrt(allowed)
+
+        return float(brentq(excess, least, of_best, xtol=1e-5 * (of_best - least)))
+
+    def _misfit(
+        self, score: np.ndarray | None = None, mean: float = 0.0
+    ) -> tuple[float, np.ndarray]:
+        from scipy.optimize import nnls
+
+        rows = [self._expected, np.full((1, self._expected.shape[1]), self._penalty)]
+        goal = [self._penalty]
+        if score is not None:
+            # A row with a large weight in place of a constraint.
+            rows.append(100 * self._penalty * (score - mean)[None])
+            goal.append(0.0)
+        prior, _ = nnls(
+            np.concatenate(rows), np.concatenate([self._observed, goal]), maxiter=10_000
+        )
+        return float(np.sum((self._expected @ prior - self._observed) ** 2)), prior / prior.sum()
+
+
+# --- shared/at_k/intervals/sampling.py ------------------------------------------------------------
+
+_FEW_EVENTS = 4.0  # below which the normal approximation is too poor
+
+ONE_SAMPLE_EACH = (
+    "one sample of each question does not show how samples vary: add samples, or pass "
+    "interval='questions'"
+)
+
+class ErrorModel(NamedTuple):
+    point: np.ndarray
+    fits: list[Shifted]
+    clusters: np.ndarray | None
+
+class SamplingIntervals(IntervalMethod):
+    def __init__(
+        self, family: Family, new_questions: bool = False, clusters: np.ndarray | None = None
+    ):
+        self._family, self._new_questions, self._clusters = family, new_questions, clusters
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        if not self._new_questions:
+            return ONE_SAMPLE_EACH if self._family.one_sample_each(questions) else None
+        labels = questions if self._clusters is None else np.unique(self._clusters[questions])
+        return TOO_FEW_CLUSTERS if len(labels) < 2 else None
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        family, result, scores = self._family, np.eye(len(keys)), list(self._family.scores)
+        known = [i for i, key in enumerate(keys) if key in scores]
+        columns = [scores.index(keys[i]) for i in known]
+        inverse = family.inverse[questions]
+        multiplicity = np.bincount(inverse, minlength=len(family.n))
+        gradient = family.gradient(multiplicity)[:, columns]
+        if self._new_questions:
+            clusters = None if self._clusters is None else self._clusters[questions]
+            deviations = cluster_deviations(family.columns[inverse] @ gradient, clusters)
+            covariance = deviations.T @ deviations
+        else:
+            fit = family.fit(multiplicity[None])
+            covariance = gradient.T @ family.covariance_of_samples(fit) @ gradient
+        result[np.ix_(known, known)] = covariance
+        return result
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        def of_fit(fit: Fit, clusters: Clusters | None) -> dict[ScoreKey, Interval]:
+            return self._of_fit(fit, confidence, clusters)
+
+        return self._family.intervals(groups, of_fit, self._clusters)
+
+    def over(
+        self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
+    ) -> dict[ScoreKey, Interval]:
+        return self._of_fit(self._family.fit(multiplicity), confidence, clusters)
+
+    def _of_fit(
+        self, fit: Fit, confidence: float, clusters: Clusters | None
+    ) -> dict[ScoreKey, Interval]:
+        family, result = fit.family, {}
+        if family.scores:
+            result = self.limits(self.model(fit, clusters), confidence)
+        return result if self._new_questions else result | hierarchical_intervals(fit, confidence)
+
+    def model(self, fit: Fit, clusters: Clusters | None = None) -> ErrorModel:
+        family, total = fit.family, fit.multiplicity.sum(axis=1)
+        number, effect = total, np.ones((family.columns.shape[1], len(total)))
+        if clusters is not None:
+            number = np.array([len(np.unique(labels)) for _, labels in clusters])
+            for group, (inverse, labels) in enumerate(clusters):
+                effect[:, group] = design_effects(family.columns[inverse], labels)
+
+        def over_questions(shifted: Shifted) -> Shifted:
+            covariance = {
+                (a, b): of_question * np.sqrt(effect[a] * effect[b]) / total
+                for (a, b), of_question in shifted.covariance.items()
+            }
+            return shifted._replace(covariance=covariance)
+
+        # Other questions show their variance, which then depends little on the prior.
+        fits = [fit] if self._new_questions else [fit, *family.other_fits(fit)]
+        shifted = [over_questions(family.shifted(one, self._new_questions)) for one in fits]
+        point = (fit.multiplicity @ family.columns / total[:, None]).T
+        return ErrorModel(point, shifted, number if self._new_questions else None)
+
+    def limits(self, model: ErrorModel, confidence: float) -> dict[ScoreKey, Interval]:
+        point, fits, number = model
+        theta, covariance, offset, scale = fits[0]
+        z = np.full(point.shape[1], normal_z(confidence))
+        if number is not None:
+            z = np.array([student_z(clusters, confidence) for clusters in number.tolist()])
+            z = z * np.sqrt(number / (number - 1))
+        u, alpha = (point - offset) / scale, 1 - confidence
+        lo, hi = u.copy(), u.copy()
+        scores = self._family.scores
+        columns = {column for score in scores.values() for column in score.terms}
+        for shifted, column in itertools.product(fits, columns):
+            values = shifted.theta[:, column]
+            sigma = np.sqrt(np.maximum(shifted.covariance[column, column], 0.0))
+            upper = upper_limit(values, sigma, u[column], z, alpha)
+            lower = lower_limit(values, sigma, u[column], z, alpha)
+            hi[column], lo[column] = np.maximum(hi[column], upper), np.minimum(lo[column], lower)
+        center = len(theta) // 2
+        at_estimate = {pair: of_shifts[center] for pair, of_shifts in covariance.items()}
+        name = "questions" if self._new_questions else "sampling"
+        result = {}
+        for key, score in scores.items():
+            mu, variance = score.value(point), score.variance(theta[center], at_estimate)
+            lower, upper = limits_of_score(score, lo, u, hi, at_estimate)
+            result[key] = Interval(
+                mu,
+                scale * np.sqrt(np.maximum(variance, 0.0)),
+                # Rounding of the scale must not move a limit past the score.
+                np.clip(np.minimum(offset + scale * lower, mu), *self._family.bounds),
+                np.clip(np.maximum(offset + scale * upper, mu), *self._family.bounds),
+                name,
+            )
+        return result
+
+def upper_limit(
+    theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
+) -> np.ndarray:
+    from scipy.special import gammaincinv  # imported here: it takes longer than all of at_k
+
+    gap = theta - z * sigma - u
+    last, group = len(gap) - 1, np.arange(len(u))
+    before = last - np.argmax(gap[::-1] <= 1e-12, axis=0)  # the last member that is not rejected
+    after = np.minimum(before + 1, last)
+    start, rise = theta[before, group], gap[after, group] - gap[before, group]
+    fraction = np.clip(-gap[before, group] / np.where(rise > 0, rise, 1.0), 0.0, 1.0)
+    limit = start + fraction * (theta[after, group] - start)
+    # Count events from the top of the range down, and apply the exact limit if they are few.
+    center = last // 2
+    event = sigma[center] ** 2 / np.maximum(theta[last] - theta[center], 1e-300)
+    events = (theta[last] - u) / np.maximum(event, 1e-300)
+    fewest = event * gammaincinv(np.clip(events, 1e-9, _FEW_EVENTS), alpha)
+    few = (events > 0) & (events < _FEW_EVENTS)
+    limit = np.where(few, np.maximum(limit, theta[last] - fewest), limit)
+    return np.maximum(limit, u)  # only rounding leads below u
+
+def lower_limit(
+    theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
+) -> np.ndarray:
+    return -upper_limit(-theta[::-1], sigma[::-1], -u, z, alpha)
+
+def limits_of_score(
+    score: Score,
+    lo: np.ndarray,
+    u: np.ndarray,
+    hi: np.ndarray,
+    covariance: Mapping[ColumnPair, np.ndarray],
+) -> tuple[np.ndarray, np.ndarray]:
+    if score.powers == (1.0,):
+        (column,) = score.terms
+        return lo[column], hi[column]
+    index = np.arange(len(u))[:, None]
+
+    def distance(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        moves = {
+            column: score.value(high) - score.value(np.where(index == column, low, high))
+            for column in score.terms
+        }
+        square = sum(move**2 for move in moves.values())
+        for a, b in score.pairs():
+            if a != b:
+                size = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
+                # No column decreases with c, so no correlation is negative.
+                r = np.clip(covariance[a, b] / np.where(size > 0, size, 1.0), 0.0, 1.0)
+                square = square + 2 * r * moves[a] * moves[b]
+        return np.sqrt(square)
+
+    center = score.value(u)
+    return (
+        np.maximum(center - distance(lo, u), score.value(lo)),
+        np.minimum(center + distance(u, hi), score.value(hi)),
+    )
+
+def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod:
+    if options.method == "hierarchical":
+        return HierarchicalIntervals(family)
+    if options.method == "questions":
+        return SamplingIntervals(family, new_questions=True, clusters=options.clusters)
+    same_questions = SamplingIntervals(family)
+    if options.method == "sampling":
+        return same_questions
+    return AutoIntervals(family.n[family.inverse], same_questions, OneSampleIntervals(family))
+
+class OneSampleIntervals(IntervalMethod):
+    def __init__(self, family: Family):
+        self._family = family
+        self._other_questions = SamplingIntervals(family, new_questions=True)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        result = [self._whole_ranges(questions) for questions in groups]
+        for intervals, questions in zip(result, groups, strict=True):
+            if self._other_questions.problem(questions) is None:
+                intervals |= self._other_questions.for_groups([questions], confidence)[0]
+        return result
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._other_questions.covariance(questions, keys)
+
+    def _whole_ranges(self, questions: np.ndarray) -> dict[ScoreKey, Interval]:
+        family, inverse = self._family, self._family.inverse[questions]
+        multiplicity = np.bincount(inverse, minlength=len(family.n))[None]
+        least, most = (extreme[:, 0] for extreme in family.extremes(multiplicity))
+        reason, result = "each question has one sample", {}
+        for key, score in family.scores.items():
+            mean = score.value(family.columns[inverse].mean(axis=0))
+            limits = score.value(least), score.value(most)
+            result[key] = whole_range(mean, *limits, f"{reason}, and {ONE_CLUSTER}")
+        for column, key in enumerate(family.extrapolated):
+            mean = family.posterior_means[inverse, column].mean()
+            result[key] = whole_range(mean, *family.bounds, reason)
+        return result
+
+
+# --- shared/at_k/intervals/binary_family.py -------------------------------------------------------
 
 _HALF_SUPPORT, _SHIFTS = 80, 60  # the prior has log-odds from -12 to 12 and shifts by -9 to 9
 _IMPOSSIBLE, _CERTAIN = -1e9, 1e9  # log-odds of the rates 0 and 1 in floating point
@@ -3304,6 +3943,194 @@ _LOG_ODDS = np.hstack([_IMPOSSIBLE, _INNER, _CERTAIN])
 RATE_SUPPORT = slice(_SHIFTS + 1, _SHIFTS + 2 * _HALF_SUPPORT + 2)  # of the prior, not shifted
 GRID_SIZE = len(_LOG_ODDS)
 RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
+
+_COUNTS_OF_A_BLOCK = 1 << 9  # c of one n, which few rates have in common
+_ESTIMATES_AT_ONCE = 1 << 13  # to bound memory
+_COUNT_BINS = 128  # the most bins for the number of correct samples in a profile
+
+def pass_intervals(
+    counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
+) -> tuple[Scores, IntervalMethod]:
+    if options.method == "posterior":
+        moments = pass_moments(counts, scores, options.prior)
+        return pass_scores(counts, scores), PosteriorIntervals(moments, UNIT_RANGE)
+    for key, score in scores.items():
+        if min(score.powers) < 0:
+            raise ValueError(
+                f"{key} with a negative power decreases with one of its two scores, which only "
+                f"interval='posterior' allows."
+            )
+    least = counts.n.min()
+    observed = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
+    beyond = {key: score for key, score in scores.items() if key not in observed}
+    keys, estimate = estimator(observed)
+    extrapolated = _single_credits(scores if options.method == "hierarchical" else beyond)
+    family = BinaryFamily.of_run(counts, keys, estimate, extrapolated)
+    points = with_extrapolated(pass_scores(counts, observed), family, scores)
+    return points, family_intervals(family, options)
+
+def _single_credits(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Credits]:
+    for key, score in scores.items():
+        if len(score.terms) > 1:
+            raise ValueError(
+                f"{key} is a product of two scores, for which neither k > n nor "
+                f"interval='hierarchical' is available: give a k of at most n and another "
+                f"interval, or leave it out."
+            )
+    return {key: score.terms[0] for key, score in scores.items()}
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BinaryFamily(Family):
+    c: np.ndarray
+    none_correct: np.ndarray
+    all_correct: np.ndarray
+    estimate: Estimator
+    credits: Sequence[Credits]
+
+    tables = (*Family.tables, "c", "none_correct", "all_correct")
+
+    @classmethod
+    def of_run(
+        cls,
+        counts: BinaryCounts,
+        scores: Mapping[ScoreKey, Score],
+        estimate: Estimator,
+        extrapolated: Mapping[ScoreKey, Credits],
+    ) -> BinaryFamily:
+        n, c = counts.unique
+        return cls(
+            inverse=counts.inverse,
+            multiplicity=counts.multiplicity,
+            n=n,
+            c=c,
+            columns=estimate(n, c),
+            none_correct=estimate(n, np.zeros_like(n)),
+            all_correct=estimate(n, n),
+            estimate=estimate,
+            scores=scores,
+            extrapolated=list(extrapolated),
+            credits=list(extrapolated.values()),
+            bounds=(0.0, 1.0),
+        )
+
+    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
+        return (share @ self.none_correct).T, (share @ self.all_correct).T
+
+    def _priors(self, multiplicity: np.ndarray) -> dict[int, np.ndarray]:
+        return estimate_rate_prior(self.n, self.c, multiplicity)
+
+    def other_fits(self, fit: Fit) -> list[Fit]:
+        priors = estimate_beta_prior(self.n, self.c, fit.multiplicity, fit.priors)
+        return [] if priors is None else [fit._replace(priors=priors)]
+
+    def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
+        pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
+        theta, products = np.zeros(()), np.zeros(())
+        for n, mean, square in _estimate_moments([*fit.priors], self.estimate, pairs):
+            prior = fit.priors[n]
+            if not new_questions:
+                square = square - np.stack([mean[:, a] * mean[:, b] for a, b in pairs], axis=1)
+            theta = theta + _means_over_shifted(prior, mean)
+            products = products + _means_over_shifted(prior, square)
+        theta = np.clip(theta, *self.extremes(fit.multiplicity))  # which rounding may exceed
+        covariance = {
+            (a, b): products[:, i] - (theta[:, a] * theta[:, b] if new_questions else 0.0)
+            for i, (a, b) in enumerate(pairs)
+        }
+        if new_questions:
+            least, center = variance_of_proportion(theta), len(theta) // 2
+            for a, b in pairs:
+                if a == b:
+                    variance = covariance[a, a]
+                    covariance[a, a] = np.maximum(variance, least[:, a] * variance[center])
+        groups = len(fit.multiplicity)
+        return Shifted(theta, covariance, np.zeros(groups), np.ones(groups))
+
+    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
+        result = np.zeros(())
+        for n, priors in fit.priors.items():
+            c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]
+            pmf_of_c, h = binomial_likelihood(size, c)[:, RATE_SUPPORT], self.estimate(size, c)
+            mean = pmf_of_c.T @ h
+            result = result + (h.T * (pmf_of_c @ prior)) @ h - (mean.T * prior) @ mean
+        return np.asarray(result)
+
+    def _extrapolate(self, fit: Fit) -> np.ndarray:
+        prior = sum(prior[0] for prior in fit.priors.values())
+        # A sum over the grid may exceed 1 by rounding.
+        return np.clip(posterior_scores(self.n, self.c, prior, self.credits), 0.0, 1.0)
+
+    def candidates(self, fit: Fit, group: int) -> Candidates:
+        multiplicity, scores = fit.multiplicity[group], scores_of_rates(self.credits)
+        statistics = [
+            self._shares_of_counts(n, prior[group], multiplicity)
+            for n, prior in fit.priors.items()
+            if multiplicity[self.n == n].any()
+        ]
+        return Candidates(statistics, True, scores, np.zeros(scores.shape[1]), 1.0)
+
+    def _shares_of_counts(self, n: int, prior: np.ndarray, multiplicity: np.ndarray) -> Statistics:
+        bins = np.arange(n + 1) * min(n + 1, _COUNT_BINS) // (n + 1)
+        expected = binomial_likelihood(np.full(n + 1, n), np.arange(n + 1))[:, RATE_SUPPORT]
+        expected = np.add.reduceat(expected, np.searchsorted(bins, np.arange(bins[-1] + 1)))
+        weight = prior / prior.sum()
+        covariance = np.diag(expected @ weight) - (expected * weight) @ expected.T
+        of_size = np.where(self.n == n, multiplicity, 0)
+        questions = of_size.sum()
+        observed = np.bincount(bins[np.minimum(self.c, n)], of_size, len(expected)) / questions
+        # Half a question of slack, for counts that the estimated prior makes almost impossible.
+        slack = np.eye(len(expected)) / 2 / questions**2
+        return Statistics(expected, observed, covariance / questions + slack)
+
+def _estimate_moments(
+    sizes: list[int], estimate: Estimator, pairs: list[ColumnPair]
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    blocks = [
+        (n, start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
+        for n in sizes
+        for start in range(0, n + 1, _COUNTS_OF_A_BLOCK)
+    ]
+    moments: dict[int, np.ndarray] = {}
+    first = 0
+    while first < len(blocks):  # estimates of many n at once
+        last = first + 1
+        counts = blocks[first][2] - blocks[first][1]
+        while last < len(blocks) and counts < _ESTIMATES_AT_ONCE:
+            counts += blocks[last][2] - blocks[last][1]
+            last += 1
+        together = blocks[first:last]
+        n = np.concatenate([np.full(stop - start, size) for size, start, stop in together])
+        c = np.concatenate([np.arange(start, stop) for _, start, stop in together])
+        h = estimate(n, c)
+        values = np.hstack([h, np.stack([h[:, a] * h[:, b] for a, b in pairs], axis=1)])
+        row = 0
+        for size, start, stop in together:
+            rates, pmf_of_c = _binomial_block(size, start, stop)
+            sums = moments.setdefault(size, np.zeros((GRID_SIZE, values.shape[1])))
+            sums[rates] += pmf_of_c.T @ values[row : row + stop - start]
+            row += stop - start
+            if stop == size + 1:
+                yield size, sums[:, : h.shape[1]], sums[:, h.shape[1] :]
+                del moments[size]
+        first = last
+
+def _binomial_block(n: int, start: int, stop: int) -> tuple[slice, np.ndarray]:
+    if n < _COUNTS_OF_A_BLOCK:
+        return slice(None), _binomial_table(n)
+    c = np.arange(start, stop)
+    rates = likely_rates(n, start, stop - 1)
+    return rates, binomial_likelihood(np.full(len(c), n), c, rates)
+
+@lru_cache(maxsize=64)
+def _binomial_table(n: int) -> np.ndarray:
+    return binomial_likelihood(np.full(n + 1, n), np.arange(n + 1))
+
+def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
+    shifted = np.lib.stride_tricks.sliding_window_view(values[1:-1], prior.shape[1], axis=0)
+    weight = prior.sum(axis=1)
+    first, last = values[0][None, :, None] * weight, values[-1][None, :, None] * weight
+    return np.concatenate([first, shifted @ prior.T, last])
 
 def estimate_rate_prior(
     n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray
@@ -3322,11 +4149,11 @@ def estimate_beta_prior(
     log_rates = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
     prior = beta_prior(_uniform_rates(), *log_rates, mean, between, multiplicity, n)
     likelihood = binomial_likelihood(n, c)[:, RATE_SUPPORT]
-    found = last_step(n, likelihood, multiplicity, prior)
-    fits = fits_too(likelihood, multiplicity, whole_prior(priors), whole_prior(found))[:, None]
+    adapted = last_step(n, likelihood, multiplicity, prior)
+    fits = fits_too(likelihood, multiplicity, whole_prior(priors), whole_prior(adapted))[:, None]
     if not fits.any():
         return None
-    return {size: np.where(fits, found[size], priors[size]) for size in found}
+    return {size: np.where(fits, adapted[size], priors[size]) for size in adapted}
 
 def _uniform_rates() -> np.ndarray:
     weight = RATES * (1 - RATES)  # on the scale of log-odds
@@ -3359,783 +4186,6 @@ def likely_rates(n: int, least: int, most: int) -> slice:
     distance = np.maximum(np.maximum(least - n * rates, n * rates - most), 0.0)
     likely = np.flatnonzero(distance**2 <= 200 * (n * rates * (1 - rates) + distance / 3))
     return slice(int(likely[0]), int(likely[-1]) + 1) if len(likely) else slice(0)
-
-
-# --- shared/at_k/scores/binary_family.py ----------------------------------------------------------
-
-_COUNTS_OF_A_PIECE = 1 << 9  # c of one n, which few rates have in common
-_ESTIMATES_AT_ONCE = 1 << 13  # which bounds the memory
-_COUNT_BINS = 128  # the most bins for the number of correct samples in a profile
-
-class BinaryFamily(Family):
-    def __init__(
-        self,
-        counts: BinaryCounts,
-        scores: Mapping[ScoreKey, Score],
-        estimate: Estimator,
-        extrapolated: Mapping[ScoreKey, Credits],
-    ):
-        n, self._c = counts.unique
-        keys = list(extrapolated)
-        super().__init__(counts.inverse, counts.multiplicity, n, scores, keys, (0.0, 1.0))
-        self.estimate, self._credits = estimate, list(extrapolated.values())
-
-    def _keep_rows(self, rows: np.ndarray) -> None:
-        least, most = self._extremes_of_counts
-        super()._keep_rows(rows)
-        self._c = self._c[rows]
-        vars(self)["_extremes_of_counts"] = least[rows], most[rows]
-
-    @cached_property
-    def columns(self) -> np.ndarray:
-        return self.estimate(self.n, self._c)
-
-    @cached_property
-    def _extremes_of_counts(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.estimate(self.n, np.zeros_like(self.n)), self.estimate(self.n, self.n)
-
-    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
-        least, most = ((share @ each).T for each in self._extremes_of_counts)
-        return least, most
-
-    def _fit_parts(self, multiplicity: np.ndarray) -> Fit:
-        return Fit(multiplicity, estimate_rate_prior(self.n, self._c, multiplicity))
-
-    def other_fits(self, fit: Fit) -> list[Fit]:
-        priors = estimate_beta_prior(self.n, self._c, fit.multiplicity, fit.priors)
-        return [] if priors is None else [Fit(fit.multiplicity, priors)]
-
-    def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
-        pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
-        theta, products = np.zeros(()), np.zeros(())
-        for n, mean, square in _estimate_moments([*fit.priors], self.estimate, pairs):
-            prior = fit.priors[n]
-            if not new_questions:
-                square = square - np.stack([mean[:, a] * mean[:, b] for a, b in pairs], axis=1)
-            theta = theta + _means_over_shifted(prior, mean)
-            products = products + _means_over_shifted(prior, square)
-        theta = np.clip(theta, *self.extremes(fit.multiplicity))  # which rounding may exceed
-        covariance = {
-            (a, b): products[:, i] - (theta[:, a] * theta[:, b] if new_questions else 0.0)
-            for i, (a, b) in enumerate(pairs)
-        }
-        if new_questions:
-            least = variance_of_proportion(theta)
-            for (a, b), each in covariance.items():
-                if a == b:
-                    covariance[a, a] = np.maximum(each, least[:, a] * each[len(each) // 2])
-        parts = len(fit.multiplicity)
-        return Shifted(theta, covariance, np.zeros(parts), np.ones(parts))
-
-    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
-        result = np.zeros(())
-        for n, priors in fit.priors.items():
-            c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]
-            pmf_of_c, h = binomial_likelihood(size, c)[:, RATE_SUPPORT], self.estimate(size, c)
-            mean = pmf_of_c.T @ h
-            result = result + (h.T * (pmf_of_c @ prior)) @ h - (mean.T * prior) @ mean
-        return np.asarray(result)
-
-    def _extrapolate(self, fit: Fit) -> np.ndarray:
-        prior = sum(prior[0] for prior in fit.priors.values())
-        # A sum over the grid may exceed 1 by rounding.
-        return np.clip(posterior_scores(self.n, self._c, prior, self._credits), 0.0, 1.0)
-
-    def candidates(self, fit: Fit, part: int) -> Candidates:
-        multiplicity, scores = fit.multiplicity[part], scores_of_rates(self._credits)
-        statistics = [
-            self._shares_of_counts(n, prior[part], multiplicity)
-            for n, prior in fit.priors.items()
-            if multiplicity[self.n == n].any()
-        ]
-        return Candidates(statistics, True, scores, np.zeros(scores.shape[1]), 1.0)
-
-    def _shares_of_counts(self, n: int, prior: np.ndarray, multiplicity: np.ndarray) -> Statistics:
-        bins = np.arange(n + 1) * min(n + 1, _COUNT_BINS) // (n + 1)
-        expected = binomial_likelihood(np.full(n + 1, n), np.arange(n + 1))[:, RATE_SUPPORT]
-        expected = np.add.reduceat(expected, np.searchsorted(bins, np.arange(bins[-1] + 1)))
-        weight = prior / prior.sum()
-        covariance = np.diag(expected @ weight) - (expected * weight) @ expected.T
-        times = np.where(self.n == n, multiplicity, 0)
-        questions = times.sum()
-        observed = np.bincount(bins[np.minimum(self._c, n)], times, len(expected)) / questions
-        # Half a question of slack, for counts that the estimated prior makes almost impossible.
-        slack = np.eye(len(expected)) / 2 / questions**2
-        return Statistics(expected, observed, covariance / questions + slack)
-
-def _estimate_moments(
-    sizes: list[int], estimate: Estimator, pairs: list[ColumnPair]
-) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    pieces = [
-        (n, start, min(n + 1, start + _COUNTS_OF_A_PIECE))
-        for n in sizes
-        for start in range(0, n + 1, _COUNTS_OF_A_PIECE)
-    ]
-    moments: dict[int, np.ndarray] = {}
-    first = 0
-    while first < len(pieces):  # estimates of many n at once
-        last = first + 1
-        rows = pieces[first][2] - pieces[first][1]
-        while last < len(pieces) and rows < _ESTIMATES_AT_ONCE:
-            rows += pieces[last][2] - pieces[last][1]
-            last += 1
-        some = pieces[first:last]
-        n = np.concatenate([np.full(stop - start, size) for size, start, stop in some])
-        c = np.concatenate([np.arange(start, stop) for _, start, stop in some])
-        h = estimate(n, c)
-        values = np.hstack([h, np.stack([h[:, a] * h[:, b] for a, b in pairs], axis=1)])
-        place = 0
-        for size, start, stop in some:
-            rates, pmf_of_c = _binomial_piece(size, start, stop)
-            found = moments.setdefault(size, np.zeros((GRID_SIZE, values.shape[1])))
-            found[rates] += pmf_of_c.T @ values[place : place + stop - start]
-            place += stop - start
-            if stop == size + 1:
-                yield size, found[:, : h.shape[1]], found[:, h.shape[1] :]
-                del moments[size]
-        first = last
-
-def _binomial_piece(n: int, start: int, stop: int) -> tuple[slice, np.ndarray]:
-    if n < _COUNTS_OF_A_PIECE:
-        return slice(None), _binomial_table(n)
-    c = np.arange(start, stop)
-    rates = likely_rates(n, start, stop - 1)
-    return rates, binomial_likelihood(np.full(len(c), n), c, rates)
-
-@lru_cache(maxsize=64)
-def _binomial_table(n: int) -> np.ndarray:
-    return binomial_likelihood(np.full(n + 1, n), np.arange(n + 1))
-
-def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
-    shifted = np.lib.stride_tricks.sliding_window_view(values[1:-1], prior.shape[1], axis=0)
-    weight = prior.sum(axis=1)
-    first, last = values[0][None, :, None] * weight, values[-1][None, :, None] * weight
-    return np.concatenate([first, shifted @ prior.T, last])
-
-
-# --- shared/at_k/intervals/band.py ----------------------------------------------------------------
-
-def path_angles(covariance: np.ndarray) -> np.ndarray:
-    variance, neighbors = np.diag(covariance), np.diag(covariance, 1)
-    size = np.sqrt(np.maximum(variance[:-1] * variance[1:], 0.0))
-    # Errors that never vary count as uncorrelated, which is the worst case.
-    r = np.abs(neighbors) / np.where(size > 0, size, np.inf)
-    return np.arccos(np.minimum(r, 1.0))
-
-def path_exceedance(angles: np.ndarray, c: float) -> np.ndarray:
-    one = 2 * NormalDist().cdf(-c)
-    more = np.minimum(one, angles / math.pi * math.exp(-c * c / 2))
-    return np.minimum(one + more.sum(axis=-1), 1.0)
-
-def confidence_of_each(
-    exceedance: Callable[[float], float], number: int, confidence: float
-) -> float:
-    alpha, normal = 1 - confidence, NormalDist()
-    least, most = (-normal.inv_cdf(alpha / 2 / each) for each in (1, number))
-    for _ in range(40):
-        c = (least + most) / 2
-        least, most = (c, most) if exceedance(c) > alpha else (least, c)
-    return min(max(confidence, 1 - 2 * normal.cdf(-most)), math.nextafter(1.0, 0.0))
-
-def simultaneous_confidence(covariance: np.ndarray, confidence: float) -> float:
-    angles = path_angles(covariance)
-    return confidence_of_each(
-        lambda c: float(path_exceedance(angles, c)), len(covariance), confidence
-    )
-
-
-# --- shared/at_k/intervals/clusters.py ------------------------------------------------------------
-
-ONE_CLUSTER = "there is one question, or one cluster of questions"
-
-TOO_FEW_CLUSTERS = (
-    "one question, or one cluster of questions, does not show how questions vary: add questions, "
-    "or pass interval='sampling'"
-)
-
-def cluster_deviations(columns: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
-    deviations = columns - columns.mean(axis=0)
-    if clusters is None:
-        return deviations
-    _, inverse = np.unique(clusters, return_inverse=True)
-    return np.array([np.bincount(inverse, column) for column in deviations.T]).T
-
-def design_effects(columns: np.ndarray, clusters: np.ndarray) -> np.ndarray:
-    independent = np.sum(cluster_deviations(columns, None) ** 2, axis=0)
-    clustered = np.sum(cluster_deviations(columns, clusters) ** 2, axis=0)
-    return np.maximum(1.0, clustered / np.where(independent > 0, independent, np.inf))
-
-
-# --- shared/at_k/intervals/options.py -------------------------------------------------------------
-
-def check_interval(
-    interval: str | None, confidence: float | None, known: Sequence[str], default: str = "auto"
-) -> str:
-    if interval is None:
-        return default
-    check_names("interval", [interval], known)
-    if confidence is None:
-        raise ValueError(
-            f"interval is {interval!r} but confidence is None: give a confidence, such as 0.95."
-        )
-    return interval
-
-def chosen_method(interval: str, prior: str | None, clusters: object) -> str:
-    if prior is None:
-        return "questions" if interval == "auto" and clusters is not None else interval
-    if interval not in ("posterior", "auto"):
-        raise ValueError(f"only interval='posterior' uses {prior}, and interval is {interval!r}.")
-    if interval == "auto" and clusters is not None:
-        raise ValueError(
-            f"interval='posterior' uses {prior}, and interval='questions' uses clusters: leave out "
-            f"one of them."
-        )
-    return "posterior"
-
-def check_clusters(
-    clusters, interval: str, confidence: float | None, questions: int
-) -> np.ndarray | None:
-    if clusters is None:
-        return None
-    if confidence is None:
-        raise ValueError(
-            "clusters are given but confidence is None: give a confidence, such as 0.95."
-        )
-    if interval not in ("questions", "auto"):
-        raise ValueError(
-            f"clusters are used by interval='questions' only, and interval is {interval!r}."
-        )
-    return label_index(clusters, questions, "clusters")[1]
-
-
-# --- shared/at_k/intervals/interval.py ------------------------------------------------------------
-
-class Interval(NamedTuple):
-    mu: Any
-    sigma: Any
-    lo: Any
-    hi: Any
-    interval: str | None
-
-    def of_part(self, part: int) -> Interval:
-        mu, sigma, lo, hi = (float(values[part]) for values in self[:4])
-        return Interval(mu, sigma, lo, hi, self.interval)
-
-def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
-    lo, hi = float(least), float(most)
-    return Interval(float(mean), (hi - lo) / 2, lo, hi, f"none: {reason}")
-
-class IntervalMethod(abc.ABC):
-    @abc.abstractmethod
-    def for_parts(
-        self, parts: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        pass
-    def problem(self, rows: np.ndarray) -> str | None:
-        return None
-
-    def covariance(self, rows: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        return np.eye(len(keys))
-
-@lru_cache(maxsize=64)
-def normal_z(confidence: float) -> float:
-    return -NormalDist().inv_cdf((1 - confidence) / 2)
-
-def student_z(clusters: int, confidence: float) -> float:
-    from scipy.special import stdtrit  # imported here, because it takes longer than all of at_k
-
-    return float(stdtrit(clusters - 1, (1 + confidence) / 2))
-
-
-# --- shared/at_k/intervals/inversion.py -----------------------------------------------------------
-
-_FEW_EVENTS = 4.0  # below which the normal approximation is too poor
-
-def upper_limit(
-    theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
-) -> np.ndarray:
-    from scipy.special import gammaincinv  # imported here: it takes longer than all of at_k
-
-    gap = theta - z * sigma - u
-    last, part = len(gap) - 1, np.arange(len(u))
-    here = last - np.argmax(gap[::-1] <= 1e-12, axis=0)
-    after = np.minimum(here + 1, last)
-    start, rise = theta[here, part], gap[after, part] - gap[here, part]
-    fraction = np.clip(-gap[here, part] / np.where(rise > 0, rise, 1.0), 0.0, 1.0)
-    limit = start + fraction * (theta[after, part] - start)
-    # Count events from the top of the range down, and apply the exact limit if they are few.
-    middle = last // 2
-    event = sigma[middle] ** 2 / np.maximum(theta[last] - theta[middle], 1e-300)
-    events = (theta[last] - u) / np.maximum(event, 1e-300)
-    fewest = event * gammaincinv(np.clip(events, 1e-9, _FEW_EVENTS), alpha)
-    few = (events > 0) & (events < _FEW_EVENTS)
-    limit = np.where(few, np.maximum(limit, theta[last] - fewest), limit)
-    return np.maximum(limit, u)  # only rounding leads below u
-
-def lower_limit(
-    theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
-) -> np.ndarray:
-    return -upper_limit(-theta[::-1], sigma[::-1], -u, z, alpha)
-
-def limits_of_score(
-    score: Score,
-    lo: np.ndarray,
-    u: np.ndarray,
-    hi: np.ndarray,
-    covariance: Mapping[ColumnPair, np.ndarray],
-) -> tuple[np.ndarray, np.ndarray]:
-    if score.powers == (1.0,):
-        (column,) = score.terms
-        return lo[column], hi[column]
-    place = np.arange(len(u))[:, None]
-
-    def distance(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        moves = {
-            column: score.value(high) - score.value(np.where(place == column, low, high))
-            for column in score.terms
-        }
-        square = sum(move**2 for move in moves.values())
-        for a, b in score.pairs():
-            if a != b:
-                size = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
-                # No column decreases with c, so no correlation is negative.
-                r = np.clip(covariance[a, b] / np.where(size > 0, size, 1.0), 0.0, 1.0)
-                square = square + 2 * r * moves[a] * moves[b]
-        return np.sqrt(square)
-
-    center = score.value(u)
-    return (
-        np.maximum(center - distance(lo, u), score.value(lo)),
-        np.minimum(center + distance(u, hi), score.value(hi)),
-    )
-
-
-# --- shared/at_k/intervals/methods.py -------------------------------------------------------------
-
-Clusters = Sequence[tuple[np.ndarray, np.ndarray]]
-
-_PARTS_AT_ONCE, _COUNTS_OF_PARTS = 1 << 8, 1 << 22  # parts, and parts x distinct counts
-
-class CountsMethod(IntervalMethod):
-    def __init__(self, inverse: np.ndarray, unique: int, clusters: np.ndarray | None = None):
-        self._inverse, self._unique, self._clusters = inverse, unique, clusters
-
-    @abc.abstractmethod
-    def over(
-        self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
-    ) -> dict[ScoreKey, Interval]:
-        pass
-    def for_parts(
-        self, parts: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        if not parts:
-            return []
-        # Parts with equal counts have equal intervals. The first part is the whole run.
-        keys: list[Any] = [0, *(self._key(rows) for rows in parts[1:])]
-        place = {key: part for part, key in reversed([*enumerate(keys)])}
-        distinct = sorted(place.values())
-        result: dict[int, dict[ScoreKey, Interval]] = {}
-        size = max(1, min(_PARTS_AT_ONCE, _COUNTS_OF_PARTS // self._unique))
-        # The prior of the whole run may have been estimated already.
-        starts = [0, *range(1, len(distinct), size)]
-        for start, stop in zip(starts, [*starts[1:], len(distinct)], strict=True):
-            block = distinct[start:stop]
-            intervals = self._of_block([parts[part] for part in block], confidence)
-            result |= zip(block, intervals, strict=True)
-        return [result[place[key]] for key in keys]
-
-    def _key(self, rows: np.ndarray) -> bytes:
-        key = np.sort(self._inverse[rows]) if self._clusters is None else rows
-        return key.tobytes()
-
-    def _of_block(
-        self, parts: list[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        method, inverse, unique = self, [self._inverse[rows] for rows in parts], self._unique
-        if sum(map(len, inverse)) < unique:
-            used, place = np.unique(np.concatenate(inverse), return_inverse=True)
-            last = np.cumsum([len(each) for each in inverse])
-            method, inverse, unique = self.of_rows(used), np.split(place, last[:-1]), len(used)
-        multiplicity = np.array([np.bincount(each, minlength=unique) for each in inverse])
-        clusters = None
-        if self._clusters is not None:
-            labels = (self._clusters[rows] for rows in parts)
-            clusters = list(zip(inverse, labels, strict=True))
-        found = method.over(multiplicity, confidence, clusters)
-        return [
-            {key: each.of_part(part) for key, each in found.items()} for part in range(len(parts))
-        ]
-
-    @abc.abstractmethod
-    def of_rows(self, rows: np.ndarray) -> CountsMethod:
-        pass
-
-class FamilyMethod(CountsMethod):
-    def __init__(self, family: Family, clusters: np.ndarray | None = None):
-        super().__init__(family.inverse, len(family.n), clusters)
-        self.family = family
-
-    def of_rows(self, rows: np.ndarray) -> FamilyMethod:
-        method = copy(self)
-        method.family = self.family.of_rows(rows)
-        return method
-
-    def over(
-        self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
-    ) -> dict[ScoreKey, Interval]:
-        return self.from_fit(self.family.fit(multiplicity), confidence, clusters)
-
-    @abc.abstractmethod
-    def from_fit(
-        self, fit: Fit, confidence: float, clusters: Clusters | None = None
-    ) -> dict[ScoreKey, Interval]:
-        pass
-    def one_sample_each(self, rows: np.ndarray) -> bool:
-        return bool(self.family.n[self.family.inverse[rows]].max() < 2)
-
-
-# --- shared/at_k/intervals/profile.py -------------------------------------------------------------
-
-class Profile:
-    def __init__(self, statistics: Sequence[Statistics], complete: bool):
-        expected, observed = [], []
-        for each in statistics:
-            root = np.linalg.cholesky(each.covariance)
-            expected.append(np.linalg.solve(root, each.expected))
-            observed.append(np.linalg.solve(root, each.observed))
-        # Without directions that no distribution has, the optimization is smaller and stable.
-        u, size, vt = np.linalg.svd(np.concatenate(expected), full_matrices=False)
-        kept = size > 1e-6 * size[0]
-        self._expected = size[kept, None] * vt[kept]
-        self._observed = u[:, kept].T @ np.concatenate(observed)
-        self._penalty = 1e3 * max(1.0, float(np.linalg.norm(self._observed)))
-        self._smallest, self._best = self._misfit()
-        self._scale = 1.0 if complete else max(1.0, self._smallest)
-
-    def lowest(self, score: np.ndarray, z: float) -> float:
-        from scipy.optimize import brentq  # imported here: it takes longer than all of at_k
-
-        allowed = z**2 * self._scale
-        far, near = float(score.min()), float(score @ self._best)
-        if self._misfit(score, far)[0] <= self._smallest + allowed:
-            return far
-
-        def excess(mean: float) -> float:
-            # The misfit is nearly a parabola in the mean score, so this is nearly linear.
-            more = self._misfit(score, mean)[0] - self._smallest
-            return math.sqrt(max(0.0, more)) - math.sqrt(allowed)
-
-        return float(brentq(excess, far, near, xtol=1e-5 * (near - far)))
-
-    def _misfit(
-        self, score: np.ndarray | None = None, mean: float = 0.0
-    ) -> tuple[float, np.ndarray]:
-        from scipy.optimize import nnls
-
-        rows = [self._expected, np.full((1, self._expected.shape[1]), self._penalty)]
-        goal = [self._penalty]
-        if score is not None:
-            # A row with a large weight in place of a constraint.
-            rows.append(100 * self._penalty * (score - mean)[None])
-            goal.append(0.0)
-        prior, _ = nnls(
-            np.concatenate(rows), np.concatenate([self._observed, goal]), maxiter=10_000
-        )
-        return float(np.sum((self._expected @ prior - self._observed) ** 2)), prior / prior.sum()
-
-
-# --- shared/at_k/intervals/posterior.py -----------------------------------------------------------
-
-class PosteriorIntervals(CountsMethod):
-    def __init__(self, moments: Moments, bounds: tuple[float, float]):
-        super().__init__(moments.inverse, len(moments.mean))
-        self._moments, self._bounds = moments, bounds
-
-    def of_rows(self, rows: np.ndarray) -> PosteriorIntervals:
-        return PosteriorIntervals(self._moments.of_rows(rows), self._bounds)
-
-    def over(
-        self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
-    ) -> dict[ScoreKey, Interval]:
-        weight = multiplicity.astype(float)
-        total = weight.sum(axis=1)
-        mean, covariance = self._moments.mean, self._moments.covariance
-        means = (weight @ mean).T / total
-        pooled = {pair: weight @ each / total**2 for pair, each in covariance.items()}
-        result = {}
-        for key, score in self._moments.keys.items():
-            if score.pooled:
-                mu, variance = score.value(means), score.variance(means, pooled)
-            else:
-                mu = weight @ score.value(mean.T) / total
-                variance = weight @ score.variance(mean.T, covariance) / total**2
-            sigma = np.sqrt(variance)
-            lo, hi = normal_limits(mu, sigma, confidence, self._bounds)
-            result[key] = Interval(mu, sigma, lo, hi, "posterior")
-        return result
-
-def normal_limits(mu, sigma, confidence: float, bounds: tuple[float, float]):
-    margin, (least, most) = normal_z(confidence) * sigma, bounds
-    lo, hi = np.maximum(mu - margin, least), np.minimum(mu + margin, most)
-    return np.minimum(lo, most), np.maximum(hi, least)
-
-
-# --- shared/at_k/intervals/sampling.py ------------------------------------------------------------
-
-ONE_SAMPLE_EACH = (
-    "one sample of each question does not show how samples vary: add samples, or pass "
-    "interval='questions'"
-)
-
-class ErrorModel(NamedTuple):
-    point: np.ndarray
-    shifted: list[Shifted]
-    clusters: np.ndarray | None
-
-class SamplingIntervals(FamilyMethod):
-    def __init__(
-        self, family: Family, new_questions: bool = False, clusters: np.ndarray | None = None
-    ):
-        super().__init__(family, clusters)
-        self._new_questions = new_questions
-
-    def problem(self, rows: np.ndarray) -> str | None:
-        if not self._new_questions:
-            if not self.one_sample_each(rows):
-                return None
-            return ONE_SAMPLE_EACH
-        number = len(rows) if self._clusters is None else len(np.unique(self._clusters[rows]))
-        return TOO_FEW_CLUSTERS if number < 2 else None
-
-    def covariance(self, rows: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        result, scores = np.eye(len(keys)), list(self.family.scores)
-        known = [place for place, key in enumerate(keys) if key in scores]
-        columns = [scores.index(keys[place]) for place in known]
-        inverse = self.family.inverse[rows]
-        multiplicity = np.bincount(inverse, minlength=len(self.family.n))
-        gradient = self.family.gradient(multiplicity)[:, columns]
-        if self._new_questions:
-            clusters = None if self._clusters is None else self._clusters[rows]
-            deviations = cluster_deviations(self.family.columns[inverse] @ gradient, clusters)
-            found = deviations.T @ deviations
-        else:
-            fit = self.family.fit(multiplicity[None])
-            found = gradient.T @ self.family.covariance_of_samples(fit) @ gradient
-        result[np.ix_(known, known)] = found
-        return result
-
-    def from_fit(
-        self, fit: Fit, confidence: float, clusters: Clusters | None = None
-    ) -> dict[ScoreKey, Interval]:
-        if not self.family.scores:
-            return {}
-        return self.limits(self.model(fit, clusters), confidence)
-
-    def model(self, fit: Fit, clusters: Clusters | None = None) -> ErrorModel:
-        columns, total = self.family.columns, fit.multiplicity.sum(axis=1)
-        number, effect = total, np.ones((columns.shape[1], len(total)))
-        if clusters is not None:
-            number = np.array([len(np.unique(labels)) for _, labels in clusters])
-            for part, (inverse, labels) in enumerate(clusters):
-                effect[:, part] = design_effects(columns[inverse], labels)
-        # Other questions show their variance, which then depends little on the prior.
-        fits = [fit] if self._new_questions else [fit, *self.family.other_fits(fit)]
-        every = [self.family.shifted(each, self._new_questions) for each in fits]
-        for place, shifted in enumerate(every):
-            covariance = {
-                (a, b): each * np.sqrt(effect[a] * effect[b]) / total
-                for (a, b), each in shifted.covariance.items()
-            }
-            every[place] = shifted._replace(covariance=covariance)
-        point = (fit.multiplicity @ columns / total[:, None]).T
-        return ErrorModel(point, every, number if self._new_questions else None)
-
-    def limits(self, model: ErrorModel, confidence: float) -> dict[ScoreKey, Interval]:
-        point, every, number = model
-        theta, covariance, origin, width = every[0]
-        z = np.full(point.shape[1], normal_z(confidence))
-        if number is not None:
-            z = np.array([student_z(each, confidence) for each in number.tolist()])
-            z = z * np.sqrt(number / (number - 1))
-        u, alpha = (point - origin) / width, 1 - confidence
-        lo, hi = u.copy(), u.copy()
-        columns = {column for score in self.family.scores.values() for column in score.terms}
-        for shifted, column in itertools.product(every, columns):
-            values = shifted.theta[:, column]
-            sigma = np.sqrt(np.maximum(shifted.covariance[column, column], 0.0))
-            upper = upper_limit(values, sigma, u[column], z, alpha)
-            lower = lower_limit(values, sigma, u[column], z, alpha)
-            hi[column], lo[column] = np.maximum(hi[column], upper), np.minimum(lo[column], lower)
-        middle = len(theta) // 2
-        here = {pair: each[middle] for pair, each in covariance.items()}
-        name = "questions" if self._new_questions else "sampling"
-        result = {}
-        for key, score in self.family.scores.items():
-            mu, variance = score.value(point), score.variance(theta[middle], here)
-            lower, upper = limits_of_score(score, lo, u, hi, here)
-            result[key] = Interval(
-                mu,
-                width * np.sqrt(np.maximum(variance, 0.0)),
-                # Rounding of the scale must not move a limit past the score.
-                np.clip(np.minimum(origin + width * lower, mu), *self.family.bounds),
-                np.clip(np.maximum(origin + width * upper, mu), *self.family.bounds),
-                name,
-            )
-        return result
-
-
-# --- shared/at_k/intervals/hierarchical.py --------------------------------------------------------
-
-class HierarchicalIntervals(FamilyMethod):
-    def problem(self, rows: np.ndarray) -> str | None:
-        if not self.one_sample_each(rows):
-            return None
-        return "one sample of each question does not show how questions differ: add samples"
-
-    def from_fit(
-        self, fit: Fit, confidence: float, clusters: Clusters | None = None
-    ) -> dict[ScoreKey, Interval]:
-        if not self.family.extrapolated:
-            return {}
-        parts = [self._of_part(fit, part, confidence) for part in range(len(fit.multiplicity))]
-        mu, sigma, lo, hi = np.transpose(parts, (1, 2, 0))
-        return {
-            key: Interval(mu[column], sigma[column], lo[column], hi[column], "hierarchical")
-            for column, key in enumerate(self.family.extrapolated)
-        }
-
-    def _of_part(self, fit: Fit, part: int, confidence: float) -> np.ndarray:
-        multiplicity, z = fit.multiplicity[part], normal_z(confidence)
-        means = multiplicity @ self.family.extrapolated_columns / multiplicity.sum()
-        candidates = self.family.candidates(fit, part)
-        if candidates is None:
-            lows = highs = means
-        else:
-            profile = Profile(candidates.statistics, candidates.complete)
-            lowest = [profile.lowest(score, z) for score in candidates.scores.T]
-            highest = [-profile.lowest(-score, z) for score in candidates.scores.T]
-            lows = candidates.origin + candidates.width * np.array(lowest)
-            highs = candidates.origin + candidates.width * np.array(highest)
-        unbiased = self._unbiased(multiplicity, means)
-        lows, highs = np.minimum(lows, unbiased), np.maximum(highs, unbiased)
-        lo = np.clip(np.minimum(lows, means), *self.family.bounds)
-        hi = np.clip(np.maximum(highs, means), *self.family.bounds)
-        return np.array([np.clip(means, lo, hi), (hi - lo) / 2 / z, lo, hi])
-
-    def _unbiased(self, multiplicity: np.ndarray, means: np.ndarray) -> np.ndarray:
-        family, result = self.family, means.copy()
-        for place, key in enumerate(family.extrapolated):
-            if key in family.scores:
-                columns = multiplicity @ family.columns / multiplicity.sum()
-                result[place] = family.scores[key].value(columns)
-        return result
-
-
-# --- shared/at_k/intervals/choice.py --------------------------------------------------------------
-
-INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
-
-def choose_interval(
-    family: Family, interval: str, clusters: np.ndarray | None = None
-) -> IntervalMethod:
-    if interval == "auto":
-        return AutoIntervals(family)
-    if interval == "hierarchical":
-        return HierarchicalIntervals(family)
-    if interval == "questions":
-        return SamplingIntervals(family, new_questions=True, clusters=clusters)
-    return SamplingIntervals(family)
-
-class AutoIntervals(FamilyMethod):
-    def __init__(self, family: Family):
-        super().__init__(family)
-        self._same_questions = SamplingIntervals(family)
-        self._beyond_n = HierarchicalIntervals(family)
-        self._other_questions = SamplingIntervals(family, new_questions=True)
-
-    def of_rows(self, rows: np.ndarray) -> AutoIntervals:
-        return AutoIntervals(self.family.of_rows(rows))
-
-    def for_parts(
-        self, parts: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        repeated = [part for part, rows in enumerate(parts) if not self.one_sample_each(rows)]
-        intervals = super().for_parts([parts[part] for part in repeated], confidence)
-        found = dict(zip(repeated, intervals, strict=True))
-        for part, rows in enumerate(parts):
-            if part not in found:
-                found[part] = self._from_single_samples(rows, confidence)
-        return [found[part] for part in range(len(parts))]
-
-    def covariance(self, rows: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        single = self.one_sample_each(rows)
-        return (self._other_questions if single else self._same_questions).covariance(rows, keys)
-
-    def from_fit(
-        self, fit: Fit, confidence: float, clusters: Clusters | None = None
-    ) -> dict[ScoreKey, Interval]:
-        same_questions = self._same_questions.from_fit(fit, confidence)
-        return same_questions | self._beyond_n.from_fit(fit, confidence)
-
-    def _from_single_samples(self, rows: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
-        found = self._unknown(rows)
-        if self._other_questions.problem(rows) is None:
-            found |= self._other_questions.for_parts([rows], confidence)[0]
-        return found
-
-    def _unknown(self, rows: np.ndarray) -> dict[ScoreKey, Interval]:
-        family, inverse = self.family, self.family.inverse[rows]
-        multiplicity = np.bincount(inverse, minlength=len(family.n))[None]
-        least, most = (extreme[:, 0] for extreme in family.extremes(multiplicity))
-        reason = "each question has one sample"
-        found = {}
-        for key, score in family.scores.items():
-            mean = score.value(family.columns[inverse].mean(axis=0))
-            limits = score.value(least), score.value(most)
-            found[key] = whole_range(mean, *limits, f"{reason}, and {ONE_CLUSTER}")
-        for column, key in enumerate(family.extrapolated):
-            mean = family.extrapolated_columns[inverse, column].mean()
-            found[key] = whole_range(mean, *family.bounds, reason)
-        return found
-
-
-# --- shared/at_k/intervals/pass_intervals.py ------------------------------------------------------
-
-def pass_intervals(
-    counts: BinaryCounts,
-    scores: Mapping[ScoreKey, Score],
-    interval: str,
-    prior: Prior,
-    clusters: np.ndarray | None,
-) -> tuple[Scores, IntervalMethod]:
-    if interval == "posterior":
-        moments = pass_moments(counts, scores, prior)
-        return pass_scores(counts, scores), PosteriorIntervals(moments, (0.0, 1.0))
-    for key, score in scores.items():
-        if min(score.powers) < 0:
-            raise ValueError(
-                f"{key} with a negative power decreases with one of its two scores, which only "
-                f"interval='posterior' allows."
-            )
-    least = counts.n.min()
-    observed = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
-    beyond = {key: score for key, score in scores.items() if key not in observed}
-    keys, estimate = estimator(observed)
-    extrapolated = _single_credits(scores if interval == "hierarchical" else beyond)
-    family = BinaryFamily(counts, keys, estimate, extrapolated)
-    found = with_extrapolated(pass_scores(counts, observed), family, scores)
-    return found, choose_interval(family, interval, clusters)
-
-def _single_credits(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Credits]:
-    for key, score in scores.items():
-        if len(score.terms) > 1:
-            raise ValueError(
-                f"{key} is a product of two scores, for which neither k > n nor "
-                f"interval='hierarchical' is available: give a k of at most n and another "
-                f"interval, or leave it out."
-            )
-    return {key: score.terms[0] for key, score in scores.items()}
 
 
 # --- shared/at_k/estimates.py ---------------------------------------------------------------------
@@ -4201,10 +4251,9 @@ class Report:
         self,
         questions: int,
         groups,
-        confidence: float | None,
+        options: IntervalOptions,
         return_per_question: bool,
         keys: str = "exact",
-        band: bool = False,
         with_mu: bool = True,
     ):
         self._safe = check_names("keys", [keys], ("exact", "safe")) == ["safe"]
@@ -4217,35 +4266,28 @@ class Report:
             self._parts += np.split(np.argsort(index, kind="stable"), last[:-1])
             if self._safe:
                 safe_prefixes(labels)
-        self._confidence = None if confidence is None else check_confidence(confidence)
         self._return_per_question = check_flag("return_per_question", return_per_question)
-        self._band, self._with_mu = check_flag("band", band), with_mu
-        if band and confidence is None:
-            raise ValueError("band needs an interval: give a confidence, such as 0.95.")
+        self._options, self._with_mu = options, with_mu
 
-    def of(
-        self, scores: Scores, method: IntervalMethod | None = None, name_methods: bool = False
-    ) -> dict[str, Any]:
-        result = as_dict(self.estimates(scores, method, name_methods), self._safe)
+    def of(self, scores: Scores, method: IntervalMethod | None = None) -> dict[str, Any]:
+        result = as_dict(self.estimates(scores, method), self._safe)
         if self._return_per_question and not self._safe:
             per_question = scores.per_question()
             result["per_question"] = {score.key: x for score, x in per_question.items()}
         return result
 
-    def estimates(
-        self, scores: Scores, method: IntervalMethod | None, name_methods: bool
-    ) -> list[Estimate]:
-        result = []
+    def estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
+        options, result = self._options, []
         intervals = self._intervals(method)
-        bands = self._bands(method, intervals) if self._band else [{}] * len(intervals)
+        bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
         for group, questions, interval_of, band_of in zip(
             self._groups, self._parts, intervals, bands, strict=True
         ):
             for score, mean in scores.over(questions).items():
                 interval, band = interval_of.get(score), band_of.get(score)
                 if interval is not None:
-                    interval = self._shown(interval, mean, name_methods)
-                elif name_methods and method is not None and self._confidence is not None:
+                    interval = self._shown(interval, mean)
+                elif options.is_named and method is not None and options.confidence is not None:
                     # Every other method gives an interval for each score.
                     reason = f"none: {score} has no posterior"
                     interval = Interval(None, None, None, None, reason)
@@ -4254,34 +4296,36 @@ class Report:
                 result.append(estimate)
         return result
 
-    def _shown(self, interval: Interval, score: float, name_method: bool) -> Interval:
+    def _shown(self, interval: Interval, score: float) -> Interval:
         if not self._with_mu:
             interval = interval._replace(mu=None)
         elif math.isclose(interval.mu, score, rel_tol=1e-12):
             interval = interval._replace(mu=score)  # the same sum in another order
-        return interval if name_method else interval._replace(interval=None)
+        return interval if self._options.is_named else interval._replace(interval=None)
 
     def _intervals(self, method: IntervalMethod | None) -> list[dict[ScoreId, Interval]]:
-        if method is None or self._confidence is None:
+        confidence = self._options.confidence
+        if method is None or confidence is None:
             return [{} for _ in self._parts]
         for group, questions in zip(self._groups, self._parts, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
                 raise ValueError(f"{name} has no interval: {problem}.")
-        return method.for_parts(self._parts, self._confidence)
+        return method.for_groups(self._parts, confidence)
 
     def _bands(
         self, method: IntervalMethod | None, intervals: list[dict[ScoreId, Interval]]
     ) -> list[dict[ScoreId, Interval]]:
-        if method is None or self._confidence is None:
+        options = self._options
+        if method is None or options.confidence is None:
             return [{} for _ in self._parts]
         bands = []
         for questions, interval_of in zip(self._parts, intervals, strict=True):
             band: dict[ScoreId, Interval] = {}
             for curve in curves(interval_of):
                 covariance = method.covariance(questions, curve)
-                confidence = simultaneous_confidence(covariance, self._confidence)
-                wider = method.for_parts([questions], confidence)[0]
+                confidence = simultaneous_confidence(covariance, options.confidence)
+                wider = method.for_groups([questions], confidence)[0]
                 band |= {score: wider[score] for score in curve}
             bands.append(band)
         return bands
@@ -4407,27 +4451,24 @@ def gpassk_results(
     include = check_names("include", _DEFAULT_INCLUDE if include is None else include, PASS_FAMILY)
     taus = [check_tau(tau) for tau in as_list("thresholds", thresholds)]
     powers = check_powers(pass_power, unanimous_power)
-    options = ScoreOptions(taus, check_lam(lam), weights, powers)
+    score_options = ScoreOptions(taus, check_lam(lam), weights, powers)
     if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & {*include}:
         raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
-    prior = check_prior(alpha0, beta0)
-    interval = check_interval(interval, confidence, INTERVALS)
-    method = chosen_method(interval, None if prior == (1, 1) else "alpha0, beta0", clusters)
-    cluster_index = check_clusters(clusters, method, confidence, len(samples))
-    report = Report(len(samples), groups, confidence, return_per_question, keys, band=band)
-    allow_above_n = confidence is not None and method in ("hierarchical", "auto")
-    requested, given = check_ks(k), samples.n
-    ks = choose_ks(requested, DEFAULT_K, given, allow_above_n, _FOR_K_ABOVE_N)
-    scores = scores_by_name(include, ks, options)
+    options = interval_options(
+        len(samples), confidence, interval, clusters, alpha0=alpha0, beta0=beta0, band=band
+    )
+    report = Report(len(samples), groups, options, return_per_question, keys)
+    requested, n = check_ks(k), samples.n
+    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
+    scores = scores_by_name(include, ks, score_options)
 
     counts = samples.check(checking).outcomes
-    if (counts.n < given).any():  # the checker left samples unscored
-        ks = choose_ks(requested, DEFAULT_K, counts.n, allow_above_n, _FOR_K_ABOVE_N)
-        scores = scores_by_name(include, ks, options)
+    if (counts.n < n).any():  # the checker left samples unscored
+        ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
+        scores = scores_by_name(include, ks, score_options)
     if confidence is None:
         return report.of(pass_scores(counts, scores))
-    found = pass_intervals(counts, scores, method, prior, cluster_index)
-    return report.of(*found, name_methods=interval == "auto")
+    return report.of(*pass_intervals(counts, scores, options))
 
 GPASSK = Computation(gpassk_results, Outcomes.counts)
 

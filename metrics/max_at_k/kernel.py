@@ -47,20 +47,19 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar, copy_context
-from copy import copy
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal, InvalidOperation, MAX_EMAX, MAX_PREC, MIN_EMIN
 from evaluate.module import temp_seed
 from filelock import FileLock, Timeout
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from multiprocessing import Pipe, Process
 from multiprocessing.connection import Connection, wait
 from numbers import Integral, Real
 from pathlib import Path
 from queue import SimpleQueue
 from statistics import NormalDist
-from typing import Any, BinaryIO, NamedTuple, NoReturn
+from typing import Any, BinaryIO, ClassVar, NamedTuple, NoReturn
 
 
 # --- shared/at_k/exchange.py ----------------------------------------------------------------------
@@ -418,6 +417,9 @@ def check_number(name: str, value, wanted: str, least: float, most: float) -> fl
         raise ValueError(f"{name} is {short(value)}: {wanted}.")
     return number
 
+def check_positive(name: str, value, wanted: str, most: float) -> float:
+    return check_number(name, value, wanted, _ABOVE_0, most)
+
 def check_flag(name: str, value) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} is {short(value)}: give True or False.")
@@ -436,6 +438,13 @@ def check_bounds(bounds) -> tuple[float, float]:
         raise ValueError(f"bounds are {short(bounds)}: {wanted}.")
     lo = check_number("The first of bounds", limits[0], wanted, -math.inf, math.inf)
     return lo, check_number("The second of bounds", limits[1], wanted, lo, math.inf)
+
+def check_prior(alpha0, beta0) -> tuple[float, float]:
+    wanted = "a parameter of the Beta prior is a positive number, at most 1e15"
+    return (
+        check_positive("alpha0", alpha0, wanted, 1e15),
+        check_positive("beta0", beta0, wanted, 1e15),
+    )
 
 def check_k(k, n: np.ndarray | None = None) -> int:
     if not isinstance(k, int) and has_no_axes(k):
@@ -2410,10 +2419,10 @@ class DoubleDouble:
         return DoubleDouble(*_two_product(a, b))
 
     @staticmethod
-    def concatenate(parts: list[DoubleDouble]) -> DoubleDouble:
+    def concatenate(arrays: list[DoubleDouble]) -> DoubleDouble:
         return DoubleDouble(
-            np.concatenate([part.hi for part in parts], axis=-1),
-            np.concatenate([part.lo for part in parts], axis=-1),
+            np.concatenate([array.hi for array in arrays], axis=-1),
+            np.concatenate([array.lo for array in arrays], axis=-1),
         )
 
     def sum(self) -> DoubleDouble:
@@ -2478,8 +2487,8 @@ def _rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, S
     entry = ScaledDoubleDouble(_from_integers(mantissas), np.array(exponents))
     entries = [entry]
     start, first = DoubleDouble.from_fraction(base), _ENTRIES_OF_A_STEP * np.arange(len(mantissas))
-    for place in range(_ENTRIES_OF_A_STEP - 1):
-        entry = entry * _scaled(DoubleDouble.from_doubles(first + place) + start)
+    for offset in range(_ENTRIES_OF_A_STEP - 1):
+        entry = entry * _scaled(DoubleDouble.from_doubles(first + offset) + start)
         entries.append(entry)
     table = ScaledDoubleDouble(
         DoubleDouble(
@@ -2523,66 +2532,6 @@ def _two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _upper_half(a: np.ndarray) -> np.ndarray:
     scaled = 134217729.0 * a  # 2**27 + 1
     return scaled - (scaled - a)
-
-
-# --- shared/at_k/scores/prior.py ------------------------------------------------------------------
-
-LOG_ODDS_STEP = 0.15  # of the grids
-_FITTING = 4.0  # twice the difference of log-likelihoods, which is two standard errors
-
-def estimate_prior(
-    n: np.ndarray, likelihood: np.ndarray, multiplicity: np.ndarray, start: np.ndarray
-) -> dict[int, np.ndarray]:
-    total = multiplicity.sum(axis=1, keepdims=True)
-    prior = np.broadcast_to(start, (len(total), len(start)))
-    steps = np.maximum(20, (2 * np.sqrt(total)).astype(int))
-    for step in range(1, steps.max()):
-        weights = _weights(likelihood, multiplicity, prior)
-        prior = np.where(step < steps, prior * (weights @ likelihood), prior)
-    return last_step(n, likelihood, multiplicity, prior)
-
-def last_step(
-    n: np.ndarray, likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray
-) -> dict[int, np.ndarray]:
-    weights = _weights(likelihood, multiplicity, prior)
-    return {
-        size: prior * (weights[:, n == size] @ likelihood[n == size])
-        for size in np.unique(n).tolist()
-    }
-
-def beta_prior(
-    start: np.ndarray,
-    log_rate: np.ndarray,
-    log_rest: np.ndarray,
-    mean: np.ndarray,
-    between: np.ndarray,
-    multiplicity: np.ndarray,
-    n: np.ndarray,
-) -> np.ndarray:
-    questions, samples = multiplicity.sum(axis=1, keepdims=True), multiplicity @ n
-    mean = np.clip(mean, 1 / (samples + 2), 1 - 1 / (samples + 2))
-    most = mean * (1 - mean)
-    size = most / np.clip(between, (most * LOG_ODDS_STEP) ** 2, 0.999 * most) - 1
-    a, b = size * mean, size * (1 - mean)
-    log_density = (a - 1)[:, None] * log_rate + (b - 1)[:, None] * log_rest
-    beta = start * np.exp(log_density - log_density.max(axis=1, keepdims=True))
-    return (questions * beta / beta.sum(axis=1, keepdims=True) + start) / (questions + 1)
-
-def whole_prior(priors: Mapping[int, np.ndarray]) -> np.ndarray:
-    return np.sum([*priors.values()], axis=0)
-
-def fits_too(
-    likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray, other: np.ndarray
-) -> np.ndarray:
-    log_ratio = np.log(np.maximum(prior @ likelihood.T, 1e-300)) - np.log(
-        np.maximum(other @ likelihood.T, 1e-300)
-    )
-    return 2 * np.sum(multiplicity * log_ratio, axis=1) <= _FITTING
-
-def _weights(likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
-    # Counts of other parts may be almost impossible under the prior of this one.
-    return share / np.maximum(prior @ likelihood.T, 1e-300)
 
 
 # --- shared/at_k/scores/score.py ------------------------------------------------------------------
@@ -2707,7 +2656,7 @@ class Moments:
     covariance: Mapping[ColumnPair, np.ndarray]
 
     def of_rows(self, rows: np.ndarray) -> Moments:
-        covariance = {pair: each[rows] for pair, each in self.covariance.items()}
+        covariance = {pair: of_rows[rows] for pair, of_rows in self.covariance.items()}
         return Moments(self.keys, np.arange(len(rows)), self.mean[rows], covariance)
 
 
@@ -2745,119 +2694,10 @@ def pmf(
     return (cells * choose * rows).to_double_double()
 
 
-# --- shared/at_k/scores/family.py -----------------------------------------------------------------
-
-class Fit(NamedTuple):
-    multiplicity: np.ndarray
-    priors: Any
-
-class Shifted(NamedTuple):
-    theta: np.ndarray
-    covariance: Mapping[ColumnPair, np.ndarray]
-    origin: np.ndarray
-    width: np.ndarray
-
-def variance_of_proportion(theta: np.ndarray) -> np.ndarray:
-    largest = (theta - theta[0]) * (theta[-1] - theta)
-    middle = largest[len(theta) // 2]
-    # Closer than this to an end of the range, only rounding is left.
-    return largest / np.where(middle > 1e-12, middle, np.inf)
-
-class Statistics(NamedTuple):
-    expected: np.ndarray
-    observed: np.ndarray
-    covariance: np.ndarray
-
-class Candidates(NamedTuple):
-    statistics: list[Statistics]
-    complete: bool
-    scores: np.ndarray
-    origin: np.ndarray
-    width: float
-
-class Family(abc.ABC):
-    def __init__(
-        self,
-        inverse: np.ndarray,
-        multiplicity: np.ndarray,
-        n: np.ndarray,
-        scores: Mapping[ScoreKey, Score],
-        extrapolated: list[ScoreKey],
-        bounds: tuple[float, float],
-    ):
-        self.inverse, self.multiplicity, self.n = inverse, multiplicity, n
-        self.scores, self.extrapolated, self.bounds = scores, extrapolated, bounds
-
-    def of_rows(self, rows: np.ndarray) -> Family:
-        part = copy(self)
-        part._keep_rows(rows)
-        return part
-
-    def _keep_rows(self, rows: np.ndarray) -> None:
-        if self.scores:
-            vars(self)["columns"] = self.columns[rows]
-        if self.extrapolated:
-            vars(self)["extrapolated_columns"] = self.extrapolated_columns[rows]
-        vars(self).pop("_whole_run", None)
-        self.multiplicity, self.n = self.multiplicity[rows], self.n[rows]
-
-    def fit(self, multiplicity: np.ndarray) -> Fit:
-        if len(multiplicity) == 1 and np.array_equal(multiplicity[0], self.multiplicity):
-            return self._whole_run
-        return self._fit_parts(multiplicity)
-
-    @cached_property
-    def _whole_run(self) -> Fit:
-        return self._fit_parts(self.multiplicity[None])
-
-    @cached_property
-    def extrapolated_columns(self) -> np.ndarray:
-        return self._extrapolate(self._whole_run)
-
-    def gradient(self, multiplicity: np.ndarray) -> np.ndarray:
-        means = multiplicity @ self.columns / multiplicity.sum()
-        return np.stack([score.gradient(means) for score in self.scores.values()], axis=1)
-
-    @property
-    @abc.abstractmethod
-    def columns(self) -> np.ndarray:
-        pass
-    @abc.abstractmethod
-    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        pass
-    def other_fits(self, fit: Fit) -> list[Fit]:
-        return []
-
-    @abc.abstractmethod
-    def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
-        pass
-    @abc.abstractmethod
-    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
-        pass
-    @abc.abstractmethod
-    def candidates(self, fit: Fit, part: int) -> Candidates | None:
-        pass
-    @abc.abstractmethod
-    def _fit_parts(self, multiplicity: np.ndarray) -> Fit: ...
-
-    @abc.abstractmethod
-    def _extrapolate(self, fit: Fit) -> np.ndarray: ...
-
-def with_extrapolated(found: Scores, family: Family, keys: Mapping[ScoreKey, object]) -> Scores:
-    missing = [key for key in keys if key not in found.keys]
-    if not missing:
-        return found
-    first = found.columns.shape[1]
-    places = [family.extrapolated.index(key) for key in missing]
-    every = dict(found.keys) | {key: Score((first + i,)) for i, key in enumerate(missing)}
-    columns = np.hstack([found.columns, family.extrapolated_columns[:, places]])
-    return Scores({key: every[key] for key in keys}, found.inverse, columns)
-
-
 # --- shared/at_k/scores/rewards.py ----------------------------------------------------------------
 
 _VALID_REWARD = "a reward is a number from -1e150 to 1e150, whose square is a double"
-_REWARDS_AT_ONCE = 1 << 18  # which bounds the memory
+_REWARDS_AT_ONCE = 1 << 18  # to bound memory
 
 @dataclass(frozen=True)
 class Rewards:
@@ -2938,12 +2778,12 @@ class RankedRewards(Rewards):
         return np.append(starts[1:], len(self.at_most)) - 1
 
     def by_level(self) -> tuple[np.ndarray, np.ndarray]:
-        levels, place = np.unique(self.levels, return_inverse=True)
-        return levels, self.count(place)
+        levels, index = np.unique(self.levels, return_inverse=True)
+        return levels, self.count(index)
 
-    def count(self, place: np.ndarray) -> np.ndarray:
-        size = int(place.max()) + 1
-        cell = np.repeat(self.inverse * size, self.sizes) + place
+    def count(self, level: np.ndarray) -> np.ndarray:
+        size = int(level.max()) + 1
+        cell = np.repeat(self.inverse * size, self.sizes) + level
         return np.bincount(cell, minlength=len(self.inverse) * size).reshape(-1, size)
 
     def max_of(self, k: int) -> np.ndarray:
@@ -2966,8 +2806,8 @@ def _slices_of_rows(rows: int, columns: int) -> Iterator[slice]:
     step = max(1, _REWARDS_AT_ONCE // columns)
     return (slice(start, start + step) for start in range(0, rows, step))
 
-def _sum_of_levels(levels: np.ndarray, times: np.ndarray) -> np.ndarray:
-    return DoubleDouble.exact_product(times.astype(float), levels).sum().hi
+def _sum_of_levels(levels: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
+    return DoubleDouble.exact_product(multiplicity.astype(float), levels).sum().hi
 
 def _share_below(at_most: np.ndarray, k: int) -> DoubleDouble:
     factorial, inverse = rising_factorials(Fraction(1), at_most.max())
@@ -3098,7 +2938,957 @@ def _as_moments(
     return Moments(one_column_each(moments), rewards.inverse, mean, variances)
 
 
-# --- shared/at_k/scores/reward_levels.py ----------------------------------------------------------
+# --- shared/at_k/scores/tails.py ------------------------------------------------------------------
+
+_LARGEST_UNIT = 1000  # D, of which rewards are multiples of 1/D
+_CELLS_OF_SUMS = 1 << 22  # to bound memory
+
+class Tail(NamedTuple):
+    k: int
+    tau: float
+
+    def least_sum(self, unit: int) -> int:
+        return math.ceil((self.tau * self.k - 1e-9) * unit)
+
+class Levels(NamedTuple):
+    rewards: np.ndarray
+    counts: np.ndarray
+    steps: np.ndarray
+    unit: int
+
+def check_thresholds(thresholds: Sequence[float]) -> list[float]:
+    wanted = "a threshold is a number from 0 to 1"
+    return [check_number(f"thresholds[{i}]", tau, wanted, 0, 1) for i, tau in enumerate(thresholds)]
+
+def levels_of(rewards: Rewards) -> Levels:
+    levels = np.unique(rewards.levels)
+    if levels[0] < 0 or levels[-1] > 1:
+        raise ValueError(
+            f"TailPass@k needs rewards from 0 to 1, and they are from {levels[0]:g} to "
+            f"{levels[-1]:g}: rescale them."
+        )
+    steps, unit = in_units(levels)
+    return Levels(*rewards.by_level(), steps, unit)
+
+def in_units(levels: np.ndarray) -> tuple[np.ndarray, int]:
+    for unit in range(1, _LARGEST_UNIT + 1):
+        steps = np.rint(levels * unit)
+        if (np.abs(levels * unit - steps) <= 1e-9 * unit).all():
+            return steps.astype(np.int64), unit
+    raise ValueError(
+        f"TailPass@k needs rewards that are multiples of 1/D for some D up to {_LARGEST_UNIT}: "
+        f"round them, for example to two decimals."
+    )
+
+def tail_scores(rewards: Rewards, tails: Mapping[ScoreKey, Tail]) -> Scores:
+    columns = tails_of_subsets(levels_of(rewards), list(tails.values()))
+    return Scores(one_column_each(tails), rewards.inverse, columns)
+
+def tails_of_subsets(levels: Levels, tails: Sequence[Tail]) -> np.ndarray:
+    n, result = levels.counts.sum(axis=1), np.zeros((len(levels.counts), len(tails)))
+    for k in {tail.k for tail in tails}:
+        columns = [column for column, tail in enumerate(tails) if tail.k == k]
+        size = (k + 1) * (k * int(levels.steps[-1]) + 1)
+        block = max(1, _CELLS_OF_SUMS // size)
+        for samples in np.unique(n).tolist():
+            rows = np.flatnonzero(n == samples)
+            for start in range(0, len(rows), block):
+                together = rows[start : start + block]
+                pmf_of_sum = _sums_of_subsets(levels.counts[together], levels.steps, samples, k)
+                above = np.cumsum(pmf_of_sum[:, ::-1], axis=1)[:, ::-1]
+                above = np.column_stack([above / above[:, :1], np.zeros(len(together))])
+                for column in columns:
+                    least = min(tails[column].least_sum(levels.unit), above.shape[1] - 1)
+                    result[together, column] = above[:, least]
+    return result
+
+def _sums_of_subsets(counts: np.ndarray, steps: np.ndarray, n: int, k: int) -> np.ndarray:
+    most = k * int(steps[-1])
+    joint = np.zeros((len(counts), k + 1, most + 1))  # number of samples, and their sum
+    joint[:, 0, 0] = 1.0
+    for count, step in zip(counts.T, steps.tolist(), strict=True):
+        rows = np.flatnonzero(count)
+        distinct, index = np.unique(count[rows], return_inverse=True)
+        table = np.array([_binomial_weights(samples, n, k) for samples in distinct.tolist()])
+        weights, before = table.reshape(-1, k + 1)[index, :, None, None], joint[rows]
+        after = weights[:, 0] * before
+        for i in range(1, min(k, int(count.max(initial=0))) + 1):
+            after[:, i:, i * step :] += (
+                weights[:, i] * before[:, : k + 1 - i, : most + 1 - i * step]
+            )
+        joint[rows] = after
+    return joint[:, k]
+
+@lru_cache(maxsize=4096)
+def _binomial_weights(count: int, n: int, k: int) -> np.ndarray:
+    # Quotients of integers, because Python rounds each of them correctly.
+    scale, largest = n**count, min(count, k)
+    result = np.zeros(k + 1)
+    for i in range(largest + 1):
+        result[i] = math.comb(count, i) * k**i * (n - k) ** (count - i) / scale
+    return result
+
+def tail_moments(
+    probabilities: np.ndarray, levels: np.ndarray, tail: Tail, sizes: Sequence[int]
+) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    steps, unit = in_units(levels)
+    cells = tail.k**2 * int(steps[-1]) + 1
+    block = max(1, _CELLS_OF_SUMS // cells)
+    blocks = [
+        _tail_moments(probabilities[start : start + block], steps, tail, unit)
+        for start in range(0, len(probabilities), block)
+    ]
+    mean = np.concatenate([mean for mean, _ in blocks])
+    by_overlap = np.concatenate([variance for _, variance in blocks], axis=1)
+    variances = {}
+    for n in sizes:
+        overlap = pmf(np.array([n]), np.array([tail.k]), tail.k).hi[0]
+        variances[n] = overlap @ by_overlap
+    return mean, variances
+
+def _tail_moments(
+    probabilities: np.ndarray, steps: np.ndarray, tail: Tail, unit: int
+) -> tuple[np.ndarray, np.ndarray]:
+    k, widest = tail.k, int(steps[-1])
+    reached = np.arange(k * widest + 1) >= tail.least_sum(unit)
+    reach = [np.broadcast_to(reached.astype(float), (len(probabilities), len(reached)))]
+    pmf_of_sum = [np.ones((len(probabilities), 1))]
+    for c in range(k):
+        size = (k - c - 1) * widest + 1
+        reach.append(
+            sum(
+                p[:, None] * reach[-1][:, step : step + size]
+                for p, step in zip(probabilities.T, steps.tolist(), strict=True)
+            )
+        )
+        longer = np.zeros((len(probabilities), (c + 1) * widest + 1))
+        for p, step in zip(probabilities.T, steps.tolist(), strict=True):
+            longer[:, step : step + c * widest + 1] += p[:, None] * pmf_of_sum[-1]
+        pmf_of_sum.append(longer)
+    mean = reach[-1][:, 0]
+    variance = [
+        np.maximum(np.sum(p * (g - mean[:, None]) ** 2, axis=1), 0.0)
+        for p, g in zip(pmf_of_sum, reach[::-1], strict=True)
+    ]
+    return mean, np.array(variance)
+
+
+# --- shared/at_k/intervals/band.py ----------------------------------------------------------------
+
+def path_angles(covariance: np.ndarray) -> np.ndarray:
+    variance, neighbors = np.diag(covariance), np.diag(covariance, 1)
+    size = np.sqrt(np.maximum(variance[:-1] * variance[1:], 0.0))
+    # Errors that never vary count as uncorrelated, which is the worst case.
+    r = np.abs(neighbors) / np.where(size > 0, size, np.inf)
+    return np.arccos(np.minimum(r, 1.0))
+
+def path_exceedance(angles: np.ndarray, c: float) -> np.ndarray:
+    one = 2 * NormalDist().cdf(-c)
+    more = np.minimum(one, angles / math.pi * math.exp(-c * c / 2))
+    return np.minimum(one + more.sum(axis=-1), 1.0)
+
+def confidence_of_each(
+    exceedance: Callable[[float], float], number: int, confidence: float
+) -> float:
+    alpha, normal = 1 - confidence, NormalDist()
+    least, most = -normal.inv_cdf(alpha / 2), -normal.inv_cdf(alpha / 2 / number)
+    for _ in range(40):
+        c = (least + most) / 2
+        least, most = (c, most) if exceedance(c) > alpha else (least, c)
+    return min(max(confidence, 1 - 2 * normal.cdf(-most)), math.nextafter(1.0, 0.0))
+
+def simultaneous_confidence(covariance: np.ndarray, confidence: float) -> float:
+    angles = path_angles(covariance)
+    return confidence_of_each(
+        lambda c: float(path_exceedance(angles, c)), len(covariance), confidence
+    )
+
+
+# --- shared/at_k/intervals/prior.py ---------------------------------------------------------------
+
+LOG_ODDS_STEP = 0.15  # of the grids
+_FITTING = 4.0  # twice the difference of log-likelihoods, which is two standard errors
+
+def estimate_prior(
+    n: np.ndarray, likelihood: np.ndarray, multiplicity: np.ndarray, start: np.ndarray
+) -> dict[int, np.ndarray]:
+    total = multiplicity.sum(axis=1, keepdims=True)
+    prior = np.broadcast_to(start, (len(total), len(start)))
+    steps = np.maximum(20, (2 * np.sqrt(total)).astype(int))
+    for step in range(1, steps.max()):
+        weights = _weights(likelihood, multiplicity, prior)
+        prior = np.where(step < steps, prior * (weights @ likelihood), prior)
+    return last_step(n, likelihood, multiplicity, prior)
+
+def last_step(
+    n: np.ndarray, likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray
+) -> dict[int, np.ndarray]:
+    weights = _weights(likelihood, multiplicity, prior)
+    return {
+        size: prior * (weights[:, n == size] @ likelihood[n == size])
+        for size in np.unique(n).tolist()
+    }
+
+def beta_prior(
+    start: np.ndarray,
+    log_rate: np.ndarray,
+    log_rest: np.ndarray,
+    mean: np.ndarray,
+    between: np.ndarray,
+    multiplicity: np.ndarray,
+    n: np.ndarray,
+) -> np.ndarray:
+    questions, samples = multiplicity.sum(axis=1, keepdims=True), multiplicity @ n
+    mean = np.clip(mean, 1 / (samples + 2), 1 - 1 / (samples + 2))
+    most = mean * (1 - mean)
+    size = most / np.clip(between, (most * LOG_ODDS_STEP) ** 2, 0.999 * most) - 1
+    a, b = size * mean, size * (1 - mean)
+    log_density = (a - 1)[:, None] * log_rate + (b - 1)[:, None] * log_rest
+    beta = start * np.exp(log_density - log_density.max(axis=1, keepdims=True))
+    return (questions * beta / beta.sum(axis=1, keepdims=True) + start) / (questions + 1)
+
+def whole_prior(priors: Mapping[int, np.ndarray]) -> np.ndarray:
+    return np.sum([*priors.values()], axis=0)
+
+def fits_too(
+    likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray, other: np.ndarray
+) -> np.ndarray:
+    log_ratio = np.log(np.maximum(prior @ likelihood.T, 1e-300)) - np.log(
+        np.maximum(other @ likelihood.T, 1e-300)
+    )
+    return 2 * np.sum(multiplicity * log_ratio, axis=1) <= _FITTING
+
+def _weights(likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
+    # Counts of other groups may be almost impossible under the prior of this one.
+    return share / np.maximum(prior @ likelihood.T, 1e-300)
+
+
+# --- shared/at_k/intervals/interval.py ------------------------------------------------------------
+
+UNIT_RANGE = (0.0, 1.0)  # of a score that is a probability or a share
+
+_GROUPS_AT_ONCE, _CELLS_OF_GROUPS = 1 << 8, 1 << 22  # groups, and groups x distinct counts
+
+Clusters = Sequence[tuple[np.ndarray, np.ndarray]]
+
+class Interval(NamedTuple):
+    mu: Any
+    sigma: Any
+    lo: Any
+    hi: Any
+    interval: str | None
+
+    def of_group(self, group: int) -> Interval:
+        mu, sigma, lo, hi = (float(values[group]) for values in self[:4])
+        return Interval(mu, sigma, lo, hi, self.interval)
+
+def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
+    lo, hi = float(least), float(most)
+    return Interval(float(mean), (hi - lo) / 2, lo, hi, f"none: {reason}")
+
+class IntervalMethod(abc.ABC):
+    @abc.abstractmethod
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        pass
+    def problem(self, questions: np.ndarray) -> str | None:
+        return None
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return np.eye(len(keys))
+
+def intervals_by_counts(
+    groups: Sequence[np.ndarray],
+    inverse: np.ndarray,
+    size: int,
+    of_counts: Callable[[np.ndarray | None, np.ndarray, Clusters | None], dict[ScoreKey, Interval]],
+    cluster_index: np.ndarray | None = None,
+) -> list[dict[ScoreKey, Interval]]:
+    if not groups:
+        return []
+
+    def of_block(block: list[int]) -> list[dict[ScoreKey, Interval]]:
+        counts, rows, used = [inverse[groups[group]] for group in block], None, size
+        if sum(map(len, counts)) < size:  # leave out the counts that no group has
+            rows, index = np.unique(np.concatenate(counts), return_inverse=True)
+            last = np.cumsum([len(of_group) for of_group in counts])
+            counts, used = np.split(index, last[:-1]), len(rows)
+        multiplicity = np.array([np.bincount(of_group, minlength=used) for of_group in counts])
+        clusters = None
+        if cluster_index is not None:
+            labels = (cluster_index[groups[group]] for group in block)
+            clusters = list(zip(counts, labels, strict=True))
+        intervals = of_counts(rows, multiplicity, clusters)
+        return [
+            {key: interval.of_group(i) for key, interval in intervals.items()}
+            for i in range(len(block))
+        ]
+
+    # What is equal for groups with equal intervals.
+    contents: list[Any] = [0]
+    for questions in groups[1:]:
+        content = np.sort(inverse[questions]) if cluster_index is None else questions
+        contents.append(content.tobytes())
+    first = {content: group for group, content in reversed([*enumerate(contents)])}
+    distinct = sorted(first.values())
+    step = max(1, min(_GROUPS_AT_ONCE, _CELLS_OF_GROUPS // size))
+    blocks = [distinct[:1]]
+    blocks += [distinct[start : start + step] for start in range(1, len(distinct), step)]
+    result: dict[int, dict[ScoreKey, Interval]] = {}
+    for block in blocks:
+        result |= zip(block, of_block(block), strict=True)
+    return [result[first[content]] for content in contents]
+
+@lru_cache(maxsize=64)
+def normal_z(confidence: float) -> float:
+    return -NormalDist().inv_cdf((1 - confidence) / 2)
+
+def student_z(clusters: int, confidence: float) -> float:
+    from scipy.special import stdtrit  # imported here, because it takes longer than all of at_k
+
+    return float(stdtrit(clusters - 1, (1 + confidence) / 2))
+
+
+# --- shared/at_k/intervals/choice.py --------------------------------------------------------------
+
+INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
+
+def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = None) -> str:
+    if has_prior:
+        return "posterior"
+    if has_clusters:
+        return "questions"
+    if repeated is None:
+        return "auto"
+    return "sampling" if repeated else "questions"
+
+@dataclass(frozen=True)
+class IntervalOptions:
+    confidence: float | None = None
+    method: str = "auto"
+    is_named: bool = True
+    clusters: np.ndarray | None = None
+    prior: tuple[float, float] = (1.0, 1.0)
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    band: bool = False
+
+    @property
+    def allow_above_n(self) -> bool:
+        return self.confidence is not None and self.method in ("hierarchical", "auto")
+
+def interval_options(
+    questions: int,
+    confidence: float | None,
+    interval: str | None,
+    clusters,
+    *,
+    known: Sequence[str] = INTERVALS,
+    default: str = "auto",
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    has_prior_outcomes: bool = False,
+    bounds: tuple[float, float] | None = None,
+    band: bool = False,
+) -> IntervalOptions:
+    prior = check_prior(alpha0, beta0)
+    limits = check_bounds(bounds)
+    if interval is not None:
+        check_names("interval", [interval], known)
+        if confidence is None:
+            raise ValueError(
+                f"interval is {interval!r} but confidence is None: give a confidence, such as 0.95."
+            )
+    requested = method = default if interval is None else interval
+    prior_name = "R0" if has_prior_outcomes else None if prior == (1, 1) else "alpha0, beta0"
+    if requested == "auto":
+        method = method_of_auto(prior_name is not None, clusters is not None)
+    if prior_name is not None:
+        _check_prior_is_used(prior_name, requested, clusters)
+    cluster_index = check_clusters(clusters, method, confidence, questions)
+    if confidence is not None:
+        confidence = check_confidence(confidence)
+    if check_flag("band", band) and confidence is None:
+        raise ValueError("band needs an interval: give a confidence, such as 0.95.")
+    return IntervalOptions(
+        confidence, method, requested == "auto", cluster_index, prior, limits, band
+    )
+
+def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
+    if interval not in ("posterior", "auto"):
+        raise ValueError(
+            f"only interval='posterior' uses {prior_name}, and interval is {interval!r}."
+        )
+    if interval == "auto" and clusters is not None:
+        raise ValueError(
+            f"interval='posterior' uses {prior_name}, and interval='questions' uses clusters: "
+            f"leave out one of them."
+        )
+
+def check_clusters(
+    clusters, interval: str, confidence: float | None, questions: int
+) -> np.ndarray | None:
+    if clusters is None:
+        return None
+    if confidence is None:
+        raise ValueError(
+            "clusters are given but confidence is None: give a confidence, such as 0.95."
+        )
+    if interval not in ("questions", "auto"):
+        raise ValueError(
+            f"clusters are used by interval='questions' only, and interval is {interval!r}."
+        )
+    return label_index(clusters, questions, "clusters")[1]
+
+class AutoIntervals(IntervalMethod):
+    def __init__(self, n: np.ndarray, repeated: IntervalMethod, single: IntervalMethod):
+        self._n, self._repeated, self._single = n, repeated, single
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        methods = [self._method(questions) for questions in groups]
+        repeated = [i for i, method in enumerate(methods) if method is self._repeated]
+        intervals = self._repeated.for_groups([groups[i] for i in repeated], confidence)
+        result = dict(zip(repeated, intervals, strict=True))
+        for i, questions in enumerate(groups):
+            if i not in result:
+                (result[i],) = self._single.for_groups([questions], confidence)
+        return [result[i] for i in range(len(groups))]
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._method(questions).covariance(questions, keys)
+
+    def _method(self, questions: np.ndarray) -> IntervalMethod:
+        chosen = method_of_auto(False, False, repeated=bool(self._n[questions].max() > 1))
+        return self._repeated if chosen == "sampling" else self._single
+
+class JoinedIntervals(IntervalMethod):
+    def __init__(self, most: IntervalMethod, some: IntervalMethod, keys: Iterable[ScoreKey]):
+        self._most, self._some, self._keys = most, some, {*keys}
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return self._most.problem(questions)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        method = self._some if self._keys >= {*keys} else self._most
+        return method.covariance(questions, keys)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        most, some = (method.for_groups(groups, confidence) for method in (self._most, self._some))
+        return [a | b for a, b in zip(most, some, strict=True)]
+
+
+# --- shared/at_k/intervals/family.py --------------------------------------------------------------
+
+class Fit(NamedTuple):
+    family: Family
+    multiplicity: np.ndarray
+    priors: Any
+
+class Shifted(NamedTuple):
+    theta: np.ndarray
+    covariance: Mapping[ColumnPair, np.ndarray]
+    offset: np.ndarray
+    scale: np.ndarray
+
+def variance_of_proportion(theta: np.ndarray) -> np.ndarray:
+    largest = (theta - theta[0]) * (theta[-1] - theta)
+    at_center = largest[len(theta) // 2]
+    # Closer than this to a limit of the range, only rounding is left.
+    return largest / np.where(at_center > 1e-12, at_center, np.inf)
+
+class Statistics(NamedTuple):
+    expected: np.ndarray
+    observed: np.ndarray
+    covariance: np.ndarray
+
+class Candidates(NamedTuple):
+    statistics: list[Statistics]
+    complete: bool
+    scores: np.ndarray
+    offset: np.ndarray
+    scale: float
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Family(abc.ABC):
+    inverse: np.ndarray
+    multiplicity: np.ndarray
+    n: np.ndarray
+    columns: np.ndarray
+    scores: Mapping[ScoreKey, Score]
+    extrapolated: Sequence[ScoreKey]
+    bounds: tuple[float, float]
+    known_means: np.ndarray | None = None
+
+    tables: ClassVar[tuple[str, ...]] = ("multiplicity", "n", "columns")
+
+    def of_counts(self, rows: np.ndarray) -> Family:
+        tables = {name: getattr(self, name)[rows] for name in self.tables}
+        known_means = self.posterior_means[rows] if self.extrapolated else None
+        return replace(self, **tables, known_means=known_means)
+
+    def fit(self, multiplicity: np.ndarray) -> Fit:
+        if len(multiplicity) == 1 and np.array_equal(multiplicity[0], self.multiplicity):
+            return self._fit_of_run
+        return Fit(self, multiplicity, self._priors(multiplicity))
+
+    @cached_property
+    def _fit_of_run(self) -> Fit:
+        return Fit(self, self.multiplicity[None], self._priors(self.multiplicity[None]))
+
+    @cached_property
+    def posterior_means(self) -> np.ndarray:
+        if self.known_means is not None:
+            return self.known_means
+        return self._extrapolate(self._fit_of_run)
+
+    def gradient(self, multiplicity: np.ndarray) -> np.ndarray:
+        means = multiplicity @ self.columns / multiplicity.sum()
+        return np.stack([score.gradient(means) for score in self.scores.values()], axis=1)
+
+    def one_sample_each(self, questions: np.ndarray) -> bool:
+        return bool(self.n[self.inverse[questions]].max() < 2)
+
+    def intervals(
+        self,
+        groups: Sequence[np.ndarray],
+        of_fit: Callable[[Fit, Clusters | None], dict[ScoreKey, Interval]],
+        cluster_index: np.ndarray | None = None,
+    ) -> list[dict[ScoreKey, Interval]]:
+        def of_counts(
+            rows: np.ndarray | None, multiplicity: np.ndarray, clusters: Clusters | None
+        ) -> dict[ScoreKey, Interval]:
+            family = self if rows is None else self.of_counts(rows)
+            return of_fit(family.fit(multiplicity), clusters)
+
+        return intervals_by_counts(groups, self.inverse, len(self.n), of_counts, cluster_index)
+
+    @abc.abstractmethod
+    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        pass
+    def other_fits(self, fit: Fit) -> list[Fit]:
+        return []
+
+    @abc.abstractmethod
+    def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
+        pass
+    @abc.abstractmethod
+    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
+        pass
+    @abc.abstractmethod
+    def candidates(self, fit: Fit, group: int) -> Candidates | None:
+        pass
+    @abc.abstractmethod
+    def _priors(self, multiplicity: np.ndarray) -> Any: ...
+
+    @abc.abstractmethod
+    def _extrapolate(self, fit: Fit) -> np.ndarray: ...
+
+def with_extrapolated(observed: Scores, family: Family, keys: Mapping[ScoreKey, object]) -> Scores:
+    missing = [key for key in keys if key not in observed.keys]
+    if not missing:
+        return observed
+    first = observed.columns.shape[1]
+    columns = [family.extrapolated.index(key) for key in missing]
+    scores = dict(observed.keys) | {key: Score((first + i,)) for i, key in enumerate(missing)}
+    table = np.hstack([observed.columns, family.posterior_means[:, columns]])
+    return Scores({key: scores[key] for key in keys}, observed.inverse, table)
+
+
+# --- shared/at_k/intervals/posterior.py -----------------------------------------------------------
+
+class PosteriorIntervals(IntervalMethod):
+    def __init__(
+        self, moments: Moments, bounds: tuple[float, float], name: str | None = "posterior"
+    ):
+        self._moments, self._bounds, self._name = moments, bounds, name
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        def of_counts(
+            rows: np.ndarray | None, multiplicity: np.ndarray, clusters: Clusters | None
+        ) -> dict[ScoreKey, Interval]:
+            used = moments if rows is None else moments.of_rows(rows)
+            return PosteriorIntervals(used, bounds, name).over(multiplicity, confidence)
+
+        moments, bounds, name = self._moments, self._bounds, self._name
+        return intervals_by_counts(groups, moments.inverse, len(moments.mean), of_counts)
+
+    def over(self, multiplicity: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        weight = multiplicity.astype(float)
+        total = weight.sum(axis=1)
+        mean, covariance = self._moments.mean, self._moments.covariance
+        means = (weight @ mean).T / total
+        pooled = {pair: weight @ of_counts / total**2 for pair, of_counts in covariance.items()}
+        result = {}
+        for key, score in self._moments.keys.items():
+            if score.pooled:
+                mu, variance = score.value(means), score.variance(means, pooled)
+            else:
+                mu = weight @ score.value(mean.T) / total
+                variance = weight @ score.variance(mean.T, covariance) / total**2
+            sigma = np.sqrt(variance)
+            lo, hi = normal_limits(mu, sigma, confidence, self._bounds)
+            result[key] = Interval(mu, sigma, lo, hi, self._name)
+        return result
+
+def normal_limits(mu, sigma, confidence: float, bounds: tuple[float, float]):
+    margin, (least, most) = normal_z(confidence) * sigma, bounds
+    lo, hi = np.maximum(mu - margin, least), np.minimum(mu + margin, most)
+    return np.minimum(lo, most), np.maximum(hi, least)
+
+
+# --- shared/at_k/intervals/questions.py -----------------------------------------------------------
+
+ONE_CLUSTER = "there is one question, or one cluster of questions"
+
+TOO_FEW_CLUSTERS = (
+    "one question, or one cluster of questions, does not show how questions vary: add questions, "
+    "or pass interval='sampling'"
+)
+
+def cluster_deviations(columns: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
+    deviations = columns - columns.mean(axis=0)
+    if clusters is None:
+        return deviations
+    _, inverse = np.unique(clusters, return_inverse=True)
+    return np.array([np.bincount(inverse, column) for column in deviations.T]).T
+
+def design_effects(columns: np.ndarray, clusters: np.ndarray) -> np.ndarray:
+    independent = np.sum(cluster_deviations(columns, None) ** 2, axis=0)
+    clustered = np.sum(cluster_deviations(columns, clusters) ** 2, axis=0)
+    return np.maximum(1.0, clustered / np.where(independent > 0, independent, np.inf))
+
+
+# --- shared/at_k/intervals/hierarchical.py --------------------------------------------------------
+
+class HierarchicalIntervals(IntervalMethod):
+    def __init__(self, family: Family):
+        self._family = family
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        if not self._family.one_sample_each(questions):
+            return None
+        return "one sample of each question does not show how questions differ: add samples"
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        return self._family.intervals(
+            groups, lambda fit, _: hierarchical_intervals(fit, confidence)
+        )
+
+def hierarchical_intervals(fit: Fit, confidence: float) -> dict[ScoreKey, Interval]:
+    keys = fit.family.extrapolated
+    if not keys:
+        return {}
+    groups = range(len(fit.multiplicity))
+    limits = [_hierarchical_limits(fit, group, confidence) for group in groups]
+    mu, sigma, lo, hi = np.transpose(limits, (1, 2, 0))
+    return {
+        key: Interval(mu[column], sigma[column], lo[column], hi[column], "hierarchical")
+        for column, key in enumerate(keys)
+    }
+
+def _hierarchical_limits(fit: Fit, group: int, confidence: float) -> np.ndarray:
+    family, multiplicity, z = fit.family, fit.multiplicity[group], normal_z(confidence)
+    means = multiplicity @ family.posterior_means / multiplicity.sum()
+    candidates = family.candidates(fit, group)
+    if candidates is None:
+        lows = highs = means
+    else:
+        profile = Profile(candidates.statistics, candidates.complete)
+        lowest = [profile.lowest(score, z) for score in candidates.scores.T]
+        highest = [-profile.lowest(-score, z) for score in candidates.scores.T]
+        lows = candidates.offset + candidates.scale * np.array(lowest)
+        highs = candidates.offset + candidates.scale * np.array(highest)
+    unbiased = _unbiased_estimates(family, multiplicity, means)
+    lows, highs = np.minimum(lows, unbiased), np.maximum(highs, unbiased)
+    lo = np.clip(np.minimum(lows, means), *family.bounds)
+    hi = np.clip(np.maximum(highs, means), *family.bounds)
+    return np.array([np.clip(means, lo, hi), (hi - lo) / 2 / z, lo, hi])
+
+def _unbiased_estimates(family: Family, multiplicity: np.ndarray, means: np.ndarray) -> np.ndarray:
+    result = means.copy()
+    for column, key in enumerate(family.extrapolated):
+        if key in family.scores:
+            columns = multiplicity @ family.columns / multiplicity.sum()
+            result[column] = family.scores[key].value(columns)
+    return result
+
+class Profile:
+    def __init__(self, statistics: Sequence[Statistics], complete: bool):
+        expected, observed = [], []
+        for of_size in statistics:
+            root = np.linalg.cholesky(of_size.covariance)
+            expected.append(np.linalg.solve(root, of_size.expected))
+            observed.append(np.linalg.solve(root, of_size.observed))
+        # Without directions that no distribution has, the optimization is smaller and stable.
+        u, size, vt = np.linalg.svd(np.concatenate(expected), full_matrices=False)
+        kept = size > 1e-6 * size[0]
+        self._expected = size[kept, None] * vt[kept]
+        self._observed = u[:, kept].T @ np.concatenate(observed)
+        self._penalty = 1e3 * max(1.0, float(np.linalg.norm(self._observed)))
+        self._smallest, self._best = self._misfit()
+        self._scale = 1.0 if complete else max(1.0, self._smallest)
+
+    def lowest(self, score: np.ndarray, z: float) -> float:
+        from scipy.optimize import brentq  # imported here: it takes longer than all of at_k
+
+        allowed = z**2 * self._scale
+        least, of_best = float(score.min()), float(score @ self._best)
+        if self._misfit(score, least)[0] <= self._smallest + allowed:
+            return least
+
+        def excess(mean: float) -> float:
+            # The misfit is nearly a parabola in the mean score, so this is nearly linear.
+            more = self._misfit(score, mean)[0] - self._smallest
+            return math.sqrt(max(0.0, more)) - math.sqrt(allowed)
+
+        return float(brentq(excess, least, of_best, xtol=1e-5 * (of_best - least)))
+
+    def _misfit(
+        self, score: np.ndarray | None = None, mean: float = 0.0
+    ) -> tuple[float, np.ndarray]:
+        from scipy.optimize import nnls
+
+        rows = [self._expected, np.full((1, self._expected.shape[1]), self._penalty)]
+        goal = [self._penalty]
+        if score is not None:
+            # A row with a large weight in place of a constraint.
+            rows.append(100 * self._penalty * (score - mean)[None])
+            goal.append(0.0)
+        prior, _ = nnls(
+            np.concatenate(rows), np.concatenate([self._observed, goal]), maxiter=10_000
+        )
+        return float(np.sum((self._expected @ prior - self._observed) ** 2)), prior / prior.sum()
+
+
+# --- shared/at_k/intervals/sampling.py ------------------------------------------------------------
+
+_FEW_EVENTS = 4.0  # below which the normal approximation is too poor
+
+ONE_SAMPLE_EACH = (
+    "one sample of each question does not show how samples vary: add samples, or pass "
+    "interval='questions'"
+)
+
+class ErrorModel(NamedTuple):
+    point: np.ndarray
+    fits: list[Shifted]
+    clusters: np.ndarray | None
+
+class SamplingIntervals(IntervalMethod):
+    def __init__(
+        self, family: Family, new_questions: bool = False, clusters: np.ndarray | None = None
+    ):
+        self._family, self._new_questions, self._clusters = family, new_questions, clusters
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        if not self._new_questions:
+            return ONE_SAMPLE_EACH if self._family.one_sample_each(questions) else None
+        labels = questions if self._clusters is None else np.unique(self._clusters[questions])
+        return TOO_FEW_CLUSTERS if len(labels) < 2 else None
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        family, result, scores = self._family, np.eye(len(keys)), list(self._family.scores)
+        known = [i for i, key in enumerate(keys) if key in scores]
+        columns = [scores.index(keys[i]) for i in known]
+        inverse = family.inverse[questions]
+        multiplicity = np.bincount(inverse, minlength=len(family.n))
+        gradient = family.gradient(multiplicity)[:, columns]
+        if self._new_questions:
+            clusters = None if self._clusters is None else self._clusters[questions]
+            deviations = cluster_deviations(family.columns[inverse] @ gradient, clusters)
+            covariance = deviations.T @ deviations
+        else:
+            fit = family.fit(multiplicity[None])
+            covariance = gradient.T @ family.covariance_of_samples(fit) @ gradient
+        result[np.ix_(known, known)] = covariance
+        return result
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        def of_fit(fit: Fit, clusters: Clusters | None) -> dict[ScoreKey, Interval]:
+            return self._of_fit(fit, confidence, clusters)
+
+        return self._family.intervals(groups, of_fit, self._clusters)
+
+    def over(
+        self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
+    ) -> dict[ScoreKey, Interval]:
+        return self._of_fit(self._family.fit(multiplicity), confidence, clusters)
+
+    def _of_fit(
+        self, fit: Fit, confidence: float, clusters: Clusters | None
+    ) -> dict[ScoreKey, Interval]:
+        family, result = fit.family, {}
+        if family.scores:
+            result = self.limits(self.model(fit, clusters), confidence)
+        return result if self._new_questions else result | hierarchical_intervals(fit, confidence)
+
+    def model(self, fit: Fit, clusters: Clusters | None = None) -> ErrorModel:
+        family, total = fit.family, fit.multiplicity.sum(axis=1)
+        number, effect = total, np.ones((family.columns.shape[1], len(total)))
+        if clusters is not None:
+            number = np.array([len(np.unique(labels)) for _, labels in clusters])
+            for group, (inverse, labels) in enumerate(clusters):
+                effect[:, group] = design_effects(family.columns[inverse], labels)
+
+        def over_questions(shifted: Shifted) -> Shifted:
+            covariance = {
+                (a, b): of_question * np.sqrt(effect[a] * effect[b]) / total
+                for (a, b), of_question in shifted.covariance.items()
+            }
+            return shifted._replace(covariance=covariance)
+
+        # Other questions show their variance, which then depends little on the prior.
+        fits = [fit] if self._new_questions else [fit, *family.other_fits(fit)]
+        shifted = [over_questions(family.shifted(one, self._new_questions)) for one in fits]
+        point = (fit.multiplicity @ family.columns / total[:, None]).T
+        return ErrorModel(point, shifted, number if self._new_questions else None)
+
+    def limits(self, model: ErrorModel, confidence: float) -> dict[ScoreKey, Interval]:
+        point, fits, number = model
+        theta, covariance, offset, scale = fits[0]
+        z = np.full(point.shape[1], normal_z(confidence))
+        if number is not None:
+            z = np.array([student_z(clusters, confidence) for clusters in number.tolist()])
+            z = z * np.sqrt(number / (number - 1))
+        u, alpha = (point - offset) / scale, 1 - confidence
+        lo, hi = u.copy(), u.copy()
+        scores = self._family.scores
+        columns = {column for score in scores.values() for column in score.terms}
+        for shifted, column in itertools.product(fits, columns):
+            values = shifted.theta[:, column]
+            sigma = np.sqrt(np.maximum(shifted.covariance[column, column], 0.0))
+            upper = upper_limit(values, sigma, u[column], z, alpha)
+            lower = lower_limit(values, sigma, u[column], z, alpha)
+            hi[column], lo[column] = np.maximum(hi[column], upper), np.minimum(lo[column], lower)
+        center = len(theta) // 2
+        at_estimate = {pair: of_shifts[center] for pair, of_shifts in covariance.items()}
+        name = "questions" if self._new_questions else "sampling"
+        result = {}
+        for key, score in scores.items():
+            mu, variance = score.value(point), score.variance(theta[center], at_estimate)
+            lower, upper = limits_of_score(score, lo, u, hi, at_estimate)
+            result[key] = Interval(
+                mu,
+                scale * np.sqrt(np.maximum(variance, 0.0)),
+                # Rounding of the scale must not move a limit past the score.
+                np.clip(np.minimum(offset + scale * lower, mu), *self._family.bounds),
+                np.clip(np.maximum(offset + scale * upper, mu), *self._family.bounds),
+                name,
+            )
+        return result
+
+def upper_limit(
+    theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
+) -> np.ndarray:
+    from scipy.special import gammaincinv  # imported here: it takes longer than all of at_k
+
+    gap = theta - z * sigma - u
+    last, group = len(gap) - 1, np.arange(len(u))
+    before = last - np.argmax(gap[::-1] <= 1e-12, axis=0)  # the last member that is not rejected
+    after = np.minimum(before + 1, last)
+    start, rise = theta[before, group], gap[after, group] - gap[before, group]
+    fraction = np.clip(-gap[before, group] / np.where(rise > 0, rise, 1.0), 0.0, 1.0)
+    limit = start + fraction * (theta[after, group] - start)
+    # Count events from the top of the range down, and apply the exact limit if they are few.
+    center = last // 2
+    event = sigma[center] ** 2 / np.maximum(theta[last] - theta[center], 1e-300)
+    events = (theta[last] - u) / np.maximum(event, 1e-300)
+    fewest = event * gammaincinv(np.clip(events, 1e-9, _FEW_EVENTS), alpha)
+    few = (events > 0) & (events < _FEW_EVENTS)
+    limit = np.where(few, np.maximum(limit, theta[last] - fewest), limit)
+    return np.maximum(limit, u)  # only rounding leads below u
+
+def lower_limit(
+    theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
+) -> np.ndarray:
+    return -upper_limit(-theta[::-1], sigma[::-1], -u, z, alpha)
+
+def limits_of_score(
+    score: Score,
+    lo: np.ndarray,
+    u: np.ndarray,
+    hi: np.ndarray,
+    covariance: Mapping[ColumnPair, np.ndarray],
+) -> tuple[np.ndarray, np.ndarray]:
+    if score.powers == (1.0,):
+        (column,) = score.terms
+        return lo[column], hi[column]
+    index = np.arange(len(u))[:, None]
+
+    def distance(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        moves = {
+            column: score.value(high) - score.value(np.where(index == column, low, high))
+            for column in score.terms
+        }
+        square = sum(move**2 for move in moves.values())
+        for a, b in score.pairs():
+            if a != b:
+                size = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
+                # No column decreases with c, so no correlation is negative.
+                r = np.clip(covariance[a, b] / np.where(size > 0, size, 1.0), 0.0, 1.0)
+                square = square + 2 * r * moves[a] * moves[b]
+        return np.sqrt(square)
+
+    center = score.value(u)
+    return (
+        np.maximum(center - distance(lo, u), score.value(lo)),
+        np.minimum(center + distance(u, hi), score.value(hi)),
+    )
+
+def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod:
+    if options.method == "hierarchical":
+        return HierarchicalIntervals(family)
+    if options.method == "questions":
+        return SamplingIntervals(family, new_questions=True, clusters=options.clusters)
+    same_questions = SamplingIntervals(family)
+    if options.method == "sampling":
+        return same_questions
+    return AutoIntervals(family.n[family.inverse], same_questions, OneSampleIntervals(family))
+
+class OneSampleIntervals(IntervalMethod):
+    def __init__(self, family: Family):
+        self._family = family
+        self._other_questions = SamplingIntervals(family, new_questions=True)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        result = [self._whole_ranges(questions) for questions in groups]
+        for intervals, questions in zip(result, groups, strict=True):
+            if self._other_questions.problem(questions) is None:
+                intervals |= self._other_questions.for_groups([questions], confidence)[0]
+        return result
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._other_questions.covariance(questions, keys)
+
+    def _whole_ranges(self, questions: np.ndarray) -> dict[ScoreKey, Interval]:
+        family, inverse = self._family, self._family.inverse[questions]
+        multiplicity = np.bincount(inverse, minlength=len(family.n))[None]
+        least, most = (extreme[:, 0] for extreme in family.extremes(multiplicity))
+        reason, result = "each question has one sample", {}
+        for key, score in family.scores.items():
+            mean = score.value(family.columns[inverse].mean(axis=0))
+            limits = score.value(least), score.value(most)
+            result[key] = whole_range(mean, *limits, f"{reason}, and {ONE_CLUSTER}")
+        for column, key in enumerate(family.extrapolated):
+            mean = family.posterior_means[inverse, column].mean()
+            result[key] = whole_range(mean, *family.bounds, reason)
+        return result
+
+
+# --- shared/at_k/intervals/reward_levels.py -------------------------------------------------------
 
 _FEW_LEVELS = 40  # up to which levels are kept as they are
 _LEVEL_BINS = 20  # of more levels: equal shares of the samples, and of the range
@@ -3108,109 +3898,84 @@ _NEGLIGIBLE = 1e-7  # share of the largest prior probability below which a distr
 _COUNTS_AT_ONCE = 2000  # distinct counts to estimate a prior from, and to work on at once
 _ODDS = np.linspace(-25, 25, 2001)  # log-odds at which the effect of an overlap is tabulated
 
+@dataclass(frozen=True, eq=False)
 class RewardLevels:
-    def __init__(self, rewards: Rewards):
-        self._categories = not isinstance(rewards, RankedRewards)
-        if not isinstance(rewards, RankedRewards):
-            self.levels, self.counts = rewards.by_level()
-            return
-        values = rewards.levels
-        self.levels, place = np.unique(values, return_inverse=True)
-        if len(self.levels) > _FEW_LEVELS:
-            _, place = np.unique(self._bins(values), return_inverse=True)
-            low = self.levels[0]
-            self.levels = np.bincount(place, values - low) / np.bincount(place) + low
-        self.counts = rewards.count(place)
+    levels: np.ndarray
+    counts: np.ndarray
+    are_categories: bool
 
-    def _bins(self, values: np.ndarray) -> np.ndarray:
-        shares, (low, high) = np.linspace(0, 1, _LEVEL_BINS + 1), self.levels[[0, -1]]
-        top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))  # which decides the maximum of many
-        cuts = np.sort([*np.quantile(values, [*shares, *top]), *(low + shares * (high - low))])
-        return np.searchsorted(cuts, values, "right")
+    @classmethod
+    def of_run(cls, rewards: Rewards) -> RewardLevels:
+        if not isinstance(rewards, RankedRewards):
+            return cls(*rewards.by_level(), True)
+        values = rewards.levels
+        levels, index = np.unique(values, return_inverse=True)
+        if len(levels) > _FEW_LEVELS:
+            low, high = levels[[0, -1]]
+            _, index = np.unique(_bins(values, low, high), return_inverse=True)
+            levels = np.bincount(index, values - low) / np.bincount(index) + low
+        return cls(levels, rewards.count(index), False)
+
+    def __getitem__(self, rows: np.ndarray) -> RewardLevels:
+        return replace(self, counts=self.counts[rows])
 
     def fit(self, multiplicity: np.ndarray) -> FittedRewards | None:
         counts = self.counts[multiplicity > 0]
-        used = counts.any(axis=0) | self._categories
+        used = counts.any(axis=0) | self.are_categories
         if used.sum() == 1:
             return None
-        return FittedRewards(self.levels[used], counts[:, used], multiplicity[multiplicity > 0])
+        of_group = multiplicity[multiplicity > 0]
+        return LeveledSamples(self.levels[used], counts[:, used], of_group).fit()
 
-class FittedRewards:
-    def __init__(self, levels: np.ndarray, counts: np.ndarray, multiplicity: np.ndarray):
-        self.levels, self.gaps = levels, np.diff(levels) / (levels[-1] - levels[0])
-        self.scaled = np.append(0.0, np.cumsum(self.gaps))
-        self.counts, self.multiplicity = counts, multiplicity
-        self._observed_changes: dict[int, float] = {}  # by k; the same under each prior
-        self.n = _pooled_sizes(counts.sum(axis=1), multiplicity)
-        self._shapes, shape, location, start = self._grid()
-        log_odds = self._shapes[shape] + LOG_ODDS_STEP * location[:, None]
-        some = slice(None, None, -(-len(counts) // _COUNTS_AT_ONCE))
-        likelihood, times = _level_likelihood(log_odds, counts[some]), multiplicity[None, some]
-        priors = estimate_prior(self.n[some], likelihood, times, start)
-        other = last_step(self.n[some], likelihood, times, self._beta_prior(log_odds, start))
-        grid = shape, location, log_odds
-        self.other: FittedRewards | None = None
-        if fits_too(likelihood, times, whole_prior(priors), whole_prior(other))[0]:
-            self.other = copy(self)
-            self.other._keep(other, *grid)
-        self._keep(priors, *grid)
+def _bins(values: np.ndarray, low: float, high: float) -> np.ndarray:
+    shares = np.linspace(0, 1, _LEVEL_BINS + 1)
+    top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))  # which decides the maximum of many
+    cuts = np.sort([*np.quantile(values, [*shares, *top]), *(low + shares * (high - low))])
+    return np.searchsorted(cuts, values, "right")
 
-    def _keep(
-        self,
-        priors: Mapping[int, np.ndarray],
-        shape: np.ndarray,
-        location: np.ndarray,
-        log_odds: np.ndarray,
-    ) -> None:
-        total = whole_prior(priors)[0]
-        kept = total > _NEGLIGIBLE * total.max()
-        self._shape, self._location, self.log_odds = shape[kept], location[kept], log_odds[kept]
-        self.priors = {n: prior[0, kept] for n, prior in priors.items()}
+@dataclass(frozen=True, eq=False)
+class LeveledSamples:
+    levels: np.ndarray
+    counts: np.ndarray
+    multiplicity: np.ndarray
 
     @cached_property
-    def prior(self) -> np.ndarray:
-        return sum(self.priors.values(), np.zeros(len(self.log_odds)))
+    def gaps(self) -> np.ndarray:
+        return np.diff(self.levels) / (self.levels[-1] - self.levels[0])
 
-    def excess_variance(self, k: int) -> float:
-        if len(self.gaps) == 1:  # the grid contains every distribution over two levels
-            return 1.0
-        if k not in self._observed_changes:
-            self._observed_changes[k] = self._sum_of_changes(k)
-        observed = self._observed_changes[k]
-        expected = self.multiplicity.sum() * sum(
-            expected_squared_changes(self.log_odds, self.gaps, n, k) @ prior
-            for n, prior in self.priors.items()
-            if n > 1
-        )
-        return max(1.0, observed / expected) if min(observed, expected) > 1e-12 else 1.0
+    @cached_property
+    def scaled(self) -> np.ndarray:
+        return np.append(0.0, np.cumsum(self.gaps))
 
-    def _sum_of_changes(self, k: int) -> float:
-        several = self.counts.sum(axis=1) > 1
-        counts, times, total = self.counts[several], self.multiplicity[several], 0.0
-        for start in range(0, len(counts), _COUNTS_AT_ONCE):
-            rows = slice(start, start + _COUNTS_AT_ONCE)
-            total += float(times[rows] @ squared_changes(counts[rows], self.gaps, k))
-        return total
+    @cached_property
+    def n(self) -> np.ndarray:
+        return _pooled_sizes(self.counts.sum(axis=1), self.multiplicity)
 
-    def shifted_log_odds(self, shifts: int) -> np.ndarray:
-        locations = np.arange(self._location.min() - shifts, self._location.max() + shifts + 1)
-        return self._shapes[:, None] + LOG_ODDS_STEP * locations[:, None]
+    @cached_property
+    def sum_of_changes(self) -> Callable[[int], float]:
+        return cache(self._sum_of_changes)
 
-    def shifted_means(self, values: np.ndarray, prior: np.ndarray) -> np.ndarray:
-        place = self._location - self._location.min()
-        weight = np.zeros((len(values), place.max() + 1))
-        weight[self._shape, place] = prior
-        used = weight.any(axis=0)
-        windows = np.lib.stride_tricks.sliding_window_view(values, weight.shape[1], axis=1)
-        return np.einsum("sft,st->f", windows[:, :, used], weight[:, used])
+    def fit(self) -> FittedRewards:
+        shapes, shape, location, start = self._grid()
+        log_odds = shapes[shape] + LOG_ODDS_STEP * location[:, None]
+        used = slice(None, None, -(-len(self.counts) // _COUNTS_AT_ONCE))
+        n, weights = self.n[used], self.multiplicity[None, used]
+        likelihood = _level_likelihood(log_odds, self.counts[used])
 
-    def posterior_means(self, values: np.ndarray) -> np.ndarray:
-        means = []
-        for start in range(0, len(self.counts), _COUNTS_AT_ONCE):
-            counts = self.counts[start : start + _COUNTS_AT_ONCE]
-            weight = _level_likelihood(self.log_odds, counts) * self.prior
-            means.append(weight @ values / weight.sum(axis=1, keepdims=True))
-        return np.concatenate(means)
+        def fitted(
+            priors: Mapping[int, np.ndarray], other: FittedRewards | None = None
+        ) -> FittedRewards:
+            total = whole_prior(priors)[0]
+            kept = total > _NEGLIGIBLE * total.max()
+            of_kept = {size: prior[0, kept] for size, prior in priors.items()}
+            return FittedRewards(
+                self, shapes, shape[kept], location[kept], log_odds[kept], of_kept, other
+            )
+
+        priors = estimate_prior(n, likelihood, weights, start)
+        beta_priors = last_step(n, likelihood, weights, self._beta_prior(log_odds, start))
+        fits = fits_too(likelihood, weights, whole_prior(priors), whole_prior(beta_priors))[0]
+        return fitted(priors, fitted(beta_priors) if fits else None)
 
     def _grid(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         total = self.multiplicity @ self.counts + 0.5
@@ -3231,7 +3996,7 @@ class FittedRewards:
             weight = np.exp(-slope) @ self.gaps
             locations.append(location)
             start.append(math.exp(-2 * octave**2) * weight / weight.sum())
-        shape_of = np.repeat(np.arange(len(shapes)), [len(each) for each in locations])
+        shape_of = np.repeat(np.arange(len(shapes)), [len(location) for location in locations])
         weights = np.concatenate(start)
         return shapes, shape_of, np.concatenate(locations), weights / weights.sum()
 
@@ -3246,8 +4011,8 @@ class FittedRewards:
             for p in (1, 2)
         )
         between = np.array([square - mean**2 - self._variance_within])
-        times = self.multiplicity[None]
-        return beta_prior(start, above, below, np.array([mean]), between, times, n)
+        multiplicity = self.multiplicity[None]
+        return beta_prior(start, above, below, np.array([mean]), between, multiplicity, n)
 
     def _sharpness(self) -> float:
         n = self.counts.sum(axis=1)
@@ -3263,6 +4028,61 @@ class FittedRewards:
         n, sums = self.counts.sum(axis=1), self.counts @ self.scaled
         squares = self.multiplicity @ (self.counts @ self.scaled**2 - sums**2 / n)
         return squares / (self.multiplicity @ (n - 1)) if squares > 1e-9 else 0.0
+
+    def _sum_of_changes(self, k: int) -> float:
+        several = self.counts.sum(axis=1) > 1
+        counts, multiplicity, total = self.counts[several], self.multiplicity[several], 0.0
+        for start in range(0, len(counts), _COUNTS_AT_ONCE):
+            rows = slice(start, start + _COUNTS_AT_ONCE)
+            changes = squared_changes(counts[rows], self.gaps, k)
+            total += float(multiplicity[rows] @ changes)
+        return total
+
+@dataclass(frozen=True, eq=False)
+class FittedRewards:
+    samples: LeveledSamples
+    shapes: np.ndarray
+    shape: np.ndarray
+    location: np.ndarray
+    log_odds: np.ndarray
+    priors: Mapping[int, np.ndarray]
+    other: FittedRewards | None = None
+
+    @cached_property
+    def prior(self) -> np.ndarray:
+        return sum(self.priors.values(), np.zeros(len(self.log_odds)))
+
+    def excess_variance(self, k: int) -> float:
+        samples = self.samples
+        if len(samples.gaps) == 1:  # the grid contains every distribution over two levels
+            return 1.0
+        observed = samples.sum_of_changes(k)  # the same under each prior
+        expected = samples.multiplicity.sum() * sum(
+            expected_squared_changes(self.log_odds, samples.gaps, n, k) @ prior
+            for n, prior in self.priors.items()
+            if n > 1
+        )
+        return max(1.0, observed / expected) if min(observed, expected) > 1e-12 else 1.0
+
+    def shifted_log_odds(self, shifts: int) -> np.ndarray:
+        locations = np.arange(self.location.min() - shifts, self.location.max() + shifts + 1)
+        return self.shapes[:, None] + LOG_ODDS_STEP * locations[:, None]
+
+    def shifted_means(self, values: np.ndarray, prior: np.ndarray) -> np.ndarray:
+        column = self.location - self.location.min()
+        weight = np.zeros((len(values), column.max() + 1))
+        weight[self.shape, column] = prior
+        used = weight.any(axis=0)
+        windows = np.lib.stride_tricks.sliding_window_view(values, weight.shape[1], axis=1)
+        return np.einsum("sft,st->f", windows[:, :, used], weight[:, used])
+
+    def posterior_means(self, values: np.ndarray) -> np.ndarray:
+        means = []
+        for start in range(0, len(self.samples.counts), _COUNTS_AT_ONCE):
+            counts = self.samples.counts[start : start + _COUNTS_AT_ONCE]
+            weight = _level_likelihood(self.log_odds, counts) * self.prior
+            means.append(weight @ values / weight.sum(axis=1, keepdims=True))
+        return np.concatenate(means)
 
 def _pooled_sizes(n: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
     octave = np.floor(np.log2(n)).astype(np.int64)
@@ -3344,220 +4164,105 @@ def _log_choose(n: int, c) -> np.ndarray:
     return gammaln(n + 1) - gammaln(np.asarray(c) + 1) - gammaln(n - np.asarray(c) + 1)
 
 
-# --- shared/at_k/scores/tails.py ------------------------------------------------------------------
-
-_LARGEST_UNIT = 1000  # D, of which rewards are multiples of 1/D
-_CELLS_OF_SUMS = 1 << 22  # which bounds the memory
-
-class Tail(NamedTuple):
-    k: int
-    tau: float
-
-    def least_sum(self, unit: int) -> int:
-        return math.ceil((self.tau * self.k - 1e-9) * unit)
-
-class Levels(NamedTuple):
-    rewards: np.ndarray
-    counts: np.ndarray
-    steps: np.ndarray
-    unit: int
-
-def check_thresholds(thresholds: Sequence[float]) -> list[float]:
-    wanted = "a threshold is a number from 0 to 1"
-    return [check_number(f"thresholds[{i}]", tau, wanted, 0, 1) for i, tau in enumerate(thresholds)]
-
-def levels_of(rewards: Rewards) -> Levels:
-    levels = np.unique(rewards.levels)
-    if levels[0] < 0 or levels[-1] > 1:
-        raise ValueError(
-            f"TailPass@k needs rewards from 0 to 1, and they are from {levels[0]:g} to "
-            f"{levels[-1]:g}: rescale them."
-        )
-    steps, unit = in_units(levels)
-    return Levels(*rewards.by_level(), steps, unit)
-
-def in_units(levels: np.ndarray) -> tuple[np.ndarray, int]:
-    for unit in range(1, _LARGEST_UNIT + 1):
-        steps = np.rint(levels * unit)
-        if (np.abs(levels * unit - steps) <= 1e-9 * unit).all():
-            return steps.astype(np.int64), unit
-    raise ValueError(
-        f"TailPass@k needs rewards that are multiples of 1/D for some D up to {_LARGEST_UNIT}: "
-        f"round them, for example to two decimals."
-    )
-
-def tail_scores(rewards: Rewards, tails: Mapping[ScoreKey, Tail]) -> Scores:
-    columns = tails_of_subsets(levels_of(rewards), list(tails.values()))
-    return Scores(one_column_each(tails), rewards.inverse, columns)
-
-def tails_of_subsets(levels: Levels, tails: Sequence[Tail]) -> np.ndarray:
-    n, result = levels.counts.sum(axis=1), np.zeros((len(levels.counts), len(tails)))
-    for k in {tail.k for tail in tails}:
-        columns = [column for column, tail in enumerate(tails) if tail.k == k]
-        size = (k + 1) * (k * int(levels.steps[-1]) + 1)
-        block = max(1, _CELLS_OF_SUMS // size)
-        for samples in np.unique(n).tolist():
-            rows = np.flatnonzero(n == samples)
-            for start in range(0, len(rows), block):
-                some = rows[start : start + block]
-                pmf_of_sum = _sums_of_subsets(levels.counts[some], levels.steps, samples, k)
-                above = np.cumsum(pmf_of_sum[:, ::-1], axis=1)[:, ::-1]
-                above = np.column_stack([above / above[:, :1], np.zeros(len(some))])
-                for column in columns:
-                    least = min(tails[column].least_sum(levels.unit), above.shape[1] - 1)
-                    result[some, column] = above[:, least]
-    return result
-
-def _sums_of_subsets(counts: np.ndarray, steps: np.ndarray, n: int, k: int) -> np.ndarray:
-    most = k * int(steps[-1])
-    joint = np.zeros((len(counts), k + 1, most + 1))  # number of samples, and their sum
-    joint[:, 0, 0] = 1.0
-    for count, step in zip(counts.T, steps.tolist(), strict=True):
-        rows = np.flatnonzero(count)
-        distinct, place = np.unique(count[rows], return_inverse=True)
-        table = np.array([_binomial_weights(each, n, k) for each in distinct.tolist()])
-        weights, before = table.reshape(-1, k + 1)[place, :, None, None], joint[rows]
-        after = weights[:, 0] * before
-        for i in range(1, min(k, int(count.max(initial=0))) + 1):
-            after[:, i:, i * step :] += (
-                weights[:, i] * before[:, : k + 1 - i, : most + 1 - i * step]
-            )
-        joint[rows] = after
-    return joint[:, k]
-
-@lru_cache(maxsize=4096)
-def _binomial_weights(count: int, n: int, k: int) -> np.ndarray:
-    # Quotients of integers, because Python rounds each of them correctly.
-    scale, largest = n**count, min(count, k)
-    result = np.zeros(k + 1)
-    for i in range(largest + 1):
-        result[i] = math.comb(count, i) * k**i * (n - k) ** (count - i) / scale
-    return result
-
-def tail_moments(
-    probabilities: np.ndarray, levels: np.ndarray, tail: Tail, sizes: Sequence[int]
-) -> tuple[np.ndarray, dict[int, np.ndarray]]:
-    steps, unit = in_units(levels)
-    cells = tail.k**2 * int(steps[-1]) + 1
-    block = max(1, _CELLS_OF_SUMS // cells)
-    parts = [
-        _tail_moments(probabilities[start : start + block], steps, tail, unit)
-        for start in range(0, len(probabilities), block)
-    ]
-    mean = np.concatenate([mean for mean, _ in parts])
-    by_overlap = np.concatenate([variance for _, variance in parts], axis=1)
-    variances = {}
-    for n in sizes:
-        overlap = pmf(np.array([n]), np.array([tail.k]), tail.k).hi[0]
-        variances[n] = overlap @ by_overlap
-    return mean, variances
-
-def _tail_moments(
-    probabilities: np.ndarray, steps: np.ndarray, tail: Tail, unit: int
-) -> tuple[np.ndarray, np.ndarray]:
-    k, widest = tail.k, int(steps[-1])
-    reached = np.arange(k * widest + 1) >= tail.least_sum(unit)
-    given = [np.broadcast_to(reached.astype(float), (len(probabilities), len(reached)))]
-    pmf_of_sum = [np.ones((len(probabilities), 1))]
-    for c in range(k):
-        size = (k - c - 1) * widest + 1
-        given.append(
-            sum(
-                p[:, None] * given[-1][:, step : step + size]
-                for p, step in zip(probabilities.T, steps.tolist(), strict=True)
-            )
-        )
-        longer = np.zeros((len(probabilities), (c + 1) * widest + 1))
-        for p, step in zip(probabilities.T, steps.tolist(), strict=True):
-            longer[:, step : step + c * widest + 1] += p[:, None] * pmf_of_sum[-1]
-        pmf_of_sum.append(longer)
-    mean = given[-1][:, 0]
-    variance = [
-        np.maximum(np.sum(p * (g - mean[:, None]) ** 2, axis=1), 0.0)
-        for p, g in zip(pmf_of_sum, given[::-1], strict=True)
-    ]
-    return mean, np.array(variance)
-
-
-# --- shared/at_k/scores/reward_family.py ----------------------------------------------------------
+# --- shared/at_k/intervals/reward_family.py -------------------------------------------------------
 
 REWARD_SHIFTS = 60  # by multiples of 0.15 of the log-odds, from -9 to 9
+MEMBERS = 2 * REWARD_SHIFTS + 3  # of a family; the first and the last have no variation
 
-class RewardFamily(Family):
-    def __init__(
-        self,
-        rewards: Rewards,
-        ks: Mapping[ScoreKey, int],
-        extrapolated: Mapping[ScoreKey, int],
-        bounds: tuple[float, float],
-    ):
-        self._ks = sorted({*ks.values()})
-        scores = {key: Score((self._ks.index(k),)) for key, k in ks.items()}
-        n = rewards.sizes
-        super().__init__(
-            rewards.inverse, rewards.multiplicity, n, scores, list(extrapolated), bounds
-        )
-        self._rewards, self._extrapolated_ks = rewards, list(extrapolated.values())
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LevelsFamily(Family):
+    levels: RewardLevels
 
-    def _keep_rows(self, rows: np.ndarray) -> None:
-        levels, bias = copy(self._levels), self._binning_bias[rows] if self.extrapolated else None
-        super()._keep_rows(rows)
-        levels.counts = levels.counts[rows]
-        vars(self).update(_levels=levels, _binning_bias=bias)
-
-    @cached_property
-    def columns(self) -> np.ndarray:
-        return np.stack([self._rewards.max_of(k) for k in self._ks], axis=1)
-
-    @cached_property
-    def _levels(self) -> RewardLevels:
-        return RewardLevels(self._rewards)
+    tables = (*Family.tables, "levels")
 
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        shape = len(self._ks), len(multiplicity)
+        shape = self.columns.shape[1], len(multiplicity)
         return np.full(shape, self.bounds[0]), np.full(shape, self.bounds[1])
 
-    def _fit_parts(self, multiplicity: np.ndarray) -> Fit:
-        return Fit(multiplicity, [self._levels.fit(part) for part in multiplicity])
+    def _priors(self, multiplicity: np.ndarray) -> list[FittedRewards | None]:
+        return [self.levels.fit(of_group) for of_group in multiplicity]
 
     def other_fits(self, fit: Fit) -> list[Fit]:
         if not any(fitted and fitted.other for fitted in fit.priors):
             return []
-        return [
-            Fit(fit.multiplicity, [fitted and (fitted.other or fitted) for fitted in fit.priors])
-        ]
+        others = [fitted and (fitted.other or fitted) for fitted in fit.priors]
+        return [fit._replace(priors=others)]
 
-    # --- Shifted distributions ------------------------------------------------------------
+def max_intervals(
+    rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
+) -> tuple[Scores, IntervalMethod]:
+    low, high = np.clip([rewards.levels.min(), rewards.levels.max()], *options.bounds).tolist()
+    if options.method == "posterior":
+        moments = max_moments(rewards, ks)
+        return max_scores(rewards, ks), PosteriorIntervals(moments, (low, high))
+    observed = {key: k for key, k in ks.items() if k <= rewards.n.min()}
+    beyond = {key: k for key, k in ks.items() if key not in observed}
+    extrapolated = ks if options.method == "hierarchical" else beyond
+    family = RewardFamily.of_run(rewards, observed, extrapolated, (low, high))
+    points = with_extrapolated(max_scores(rewards, observed), family, ks)
+    return points, family_intervals(family, options)
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RewardFamily(LevelsFamily):
+    ks: Sequence[int]
+    extrapolated_ks: Sequence[int]
+    binning_bias: np.ndarray
+
+    tables = (*LevelsFamily.tables, "binning_bias")
+
+    @classmethod
+    def of_run(
+        cls,
+        rewards: Rewards,
+        ks: Mapping[ScoreKey, int],
+        extrapolated: Mapping[ScoreKey, int],
+        bounds: tuple[float, float],
+    ) -> RewardFamily:
+        distinct, n = sorted({*ks.values()}), rewards.sizes
+        levels, none = RewardLevels.of_run(rewards), np.empty((len(n), 0))
+        rewards_of_levels = Rewards(
+            np.arange(len(n)), levels.levels, np.cumsum(levels.counts, axis=1)
+        )
+        observed = [min(k, int(n.min())) for k in extrapolated.values()]
+        bias = [rewards.max_of(k) - rewards_of_levels.max_of(k) for k in observed]
+        return cls(
+            inverse=rewards.inverse,
+            multiplicity=rewards.multiplicity,
+            n=n,
+            columns=np.column_stack([none, *(rewards.max_of(k) for k in distinct)]),
+            scores={key: Score((distinct.index(k),)) for key, k in ks.items()},
+            extrapolated=list(extrapolated),
+            bounds=bounds,
+            levels=levels,
+            ks=distinct,
+            extrapolated_ks=list(extrapolated.values()),
+            binning_bias=np.column_stack([none, *bias]),
+        )
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
-        members = 2 * REWARD_SHIFTS + 3  # the first and the last have no variation
-        theta = np.zeros((members, len(self._ks), len(fit.priors)))
+        theta = np.zeros((MEMBERS, len(self.ks), len(fit.priors)))
         theta[-1] = 1.0
         variance = np.zeros_like(theta)
-        origin, width = np.zeros(len(fit.priors)), np.ones(len(fit.priors))
-        for part, fitted in enumerate(fit.priors):
+        offset, scale = np.zeros(len(fit.priors)), np.ones(len(fit.priors))
+        for group, fitted in enumerate(fit.priors):
             if fitted is None:  # all rewards are equal
-                theta[:, :, part] = 0.0
-                origin[part] = self.columns[fit.multiplicity[part] > 0][0, 0]
+                theta[:, :, group] = 0.0
+                offset[group] = self.columns[fit.multiplicity[group] > 0][0, 0]
                 continue
-            low, high = fitted.levels[[0, -1]].tolist()
-            origin[part], width[part] = self._scale(low, high)
-            size = (high - low) / width[part]
-            for column, k in enumerate(self._ks):
+            low, high = fitted.samples.levels[[0, -1]].tolist()
+            offset[group], scale[group] = self._scale(low, high)
+            size = (high - low) / scale[group]
+            for column, k in enumerate(self.ks):
                 mean, square = _shifted_moments(fitted, k, new_questions)
-                if new_questions and len(fitted.gaps) > 1:
+                if new_questions and len(fitted.samples.gaps) > 1:
                     # The scores of the questions may vary more than under the grid.
                     scores = self.columns[:, column] / (high - low)
-                    observed = np.cov(scores, fweights=fit.multiplicity[part])
+                    observed = np.cov(scores, fweights=fit.multiplicity[group])
                     square = square * max(1.0, observed / max(square[REWARD_SHIFTS], 1e-12))
-                mean = (low - origin[part]) / width[part] + size * mean
-                theta[1:-1, column, part] = np.clip(mean, 0.0, 1.0)
-                variance[1:-1, column, part] = size**2 * square
-        if new_questions:
-            least = variance_of_proportion(theta) * variance[members // 2]
-            variance = np.maximum(variance, least)
-        covariance = {(column, column): variance[:, column] for column in range(len(self._ks))}
-        return Shifted(theta, covariance, origin, width)
+                mean = (low - offset[group]) / scale[group] + size * mean
+                theta[1:-1, column, group] = np.clip(mean, 0.0, 1.0)
+                variance[1:-1, column, group] = size**2 * square
+        return shifted_columns(theta, variance, offset, scale, new_questions)
 
     def _scale(self, low: float, high: float) -> tuple[float, float]:
         least, most = self.bounds
@@ -3566,80 +4271,86 @@ class RewardFamily(Family):
         return least, most - least
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
-        fitted, result = fit.priors[0], np.zeros((len(self._ks), len(self._ks)))
+        fitted, result = fit.priors[0], np.zeros((len(self.ks), len(self.ks)))
         if fitted is None:
             return result
-        width = float(fitted.levels[-1] - fitted.levels[0])
-        excess = [fitted.excess_variance(k) for k in self._ks]
-        for a, b in _neighbors(len(self._ks)):
-            j, k = self._ks[a], self._ks[b]
-            each = sum(
-                float(max_covariance(fitted.log_odds, fitted.gaps, n, j, k) @ prior)
+        width = float(fitted.samples.levels[-1] - fitted.samples.levels[0])
+        excess = [fitted.excess_variance(k) for k in self.ks]
+        for a, b in _neighbors(len(self.ks)):
+            j, k = self.ks[a], self.ks[b]
+            covariance = sum(
+                float(max_covariance(fitted.log_odds, fitted.samples.gaps, n, j, k) @ prior)
                 for n, prior in fitted.priors.items()
             )
-            result[a, b] = result[b, a] = width**2 * math.sqrt(excess[a] * excess[b]) * each
+            result[a, b] = width**2 * math.sqrt(excess[a] * excess[b]) * covariance
+            result[b, a] = result[a, b]
         return result
 
-    # --- Extrapolation --------------------------------------------------------------------
-
     def _extrapolate(self, fit: Fit) -> np.ndarray:
-        fitted, levels = fit.priors[0], self._levels.levels
+        fitted, levels = fit.priors[0], self.levels.levels
         if fitted is None:
-            return np.full((len(self.n), len(self._extrapolated_ks)), levels[0])
-        values = [max_mean(fitted.log_odds, fitted.gaps, k) for k in self._extrapolated_ks]
+            return np.full((len(self.n), len(self.extrapolated_ks)), levels[0])
+        values = [max_mean(fitted.log_odds, fitted.samples.gaps, k) for k in self.extrapolated_ks]
         scaled = fitted.posterior_means(np.transpose(values))
         means = levels[0] + (levels[-1] - levels[0]) * scaled
-        return np.clip(means + self._binning_bias, *self.bounds)
+        return np.clip(means + self.binning_bias, *self.bounds)
 
-    @cached_property
-    def _binning_bias(self) -> np.ndarray:
-        at_most = np.cumsum(self._levels.counts, axis=1)
-        levels = Rewards(np.arange(len(at_most)), self._levels.levels, at_most)
-        ks = [min(k, int(self.n.min())) for k in self._extrapolated_ks]
-        return np.stack([self._rewards.max_of(k) - levels.max_of(k) for k in ks], axis=1)
-
-    def candidates(self, fit: Fit, part: int) -> Candidates | None:
-        fitted, multiplicity = fit.priors[part], fit.multiplicity[part]
+    def candidates(self, fit: Fit, group: int) -> Candidates | None:
+        fitted, multiplicity = fit.priors[group], fit.multiplicity[group]
         if fitted is None:
             return None
         # Distributions between those of the grid matter if k is large.
         log_odds = np.concatenate([fitted.log_odds + step for step in (-0.15, 0.0, 0.15)])
         statistics = [self._statistics(fitted, n, log_odds) for n in fitted.priors]
-        values = [max_mean(log_odds, fitted.gaps, k) for k in self._extrapolated_ks]
-        low, high = fitted.levels[[0, -1]]
-        origin = low + multiplicity @ self._binning_bias / multiplicity.sum()
-        return Candidates(statistics, False, np.transpose(values), origin, float(high - low))
+        values = [max_mean(log_odds, fitted.samples.gaps, k) for k in self.extrapolated_ks]
+        low, high = fitted.samples.levels[[0, -1]]
+        offset = low + multiplicity @ self.binning_bias / multiplicity.sum()
+        return Candidates(statistics, False, np.transpose(values), offset, float(high - low))
 
     def _statistics(self, fitted: FittedRewards, n: int, log_odds: np.ndarray) -> Statistics:
-        counts, times = fitted.counts[fitted.n == n], fitted.multiplicity[fitted.n == n]
-        questions, prior = int(times.sum()), fitted.priors[n] / fitted.priors[n].sum()
-        ks = _ladder(int(counts.sum(axis=1).min()), {*self._extrapolated_ks})
+        samples, of_size = fitted.samples, fitted.samples.n == n
+        counts, multiplicity = samples.counts[of_size], samples.multiplicity[of_size]
+        questions, prior = int(multiplicity.sum()), fitted.priors[n] / fitted.priors[n].sum()
+        ks = _ladder(int(counts.sum(axis=1).min()), {*self.extrapolated_ks})
         at_most = np.cumsum(counts, axis=1)
-        rewards = Rewards(np.arange(len(at_most)), fitted.scaled, at_most)
-        observed = np.array([times @ rewards.max_of(j) for j in ks]) / questions
-        expected = np.array([max_mean(log_odds, fitted.gaps, j) for j in ks])
+        rewards = Rewards(np.arange(len(at_most)), samples.scaled, at_most)
+        observed = np.array([multiplicity @ rewards.max_of(j) for j in ks]) / questions
+        expected = np.array([max_mean(log_odds, samples.gaps, j) for j in ks])
         excess = fitted.excess_variance(1)
         # Half a sample of slack, for scores that the estimated prior makes almost impossible.
         covariance = np.eye(len(ks)) / 2 / (questions * n) ** 2
         for (a, j), (b, k) in itertools.combinations_with_replacement(enumerate(ks), 2):
-            each = max_covariance(fitted.log_odds, fitted.gaps, n, j, k) @ prior
-            covariance[a, b] += excess * each / questions
+            of_one = max_covariance(fitted.log_odds, samples.gaps, n, j, k) @ prior
+            covariance[a, b] += excess * of_one / questions
             covariance[b, a] = covariance[a, b]
         # Questions of one n are some of all questions, which may differ from the others.
-        values = np.array([max_mean(fitted.log_odds, fitted.gaps, j) for j in ks])
+        values = np.array([max_mean(fitted.log_odds, samples.gaps, j) for j in ks])
         deviations = values - (values @ fitted.prior)[:, None]
         between = (deviations * fitted.prior) @ deviations.T
-        covariance += (1 - questions / fitted.multiplicity.sum()) * between / questions
+        covariance += (1 - questions / samples.multiplicity.sum()) * between / questions
         return Statistics(expected, observed, covariance)
+
+def shifted_columns(
+    theta: np.ndarray,
+    variance: np.ndarray,
+    offset: np.ndarray,
+    scale: np.ndarray,
+    new_questions: bool,
+) -> Shifted:
+    if new_questions:
+        least = variance_of_proportion(theta) * variance[MEMBERS // 2]
+        variance = np.maximum(variance, least)
+    covariance = {(column, column): variance[:, column] for column in range(theta.shape[1])}
+    return Shifted(theta, covariance, offset, scale)
 
 def _shifted_moments(
     fitted: FittedRewards, k: int, new_questions: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     log_odds = fitted.shifted_log_odds(REWARD_SHIFTS)
-    mean = max_mean(log_odds, fitted.gaps, k)
+    mean = max_mean(log_odds, fitted.samples.gaps, k)
     theta, variance = fitted.shifted_means(mean, fitted.prior), np.zeros(2 * REWARD_SHIFTS + 1)
     for n, prior in fitted.priors.items():
-        within = max_covariance(log_odds, fitted.gaps, n, k, k)
+        within = max_covariance(log_odds, fitted.samples.gaps, n, k, k)
         variance = variance + fitted.shifted_means(within, prior)
     variance = fitted.excess_variance(k) * np.maximum(variance, 0.0)
     if new_questions:
@@ -3653,62 +4364,77 @@ def _neighbors(columns: int) -> list[tuple[int, int]]:
     return [(a, b) for a in range(columns) for b in (a, a + 1) if b < columns]
 
 def _ladder(n: int, ks: set[int]) -> list[int]:
-    steps = {round(2 ** (place / 2)) for place in range(2 * n.bit_length())} | {n, *ks}
+    steps = {round(2 ** (power / 2)) for power in range(2 * n.bit_length())} | {n, *ks}
     return sorted(step for step in steps if step <= n)
 
 
-# --- shared/at_k/scores/tail_family.py ------------------------------------------------------------
+# --- shared/at_k/intervals/tail_family.py ---------------------------------------------------------
 
 _MOST_LEVELS = 40  # of which all distributions are known
 _MOST_PAIRS_OF_COUNTS = 20_000_000  # pairs of counts of k samples
 
-class TailFamily(RewardFamily):
-    def __init__(self, rewards: Rewards, tails: Mapping[ScoreKey, Tail]):
-        super().__init__(rewards, {}, {}, (0.0, 1.0))
-        self._tails = list(tails.values())
-        self.scores = one_column_each(tails)
-        if len(levels_of(rewards).rewards) > _MOST_LEVELS:
+def tail_intervals(
+    rewards: Rewards, tails: Mapping[ScoreKey, Tail], options: IntervalOptions
+) -> tuple[Scores, IntervalMethod]:
+    scores = tail_scores(rewards, tails)
+    if options.method == "hierarchical":
+        raise ValueError(
+            "TailPass@k has no interval='hierarchical': pass another, or leave TailPass@k out."
+        )
+    if options.method == "posterior":
+        return scores, PosteriorIntervals(tail_posterior(rewards, tails), UNIT_RANGE)
+    return scores, family_intervals(TailFamily.of_run(rewards, tails), options)
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TailFamily(LevelsFamily):
+    tails: Sequence[Tail]
+
+    @classmethod
+    def of_run(cls, rewards: Rewards, tails: Mapping[ScoreKey, Tail]) -> TailFamily:
+        levels, events = levels_of(rewards), list(tails.values())
+        if len(levels.rewards) > _MOST_LEVELS:
             raise ValueError(
                 f"There are more than {_MOST_LEVELS} distinct rewards, for which TailPass@k has no "
                 f"interval: round them, or leave confidence out."
             )
-
-    @cached_property
-    def columns(self) -> np.ndarray:
-        return tails_of_subsets(levels_of(self._rewards), self._tails)
-
-    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        shape = len(self._tails), len(multiplicity)
-        return np.zeros(shape), np.ones(shape)
+        return cls(
+            inverse=rewards.inverse,
+            multiplicity=rewards.multiplicity,
+            n=rewards.sizes,
+            columns=tails_of_subsets(levels, events),
+            scores=one_column_each(tails),
+            extrapolated=[],
+            bounds=(0.0, 1.0),
+            levels=RewardLevels.of_run(rewards),
+            tails=events,
+        )
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
-        members, parts = 2 * REWARD_SHIFTS + 3, len(fit.priors)
-        theta = np.zeros((members, len(self._tails), parts))
+        groups = len(fit.priors)
+        theta = np.zeros((MEMBERS, len(self.tails), groups))
         variance = np.zeros_like(theta)
-        for part, fitted in enumerate(fit.priors):
-            for column, tail in enumerate(self._tails):
+        for group, fitted in enumerate(fit.priors):
+            for column, tail in enumerate(self.tails):
                 if fitted is None:  # all rewards are equal
-                    row = np.argmax(fit.multiplicity[part] > 0)
-                    theta[:, column, part] = self.columns[row, column]
+                    row = np.argmax(fit.multiplicity[group] > 0)
+                    theta[:, column, group] = self.columns[row, column]
                     continue
-                ends, mean, square = _shifted_tails(fitted, tail, new_questions)
-                theta[0, column, part], theta[-1, column, part] = ends
-                theta[1:-1, column, part], variance[1:-1, column, part] = mean, square
-        if new_questions:  # other questions may be a different mixture, see `binary_family`
-            middle, largest = members // 2, (theta - theta[0]) * (theta[-1] - theta)
-            ratio = largest / np.where(largest[middle] > 1e-12, largest[middle], np.inf)
-            variance = np.maximum(variance, ratio * variance[middle])
-        covariance = {(column, column): variance[:, column] for column in range(len(self._tails))}
-        return Shifted(theta, covariance, np.zeros(parts), np.ones(parts))
+                extremes, mean, square = _shifted_tails(fitted, tail, new_questions)
+                theta[0, column, group], theta[-1, column, group] = extremes
+                theta[1:-1, column, group], variance[1:-1, column, group] = mean, square
+        return shifted_columns(theta, variance, np.zeros(groups), np.ones(groups), new_questions)
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
         # Covariances of different tails are not known. Uncorrelated errors are the worst case.
         shifted = self.shifted(fit, new_questions=False)
-        middle = len(shifted.theta) // 2
-        return np.diag([each[middle, 0] for each in shifted.covariance.values()])
+        center = len(shifted.theta) // 2
+        return np.diag([variance[center, 0] for variance in shifted.covariance.values()])
 
-    def candidates(self, fit: Fit, part: int) -> Candidates | None:
+    def candidates(self, fit: Fit, group: int) -> Candidates | None:
         raise NotImplementedError  # no score is extrapolated
+
+    def _extrapolate(self, fit: Fit) -> np.ndarray:
+        raise NotImplementedError
 
 def _shifted_tails(
     fitted: FittedRewards, tail: Tail, new_questions: bool
@@ -3716,7 +4442,7 @@ def _shifted_tails(
     log_odds = fitted.shifted_log_odds(REWARD_SHIFTS)
     above = 1 / (1 + np.exp(-log_odds.reshape(-1, log_odds.shape[-1])))
     probabilities = -np.diff(above, axis=1, prepend=1.0, append=0.0)
-    mean, within = tail_moments(probabilities, fitted.levels, tail, list(fitted.priors))
+    mean, within = tail_moments(probabilities, fitted.samples.levels, tail, list(fitted.priors))
     shape = log_odds.shape[:-1]
     mean = mean.reshape(shape)
     theta = np.clip(fitted.shifted_means(mean, fitted.prior), 0.0, 1.0)
@@ -3726,7 +4452,7 @@ def _shifted_tails(
     if new_questions:
         between = fitted.shifted_means(mean**2, fitted.prior) - theta**2
         variance = variance + np.maximum(between, 0.0)
-    steps, unit = in_units(fitted.levels)
+    steps, unit = in_units(fitted.samples.levels)
     lowest, highest = (tail.k * step >= tail.least_sum(unit) for step in steps[[0, -1]].tolist())
     return (float(lowest), float(highest)), theta, np.asarray(variance)
 
@@ -3755,8 +4481,8 @@ class Payoffs:
             a, sign = 1 - a, -sign
         if b.mean() > 0.5:
             b, sign = 1 - b, -sign
-        place, ways, twice = self._pairs
-        products = np.bincount(place, (ways * np.multiply.outer(a, b)).ravel(), twice.shape[1])
+        index, ways, twice = self._pairs
+        products = np.bincount(index, (ways * np.multiply.outer(a, b)).ravel(), twice.shape[1])
         return sign * (twice @ products - self.mean(a) * self.mean(b))
 
     @cached_property
@@ -3767,14 +4493,14 @@ class Payoffs:
         codes = doubled @ base
         order = np.argsort(codes)
         sums = np.add.outer(counts @ base, counts @ base).ravel()
-        place = order[np.searchsorted(codes[order], sums)]
+        index = order[np.searchsorted(codes[order], sums)]
         log_ways = _log_multinomial(counts)
-        log_split = np.add.outer(log_ways, log_ways) - _log_multinomial(doubled)[place].reshape(
+        log_split = np.add.outer(log_ways, log_ways) - _log_multinomial(doubled)[index].reshape(
             len(counts), -1
         )
-        return place, np.exp(log_split), _dirichlet_multinomial(doubled, self._concentrations)
+        return index, np.exp(log_split), _dirichlet_multinomial(doubled, self._concentrations)
 
-def tail_moments_of_posterior(rewards: Rewards, tails: Mapping[ScoreKey, Tail]) -> Moments:
+def tail_posterior(rewards: Rewards, tails: Mapping[ScoreKey, Tail]) -> Moments:
     posterior = rewards.posterior_counts()
     levels_of(rewards)  # checks the rewards
     concentrations = np.diff(posterior, axis=1, prepend=0).astype(float)
@@ -3811,647 +4537,9 @@ def _dirichlet_multinomial(counts: np.ndarray, concentrations: np.ndarray) -> np
 
     k, total = counts[0].sum(), concentrations.sum(axis=1)[:, None]
     log_pmf = _log_multinomial(counts) - gammaln(total + k) + gammaln(total)
-    for count, each in zip(counts.T, concentrations.T, strict=True):
-        log_pmf = log_pmf + gammaln(each[:, None] + count) - gammaln(each)[:, None]
+    for count, prior in zip(counts.T, concentrations.T[:, :, None], strict=True):
+        log_pmf = log_pmf + gammaln(prior + count) - gammaln(prior)
     return np.exp(log_pmf)
-
-
-# --- shared/at_k/intervals/band.py ----------------------------------------------------------------
-
-def path_angles(covariance: np.ndarray) -> np.ndarray:
-    variance, neighbors = np.diag(covariance), np.diag(covariance, 1)
-    size = np.sqrt(np.maximum(variance[:-1] * variance[1:], 0.0))
-    # Errors that never vary count as uncorrelated, which is the worst case.
-    r = np.abs(neighbors) / np.where(size > 0, size, np.inf)
-    return np.arccos(np.minimum(r, 1.0))
-
-def path_exceedance(angles: np.ndarray, c: float) -> np.ndarray:
-    one = 2 * NormalDist().cdf(-c)
-    more = np.minimum(one, angles / math.pi * math.exp(-c * c / 2))
-    return np.minimum(one + more.sum(axis=-1), 1.0)
-
-def confidence_of_each(
-    exceedance: Callable[[float], float], number: int, confidence: float
-) -> float:
-    alpha, normal = 1 - confidence, NormalDist()
-    least, most = (-normal.inv_cdf(alpha / 2 / each) for each in (1, number))
-    for _ in range(40):
-        c = (least + most) / 2
-        least, most = (c, most) if exceedance(c) > alpha else (least, c)
-    return min(max(confidence, 1 - 2 * normal.cdf(-most)), math.nextafter(1.0, 0.0))
-
-def simultaneous_confidence(covariance: np.ndarray, confidence: float) -> float:
-    angles = path_angles(covariance)
-    return confidence_of_each(
-        lambda c: float(path_exceedance(angles, c)), len(covariance), confidence
-    )
-
-
-# --- shared/at_k/intervals/clusters.py ------------------------------------------------------------
-
-ONE_CLUSTER = "there is one question, or one cluster of questions"
-
-TOO_FEW_CLUSTERS = (
-    "one question, or one cluster of questions, does not show how questions vary: add questions, "
-    "or pass interval='sampling'"
-)
-
-def cluster_deviations(columns: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
-    deviations = columns - columns.mean(axis=0)
-    if clusters is None:
-        return deviations
-    _, inverse = np.unique(clusters, return_inverse=True)
-    return np.array([np.bincount(inverse, column) for column in deviations.T]).T
-
-def design_effects(columns: np.ndarray, clusters: np.ndarray) -> np.ndarray:
-    independent = np.sum(cluster_deviations(columns, None) ** 2, axis=0)
-    clustered = np.sum(cluster_deviations(columns, clusters) ** 2, axis=0)
-    return np.maximum(1.0, clustered / np.where(independent > 0, independent, np.inf))
-
-
-# --- shared/at_k/intervals/options.py -------------------------------------------------------------
-
-def check_interval(
-    interval: str | None, confidence: float | None, known: Sequence[str], default: str = "auto"
-) -> str:
-    if interval is None:
-        return default
-    check_names("interval", [interval], known)
-    if confidence is None:
-        raise ValueError(
-            f"interval is {interval!r} but confidence is None: give a confidence, such as 0.95."
-        )
-    return interval
-
-def chosen_method(interval: str, prior: str | None, clusters: object) -> str:
-    if prior is None:
-        return "questions" if interval == "auto" and clusters is not None else interval
-    if interval not in ("posterior", "auto"):
-        raise ValueError(f"only interval='posterior' uses {prior}, and interval is {interval!r}.")
-    if interval == "auto" and clusters is not None:
-        raise ValueError(
-            f"interval='posterior' uses {prior}, and interval='questions' uses clusters: leave out "
-            f"one of them."
-        )
-    return "posterior"
-
-def check_clusters(
-    clusters, interval: str, confidence: float | None, questions: int
-) -> np.ndarray | None:
-    if clusters is None:
-        return None
-    if confidence is None:
-        raise ValueError(
-            "clusters are given but confidence is None: give a confidence, such as 0.95."
-        )
-    if interval not in ("questions", "auto"):
-        raise ValueError(
-            f"clusters are used by interval='questions' only, and interval is {interval!r}."
-        )
-    return label_index(clusters, questions, "clusters")[1]
-
-
-# --- shared/at_k/intervals/interval.py ------------------------------------------------------------
-
-class Interval(NamedTuple):
-    mu: Any
-    sigma: Any
-    lo: Any
-    hi: Any
-    interval: str | None
-
-    def of_part(self, part: int) -> Interval:
-        mu, sigma, lo, hi = (float(values[part]) for values in self[:4])
-        return Interval(mu, sigma, lo, hi, self.interval)
-
-def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
-    lo, hi = float(least), float(most)
-    return Interval(float(mean), (hi - lo) / 2, lo, hi, f"none: {reason}")
-
-class IntervalMethod(abc.ABC):
-    @abc.abstractmethod
-    def for_parts(
-        self, parts: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        pass
-    def problem(self, rows: np.ndarray) -> str | None:
-        return None
-
-    def covariance(self, rows: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        return np.eye(len(keys))
-
-class JoinedIntervals(IntervalMethod):
-    def __init__(self, most: IntervalMethod, some: IntervalMethod, keys: Iterable[ScoreKey]):
-        self._most, self._some, self._keys = most, some, {*keys}
-
-    def problem(self, rows: np.ndarray) -> str | None:
-        return self._most.problem(rows)
-
-    def covariance(self, rows: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        method = self._some if self._keys >= {*keys} else self._most
-        return method.covariance(rows, keys)
-
-    def for_parts(
-        self, parts: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        most, some = (method.for_parts(parts, confidence) for method in (self._most, self._some))
-        return [a | b for a, b in zip(most, some, strict=True)]
-
-@lru_cache(maxsize=64)
-def normal_z(confidence: float) -> float:
-    return -NormalDist().inv_cdf((1 - confidence) / 2)
-
-def student_z(clusters: int, confidence: float) -> float:
-    from scipy.special import stdtrit  # imported here, because it takes longer than all of at_k
-
-    return float(stdtrit(clusters - 1, (1 + confidence) / 2))
-
-
-# --- shared/at_k/intervals/inversion.py -----------------------------------------------------------
-
-_FEW_EVENTS = 4.0  # below which the normal approximation is too poor
-
-def upper_limit(
-    theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
-) -> np.ndarray:
-    from scipy.special import gammaincinv  # imported here: it takes longer than all of at_k
-
-    gap = theta - z * sigma - u
-    last, part = len(gap) - 1, np.arange(len(u))
-    here = last - np.argmax(gap[::-1] <= 1e-12, axis=0)
-    after = np.minimum(here + 1, last)
-    start, rise = theta[here, part], gap[after, part] - gap[here, part]
-    fraction = np.clip(-gap[here, part] / np.where(rise > 0, rise, 1.0), 0.0, 1.0)
-    limit = start + fraction * (theta[after, part] - start)
-    # Count events from the top of the range down, and apply the exact limit if they are few.
-    middle = last // 2
-    event = sigma[middle] ** 2 / np.maximum(theta[last] - theta[middle], 1e-300)
-    events = (theta[last] - u) / np.maximum(event, 1e-300)
-    fewest = event * gammaincinv(np.clip(events, 1e-9, _FEW_EVENTS), alpha)
-    few = (events > 0) & (events < _FEW_EVENTS)
-    limit = np.where(few, np.maximum(limit, theta[last] - fewest), limit)
-    return np.maximum(limit, u)  # only rounding leads below u
-
-def lower_limit(
-    theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
-) -> np.ndarray:
-    return -upper_limit(-theta[::-1], sigma[::-1], -u, z, alpha)
-
-def limits_of_score(
-    score: Score,
-    lo: np.ndarray,
-    u: np.ndarray,
-    hi: np.ndarray,
-    covariance: Mapping[ColumnPair, np.ndarray],
-) -> tuple[np.ndarray, np.ndarray]:
-    if score.powers == (1.0,):
-        (column,) = score.terms
-        return lo[column], hi[column]
-    place = np.arange(len(u))[:, None]
-
-    def distance(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        moves = {
-            column: score.value(high) - score.value(np.where(place == column, low, high))
-            for column in score.terms
-        }
-        square = sum(move**2 for move in moves.values())
-        for a, b in score.pairs():
-            if a != b:
-                size = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
-                # No column decreases with c, so no correlation is negative.
-                r = np.clip(covariance[a, b] / np.where(size > 0, size, 1.0), 0.0, 1.0)
-                square = square + 2 * r * moves[a] * moves[b]
-        return np.sqrt(square)
-
-    center = score.value(u)
-    return (
-        np.maximum(center - distance(lo, u), score.value(lo)),
-        np.minimum(center + distance(u, hi), score.value(hi)),
-    )
-
-
-# --- shared/at_k/intervals/methods.py -------------------------------------------------------------
-
-Clusters = Sequence[tuple[np.ndarray, np.ndarray]]
-
-_PARTS_AT_ONCE, _COUNTS_OF_PARTS = 1 << 8, 1 << 22  # parts, and parts x distinct counts
-
-class CountsMethod(IntervalMethod):
-    def __init__(self, inverse: np.ndarray, unique: int, clusters: np.ndarray | None = None):
-        self._inverse, self._unique, self._clusters = inverse, unique, clusters
-
-    @abc.abstractmethod
-    def over(
-        self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
-    ) -> dict[ScoreKey, Interval]:
-        pass
-    def for_parts(
-        self, parts: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        if not parts:
-            return []
-        # Parts with equal counts have equal intervals. The first part is the whole run.
-        keys: list[Any] = [0, *(self._key(rows) for rows in parts[1:])]
-        place = {key: part for part, key in reversed([*enumerate(keys)])}
-        distinct = sorted(place.values())
-        result: dict[int, dict[ScoreKey, Interval]] = {}
-        size = max(1, min(_PARTS_AT_ONCE, _COUNTS_OF_PARTS // self._unique))
-        # The prior of the whole run may have been estimated already.
-        starts = [0, *range(1, len(distinct), size)]
-        for start, stop in zip(starts, [*starts[1:], len(distinct)], strict=True):
-            block = distinct[start:stop]
-            intervals = self._of_block([parts[part] for part in block], confidence)
-            result |= zip(block, intervals, strict=True)
-        return [result[place[key]] for key in keys]
-
-    def _key(self, rows: np.ndarray) -> bytes:
-        key = np.sort(self._inverse[rows]) if self._clusters is None else rows
-        return key.tobytes()
-
-    def _of_block(
-        self, parts: list[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        method, inverse, unique = self, [self._inverse[rows] for rows in parts], self._unique
-        if sum(map(len, inverse)) < unique:
-            used, place = np.unique(np.concatenate(inverse), return_inverse=True)
-            last = np.cumsum([len(each) for each in inverse])
-            method, inverse, unique = self.of_rows(used), np.split(place, last[:-1]), len(used)
-        multiplicity = np.array([np.bincount(each, minlength=unique) for each in inverse])
-        clusters = None
-        if self._clusters is not None:
-            labels = (self._clusters[rows] for rows in parts)
-            clusters = list(zip(inverse, labels, strict=True))
-        found = method.over(multiplicity, confidence, clusters)
-        return [
-            {key: each.of_part(part) for key, each in found.items()} for part in range(len(parts))
-        ]
-
-    @abc.abstractmethod
-    def of_rows(self, rows: np.ndarray) -> CountsMethod:
-        pass
-
-class FamilyMethod(CountsMethod):
-    def __init__(self, family: Family, clusters: np.ndarray | None = None):
-        super().__init__(family.inverse, len(family.n), clusters)
-        self.family = family
-
-    def of_rows(self, rows: np.ndarray) -> FamilyMethod:
-        method = copy(self)
-        method.family = self.family.of_rows(rows)
-        return method
-
-    def over(
-        self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
-    ) -> dict[ScoreKey, Interval]:
-        return self.from_fit(self.family.fit(multiplicity), confidence, clusters)
-
-    @abc.abstractmethod
-    def from_fit(
-        self, fit: Fit, confidence: float, clusters: Clusters | None = None
-    ) -> dict[ScoreKey, Interval]:
-        pass
-    def one_sample_each(self, rows: np.ndarray) -> bool:
-        return bool(self.family.n[self.family.inverse[rows]].max() < 2)
-
-
-# --- shared/at_k/intervals/profile.py -------------------------------------------------------------
-
-class Profile:
-    def __init__(self, statistics: Sequence[Statistics], complete: bool):
-        expected, observed = [], []
-        for each in statistics:
-            root = np.linalg.cholesky(each.covariance)
-            expected.append(np.linalg.solve(root, each.expected))
-            observed.append(np.linalg.solve(root, each.observed))
-        # Without directions that no distribution has, the optimization is smaller and stable.
-        u, size, vt = np.linalg.svd(np.concatenate(expected), full_matrices=False)
-        kept = size > 1e-6 * size[0]
-        self._expected = size[kept, None] * vt[kept]
-        self._observed = u[:, kept].T @ np.concatenate(observed)
-        self._penalty = 1e3 * max(1.0, float(np.linalg.norm(self._observed)))
-        self._smallest, self._best = self._misfit()
-        self._scale = 1.0 if complete else max(1.0, self._smallest)
-
-    def lowest(self, score: np.ndarray, z: float) -> float:
-        from scipy.optimize import brentq  # imported here: it takes longer than all of at_k
-
-        allowed = z**2 * self._scale
-        far, near = float(score.min()), float(score @ self._best)
-        if self._misfit(score, far)[0] <= self._smallest + allowed:
-            return far
-
-        def excess(mean: float) -> float:
-            # The misfit is nearly a parabola in the mean score, so this is nearly linear.
-            more = self._misfit(score, mean)[0] - self._smallest
-            return math.sqrt(max(0.0, more)) - math.sqrt(allowed)
-
-        return float(brentq(excess, far, near, xtol=1e-5 * (near - far)))
-
-    def _misfit(
-        self, score: np.ndarray | None = None, mean: float = 0.0
-    ) -> tuple[float, np.ndarray]:
-        from scipy.optimize import nnls
-
-        rows = [self._expected, np.full((1, self._expected.shape[1]), self._penalty)]
-        goal = [self._penalty]
-        if score is not None:
-            # A row with a large weight in place of a constraint.
-            rows.append(100 * self._penalty * (score - mean)[None])
-            goal.append(0.0)
-        prior, _ = nnls(
-            np.concatenate(rows), np.concatenate([self._observed, goal]), maxiter=10_000
-        )
-        return float(np.sum((self._expected @ prior - self._observed) ** 2)), prior / prior.sum()
-
-
-# --- shared/at_k/intervals/posterior.py -----------------------------------------------------------
-
-class PosteriorIntervals(CountsMethod):
-    def __init__(self, moments: Moments, bounds: tuple[float, float]):
-        super().__init__(moments.inverse, len(moments.mean))
-        self._moments, self._bounds = moments, bounds
-
-    def of_rows(self, rows: np.ndarray) -> PosteriorIntervals:
-        return PosteriorIntervals(self._moments.of_rows(rows), self._bounds)
-
-    def over(
-        self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
-    ) -> dict[ScoreKey, Interval]:
-        weight = multiplicity.astype(float)
-        total = weight.sum(axis=1)
-        mean, covariance = self._moments.mean, self._moments.covariance
-        means = (weight @ mean).T / total
-        pooled = {pair: weight @ each / total**2 for pair, each in covariance.items()}
-        result = {}
-        for key, score in self._moments.keys.items():
-            if score.pooled:
-                mu, variance = score.value(means), score.variance(means, pooled)
-            else:
-                mu = weight @ score.value(mean.T) / total
-                variance = weight @ score.variance(mean.T, covariance) / total**2
-            sigma = np.sqrt(variance)
-            lo, hi = normal_limits(mu, sigma, confidence, self._bounds)
-            result[key] = Interval(mu, sigma, lo, hi, "posterior")
-        return result
-
-def normal_limits(mu, sigma, confidence: float, bounds: tuple[float, float]):
-    margin, (least, most) = normal_z(confidence) * sigma, bounds
-    lo, hi = np.maximum(mu - margin, least), np.minimum(mu + margin, most)
-    return np.minimum(lo, most), np.maximum(hi, least)
-
-
-# --- shared/at_k/intervals/sampling.py ------------------------------------------------------------
-
-ONE_SAMPLE_EACH = (
-    "one sample of each question does not show how samples vary: add samples, or pass "
-    "interval='questions'"
-)
-
-class ErrorModel(NamedTuple):
-    point: np.ndarray
-    shifted: list[Shifted]
-    clusters: np.ndarray | None
-
-class SamplingIntervals(FamilyMethod):
-    def __init__(
-        self, family: Family, new_questions: bool = False, clusters: np.ndarray | None = None
-    ):
-        super().__init__(family, clusters)
-        self._new_questions = new_questions
-
-    def problem(self, rows: np.ndarray) -> str | None:
-        if not self._new_questions:
-            if not self.one_sample_each(rows):
-                return None
-            return ONE_SAMPLE_EACH
-        number = len(rows) if self._clusters is None else len(np.unique(self._clusters[rows]))
-        return TOO_FEW_CLUSTERS if number < 2 else None
-
-    def covariance(self, rows: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        result, scores = np.eye(len(keys)), list(self.family.scores)
-        known = [place for place, key in enumerate(keys) if key in scores]
-        columns = [scores.index(keys[place]) for place in known]
-        inverse = self.family.inverse[rows]
-        multiplicity = np.bincount(inverse, minlength=len(self.family.n))
-        gradient = self.family.gradient(multiplicity)[:, columns]
-        if self._new_questions:
-            clusters = None if self._clusters is None else self._clusters[rows]
-            deviations = cluster_deviations(self.family.columns[inverse] @ gradient, clusters)
-            found = deviations.T @ deviations
-        else:
-            fit = self.family.fit(multiplicity[None])
-            found = gradient.T @ self.family.covariance_of_samples(fit) @ gradient
-        result[np.ix_(known, known)] = found
-        return result
-
-    def from_fit(
-        self, fit: Fit, confidence: float, clusters: Clusters | None = None
-    ) -> dict[ScoreKey, Interval]:
-        if not self.family.scores:
-            return {}
-        return self.limits(self.model(fit, clusters), confidence)
-
-    def model(self, fit: Fit, clusters: Clusters | None = None) -> ErrorModel:
-        columns, total = self.family.columns, fit.multiplicity.sum(axis=1)
-        number, effect = total, np.ones((columns.shape[1], len(total)))
-        if clusters is not None:
-            number = np.array([len(np.unique(labels)) for _, labels in clusters])
-            for part, (inverse, labels) in enumerate(clusters):
-                effect[:, part] = design_effects(columns[inverse], labels)
-        # Other questions show their variance, which then depends little on the prior.
-        fits = [fit] if self._new_questions else [fit, *self.family.other_fits(fit)]
-        every = [self.family.shifted(each, self._new_questions) for each in fits]
-        for place, shifted in enumerate(every):
-            covariance = {
-                (a, b): each * np.sqrt(effect[a] * effect[b]) / total
-                for (a, b), each in shifted.covariance.items()
-            }
-            every[place] = shifted._replace(covariance=covariance)
-        point = (fit.multiplicity @ columns / total[:, None]).T
-        return ErrorModel(point, every, number if self._new_questions else None)
-
-    def limits(self, model: ErrorModel, confidence: float) -> dict[ScoreKey, Interval]:
-        point, every, number = model
-        theta, covariance, origin, width = every[0]
-        z = np.full(point.shape[1], normal_z(confidence))
-        if number is not None:
-            z = np.array([student_z(each, confidence) for each in number.tolist()])
-            z = z * np.sqrt(number / (number - 1))
-        u, alpha = (point - origin) / width, 1 - confidence
-        lo, hi = u.copy(), u.copy()
-        columns = {column for score in self.family.scores.values() for column in score.terms}
-        for shifted, column in itertools.product(every, columns):
-            values = shifted.theta[:, column]
-            sigma = np.sqrt(np.maximum(shifted.covariance[column, column], 0.0))
-            upper = upper_limit(values, sigma, u[column], z, alpha)
-            lower = lower_limit(values, sigma, u[column], z, alpha)
-            hi[column], lo[column] = np.maximum(hi[column], upper), np.minimum(lo[column], lower)
-        middle = len(theta) // 2
-        here = {pair: each[middle] for pair, each in covariance.items()}
-        name = "questions" if self._new_questions else "sampling"
-        result = {}
-        for key, score in self.family.scores.items():
-            mu, variance = score.value(point), score.variance(theta[middle], here)
-            lower, upper = limits_of_score(score, lo, u, hi, here)
-            result[key] = Interval(
-                mu,
-                width * np.sqrt(np.maximum(variance, 0.0)),
-                # Rounding of the scale must not move a limit past the score.
-                np.clip(np.minimum(origin + width * lower, mu), *self.family.bounds),
-                np.clip(np.maximum(origin + width * upper, mu), *self.family.bounds),
-                name,
-            )
-        return result
-
-
-# --- shared/at_k/intervals/hierarchical.py --------------------------------------------------------
-
-class HierarchicalIntervals(FamilyMethod):
-    def problem(self, rows: np.ndarray) -> str | None:
-        if not self.one_sample_each(rows):
-            return None
-        return "one sample of each question does not show how questions differ: add samples"
-
-    def from_fit(
-        self, fit: Fit, confidence: float, clusters: Clusters | None = None
-    ) -> dict[ScoreKey, Interval]:
-        if not self.family.extrapolated:
-            return {}
-        parts = [self._of_part(fit, part, confidence) for part in range(len(fit.multiplicity))]
-        mu, sigma, lo, hi = np.transpose(parts, (1, 2, 0))
-        return {
-            key: Interval(mu[column], sigma[column], lo[column], hi[column], "hierarchical")
-            for column, key in enumerate(self.family.extrapolated)
-        }
-
-    def _of_part(self, fit: Fit, part: int, confidence: float) -> np.ndarray:
-        multiplicity, z = fit.multiplicity[part], normal_z(confidence)
-        means = multiplicity @ self.family.extrapolated_columns / multiplicity.sum()
-        candidates = self.family.candidates(fit, part)
-        if candidates is None:
-            lows = highs = means
-        else:
-            profile = Profile(candidates.statistics, candidates.complete)
-            lowest = [profile.lowest(score, z) for score in candidates.scores.T]
-            highest = [-profile.lowest(-score, z) for score in candidates.scores.T]
-            lows = candidates.origin + candidates.width * np.array(lowest)
-            highs = candidates.origin + candidates.width * np.array(highest)
-        unbiased = self._unbiased(multiplicity, means)
-        lows, highs = np.minimum(lows, unbiased), np.maximum(highs, unbiased)
-        lo = np.clip(np.minimum(lows, means), *self.family.bounds)
-        hi = np.clip(np.maximum(highs, means), *self.family.bounds)
-        return np.array([np.clip(means, lo, hi), (hi - lo) / 2 / z, lo, hi])
-
-    def _unbiased(self, multiplicity: np.ndarray, means: np.ndarray) -> np.ndarray:
-        family, result = self.family, means.copy()
-        for place, key in enumerate(family.extrapolated):
-            if key in family.scores:
-                columns = multiplicity @ family.columns / multiplicity.sum()
-                result[place] = family.scores[key].value(columns)
-        return result
-
-
-# --- shared/at_k/intervals/choice.py --------------------------------------------------------------
-
-INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
-
-def choose_interval(
-    family: Family, interval: str, clusters: np.ndarray | None = None
-) -> IntervalMethod:
-    if interval == "auto":
-        return AutoIntervals(family)
-    if interval == "hierarchical":
-        return HierarchicalIntervals(family)
-    if interval == "questions":
-        return SamplingIntervals(family, new_questions=True, clusters=clusters)
-    return SamplingIntervals(family)
-
-class AutoIntervals(FamilyMethod):
-    def __init__(self, family: Family):
-        super().__init__(family)
-        self._same_questions = SamplingIntervals(family)
-        self._beyond_n = HierarchicalIntervals(family)
-        self._other_questions = SamplingIntervals(family, new_questions=True)
-
-    def of_rows(self, rows: np.ndarray) -> AutoIntervals:
-        return AutoIntervals(self.family.of_rows(rows))
-
-    def for_parts(
-        self, parts: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        repeated = [part for part, rows in enumerate(parts) if not self.one_sample_each(rows)]
-        intervals = super().for_parts([parts[part] for part in repeated], confidence)
-        found = dict(zip(repeated, intervals, strict=True))
-        for part, rows in enumerate(parts):
-            if part not in found:
-                found[part] = self._from_single_samples(rows, confidence)
-        return [found[part] for part in range(len(parts))]
-
-    def covariance(self, rows: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        single = self.one_sample_each(rows)
-        return (self._other_questions if single else self._same_questions).covariance(rows, keys)
-
-    def from_fit(
-        self, fit: Fit, confidence: float, clusters: Clusters | None = None
-    ) -> dict[ScoreKey, Interval]:
-        same_questions = self._same_questions.from_fit(fit, confidence)
-        return same_questions | self._beyond_n.from_fit(fit, confidence)
-
-    def _from_single_samples(self, rows: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
-        found = self._unknown(rows)
-        if self._other_questions.problem(rows) is None:
-            found |= self._other_questions.for_parts([rows], confidence)[0]
-        return found
-
-    def _unknown(self, rows: np.ndarray) -> dict[ScoreKey, Interval]:
-        family, inverse = self.family, self.family.inverse[rows]
-        multiplicity = np.bincount(inverse, minlength=len(family.n))[None]
-        least, most = (extreme[:, 0] for extreme in family.extremes(multiplicity))
-        reason = "each question has one sample"
-        found = {}
-        for key, score in family.scores.items():
-            mean = score.value(family.columns[inverse].mean(axis=0))
-            limits = score.value(least), score.value(most)
-            found[key] = whole_range(mean, *limits, f"{reason}, and {ONE_CLUSTER}")
-        for column, key in enumerate(family.extrapolated):
-            mean = family.extrapolated_columns[inverse, column].mean()
-            found[key] = whole_range(mean, *family.bounds, reason)
-        return found
-
-
-# --- shared/at_k/intervals/reward_intervals.py ----------------------------------------------------
-
-def reward_intervals(
-    rewards: Rewards,
-    ks: Mapping[ScoreKey, int],
-    interval: str,
-    bounds: tuple[float, float],
-    clusters: np.ndarray | None,
-) -> tuple[Scores, IntervalMethod]:
-    bounds = tuple(np.clip([rewards.levels.min(), rewards.levels.max()], *bounds).tolist())
-    if interval == "posterior":
-        return max_scores(rewards, ks), PosteriorIntervals(max_moments(rewards, ks), bounds)
-    observed = {key: k for key, k in ks.items() if k <= rewards.n.min()}
-    beyond = {key: k for key, k in ks.items() if key not in observed}
-    extrapolated = ks if interval == "hierarchical" else beyond
-    family = RewardFamily(rewards, observed, extrapolated, bounds)
-    found = with_extrapolated(max_scores(rewards, observed), family, ks)
-    return found, choose_interval(family, interval, clusters)
-
-
-# --- shared/at_k/intervals/tail_intervals.py ------------------------------------------------------
-
-def tail_intervals(
-    rewards: Rewards, tails: Mapping[ScoreKey, Tail], interval: str, clusters: np.ndarray | None
-) -> tuple[Scores, IntervalMethod]:
-    scores = tail_scores(rewards, tails)
-    if interval == "hierarchical":
-        raise ValueError(
-            "TailPass@k has no interval='hierarchical': pass another, or leave TailPass@k out."
-        )
-    if interval == "posterior":
-        return scores, PosteriorIntervals(tail_moments_of_posterior(rewards, tails), (0.0, 1.0))
-    return scores, choose_interval(TailFamily(rewards, tails), interval, clusters)
 
 
 # --- shared/at_k/estimates.py ---------------------------------------------------------------------
@@ -4517,10 +4605,9 @@ class Report:
         self,
         questions: int,
         groups,
-        confidence: float | None,
+        options: IntervalOptions,
         return_per_question: bool,
         keys: str = "exact",
-        band: bool = False,
         with_mu: bool = True,
     ):
         self._safe = check_names("keys", [keys], ("exact", "safe")) == ["safe"]
@@ -4533,35 +4620,28 @@ class Report:
             self._parts += np.split(np.argsort(index, kind="stable"), last[:-1])
             if self._safe:
                 safe_prefixes(labels)
-        self._confidence = None if confidence is None else check_confidence(confidence)
         self._return_per_question = check_flag("return_per_question", return_per_question)
-        self._band, self._with_mu = check_flag("band", band), with_mu
-        if band and confidence is None:
-            raise ValueError("band needs an interval: give a confidence, such as 0.95.")
+        self._options, self._with_mu = options, with_mu
 
-    def of(
-        self, scores: Scores, method: IntervalMethod | None = None, name_methods: bool = False
-    ) -> dict[str, Any]:
-        result = as_dict(self.estimates(scores, method, name_methods), self._safe)
+    def of(self, scores: Scores, method: IntervalMethod | None = None) -> dict[str, Any]:
+        result = as_dict(self.estimates(scores, method), self._safe)
         if self._return_per_question and not self._safe:
             per_question = scores.per_question()
             result["per_question"] = {score.key: x for score, x in per_question.items()}
         return result
 
-    def estimates(
-        self, scores: Scores, method: IntervalMethod | None, name_methods: bool
-    ) -> list[Estimate]:
-        result = []
+    def estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
+        options, result = self._options, []
         intervals = self._intervals(method)
-        bands = self._bands(method, intervals) if self._band else [{}] * len(intervals)
+        bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
         for group, questions, interval_of, band_of in zip(
             self._groups, self._parts, intervals, bands, strict=True
         ):
             for score, mean in scores.over(questions).items():
                 interval, band = interval_of.get(score), band_of.get(score)
                 if interval is not None:
-                    interval = self._shown(interval, mean, name_methods)
-                elif name_methods and method is not None and self._confidence is not None:
+                    interval = self._shown(interval, mean)
+                elif options.is_named and method is not None and options.confidence is not None:
                     # Every other method gives an interval for each score.
                     reason = f"none: {score} has no posterior"
                     interval = Interval(None, None, None, None, reason)
@@ -4570,34 +4650,36 @@ class Report:
                 result.append(estimate)
         return result
 
-    def _shown(self, interval: Interval, score: float, name_method: bool) -> Interval:
+    def _shown(self, interval: Interval, score: float) -> Interval:
         if not self._with_mu:
             interval = interval._replace(mu=None)
         elif math.isclose(interval.mu, score, rel_tol=1e-12):
             interval = interval._replace(mu=score)  # the same sum in another order
-        return interval if name_method else interval._replace(interval=None)
+        return interval if self._options.is_named else interval._replace(interval=None)
 
     def _intervals(self, method: IntervalMethod | None) -> list[dict[ScoreId, Interval]]:
-        if method is None or self._confidence is None:
+        confidence = self._options.confidence
+        if method is None or confidence is None:
             return [{} for _ in self._parts]
         for group, questions in zip(self._groups, self._parts, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
                 raise ValueError(f"{name} has no interval: {problem}.")
-        return method.for_parts(self._parts, self._confidence)
+        return method.for_groups(self._parts, confidence)
 
     def _bands(
         self, method: IntervalMethod | None, intervals: list[dict[ScoreId, Interval]]
     ) -> list[dict[ScoreId, Interval]]:
-        if method is None or self._confidence is None:
+        options = self._options
+        if method is None or options.confidence is None:
             return [{} for _ in self._parts]
         bands = []
         for questions, interval_of in zip(self._parts, intervals, strict=True):
             band: dict[ScoreId, Interval] = {}
             for curve in curves(interval_of):
                 covariance = method.covariance(questions, curve)
-                confidence = simultaneous_confidence(covariance, self._confidence)
-                wider = method.for_parts([questions], confidence)[0]
+                confidence = simultaneous_confidence(covariance, options.confidence)
+                wider = method.for_groups([questions], confidence)[0]
                 band |= {score: wider[score] for score in curve}
             bands.append(band)
         return bands
@@ -4716,16 +4798,20 @@ def max_at_k_results(
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     category_values = check_rewards(w, labels)
     prior = check_prior_outcomes(R0, len(samples), len(category_values))
-    limits = check_bounds(bounds)
     include = check_names("include", "Max@k" if include is None else include, _SCORES_OF_REWARDS)
     taus = check_thresholds(as_list("thresholds", thresholds))
-    interval = check_interval(interval, confidence, INTERVALS)
-    method = chosen_method(interval, "R0" if prior.any() else None, clusters)
-    cluster_index = check_clusters(clusters, method, confidence, len(samples))
-    report = Report(len(samples), groups, confidence, return_per_question, keys, band=band)
-    allow_above_n = confidence is not None and method in ("hierarchical", "auto")
-    requested, given = check_ks(k), samples.n
-    ks = choose_ks(requested, DEFAULT_K, given, allow_above_n)
+    options = interval_options(
+        len(samples),
+        confidence,
+        interval,
+        clusters,
+        has_prior_outcomes=bool(prior.any()),
+        bounds=bounds,
+        band=band,
+    )
+    report = Report(len(samples), groups, options, return_per_question, keys)
+    requested, n = check_ks(k), samples.n
+    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
 
     outcomes = samples.check(checking).outcomes
     are_rewards = are_real_rewards(outcomes, w, R0, categories)
@@ -4733,9 +4819,9 @@ def max_at_k_results(
         rewards = real_rewards(outcomes)
     else:
         rewards = category_rewards(outcomes, category_values, prior)
-    if are_rewards or (rewards.n < given).any():  # the checker left samples unscored
+    if are_rewards or (rewards.n < n).any():  # the checker left samples unscored
         # n samples say nothing about real rewards above the largest observed.
-        ks = choose_ks(requested, DEFAULT_K, rewards.n, allow_above_n and not are_rewards)
+        ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_rewards)
     of_max = {ScoreId("max@k", k): k for k in ks} if "Max@k" in include else {}
     tails = {}
     if "TailPass@k" in include:
@@ -4744,16 +4830,14 @@ def max_at_k_results(
     if confidence is None:
         points = max_scores(rewards, of_max)
         return report.of(join_scores(points, tail_scores(rewards, tails)) if tails else points)
-    found = []
-    if of_max:
-        found.append(reward_intervals(rewards, of_max, method, limits, cluster_index))
-    if tails:
-        found.append(tail_intervals(rewards, tails, method, cluster_index))
-    (scores, intervals), *others = found
-    for others_scores, of_others in others:
-        scores = join_scores(scores, others_scores)
-        intervals = JoinedIntervals(intervals, of_others, others_scores.keys)
-    return report.of(scores, intervals, name_methods=interval == "auto")
+    if not tails:
+        return report.of(*max_intervals(rewards, of_max, options))
+    if not of_max:
+        return report.of(*tail_intervals(rewards, tails, options))
+    scores, method = max_intervals(rewards, of_max, options)
+    tail_points, tail_method = tail_intervals(rewards, tails, options)
+    method = JoinedIntervals(method, tail_method, tails)
+    return report.of(join_scores(scores, tail_points), method)
 
 # Any number is a category or a reward.
 MAX_AT_K = Computation(max_at_k_results, lambda outcomes: outcomes, accepts_labels=True)

@@ -417,6 +417,23 @@ def check_confidence(confidence) -> float:
     wanted = "give a probability between 0 and 1, such as 0.95"
     return check_number("confidence", confidence, wanted, _ABOVE_0, _BELOW_1)
 
+def check_bounds(bounds) -> tuple[float, float]:
+    if bounds is None:
+        return -math.inf, math.inf
+    wanted = "give (lo, hi) with lo <= hi, or None"
+    limits = as_list("bounds", bounds)
+    if len(limits) != 2:
+        raise ValueError(f"bounds are {short(bounds)}: {wanted}.")
+    lo = check_number("The first of bounds", limits[0], wanted, -math.inf, math.inf)
+    return lo, check_number("The second of bounds", limits[1], wanted, lo, math.inf)
+
+def check_prior(alpha0, beta0) -> tuple[float, float]:
+    wanted = "a parameter of the Beta prior is a positive number, at most 1e15"
+    return (
+        check_positive("alpha0", alpha0, wanted, 1e15),
+        check_positive("beta0", beta0, wanted, 1e15),
+    )
+
 
 # --- shared/at_k/inputs/counts.py -----------------------------------------------------------------
 
@@ -2506,7 +2523,7 @@ def confidence_of_each(
     exceedance: Callable[[float], float], number: int, confidence: float
 ) -> float:
     alpha, normal = 1 - confidence, NormalDist()
-    least, most = (-normal.inv_cdf(alpha / 2 / each) for each in (1, number))
+    least, most = -normal.inv_cdf(alpha / 2), -normal.inv_cdf(alpha / 2 / number)
     for _ in range(40):
         c = (least + most) / 2
         least, most = (c, most) if exceedance(c) > alpha else (least, c)
@@ -2519,7 +2536,135 @@ def simultaneous_confidence(covariance: np.ndarray, confidence: float) -> float:
     )
 
 
-# --- shared/at_k/intervals/clusters.py ------------------------------------------------------------
+# --- shared/at_k/intervals/interval.py ------------------------------------------------------------
+
+UNIT_RANGE = (0.0, 1.0)  # of a score that is a probability or a share
+
+class Interval(NamedTuple):
+    mu: Any
+    sigma: Any
+    lo: Any
+    hi: Any
+    interval: str | None
+
+    def of_group(self, group: int) -> Interval:
+        mu, sigma, lo, hi = (float(values[group]) for values in self[:4])
+        return Interval(mu, sigma, lo, hi, self.interval)
+
+def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
+    lo, hi = float(least), float(most)
+    return Interval(float(mean), (hi - lo) / 2, lo, hi, f"none: {reason}")
+
+class IntervalMethod(abc.ABC):
+    @abc.abstractmethod
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        pass
+    def problem(self, questions: np.ndarray) -> str | None:
+        return None
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return np.eye(len(keys))
+
+def student_z(clusters: int, confidence: float) -> float:
+    from scipy.special import stdtrit  # imported here, because it takes longer than all of at_k
+
+    return float(stdtrit(clusters - 1, (1 + confidence) / 2))
+
+
+# --- shared/at_k/intervals/choice.py --------------------------------------------------------------
+
+INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
+
+def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = None) -> str:
+    if has_prior:
+        return "posterior"
+    if has_clusters:
+        return "questions"
+    if repeated is None:
+        return "auto"
+    return "sampling" if repeated else "questions"
+
+@dataclass(frozen=True)
+class IntervalOptions:
+    confidence: float | None = None
+    method: str = "auto"
+    is_named: bool = True
+    clusters: np.ndarray | None = None
+    prior: tuple[float, float] = (1.0, 1.0)
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    band: bool = False
+
+    @property
+    def allow_above_n(self) -> bool:
+        return self.confidence is not None and self.method in ("hierarchical", "auto")
+
+def interval_options(
+    questions: int,
+    confidence: float | None,
+    interval: str | None,
+    clusters,
+    *,
+    known: Sequence[str] = INTERVALS,
+    default: str = "auto",
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    has_prior_outcomes: bool = False,
+    bounds: tuple[float, float] | None = None,
+    band: bool = False,
+) -> IntervalOptions:
+    prior = check_prior(alpha0, beta0)
+    limits = check_bounds(bounds)
+    if interval is not None:
+        check_names("interval", [interval], known)
+        if confidence is None:
+            raise ValueError(
+                f"interval is {interval!r} but confidence is None: give a confidence, such as 0.95."
+            )
+    requested = method = default if interval is None else interval
+    prior_name = "R0" if has_prior_outcomes else None if prior == (1, 1) else "alpha0, beta0"
+    if requested == "auto":
+        method = method_of_auto(prior_name is not None, clusters is not None)
+    if prior_name is not None:
+        _check_prior_is_used(prior_name, requested, clusters)
+    cluster_index = check_clusters(clusters, method, confidence, questions)
+    if confidence is not None:
+        confidence = check_confidence(confidence)
+    if check_flag("band", band) and confidence is None:
+        raise ValueError("band needs an interval: give a confidence, such as 0.95.")
+    return IntervalOptions(
+        confidence, method, requested == "auto", cluster_index, prior, limits, band
+    )
+
+def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
+    if interval not in ("posterior", "auto"):
+        raise ValueError(
+            f"only interval='posterior' uses {prior_name}, and interval is {interval!r}."
+        )
+    if interval == "auto" and clusters is not None:
+        raise ValueError(
+            f"interval='posterior' uses {prior_name}, and interval='questions' uses clusters: "
+            f"leave out one of them."
+        )
+
+def check_clusters(
+    clusters, interval: str, confidence: float | None, questions: int
+) -> np.ndarray | None:
+    if clusters is None:
+        return None
+    if confidence is None:
+        raise ValueError(
+            "clusters are given but confidence is None: give a confidence, such as 0.95."
+        )
+    if interval not in ("questions", "auto"):
+        raise ValueError(
+            f"clusters are used by interval='questions' only, and interval is {interval!r}."
+        )
+    return label_index(clusters, questions, "clusters")[1]
+
+
+# --- shared/at_k/intervals/questions.py -----------------------------------------------------------
 
 ONE_CLUSTER = "there is one question, or one cluster of questions"
 
@@ -2540,74 +2685,6 @@ def design_effects(columns: np.ndarray, clusters: np.ndarray) -> np.ndarray:
     clustered = np.sum(cluster_deviations(columns, clusters) ** 2, axis=0)
     return np.maximum(1.0, clustered / np.where(independent > 0, independent, np.inf))
 
-
-# --- shared/at_k/intervals/options.py -------------------------------------------------------------
-
-def check_interval(
-    interval: str | None, confidence: float | None, known: Sequence[str], default: str = "auto"
-) -> str:
-    if interval is None:
-        return default
-    check_names("interval", [interval], known)
-    if confidence is None:
-        raise ValueError(
-            f"interval is {interval!r} but confidence is None: give a confidence, such as 0.95."
-        )
-    return interval
-
-def check_clusters(
-    clusters, interval: str, confidence: float | None, questions: int
-) -> np.ndarray | None:
-    if clusters is None:
-        return None
-    if confidence is None:
-        raise ValueError(
-            "clusters are given but confidence is None: give a confidence, such as 0.95."
-        )
-    if interval not in ("questions", "auto"):
-        raise ValueError(
-            f"clusters are used by interval='questions' only, and interval is {interval!r}."
-        )
-    return label_index(clusters, questions, "clusters")[1]
-
-
-# --- shared/at_k/intervals/interval.py ------------------------------------------------------------
-
-class Interval(NamedTuple):
-    mu: Any
-    sigma: Any
-    lo: Any
-    hi: Any
-    interval: str | None
-
-    def of_part(self, part: int) -> Interval:
-        mu, sigma, lo, hi = (float(values[part]) for values in self[:4])
-        return Interval(mu, sigma, lo, hi, self.interval)
-
-def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
-    lo, hi = float(least), float(most)
-    return Interval(float(mean), (hi - lo) / 2, lo, hi, f"none: {reason}")
-
-class IntervalMethod(abc.ABC):
-    @abc.abstractmethod
-    def for_parts(
-        self, parts: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        pass
-    def problem(self, rows: np.ndarray) -> str | None:
-        return None
-
-    def covariance(self, rows: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        return np.eye(len(keys))
-
-def student_z(clusters: int, confidence: float) -> float:
-    from scipy.special import stdtrit  # imported here, because it takes longer than all of at_k
-
-    return float(stdtrit(clusters - 1, (1 + confidence) / 2))
-
-
-# --- shared/at_k/intervals/questions.py -----------------------------------------------------------
-
 class QuestionIntervals(IntervalMethod):
     def __init__(
         self,
@@ -2619,37 +2696,37 @@ class QuestionIntervals(IntervalMethod):
         self._scores, self._limits, self._clusters = scores, limits, clusters
         self._allow_one = allow_one
 
-    def problem(self, rows: np.ndarray) -> str | None:
-        return TOO_FEW_CLUSTERS if self._is_one(rows) and not self._allow_one else None
+    def problem(self, questions: np.ndarray) -> str | None:
+        return TOO_FEW_CLUSTERS if self._is_one(questions) and not self._allow_one else None
 
-    def for_parts(
-        self, parts: Sequence[np.ndarray], confidence: float
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        return [self._intervals(rows, confidence) for rows in parts]
+        return [self._intervals(questions, confidence) for questions in groups]
 
-    def covariance(self, rows: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        columns = np.stack([self._scores[key][rows] for key in keys], axis=1)
-        deviations = cluster_deviations(columns, self._labels(rows))
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        columns = np.stack([self._scores[key][questions] for key in keys], axis=1)
+        deviations = cluster_deviations(columns, self._labels(questions))
         return deviations.T @ deviations
 
-    def _intervals(self, rows: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
-        clusters, result = self._labels(rows), {}
+    def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        clusters, result = self._labels(questions), {}
         for key, scores in self._scores.items():
-            mean = float(scores[rows].mean())
-            if self._is_one(rows):
+            mean = float(scores[questions].mean())
+            if self._is_one(questions):
                 result[key] = whole_range(mean, *self._limits, ONE_CLUSTER)
                 continue
-            variance, z = variance_of_mean(scores[rows], clusters, confidence)
-            lo, hi = wilson_limits(mean, variance, len(rows), self._limits, z)
+            variance, z = variance_of_mean(scores[questions], clusters, confidence)
+            lo, hi = wilson_limits(mean, variance, len(questions), self._limits, z)
             result[key] = Interval(mean, math.sqrt(variance), lo, hi, "questions")
         return result
 
-    def _is_one(self, rows: np.ndarray) -> bool:
-        labels = self._labels(rows)
+    def _is_one(self, questions: np.ndarray) -> bool:
+        labels = self._labels(questions)
         return bool((labels == labels[0]).all())
 
-    def _labels(self, rows: np.ndarray) -> np.ndarray:
-        return rows if self._clusters is None else self._clusters[rows]
+    def _labels(self, questions: np.ndarray) -> np.ndarray:
+        return questions if self._clusters is None else self._clusters[questions]
 
 def variance_of_mean(
     scores: np.ndarray, clusters: np.ndarray, confidence: float
@@ -2743,10 +2820,9 @@ class Report:
         self,
         questions: int,
         groups,
-        confidence: float | None,
+        options: IntervalOptions,
         return_per_question: bool,
         keys: str = "exact",
-        band: bool = False,
         with_mu: bool = True,
     ):
         self._safe = check_names("keys", [keys], ("exact", "safe")) == ["safe"]
@@ -2759,35 +2835,28 @@ class Report:
             self._parts += np.split(np.argsort(index, kind="stable"), last[:-1])
             if self._safe:
                 safe_prefixes(labels)
-        self._confidence = None if confidence is None else check_confidence(confidence)
         self._return_per_question = check_flag("return_per_question", return_per_question)
-        self._band, self._with_mu = check_flag("band", band), with_mu
-        if band and confidence is None:
-            raise ValueError("band needs an interval: give a confidence, such as 0.95.")
+        self._options, self._with_mu = options, with_mu
 
-    def of(
-        self, scores: Scores, method: IntervalMethod | None = None, name_methods: bool = False
-    ) -> dict[str, Any]:
-        result = as_dict(self.estimates(scores, method, name_methods), self._safe)
+    def of(self, scores: Scores, method: IntervalMethod | None = None) -> dict[str, Any]:
+        result = as_dict(self.estimates(scores, method), self._safe)
         if self._return_per_question and not self._safe:
             per_question = scores.per_question()
             result["per_question"] = {score.key: x for score, x in per_question.items()}
         return result
 
-    def estimates(
-        self, scores: Scores, method: IntervalMethod | None, name_methods: bool
-    ) -> list[Estimate]:
-        result = []
+    def estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
+        options, result = self._options, []
         intervals = self._intervals(method)
-        bands = self._bands(method, intervals) if self._band else [{}] * len(intervals)
+        bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
         for group, questions, interval_of, band_of in zip(
             self._groups, self._parts, intervals, bands, strict=True
         ):
             for score, mean in scores.over(questions).items():
                 interval, band = interval_of.get(score), band_of.get(score)
                 if interval is not None:
-                    interval = self._shown(interval, mean, name_methods)
-                elif name_methods and method is not None and self._confidence is not None:
+                    interval = self._shown(interval, mean)
+                elif options.is_named and method is not None and options.confidence is not None:
                     # Every other method gives an interval for each score.
                     reason = f"none: {score} has no posterior"
                     interval = Interval(None, None, None, None, reason)
@@ -2796,34 +2865,36 @@ class Report:
                 result.append(estimate)
         return result
 
-    def _shown(self, interval: Interval, score: float, name_method: bool) -> Interval:
+    def _shown(self, interval: Interval, score: float) -> Interval:
         if not self._with_mu:
             interval = interval._replace(mu=None)
         elif math.isclose(interval.mu, score, rel_tol=1e-12):
             interval = interval._replace(mu=score)  # the same sum in another order
-        return interval if name_method else interval._replace(interval=None)
+        return interval if self._options.is_named else interval._replace(interval=None)
 
     def _intervals(self, method: IntervalMethod | None) -> list[dict[ScoreId, Interval]]:
-        if method is None or self._confidence is None:
+        confidence = self._options.confidence
+        if method is None or confidence is None:
             return [{} for _ in self._parts]
         for group, questions in zip(self._groups, self._parts, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
                 raise ValueError(f"{name} has no interval: {problem}.")
-        return method.for_parts(self._parts, self._confidence)
+        return method.for_groups(self._parts, confidence)
 
     def _bands(
         self, method: IntervalMethod | None, intervals: list[dict[ScoreId, Interval]]
     ) -> list[dict[ScoreId, Interval]]:
-        if method is None or self._confidence is None:
+        options = self._options
+        if method is None or options.confidence is None:
             return [{} for _ in self._parts]
         bands = []
         for questions, interval_of in zip(self._parts, intervals, strict=True):
             band: dict[ScoreId, Interval] = {}
             for curve in curves(interval_of):
                 covariance = method.covariance(questions, curve)
-                confidence = simultaneous_confidence(covariance, self._confidence)
-                wider = method.for_parts([questions], confidence)[0]
+                confidence = simultaneous_confidence(covariance, options.confidence)
+                wider = method.for_groups([questions], confidence)[0]
                 band |= {score: wider[score] for score in curve}
             bands.append(band)
         return bands
@@ -2935,16 +3006,18 @@ def score_agg_results(
     labels = check_weights(weights)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
-    interval = check_interval(interval, confidence, ("questions", "auto"))
-    cluster_index = check_clusters(clusters, interval, confidence, len(samples))
-    report = Report(len(samples), groups, confidence, return_per_question, keys)
+    options = interval_options(
+        len(samples), confidence, interval, clusters, known=("questions", "auto")
+    )
+    report = Report(len(samples), groups, options, return_per_question, keys)
 
     outcomes = samples.check(checking).outcomes
     values = item_scores(outcomes, p, penalty, eps)
     points = Scores({_SCORE: Score((0,))}, np.arange(len(values)), values[:, None])
-    is_auto = interval == "auto"
-    intervals = QuestionIntervals({_SCORE: values}, (0.0, 1.0), cluster_index, is_auto)
-    return report.of(points, intervals, name_methods=is_auto)
+    # "auto" gives a single question the whole range, "questions" refuses it.
+    by_auto = options.is_named
+    method = QuestionIntervals({_SCORE: values}, UNIT_RANGE, options.clusters, by_auto)
+    return report.of(points, method)
 
 SCORE_AGG = Computation(
     score_agg_results, require_weights, accepts_labels=True, counts_suffice=False

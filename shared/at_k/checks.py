@@ -196,6 +196,18 @@ def check_bounds(bounds) -> tuple[float, float]:
     return lo, check_number("The second of bounds", limits[1], wanted, lo, math.inf)
 
 
+def check_prior(alpha0, beta0) -> tuple[float, float]:
+    """Return both parameters of a Beta prior, positive and at most 1e15.
+
+    Beyond 1e15 the posterior standard deviation would lose all digits.
+    """
+    wanted = "a parameter of the Beta prior is a positive number, at most 1e15"
+    return (
+        check_positive("alpha0", alpha0, wanted, 1e15),
+        check_positive("beta0", beta0, wanted, 1e15),
+    )
+
+
 # --- Numbers of samples -------------------------------------------------------------------
 
 

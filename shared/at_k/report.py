@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .checks import check_confidence, check_flag, check_names
+from .checks import check_flag, check_names
 from .estimates import Estimate, as_dict, safe_prefixes
 from .inputs.labels import label_index
 from .intervals.band import simultaneous_confidence
+from .intervals.choice import IntervalOptions
 from .intervals.interval import Interval, IntervalMethod
 from .scores.score import ScoreId, Scores
 
@@ -22,25 +23,22 @@ class Report:
     Args:
         questions: M.
         groups: a label for each question, or None.
-        confidence: of the intervals, or None to leave them out.
+        options: of the intervals.
         return_per_question: whether to add the scores of each question.
         keys: "exact", or "safe" for numbers only, under names that every logger takes.
-        band: whether to add the simultaneous band of each score over k.
         with_mu: whether to add the centers of intervals.
 
     Raises:
-        ValueError: if there are not M labels, if a band has no confidence, if confidence is not a
-            probability, or if two labels have the same safe name.
+        ValueError: if there are not M labels, or if two labels have the same safe name.
     """
 
     def __init__(
         self,
         questions: int,
         groups,
-        confidence: float | None,
+        options: IntervalOptions,
         return_per_question: bool,
         keys: str = "exact",
-        band: bool = False,
         with_mu: bool = True,
     ):
         self._safe = check_names("keys", [keys], ("exact", "safe")) == ["safe"]
@@ -53,53 +51,46 @@ class Report:
             self._parts += np.split(np.argsort(index, kind="stable"), last[:-1])
             if self._safe:
                 safe_prefixes(labels)
-        self._confidence = None if confidence is None else check_confidence(confidence)
         self._return_per_question = check_flag("return_per_question", return_per_question)
-        self._band, self._with_mu = check_flag("band", band), with_mu
-        if band and confidence is None:
-            raise ValueError("band needs an interval: give a confidence, such as 0.95.")
+        self._options, self._with_mu = options, with_mu
 
-    def of(
-        self, scores: Scores, method: IntervalMethod | None = None, name_methods: bool = False
-    ) -> dict[str, Any]:
+    def of(self, scores: Scores, method: IntervalMethod | None = None) -> dict[str, Any]:
         """Return the flat dict of `compute`.
 
         Args:
             scores: of the questions.
             method: of the intervals, or None to leave them out.
-            name_methods: see `estimates`.
 
         Raises:
             ValueError: if the data do not allow the interval, with the label of the group.
         """
-        result = as_dict(self.estimates(scores, method, name_methods), self._safe)
+        result = as_dict(self.estimates(scores, method), self._safe)
         if self._return_per_question and not self._safe:
             per_question = scores.per_question()
             result["per_question"] = {score.key: x for score, x in per_question.items()}
         return result
 
-    def estimates(
-        self, scores: Scores, method: IntervalMethod | None, name_methods: bool
-    ) -> list[Estimate]:
+    def estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
         """Return the scores over all questions, then over each group, with intervals if requested.
+
+        An interval that the options name has the name of its method, or "none: " and the reason why
+        there is no interval.
 
         Args:
             scores: of the questions.
             method: of the intervals, or None to leave them out.
-            name_methods: whether an interval has the name of its method, or "none: " and the reason
-                why there is no interval.
         """
-        result = []
+        options, result = self._options, []
         intervals = self._intervals(method)
-        bands = self._bands(method, intervals) if self._band else [{}] * len(intervals)
+        bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
         for group, questions, interval_of, band_of in zip(
             self._groups, self._parts, intervals, bands, strict=True
         ):
             for score, mean in scores.over(questions).items():
                 interval, band = interval_of.get(score), band_of.get(score)
                 if interval is not None:
-                    interval = self._shown(interval, mean, name_methods)
-                elif name_methods and method is not None and self._confidence is not None:
+                    interval = self._shown(interval, mean)
+                elif options.is_named and method is not None and options.confidence is not None:
                     # Every other method gives an interval for each score.
                     reason = f"none: {score} has no posterior"
                     interval = Interval(None, None, None, None, reason)
@@ -108,37 +99,39 @@ class Report:
                 result.append(estimate)
         return result
 
-    def _shown(self, interval: Interval, score: float, name_method: bool) -> Interval:
+    def _shown(self, interval: Interval, score: float) -> Interval:
         """Return an interval without the fields that are not requested."""
         if not self._with_mu:
             interval = interval._replace(mu=None)
         elif math.isclose(interval.mu, score, rel_tol=1e-12):
             interval = interval._replace(mu=score)  # the same sum in another order
-        return interval if name_method else interval._replace(interval=None)
+        return interval if self._options.is_named else interval._replace(interval=None)
 
     def _intervals(self, method: IntervalMethod | None) -> list[dict[ScoreId, Interval]]:
         """The intervals over all questions and over each group."""
-        if method is None or self._confidence is None:
+        confidence = self._options.confidence
+        if method is None or confidence is None:
             return [{} for _ in self._parts]
         for group, questions in zip(self._groups, self._parts, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
                 raise ValueError(f"{name} has no interval: {problem}.")
-        return method.for_parts(self._parts, self._confidence)
+        return method.for_groups(self._parts, confidence)
 
     def _bands(
         self, method: IntervalMethod | None, intervals: list[dict[ScoreId, Interval]]
     ) -> list[dict[ScoreId, Interval]]:
         """The simultaneous bands over all questions and over each group."""
-        if method is None or self._confidence is None:
+        options = self._options
+        if method is None or options.confidence is None:
             return [{} for _ in self._parts]
         bands = []
         for questions, interval_of in zip(self._parts, intervals, strict=True):
             band: dict[ScoreId, Interval] = {}
             for curve in curves(interval_of):
                 covariance = method.covariance(questions, curve)
-                confidence = simultaneous_confidence(covariance, self._confidence)
-                wider = method.for_parts([questions], confidence)[0]
+                confidence = simultaneous_confidence(covariance, options.confidence)
+                wider = method.for_groups([questions], confidence)[0]
                 band |= {score: wider[score] for score in curve}
             bands.append(band)
         return bands

@@ -26,11 +26,12 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 from at_k.inputs.counts import BinaryCounts
+from at_k.intervals.binary_family import BinaryFamily
 from at_k.intervals.hierarchical import HierarchicalIntervals
 from at_k.intervals.posterior import PosteriorIntervals
 from at_k.intervals.sampling import SamplingIntervals
-from at_k.scores.binary_family import BinaryFamily
 from at_k.scores.consensus import consensus_estimator, consensus_moments, consensus_scores
+from at_k.scores.covariances import pass_moments
 from at_k.scores.credits import (
     above_half,
     all_correct,
@@ -43,7 +44,7 @@ from at_k.scores.credits import (
     threshold,
 )
 from at_k.scores.distributions import Prior
-from at_k.scores.pass_family import estimator, pass_moments
+from at_k.scores.pass_family import estimator
 from at_k.scores.score import Score
 from coverage_cells import (
     TUNED,
@@ -125,7 +126,10 @@ def study_pass_family(
     """Return the cells with k <= n of one truth, M and n."""
     scores, counts = scores_at(ks_of(n)), counts_of(n)
     keys, estimate = estimator(scores)
-    study, family = Study(counts, keys, estimate, n), BinaryFamily(counts, keys, estimate, {})
+    study, family = (
+        Study(counts, keys, estimate, n),
+        BinaryFamily.of_run(counts, keys, estimate, {}),
+    )
     sampling, other = SamplingIntervals(family), SamplingIntervals(family, new_questions=True)
     moments, variances = pass_moments(counts, scores, UNIFORM), unbiased_variances(counts, scores)
     posterior = PosteriorIntervals(moments, (0.0, 1.0))
@@ -164,8 +168,8 @@ def study_beyond_n(
         true_scores = study.true_scores(shares_of_knots(rates))
         for run, row in enumerate(c):
             counts = BinaryCounts(np.full(questions, n), row)
-            method = HierarchicalIntervals(BinaryFamily(counts, *nothing, credits))
-            (found,) = method.for_parts([np.arange(questions)], CONFIDENCE)
+            method = HierarchicalIntervals(BinaryFamily.of_run(counts, *nothing, credits))
+            (found,) = method.for_groups([np.arange(questions)], CONFIDENCE)
             for key, each in found.items():
                 lo, hi, truths_of_run = np.array([[each.lo], [each.hi], [true_scores[key][run]]])
                 tallies[key].add(lo, hi, truths_of_run, np.array([False]))
@@ -188,7 +192,7 @@ def study_consensus(
     keys, estimate = consensus_estimator(scores)
     counts = counts_of(n)
     study = Study(counts, keys, estimate, n)
-    sampling = SamplingIntervals(BinaryFamily(counts, keys, estimate, {}))
+    sampling = SamplingIntervals(BinaryFamily.of_run(counts, keys, estimate, {}))
     posterior = PosteriorIntervals(consensus_moments(scores, counts, UNIFORM), (0.0, 1.0))
     for rates in draw_rates(truth, questions, runs, rng):
         c = rng.binomial(n, rates)
@@ -209,7 +213,10 @@ def study_ragged(
     first = np.cumsum(sizes + 1) - sizes - 1  # index of c = 0 of each size
     all_n = np.repeat(sizes, sizes + 1)
     counts = BinaryCounts(all_n, np.arange(len(all_n)) - np.repeat(first, sizes + 1))
-    study, family = Study(counts, keys, estimate, n), BinaryFamily(counts, keys, estimate, {})
+    study, family = (
+        Study(counts, keys, estimate, n),
+        BinaryFamily.of_run(counts, keys, estimate, {}),
+    )
     sampling, other = SamplingIntervals(family), SamplingIntervals(family, new_questions=True)
     posterior = PosteriorIntervals(pass_moments(counts, scores, UNIFORM), (0.0, 1.0))
     population = study.true_scores(shares_of_population(truth))
@@ -229,7 +236,10 @@ def study_clusters(
     """Return the cells of new questions in clusters of five, with and without their labels."""
     keys, estimate = estimator({f"pass@k {k}": Score((any_correct(k),)) for k in (1, n // 2, n)})
     counts, labels = counts_of(n), np.arange(questions) // CLUSTER_SIZE
-    study, family = Study(counts, keys, estimate, n), BinaryFamily(counts, keys, estimate, {})
+    study, family = (
+        Study(counts, keys, estimate, n),
+        BinaryFamily.of_run(counts, keys, estimate, {}),
+    )
     other = SamplingIntervals(family, new_questions=True)
     population = study.true_scores(shares_of_population(truth))
     for rates in draw_rates(truth, questions, runs, rng):

@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 import at_k
 import numpy as np
 from at_k.inputs.counts import BinaryCounts
+from at_k.intervals.binary_family import BinaryFamily
 from at_k.intervals.sampling import SamplingIntervals
-from at_k.scores.binary_family import BinaryFamily
 from at_k.scores.credits import ScoreOptions, scores_by_name
 from at_k.scores.pass_family import estimator
 from scipy.special import expit, logit, ndtr
@@ -100,7 +100,7 @@ def half_widths(
     n = case.samples
     keys, estimate = estimator(scores_by_name([case.metric], [case.k], ScoreOptions()))
     counts = BinaryCounts(np.full(n + 1, n), np.arange(n + 1))
-    family = BinaryFamily(counts, keys, estimate, {})
+    family = BinaryFamily.of_run(counts, keys, estimate, {})
     correct = [rng.binomial(n, case.rates(truth, kind, rng)) for _ in range(runs)]
     multiplicity = np.array([np.bincount(c, minlength=n + 1) for c in correct])
     method = SamplingIntervals(family, new_questions=kind == "questions")

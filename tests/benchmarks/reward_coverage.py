@@ -27,8 +27,8 @@ from at_k.intervals.hierarchical import HierarchicalIntervals
 from at_k.intervals.interval import Interval, IntervalMethod
 from at_k.intervals.posterior import PosteriorIntervals
 from at_k.intervals.questions import QuestionIntervals
+from at_k.intervals.reward_family import RewardFamily
 from at_k.intervals.sampling import SamplingIntervals
-from at_k.scores.reward_family import RewardFamily
 from at_k.scores.rewards import Rewards, max_moments
 from at_k.scores.score_agg import exponent, item_scores
 from coverage_cells import (
@@ -113,18 +113,19 @@ def intervals_of(
 ) -> Iterator[tuple[str, list[int], list[dict[str, Interval]]]]:
     """Yield each kind of interval, the runs that it is computed for, and these intervals."""
     bounds = float(rewards.levels.min()), float(rewards.levels.max())
-    family = RewardFamily(rewards, near, far, bounds)
+    family = RewardFamily.of_run(rewards, near, {}, bounds)
+    beyond_n = RewardFamily.of_run(rewards, near, far, bounds)
     methods: dict[str, tuple[IntervalMethod, int]] = {
         "sampling": (SamplingIntervals(family), 1),
         "questions": (SamplingIntervals(family, new_questions=True), 2),
-        "hierarchical": (HierarchicalIntervals(family), 10),
+        "hierarchical": (HierarchicalIntervals(beyond_n), 10),
     }
     if rewards.categories is not None:
         methods["posterior"] = PosteriorIntervals(max_moments(rewards, near), bounds), 1
     rows = np.arange(len(rewards.inverse)).reshape(together, -1)
     for name, (method, every) in methods.items():
         places = [place for place in range(together) if (start + place) % every == 0]
-        yield name, places, method.for_parts([rows[place] for place in places], CONFIDENCE)
+        yield name, places, method.for_groups([rows[place] for place in places], CONFIDENCE)
 
 
 def study_score_agg(
@@ -142,7 +143,7 @@ def study_score_agg(
     tally, truth = Tally(), float(draw_scores(np.random.default_rng(0), 400_000).mean())
     for _ in range(runs):
         method = QuestionIntervals({"score": draw_scores(rng, questions)}, (0.0, 1.0))
-        (found,) = method.for_parts([np.arange(questions)], CONFIDENCE)
+        (found,) = method.for_groups([np.arange(questions)], CONFIDENCE)
         tally.add(found["score"], truth)
     return [{"questions": questions, "n": n, "interval": "questions"} | tally.cell()]
 

@@ -18,8 +18,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from at_k.inputs.outcomes import Outcomes
 from at_k.intervals.interval import Interval
-from at_k.intervals.questions import QuestionIntervals
-from at_k.intervals.variance_intervals import EstimatedScore, VarianceIntervals
+from at_k.intervals.questions import EstimatedScore, QuestionIntervals, VarianceIntervals
 from at_k.scores.consensus import mean_shares, share_variances
 from at_k.scores.votes import AnswerCounts, vote_at_k, vote_variances
 from coverage_cells import (
@@ -120,7 +119,6 @@ class Tallies:
 def add_intervals(
     tallies: Tallies,
     scores: Mapping[str, EstimatedScore],
-    n: int,
     same: Mapping[str, float],
     population: Mapping[str, float],
 ) -> None:
@@ -128,11 +126,11 @@ def add_intervals(
     values = {key: score.values for key, score in scores.items()}
     rows = np.arange(len(next(iter(values.values()))))
     methods = {
-        "sampling": (VarianceIntervals(scores, np.full(len(rows), n)), same),
+        "sampling": (VarianceIntervals(scores), same),
         "questions": (QuestionIntervals(values, (0.0, 1.0)), population),
     }
     for interval, (method, truth) in methods.items():
-        (found,) = method.for_parts([rows], CONFIDENCE)
+        (found,) = method.for_groups([rows], CONFIDENCE)
         for key, each in found.items():
             tallies.add(interval, each, key, truth[key])
 
@@ -160,7 +158,7 @@ def study_votes(
             for key, k in ks.items()
         }
         same = {key: float(true_votes(pmfs, k).mean()) for key, k in ks.items()}
-        add_intervals(tallies, scores, n, same, population)
+        add_intervals(tallies, scores, same, population)
     return tallies.cells(questions=questions, n=n)
 
 
@@ -178,7 +176,7 @@ def study_shares(
         estimates = mean_shares(outcomes), share_variances(outcomes)
         scores = {"accuracy 1": EstimatedScore(*estimates, np.full(questions, n))}
         same = {"accuracy 1": float((parameters[:, 0] / parameters.sum(axis=1)).mean())}
-        add_intervals(tallies, scores, n, same, population)
+        add_intervals(tallies, scores, same, population)
     return tallies.cells(questions=questions, n=n)
 
 

@@ -6,10 +6,11 @@ import at_k
 import numpy as np
 import pytest
 from at_k.inputs.counts import BinaryCounts
-from at_k.intervals.pass_intervals import pass_intervals
-from at_k.intervals.reward_intervals import reward_intervals
+from at_k.intervals import binary_family, reward_levels
+from at_k.intervals.binary_family import pass_intervals
+from at_k.intervals.choice import IntervalOptions, interval_options, method_of_auto
+from at_k.intervals.reward_family import max_intervals
 from at_k.report import Report
-from at_k.scores import reward_levels, success_rates
 from at_k.scores.credits import any_correct
 from at_k.scores.rewards import Rewards
 from at_k.scores.score import Score, ScoreId
@@ -102,6 +103,49 @@ def test_auto_names_the_interval_of_max_at_k_that_it_chooses():
     assert (single["max@1_interval"], *limits(single, "max@1")) == (ONE_SAMPLE_ONLY, 0.1, 0.9)
 
 
+@pytest.mark.parametrize(
+    ("has_prior", "has_clusters", "repeated", "method"),
+    [
+        (True, False, True, "posterior"),
+        (True, False, None, "posterior"),
+        (False, True, True, "questions"),
+        (False, True, None, "questions"),
+        (False, False, None, "auto"),
+        (False, False, True, "sampling"),
+        (False, False, False, "questions"),
+    ],
+)
+def test_auto_follows_one_rule(has_prior, has_clusters, repeated, method):
+    assert method_of_auto(has_prior, has_clusters, repeated) == method
+
+
+def test_options_are_one_value_made_from_the_parameters():
+    options = interval_options(2, 0.9, None, ["a", "a"], bounds=(0, 1), band=True)
+    assert (options.confidence, options.method, options.is_named) == (0.9, "questions", True)
+    assert options.clusters is not None
+    assert (options.clusters.tolist(), options.bounds, options.band) == ([0, 0], (0, 1), True)
+    assert not options.allow_above_n
+    named = interval_options(2, 0.9, "hierarchical", None)
+    assert (named.method, named.is_named, named.allow_above_n) == ("hierarchical", False, True)
+    prior = interval_options(2, 0.9, None, None, alpha0=2)
+    assert (prior.method, prior.prior, prior.allow_above_n) == ("posterior", (2, 1), False)
+
+
+@pytest.mark.parametrize("interval", ["posterior", "sampling", "hierarchical", "questions"])
+@pytest.mark.parametrize(("metric", "key"), [("gpassk", "pass"), ("max_at_k", "max")])
+@pytest.mark.parametrize(("questions", "samples"), [(5, 4), (20, 6)])
+def test_limits_are_wider_at_a_higher_confidence(interval, metric, key, questions, samples):
+    outcomes = simulate(1, questions, samples)
+    by_confidence = [
+        compute(metric, outcomes, [1, 2], interval, confidence=confidence)
+        for confidence in (0.5, 0.9, 0.95, 0.999)
+    ]
+    for k in (1, 2):
+        los, his = zip(*(limits(scores, f"{key}@{k}") for scores in by_confidence), strict=True)
+        assert sorted(los, reverse=True) == pytest.approx(los, abs=1e-9)
+        assert sorted(his) == pytest.approx(his, abs=1e-9)
+
+
 # --- k above n ----------------------------------------------------------------------------
 
 
@@ -140,7 +184,7 @@ def test_auto_estimates_max_at_k_if_every_k_exceeds_n(groups):
 def fitted_runs(monkeypatch) -> list[tuple[int, ...]]:
     """The multiplicity of each part that a prior is estimated for, in the order of the calls."""
     fitted: list[tuple[int, ...]] = []
-    for module in (success_rates, reward_levels):
+    for module in (binary_family, reward_levels):
         original = module.estimate_prior
 
         def counted(n, likelihood, multiplicity, start, original=original):
@@ -160,8 +204,9 @@ def test_auto_estimates_each_prior_of_success_rates_once(fitted_runs, ks, groups
     outcomes = simulate(22, 12, 8)
     counts = BinaryCounts(np.full(12, 8), outcomes.sum(axis=1))
     scores = {ScoreId("pass@k", k): Score((any_correct(k),)) for k in ks}
-    report = Report(12, groups, 0.95, False)
-    result = report.of(*pass_intervals(counts, scores, "auto", (1.0, 1.0), None))
+    options = IntervalOptions(0.95)
+    report = Report(12, groups, options, False)
+    result = report.of(*pass_intervals(counts, scores, options))
     assert all(f"pass@{k}_lo" in result for k in ks)
     sizes = sorted(map(sum, fitted_runs), reverse=True)
     if groups == ["a"] * 12:  # the group is the whole run
@@ -177,9 +222,10 @@ def test_auto_estimates_each_prior_of_rewards_once(fitted_runs, ks, groups):
     counts = np.random.default_rng(23).multinomial(8, [0.5, 0.3, 0.2], 12)
     at_most = np.cumsum(counts, axis=1)
     rewards = Rewards(np.arange(12), np.array([0.0, 0.5, 1.0]), at_most, np.arange(1, 4))
-    report = Report(12, groups, 0.95, False)
+    options = IntervalOptions(0.95, bounds=(0.0, 1.0))
+    report = Report(12, groups, options, False)
     keys = {ScoreId("max@k", k): k for k in ks}
-    result = report.of(*reward_intervals(rewards, keys, "auto", (0.0, 1.0), None))
+    result = report.of(*max_intervals(rewards, keys, options))
     assert all(f"max@{k}_lo" in result for k in ks)
     sizes = sorted(map(sum, fitted_runs), reverse=True)
     if groups == ["a"] * 12:

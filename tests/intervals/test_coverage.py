@@ -6,9 +6,9 @@ import at_k
 import numpy as np
 import pytest
 from at_k.inputs.counts import BinaryCounts
+from at_k.intervals.binary_family import BinaryFamily
 from at_k.intervals.hierarchical import HierarchicalIntervals
 from at_k.intervals.sampling import SamplingIntervals
-from at_k.scores.binary_family import BinaryFamily
 from at_k.scores.credits import all_correct, any_correct, geom_ds
 from at_k.scores.pass_family import estimator
 from at_k.scores.score import Score
@@ -20,7 +20,7 @@ LEAST = 0.95 - 4 * math.sqrt(0.95 * 0.05 / RUNS)  # four standard errors below
 def sampling(scores: dict[str, Score], n: int, new_questions: bool = False) -> SamplingIntervals:
     """The method for runs of n samples per question, where c = 0 .. n are the distinct counts."""
     counts = BinaryCounts(np.full(n + 1, n), np.arange(n + 1))
-    return SamplingIntervals(BinaryFamily(counts, *estimator(scores), {}), new_questions)
+    return SamplingIntervals(BinaryFamily.of_run(counts, *estimator(scores), {}), new_questions)
 
 
 def multiplicities(rng, n: int, rates: np.ndarray) -> np.ndarray:
@@ -74,8 +74,8 @@ def test_hierarchical_covers_scores_with_k_above_n(draw_rates, questions, n):
     for _ in range(runs):
         rates = draw_rates(rng, questions)
         counts = BinaryCounts(np.full(questions, n), rng.binomial(n, rates))
-        method = HierarchicalIntervals(BinaryFamily(counts, keys, estimate, credits))
-        (found,) = method.for_parts([np.arange(questions)], 0.95)
+        method = HierarchicalIntervals(BinaryFamily.of_run(counts, keys, estimate, credits))
+        (found,) = method.for_groups([np.arange(questions)], 0.95)
         truth = {"pass": mean_pass_at_k(2 * n, rates), "all": np.mean(rates ** (2 * n))}
         covered += sum(found[key].lo <= truth[key] <= found[key].hi for key in credits)
     assert covered >= 0.95 * 2 * runs - 4 * math.sqrt(0.95 * 0.05 * 2 * runs)

@@ -4,12 +4,12 @@ import at_k
 import numpy as np
 import pytest
 from at_k.inputs.counts import BinaryCounts
+from at_k.intervals.binary_family import BinaryFamily
 from at_k.intervals.interval import Interval
+from at_k.intervals.reward_family import RewardFamily
 from at_k.intervals.sampling import SamplingIntervals
-from at_k.scores.binary_family import BinaryFamily
 from at_k.scores.credits import any_correct
 from at_k.scores.pass_family import estimator
-from at_k.scores.reward_family import RewardFamily
 from at_k.scores.rewards import Rewards
 from at_k.scores.score import Score
 
@@ -27,12 +27,12 @@ def both_families(
     at_most = np.stack([n - c, n], axis=1)
     rewards = Rewards(counts.inverse, np.array([0.0, 1.0]), at_most, np.arange(1, 3))
     families = (
-        BinaryFamily(counts, *estimator(scores), {}),
-        RewardFamily(rewards, {str(k): k for k in ks}, {}, (0.0, 1.0)),
+        BinaryFamily.of_run(counts, *estimator(scores), {}),
+        RewardFamily.of_run(rewards, {str(k): k for k in ks}, {}, (0.0, 1.0)),
     )
     every = [np.arange(len(counts.n))]
     of_rates, of_rewards = (
-        SamplingIntervals(family, new_questions).for_parts(every, 0.95)[0] for family in families
+        SamplingIntervals(family, new_questions).for_groups(every, 0.95)[0] for family in families
     )
     return [(of_rates[key], of_rewards[key]) for key in scores]
 

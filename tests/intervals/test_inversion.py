@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 from at_k.inputs.counts import BinaryCounts
-from at_k.intervals.inversion import limits_of_score, lower_limit, upper_limit
-from at_k.intervals.sampling import SamplingIntervals
-from at_k.scores.binary_family import BinaryFamily
+from at_k.intervals.binary_family import BinaryFamily
+from at_k.intervals.sampling import SamplingIntervals, limits_of_score, lower_limit, upper_limit
 from at_k.scores.credits import any_correct, geom_ds
 from at_k.scores.pass_family import estimator
 from at_k.scores.score import Score
@@ -105,7 +104,7 @@ def test_many_runs_at_once_have_the_intervals_that_each_has_alone(new_questions)
     keys, estimate = estimator({"pass": Score((any_correct(3),)), "product": geom_ds(3)})
 
     def sampling(counts: BinaryCounts) -> SamplingIntervals:
-        return SamplingIntervals(BinaryFamily(counts, keys, estimate, {}), new_questions)
+        return SamplingIntervals(BinaryFamily.of_run(counts, keys, estimate, {}), new_questions)
 
     multiplicity = np.array(
         [np.bincount(rng.binomial(6, rate, questions), minlength=7) for rate, questions in RUNS]
@@ -114,6 +113,6 @@ def test_many_runs_at_once_have_the_intervals_that_each_has_alone(new_questions)
     for place, times in enumerate(multiplicity):
         c = np.repeat(np.arange(7), times)
         method = sampling(BinaryCounts(np.full(len(c), 6), c))
-        (alone,) = method.for_parts([np.arange(len(c))], 0.9)
+        (alone,) = method.for_groups([np.arange(len(c))], 0.9)
         for key, interval in alone.items():
-            assert together[key].of_part(place)[:4] == pytest.approx(interval[:4], abs=1e-12)
+            assert together[key].of_group(place)[:4] == pytest.approx(interval[:4], abs=1e-12)

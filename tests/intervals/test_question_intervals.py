@@ -4,10 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from at_k.intervals.clusters import design_effects
-from at_k.intervals.questions import QuestionIntervals, variance_of_mean, wilson_limits
+from at_k.intervals.questions import (
+    QuestionIntervals,
+    design_effects,
+    variance_of_mean,
+    wilson_limits,
+)
+from at_k.intervals.reward_family import RewardFamily
 from at_k.intervals.sampling import SamplingIntervals
-from at_k.scores.reward_family import RewardFamily
 from at_k.scores.rewards import Rewards
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,9 +58,9 @@ def test_one_question_or_one_cluster_has_no_interval(clusters):
 def reward_sigmas(counts: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
     """sigma of Max@1 and Max@3, from (M, 3) counts of the rewards 0, 0.5 and 1."""
     rewards = Rewards(np.arange(len(counts)), np.array([0.0, 0.5, 1.0]), np.cumsum(counts, axis=1))
-    family = RewardFamily(rewards, {"max@1": 1, "max@3": 3}, {}, (0.0, 1.0))
+    family = RewardFamily.of_run(rewards, {"max@1": 1, "max@3": 3}, {}, (0.0, 1.0))
     method = SamplingIntervals(family, new_questions=True, clusters=clusters)
-    (found,) = method.for_parts([np.arange(len(counts))], 0.95)
+    (found,) = method.for_groups([np.arange(len(counts))], 0.95)
     return np.array([found["max@1"].sigma, found["max@3"].sigma])
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from at_k.inputs.outcomes import read_outcomes
-from at_k.scores.reward_levels import (
+from at_k.intervals.reward_levels import (
     FittedRewards,
     RewardLevels,
     expected_squared_changes,
@@ -118,7 +118,7 @@ def fit(counts) -> FittedRewards:
     """The prior of questions with (M, 3) counts of the rewards 0, 0.5 and 1."""
     at_most = np.cumsum(np.array(counts), axis=1)
     rewards = Rewards(np.arange(len(at_most)), np.array([0.0, 0.5, 1.0]), at_most, np.arange(1, 4))
-    fitted = RewardLevels(rewards).fit(rewards.multiplicity)
+    fitted = RewardLevels.of_run(rewards).fit(rewards.multiplicity)
     assert fitted is not None
     return fitted
 
@@ -134,15 +134,15 @@ def test_prior_concentrates_at_the_distribution_that_all_questions_share(pmf):
     fitted = fit(np.random.default_rng(1).multinomial(200, pmf, 100))
     levels = np.array([0.0, 0.5, 1.0])
     mean, square = pmf @ levels, pmf @ levels**2
-    estimate = max_mean(fitted.log_odds, fitted.gaps, 1) @ fitted.prior
+    estimate = max_mean(fitted.log_odds, fitted.samples.gaps, 1) @ fitted.prior
     assert estimate == pytest.approx(mean, abs=0.02)
-    variance = max_covariance(fitted.log_odds, fitted.gaps, 200, 1, 1) @ fitted.prior
+    variance = max_covariance(fitted.log_odds, fitted.samples.gaps, 200, 1, 1) @ fitted.prior
     assert 200 * variance == pytest.approx(square - mean**2, rel=0.1)
 
 
 def test_many_real_rewards_are_binned_into_few_levels_with_the_same_sum():
     rewards = np.random.default_rng(2).lognormal(size=(50, 20))
-    binned = RewardLevels(real_rewards(read_outcomes(rewards)))
+    binned = RewardLevels.of_run(real_rewards(read_outcomes(rewards)))
     assert len(binned.levels) < 60
     assert (np.diff(binned.levels) > 0).all()
     assert (binned.counts.sum(axis=1) == 20).all()

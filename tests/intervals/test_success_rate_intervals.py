@@ -5,11 +5,10 @@ import math
 import numpy as np
 import pytest
 from at_k.inputs.counts import BinaryCounts
-from at_k.scores.binary_family import BinaryFamily
+from at_k.intervals.binary_family import RATE_SUPPORT, BinaryFamily, binomial_likelihood
 from at_k.scores.credits import any_correct
 from at_k.scores.pass_family import estimator
 from at_k.scores.score import Score
-from at_k.scores.success_rates import RATE_SUPPORT, binomial_likelihood
 
 SINGLE = ["pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k", "Spectrum@k"]
 PRODUCTS = ["Geom@k", "Geom_ds@k", "GeoSpectrum@k"]
@@ -129,7 +128,7 @@ def test_products_of_scores_too_small_to_divide_by_have_intervals(compute):
 def estimate_prior(n: np.ndarray, c: np.ndarray) -> dict[int, np.ndarray]:
     """The prior estimated from counts: for each n, its part on the grid."""
     keys, estimate = estimator({"pass@1": Score((any_correct(1),))})
-    family = BinaryFamily(BinaryCounts(n, c), keys, estimate, {})
+    family = BinaryFamily.of_run(BinaryCounts(n, c), keys, estimate, {})
     return {size: prior[0] for size, prior in family.fit(family.multiplicity[None]).priors.items()}
 
 

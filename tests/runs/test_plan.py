@@ -8,12 +8,11 @@ import at_k
 import numpy as np
 import pytest
 from at_k.inputs.counts import BinaryCounts
+from at_k.intervals.binary_family import RATES, BinaryFamily
 from at_k.intervals.sampling import SamplingIntervals
-from at_k.scores.binary_family import BinaryFamily
 from at_k.scores.credits import any_correct
 from at_k.scores.pass_family import estimator
 from at_k.scores.score import Score
-from at_k.scores.success_rates import RATES
 from scipy.stats import binom, norm
 
 UNIFORM = ((np.arange(1000) + 0.5) / 1000).tolist()
@@ -70,7 +69,7 @@ def test_half_widths_are_those_of_simulated_runs(a, b, n, k, questions, kind):
     correct = rng.binomial(n, rng.choice(population, (400, questions)))
     multiplicity = np.array([np.bincount(c, minlength=n + 1) for c in correct])
     counts = BinaryCounts(np.full(n + 1, n), np.arange(n + 1))
-    family = BinaryFamily(counts, *estimator({"": Score((any_correct(k),))}), {})
+    family = BinaryFamily.of_run(counts, *estimator({"": Score((any_correct(k),))}), {})
     interval = SamplingIntervals(family, kind == "questions").over(multiplicity, 0.95)[""]
     row = row_of(rates=population, k=k, questions=questions, samples=n)
     assert row[f"half_width_{kind}"] == pytest.approx(

@@ -51,4 +51,4 @@ def test_posterior_moments_agree_with_the_functions():
     }
     assert [key.key for key in intervals] == list(expected)
     for key, summary in expected.items():
-        assert intervals[read_score(key)].of_part(0)[:4] == pytest.approx(summary, rel=1e-13)
+        assert intervals[read_score(key)].of_group(0)[:4] == pytest.approx(summary, rel=1e-13)

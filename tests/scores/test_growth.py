@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 from at_k.inputs.counts import BinaryCounts
 from at_k.inputs.outcomes import Outcomes, read_outcomes
-from at_k.intervals.choice import choose_interval
-from at_k.intervals.reward_intervals import reward_intervals
-from at_k.scores import binary_family, halves, pass_family, reward_levels, votes
+from at_k.intervals import binary_family, reward_levels
+from at_k.intervals.choice import IntervalOptions
+from at_k.intervals.reward_family import max_intervals
+from at_k.intervals.sampling import family_intervals
+from at_k.scores import covariances, pass_family, votes
+from at_k.scores.covariances import credit_covariances
 from at_k.scores.credits import above_half, any_correct, area_under_pass, majority
-from at_k.scores.pass_family import credit_covariances, estimator
+from at_k.scores.pass_family import estimator
 from at_k.scores.rewards import category_rewards, real_rewards
 from at_k.scores.score import Score
 from at_k.scores.votes import AnswerCounts, vote_at_k
@@ -65,19 +68,19 @@ def test_groups_with_equal_counts_have_their_interval_computed_once(monkeypatch)
     none = np.zeros((200, 3), dtype=np.int64)
     rewards = category_rewards(read_outcomes(R), np.array([0.0, 0.5, 1.0]), none)
     fits = sizes_of_results(monkeypatch, reward_levels, "_level_likelihood")
-    _, method = reward_intervals(rewards, {"max@1": 1}, "auto", (0.0, 1.0), None)
+    _, method = max_intervals(rewards, {"max@1": 1}, IntervalOptions())
     parts = [np.arange(200), *np.arange(200)[:, None]]
-    found = method.for_parts(parts, 0.95)
+    found = method.for_groups(parts, 0.95)
     assert len(fits) < 20  # not 201
     assert len(found) == 201
-    (alone,) = method.for_parts([np.array([7])], 0.95)
+    (alone,) = method.for_groups([np.array([7])], 0.95)
     assert found[8]["max@1"][:4] == pytest.approx(alone["max@1"][:4], rel=1e-9)
 
 
 @pytest.mark.parametrize("credits", [majority, above_half])
 @pytest.mark.parametrize("c", [0.3, 0.95])  # values are taken from 0, and from k correct samples
 def test_posterior_covariance_takes_steps_linear_in_k(monkeypatch, credits, c):
-    of_halves = sizes_of_results(monkeypatch, halves, "pmf")
+    of_halves = sizes_of_results(monkeypatch, covariances, "pmf")
     of_counts = sizes_of_results(monkeypatch, pass_family, "pmf")
     cells = []
     for k in (500, 2000):
@@ -94,8 +97,8 @@ def test_posterior_covariance_takes_steps_linear_in_k(monkeypatch, credits, c):
 def test_mean_over_halves_is_the_sum_over_all_ways_to_split(credits, k):
     total = pass_family.cumulative_credit(credits(k))
     for value in (total, total - total[k]):
-        means = halves.mean_over_equal_halves(credits(k), value)
-        expected = pass_family._mean_over_halves(value, value)
+        means = covariances.mean_over_equal_halves(credits(k), value)
+        expected = covariances._mean_over_halves(value, value)
         assert means is not None
         assert means.hi == pytest.approx(expected.hi, rel=1e-15, abs=1e-30)
 
@@ -116,8 +119,8 @@ def test_family_estimates_the_scores_of_many_numbers_of_samples_at_once():
         return estimate(n, c)
 
     n = np.arange(2, 102)
-    family = binary_family.BinaryFamily(BinaryCounts(n, n // 2), keys, counted, {})
-    choose_interval(family, "sampling").for_parts([np.arange(100)], 0.95)
+    family = binary_family.BinaryFamily.of_run(BinaryCounts(n, n // 2), keys, counted, {})
+    family_intervals(family, IntervalOptions(method="sampling")).for_groups([np.arange(100)], 0.95)
     assert len(calls) < 10  # not one for each n
     assert sum(calls) < 1.2 * sum(n + 1)
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from at_k.scores.covariances import credit_covariances
 from at_k.scores.credits import (
     Credits,
     above_half,
@@ -17,7 +18,7 @@ from at_k.scores.credits import (
     threshold,
 )
 from at_k.scores.distributions import Prior, pmf
-from at_k.scores.pass_family import credit_covariances, expected_credits
+from at_k.scores.pass_family import expected_credits
 from exact import (
     hypergeometric_mean,
     posterior_covariance,

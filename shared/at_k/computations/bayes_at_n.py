@@ -5,13 +5,12 @@ from __future__ import annotations
 from concurrent.futures import Executor
 from typing import Any
 
-from ..checks import check_bounds, check_categories
+from ..checks import check_categories
 from ..inputs.checking import Checker, Checking
 from ..inputs.outcomes import Outcomes, number_of_samples, require_categories
-from ..intervals.choice import INTERVALS
-from ..intervals.options import check_clusters, check_interval, chosen_method
+from ..intervals.choice import check_clusters, interval_options
 from ..intervals.posterior import PosteriorIntervals
-from ..intervals.reward_intervals import reward_intervals
+from ..intervals.reward_family import max_intervals
 from ..report import Report
 from ..scores.rewards import (
     are_real_rewards,
@@ -49,12 +48,9 @@ def bayes_at_n_results(
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     category_values = check_rewards(w, labels)
     prior = check_prior_outcomes(R0, len(samples), len(category_values))
-    limits = check_bounds(bounds)
-    requested = check_interval(interval, confidence, INTERVALS)
-    method = chosen_method(requested, None, clusters)
-    cluster_index = check_clusters(clusters, method, confidence, len(samples))
+    options = interval_options(len(samples), confidence, interval, clusters, bounds=bounds)
     # Both scores are the centers of their intervals, so mu would repeat them.
-    report = Report(len(samples), groups, confidence, return_per_question, keys, with_mu=False)
+    report = Report(len(samples), groups, options, return_per_question, keys, with_mu=False)
 
     outcomes = samples.check(checking).outcomes
     n = number_of_samples(outcomes.n)
@@ -65,16 +61,17 @@ def bayes_at_n_results(
         scores = max_scores(rewards, ks)
     else:
         rewards = category_rewards(outcomes, category_values, prior)
-        method = "posterior" if interval is None else method
-        check_clusters(clusters, method, confidence, len(samples))
         moments = bayes_moments(rewards, *ks)
         scores = Scores(moments.keys, moments.inverse, moments.mean)
-        if confidence is None or method == "posterior":
-            return report.of(scores, PosteriorIntervals(moments, limits))
+        if interval is None:  # the posterior defines Bayes@N, and its results do not name it
+            check_clusters(clusters, "posterior", confidence, len(samples))
+            return report.of(scores, PosteriorIntervals(moments, options.bounds, name=None))
+        if options.method == "posterior":
+            return report.of(scores, PosteriorIntervals(moments, options.bounds))
     if confidence is None:
         return report.of(scores)
-    _, intervals = reward_intervals(rewards, ks, method, limits, cluster_index)
-    return report.of(scores, intervals, name_methods=requested == "auto")
+    _, method = max_intervals(rewards, ks, options)
+    return report.of(scores, method)
 
 
 def _categories_or_rewards(outcomes: Outcomes) -> Outcomes:

@@ -10,14 +10,13 @@ import numpy as np
 from ..checks import check_flag, check_ks, check_samples
 from ..inputs.checking import Checker, Checking
 from ..inputs.outcomes import number_of_samples, require_shares
-from ..intervals.choice import choose_interval
-from ..intervals.interval import IntervalMethod, JoinedIntervals
-from ..intervals.options import check_clusters, check_interval, chosen_method
+from ..intervals.binary_family import BinaryFamily
+from ..intervals.choice import AutoIntervals, JoinedIntervals, interval_options
+from ..intervals.interval import UNIT_RANGE, IntervalMethod
 from ..intervals.posterior import PosteriorIntervals
-from ..intervals.questions import QuestionIntervals
-from ..intervals.variance_intervals import EstimatedScore, VarianceIntervals
+from ..intervals.questions import EstimatedScore, QuestionIntervals, VarianceIntervals
+from ..intervals.sampling import family_intervals
 from ..report import Report
-from ..scores.binary_family import BinaryFamily
 from ..scores.consensus import (
     consensus_estimator,
     consensus_moments,
@@ -26,7 +25,6 @@ from ..scores.consensus import (
     more_than_half,
     share_variances,
 )
-from ..scores.distributions import check_prior
 from ..scores.score import ScoreId, Scores, one_column_each
 from ..scores.votes import count_answers, vote_at_k, vote_variances
 from .computation import Computation, Samples
@@ -56,11 +54,17 @@ def cons_at_k_results(
     # Validate everything that does not depend on outcomes first.
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
     merge_right = check_flag("merge_right", merge_right)
-    prior = check_prior(alpha0, beta0)
-    interval = check_interval(interval, confidence, _INTERVALS_OF_CONSENSUS)
-    method = chosen_method(interval, None if prior == (1, 1) else "alpha0, beta0", clusters)
-    cluster_index = check_clusters(clusters, method, confidence, len(samples))
-    report = Report(len(samples), groups, confidence, return_per_question, keys, band=band)
+    options = interval_options(
+        len(samples),
+        confidence,
+        interval,
+        clusters,
+        known=_INTERVALS_OF_CONSENSUS,
+        alpha0=alpha0,
+        beta0=beta0,
+        band=band,
+    )
+    report = Report(len(samples), groups, options, return_per_question, keys)
     requested = check_ks(k)
     check_samples(requested or [], samples.n)
 
@@ -74,7 +78,7 @@ def cons_at_k_results(
     ks: dict[int | str, int | None] = {k: k for k in requested} if requested else {n: None}
     scores = consensus_scores(ks, n)
     values = {key: score.estimate(*counts.unique)[counts.inverse] for key, score in scores.items()}
-    same_questions = confidence is not None and method in ("sampling", "auto")
+    same_questions = confidence is not None and options.method in ("sampling", "auto")
     estimated: dict[ScoreId, EstimatedScore] = {}  # of more than the counts of correct samples
     if outcomes.values.dtype.kind == "f":
         key = ScoreId("accuracy (n runs average)", n)
@@ -97,21 +101,18 @@ def cons_at_k_results(
     )
     if confidence is None:
         return report.of(points)
-    intervals: IntervalMethod
-    if method == "posterior":
-        moments = consensus_moments(scores, counts, prior)
-        intervals = PosteriorIntervals(moments, (0.0, 1.0))
-    else:
-        family = BinaryFamily(counts, *consensus_estimator(scores), {})
-        others = {key: each for key, each in values.items() if key not in scores}
-        intervals = JoinedIntervals(
-            choose_interval(family, method, cluster_index),
-            QuestionIntervals(others, (0.0, 1.0), cluster_index)
-            if method == "questions"
-            else VarianceIntervals(estimated, counts.n),
-            others,
-        )
-    return report.of(points, intervals, name_methods=interval == "auto")
+    if options.method == "posterior":
+        moments = consensus_moments(scores, counts, options.prior)
+        return report.of(points, PosteriorIntervals(moments, UNIT_RANGE))
+    family = BinaryFamily.of_run(counts, *consensus_estimator(scores), {})
+    others = {key: of_questions for key, of_questions in values.items() if key not in scores}
+    method: IntervalMethod = VarianceIntervals(estimated)
+    if options.method == "questions":
+        method = QuestionIntervals(others, UNIT_RANGE, options.clusters)
+    elif options.method == "auto":
+        single = QuestionIntervals(others, UNIT_RANGE, allow_one=True)
+        method = AutoIntervals(counts.n, method, single)
+    return report.of(points, JoinedIntervals(family_intervals(family, options), method, others))
 
 
 CONS_AT_K = Computation(cons_at_k_results, require_shares)

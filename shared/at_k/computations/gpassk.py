@@ -8,9 +8,8 @@ from typing import Any
 from ..checks import as_list, check_ks, check_names, choose_ks
 from ..inputs.checking import Checker, Checking
 from ..inputs.outcomes import Outcomes
-from ..intervals.choice import INTERVALS
-from ..intervals.options import check_clusters, check_interval, chosen_method
-from ..intervals.pass_intervals import pass_intervals
+from ..intervals.binary_family import pass_intervals
+from ..intervals.choice import interval_options
 from ..report import Report
 from ..scores.credits import (
     PASS_FAMILY,
@@ -20,7 +19,6 @@ from ..scores.credits import (
     check_tau,
     scores_by_name,
 )
-from ..scores.distributions import check_prior
 from ..scores.pass_family import pass_scores
 from .computation import DEFAULT_K, Computation, Samples
 
@@ -62,27 +60,24 @@ def gpassk_results(
     include = check_names("include", _DEFAULT_INCLUDE if include is None else include, PASS_FAMILY)
     taus = [check_tau(tau) for tau in as_list("thresholds", thresholds)]
     powers = check_powers(pass_power, unanimous_power)
-    options = ScoreOptions(taus, check_lam(lam), weights, powers)
+    score_options = ScoreOptions(taus, check_lam(lam), weights, powers)
     if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & {*include}:
         raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
-    prior = check_prior(alpha0, beta0)
-    interval = check_interval(interval, confidence, INTERVALS)
-    method = chosen_method(interval, None if prior == (1, 1) else "alpha0, beta0", clusters)
-    cluster_index = check_clusters(clusters, method, confidence, len(samples))
-    report = Report(len(samples), groups, confidence, return_per_question, keys, band=band)
-    allow_above_n = confidence is not None and method in ("hierarchical", "auto")
-    requested, given = check_ks(k), samples.n
-    ks = choose_ks(requested, DEFAULT_K, given, allow_above_n, _FOR_K_ABOVE_N)
-    scores = scores_by_name(include, ks, options)
+    options = interval_options(
+        len(samples), confidence, interval, clusters, alpha0=alpha0, beta0=beta0, band=band
+    )
+    report = Report(len(samples), groups, options, return_per_question, keys)
+    requested, n = check_ks(k), samples.n
+    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
+    scores = scores_by_name(include, ks, score_options)
 
     counts = samples.check(checking).outcomes
-    if (counts.n < given).any():  # the checker left samples unscored
-        ks = choose_ks(requested, DEFAULT_K, counts.n, allow_above_n, _FOR_K_ABOVE_N)
-        scores = scores_by_name(include, ks, options)
+    if (counts.n < n).any():  # the checker left samples unscored
+        ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
+        scores = scores_by_name(include, ks, score_options)
     if confidence is None:
         return report.of(pass_scores(counts, scores))
-    found = pass_intervals(counts, scores, method, prior, cluster_index)
-    return report.of(*found, name_methods=interval == "auto")
+    return report.of(*pass_intervals(counts, scores, options))
 
 
 GPASSK = Computation(gpassk_results, Outcomes.counts)

@@ -7,7 +7,6 @@ from typing import Any
 
 from ..checks import (
     as_list,
-    check_bounds,
     check_categories,
     check_ks,
     check_names,
@@ -15,11 +14,9 @@ from ..checks import (
     choose_ks,
 )
 from ..inputs.checking import Checker, Checking
-from ..intervals.choice import INTERVALS
-from ..intervals.interval import JoinedIntervals
-from ..intervals.options import check_clusters, check_interval, chosen_method
-from ..intervals.reward_intervals import reward_intervals
-from ..intervals.tail_intervals import tail_intervals
+from ..intervals.choice import JoinedIntervals, interval_options
+from ..intervals.reward_family import max_intervals
+from ..intervals.tail_family import tail_intervals
 from ..report import Report
 from ..scores.rewards import (
     are_real_rewards,
@@ -63,16 +60,20 @@ def max_at_k_results(
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     category_values = check_rewards(w, labels)
     prior = check_prior_outcomes(R0, len(samples), len(category_values))
-    limits = check_bounds(bounds)
     include = check_names("include", "Max@k" if include is None else include, _SCORES_OF_REWARDS)
     taus = check_thresholds(as_list("thresholds", thresholds))
-    interval = check_interval(interval, confidence, INTERVALS)
-    method = chosen_method(interval, "R0" if prior.any() else None, clusters)
-    cluster_index = check_clusters(clusters, method, confidence, len(samples))
-    report = Report(len(samples), groups, confidence, return_per_question, keys, band=band)
-    allow_above_n = confidence is not None and method in ("hierarchical", "auto")
-    requested, given = check_ks(k), samples.n
-    ks = choose_ks(requested, DEFAULT_K, given, allow_above_n)
+    options = interval_options(
+        len(samples),
+        confidence,
+        interval,
+        clusters,
+        has_prior_outcomes=bool(prior.any()),
+        bounds=bounds,
+        band=band,
+    )
+    report = Report(len(samples), groups, options, return_per_question, keys)
+    requested, n = check_ks(k), samples.n
+    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
 
     outcomes = samples.check(checking).outcomes
     are_rewards = are_real_rewards(outcomes, w, R0, categories)
@@ -80,9 +81,9 @@ def max_at_k_results(
         rewards = real_rewards(outcomes)
     else:
         rewards = category_rewards(outcomes, category_values, prior)
-    if are_rewards or (rewards.n < given).any():  # the checker left samples unscored
+    if are_rewards or (rewards.n < n).any():  # the checker left samples unscored
         # n samples say nothing about real rewards above the largest observed.
-        ks = choose_ks(requested, DEFAULT_K, rewards.n, allow_above_n and not are_rewards)
+        ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_rewards)
     of_max = {ScoreId("max@k", k): k for k in ks} if "Max@k" in include else {}
     tails = {}
     if "TailPass@k" in include:
@@ -91,16 +92,14 @@ def max_at_k_results(
     if confidence is None:
         points = max_scores(rewards, of_max)
         return report.of(join_scores(points, tail_scores(rewards, tails)) if tails else points)
-    found = []
-    if of_max:
-        found.append(reward_intervals(rewards, of_max, method, limits, cluster_index))
-    if tails:
-        found.append(tail_intervals(rewards, tails, method, cluster_index))
-    (scores, intervals), *others = found
-    for others_scores, of_others in others:
-        scores = join_scores(scores, others_scores)
-        intervals = JoinedIntervals(intervals, of_others, others_scores.keys)
-    return report.of(scores, intervals, name_methods=interval == "auto")
+    if not tails:
+        return report.of(*max_intervals(rewards, of_max, options))
+    if not of_max:
+        return report.of(*tail_intervals(rewards, tails, options))
+    scores, method = max_intervals(rewards, of_max, options)
+    tail_points, tail_method = tail_intervals(rewards, tails, options)
+    method = JoinedIntervals(method, tail_method, tails)
+    return report.of(join_scores(scores, tail_points), method)
 
 
 # Any number is a category or a reward.

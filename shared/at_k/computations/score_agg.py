@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..inputs.checking import Checker, Checking
-from ..intervals.options import check_clusters, check_interval
+from ..intervals.choice import interval_options
+from ..intervals.interval import UNIT_RANGE
 from ..intervals.questions import QuestionIntervals
 from ..report import Report
 from ..scores.score import Score, ScoreId, Scores
@@ -48,16 +49,18 @@ def score_agg_results(
     labels = check_weights(weights)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
-    interval = check_interval(interval, confidence, ("questions", "auto"))
-    cluster_index = check_clusters(clusters, interval, confidence, len(samples))
-    report = Report(len(samples), groups, confidence, return_per_question, keys)
+    options = interval_options(
+        len(samples), confidence, interval, clusters, known=("questions", "auto")
+    )
+    report = Report(len(samples), groups, options, return_per_question, keys)
 
     outcomes = samples.check(checking).outcomes
     values = item_scores(outcomes, p, penalty, eps)
     points = Scores({_SCORE: Score((0,))}, np.arange(len(values)), values[:, None])
-    is_auto = interval == "auto"
-    intervals = QuestionIntervals({_SCORE: values}, (0.0, 1.0), cluster_index, is_auto)
-    return report.of(points, intervals, name_methods=is_auto)
+    # "auto" gives a single question the whole range, "questions" refuses it.
+    by_auto = options.is_named
+    method = QuestionIntervals({_SCORE: values}, UNIT_RANGE, options.clusters, by_auto)
+    return report.of(points, method)
 
 
 SCORE_AGG = Computation(

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..checks import check_bounds, check_confidence, check_k
+from ..checks import check_bounds, check_confidence, check_k, check_prior
 from ..inputs.outcomes import read_outcomes
 from ..intervals.posterior import PosteriorIntervals
+from ..scores.covariances import pass_moments
 from ..scores.credits import Credits
-from ..scores.distributions import check_prior
-from ..scores.pass_family import estimator, pass_moments
+from ..scores.pass_family import estimator
 from ..scores.score import Moments, Score
 from . import Bounds, OutcomesLike, Summary
 
@@ -60,7 +60,7 @@ def summary_of_moments(
 ) -> Summary:
     """Return the posterior summary of one score over (U,) questions with each distinct count."""
     intervals = PosteriorIntervals(moments, bounds).over(multiplicity[None], confidence)
-    return intervals[key].of_part(0)[:4]
+    return intervals[key].of_group(0)[:4]
 
 
 def _as_score(score: Score | Credits) -> Score:

@@ -227,11 +227,12 @@ def _real_reward_summary(
     rewards: Rewards, k: int, confidence: float, bounds: tuple[float, float]
 ) -> Summary:
     # Imported here because SciPy takes longer to import than the rest of at_k.
-    from ..intervals.reward_intervals import reward_intervals
+    from ..intervals.choice import IntervalOptions
+    from ..intervals.reward_family import max_intervals
 
     limits = max(bounds[0], rewards.levels.min()), min(bounds[1], rewards.levels.max())
-    _, method = reward_intervals(rewards, {"": k}, "auto", limits, None)
-    (intervals,) = method.for_parts([np.arange(len(rewards.inverse))], confidence)
+    _, method = max_intervals(rewards, {"": k}, IntervalOptions(bounds=limits))
+    (intervals,) = method.for_groups([np.arange(len(rewards.inverse))], confidence)
     if str(intervals[""].interval).startswith("none"):
         raise ValueError("R is one real reward, which shows no variation: give another sample.")
     return intervals[""][:4]

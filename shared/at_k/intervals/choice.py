@@ -1,103 +1,222 @@
-"""The choice of an interval: by name, or "auto" from what the data can show.
+"""The options of intervals, and the rule of `interval="auto"`.
 
-The rule of "auto", for all questions and for each group by itself:
-
-- If a question has two samples or more, the samples show how scores vary when the same questions
-  are sampled again: `sampling` for k <= n, `hierarchical` for k > n.
-- If each question has one sample, only other questions show it: `questions` for k <= n.
-- Otherwise nothing does, and the interval is the whole range of the score, named "none: " and the
-  reason.
-
-If clusters are given, "auto" is `questions` for all of them, see `chosen_method`.
+`interval_options` checks the parameters of a metric once, before any sample is checked, and makes
+one value of them. `method_of_auto` is the rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..scores.family import Family, Fit
+from ..checks import check_bounds, check_confidence, check_flag, check_names, check_prior
+from ..inputs.labels import label_index
 from ..scores.score import ScoreKey
-from .clusters import ONE_CLUSTER
-from .hierarchical import HierarchicalIntervals
-from .interval import Interval, IntervalMethod, whole_range
-from .methods import Clusters, FamilyMethod
-from .sampling import SamplingIntervals
+from .interval import Interval, IntervalMethod
 
 INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
 
 
-def choose_interval(
-    family: Family, interval: str, clusters: np.ndarray | None = None
-) -> IntervalMethod:
-    """The method that computes an interval of this name.
+def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = None) -> str:
+    """The rule of `interval="auto"`: the method that uses what was given and what the data show.
+
+    A prior that is not uniform calls for the posterior, and clusters for other questions. Without
+    them, the rule applies to all questions and to each group by itself:
+
+    - If a question has two samples or more, the samples show how scores vary when the same
+      questions are sampled again: `sampling`, which includes `hierarchical` for k > n.
+    - If each question has one sample, only other questions show it: `questions` for k <= n.
+    - Otherwise the data do not identify the variance: the interval is the whole range of the score,
+      named "none: " and the reason (see `OneSampleIntervals`).
 
     Args:
-        family: of the outcomes, with the scores.
-        interval: "sampling", "questions", "hierarchical" or "auto".
-        clusters: (M,) label of each question's cluster, for "questions".
+        repeated: whether one of the questions has two samples or more; None if that is not known.
+
+    Returns:
+        The name of a method, or "auto" if it depends on `repeated`.
     """
-    if interval == "auto":
-        return AutoIntervals(family)
-    if interval == "hierarchical":
-        return HierarchicalIntervals(family)
-    if interval == "questions":
-        return SamplingIntervals(family, new_questions=True, clusters=clusters)
-    return SamplingIntervals(family)
+    if has_prior:
+        return "posterior"
+    if has_clusters:
+        return "questions"
+    if repeated is None:
+        return "auto"
+    return "sampling" if repeated else "questions"
 
 
-class AutoIntervals(FamilyMethod):
-    """For each part of a run, the interval that its data allow."""
+# --- Options ------------------------------------------------------------------------------
 
-    def __init__(self, family: Family):
-        super().__init__(family)
-        self._same_questions = SamplingIntervals(family)
-        self._beyond_n = HierarchicalIntervals(family)
-        self._other_questions = SamplingIntervals(family, new_questions=True)
 
-    def of_rows(self, rows: np.ndarray) -> AutoIntervals:
-        return AutoIntervals(self.family.of_rows(rows))
+@dataclass(frozen=True)
+class IntervalOptions:
+    """How intervals are computed. The values have been checked.
 
-    def for_parts(
-        self, parts: Sequence[np.ndarray], confidence: float
+    Args:
+        confidence: of each interval, or None for no intervals.
+        method: the name of the method; "auto" if it depends on the numbers of samples.
+        is_named: whether the results name the method of each interval.
+        clusters: (M,) cluster of each question, or None if each is its own.
+        prior: Beta prior of the success rates, for the posterior.
+        bounds: of the score.
+        band: whether to add the simultaneous band of each score over k.
+    """
+
+    confidence: float | None = None
+    method: str = "auto"
+    is_named: bool = True
+    clusters: np.ndarray | None = None
+    prior: tuple[float, float] = (1.0, 1.0)
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    band: bool = False
+
+    @property
+    def allow_above_n(self) -> bool:
+        """Whether k may exceed the number of samples of a question."""
+        return self.confidence is not None and self.method in ("hierarchical", "auto")
+
+
+def interval_options(
+    questions: int,
+    confidence: float | None,
+    interval: str | None,
+    clusters,
+    *,
+    known: Sequence[str] = INTERVALS,
+    default: str = "auto",
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    has_prior_outcomes: bool = False,
+    bounds: tuple[float, float] | None = None,
+    band: bool = False,
+) -> IntervalOptions:
+    """Return the options of intervals from the parameters of a metric.
+
+    Args:
+        questions: M.
+        known: the names that `interval` can have.
+        default: what `interval` is if it is None.
+        has_prior_outcomes: whether there are prior outcomes.
+
+    Raises:
+        ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
+            no use without another.
+    """
+    prior = check_prior(alpha0, beta0)
+    limits = check_bounds(bounds)
+    if interval is not None:
+        check_names("interval", [interval], known)
+        if confidence is None:
+            raise ValueError(
+                f"interval is {interval!r} but confidence is None: give a confidence, such as 0.95."
+            )
+    requested = method = default if interval is None else interval
+    prior_name = "R0" if has_prior_outcomes else None if prior == (1, 1) else "alpha0, beta0"
+    if requested == "auto":
+        method = method_of_auto(prior_name is not None, clusters is not None)
+    if prior_name is not None:
+        _check_prior_is_used(prior_name, requested, clusters)
+    cluster_index = check_clusters(clusters, method, confidence, questions)
+    if confidence is not None:
+        confidence = check_confidence(confidence)
+    if check_flag("band", band) and confidence is None:
+        raise ValueError("band needs an interval: give a confidence, such as 0.95.")
+    return IntervalOptions(
+        confidence, method, requested == "auto", cluster_index, prior, limits, band
+    )
+
+
+def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
+    if interval not in ("posterior", "auto"):
+        raise ValueError(
+            f"only interval='posterior' uses {prior_name}, and interval is {interval!r}."
+        )
+    if interval == "auto" and clusters is not None:
+        raise ValueError(
+            f"interval='posterior' uses {prior_name}, and interval='questions' uses clusters: "
+            f"leave out one of them."
+        )
+
+
+def check_clusters(
+    clusters, interval: str, confidence: float | None, questions: int
+) -> np.ndarray | None:
+    """Return (M,) cluster labels as integers, or None if each question is its own cluster.
+
+    Raises:
+        ValueError: if there are not M labels, or no interval that uses clusters.
+    """
+    if clusters is None:
+        return None
+    if confidence is None:
+        raise ValueError(
+            "clusters are given but confidence is None: give a confidence, such as 0.95."
+        )
+    if interval not in ("questions", "auto"):
+        raise ValueError(
+            f"clusters are used by interval='questions' only, and interval is {interval!r}."
+        )
+    return label_index(clusters, questions, "clusters")[1]
+
+
+# --- Methods ------------------------------------------------------------------------------
+
+
+class AutoIntervals(IntervalMethod):
+    """For each group of questions, the method that its data allow: see `method_of_auto`.
+
+    Args:
+        n: (M,) samples.
+        repeated: the method for groups in which a question has two samples or more.
+        single: the method for groups in which each question has one sample.
+    """
+
+    def __init__(self, n: np.ndarray, repeated: IntervalMethod, single: IntervalMethod):
+        self._n, self._repeated, self._single = n, repeated, single
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        repeated = [part for part, rows in enumerate(parts) if not self.one_sample_each(rows)]
-        intervals = super().for_parts([parts[part] for part in repeated], confidence)
-        found = dict(zip(repeated, intervals, strict=True))
-        for part, rows in enumerate(parts):
-            if part not in found:
-                found[part] = self._from_single_samples(rows, confidence)
-        return [found[part] for part in range(len(parts))]
+        methods = [self._method(questions) for questions in groups]
+        repeated = [i for i, method in enumerate(methods) if method is self._repeated]
+        intervals = self._repeated.for_groups([groups[i] for i in repeated], confidence)
+        result = dict(zip(repeated, intervals, strict=True))
+        for i, questions in enumerate(groups):
+            if i not in result:
+                (result[i],) = self._single.for_groups([questions], confidence)
+        return [result[i] for i in range(len(groups))]
 
-    def covariance(self, rows: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        single = self.one_sample_each(rows)
-        return (self._other_questions if single else self._same_questions).covariance(rows, keys)
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._method(questions).covariance(questions, keys)
 
-    def from_fit(
-        self, fit: Fit, confidence: float, clusters: Clusters | None = None
-    ) -> dict[ScoreKey, Interval]:
-        same_questions = self._same_questions.from_fit(fit, confidence)
-        return same_questions | self._beyond_n.from_fit(fit, confidence)
+    def _method(self, questions: np.ndarray) -> IntervalMethod:
+        chosen = method_of_auto(False, False, repeated=bool(self._n[questions].max() > 1))
+        return self._repeated if chosen == "sampling" else self._single
 
-    def _from_single_samples(self, rows: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
-        found = self._unknown(rows)
-        if self._other_questions.problem(rows) is None:
-            found |= self._other_questions.for_parts([rows], confidence)[0]
-        return found
 
-    def _unknown(self, rows: np.ndarray) -> dict[ScoreKey, Interval]:
-        """The whole range of each score of questions with one sample each."""
-        family, inverse = self.family, self.family.inverse[rows]
-        multiplicity = np.bincount(inverse, minlength=len(family.n))[None]
-        least, most = (extreme[:, 0] for extreme in family.extremes(multiplicity))
-        reason = "each question has one sample"
-        found = {}
-        for key, score in family.scores.items():
-            mean = score.value(family.columns[inverse].mean(axis=0))
-            limits = score.value(least), score.value(most)
-            found[key] = whole_range(mean, *limits, f"{reason}, and {ONE_CLUSTER}")
-        for column, key in enumerate(family.extrapolated):
-            mean = family.extrapolated_columns[inverse, column].mean()
-            found[key] = whole_range(mean, *family.bounds, reason)
-        return found
+class JoinedIntervals(IntervalMethod):
+    """A method for most scores of a metric, joined with another for some.
+
+    Args:
+        most: the method for most scores.
+        some: the method for the others.
+        keys: of the scores of `some`.
+    """
+
+    def __init__(self, most: IntervalMethod, some: IntervalMethod, keys: Iterable[ScoreKey]):
+        self._most, self._some, self._keys = most, some, {*keys}
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return self._most.problem(questions)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        method = self._some if self._keys >= {*keys} else self._most
+        return method.covariance(questions, keys)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        most, some = (method.for_groups(groups, confidence) for method in (self._most, self._some))
+        return [a | b for a, b in zip(most, some, strict=True)]

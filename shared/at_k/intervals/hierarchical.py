@@ -2,65 +2,145 @@
 
 For k > n the score is not identified: distributions that no n samples distinguish have different
 scores. The limits reflect that, because they cover every prior over distributions that fits the
-data (`profile`). The estimate is the posterior mean under the estimated prior. The limits contain
-it, and for k <= n also the unbiased estimate.
+data. The estimate is the posterior mean under the estimated prior. The limits contain it, and for
+k <= n also the unbiased estimate.
+
+Let t be statistics of a run, E_G t their expected value under a prior G over the distributions of
+a grid, and S their covariance under the estimated prior. The misfit of a prior is
+
+    misfit(G) = (t - E_G t)' S^-1 (t - E_G t).
+
+A prior fits if its misfit is within z^2 of the smallest (compare the F-localization of Ignatiadis &
+Wager 2022, JASA 117). The range of a mean score is found from the smallest misfit of the priors
+with a given mean, as a profile likelihood is.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
-from ..scores.family import Fit
 from ..scores.score import ScoreKey
-from .interval import Interval, normal_z
-from .methods import Clusters, FamilyMethod
-from .profile import Profile
+from .family import Family, Fit, Statistics
+from .interval import Interval, IntervalMethod, normal_z
 
 
-class HierarchicalIntervals(FamilyMethod):
+class HierarchicalIntervals(IntervalMethod):
     """Intervals of the extrapolated scores of a family."""
 
-    def problem(self, rows: np.ndarray) -> str | None:
-        if not self.one_sample_each(rows):
+    def __init__(self, family: Family):
+        self._family = family
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        if not self._family.one_sample_each(questions):
             return None
         return "one sample of each question does not show how questions differ: add samples"
 
-    def from_fit(
-        self, fit: Fit, confidence: float, clusters: Clusters | None = None
-    ) -> dict[ScoreKey, Interval]:
-        if not self.family.extrapolated:
-            return {}
-        parts = [self._of_part(fit, part, confidence) for part in range(len(fit.multiplicity))]
-        mu, sigma, lo, hi = np.transpose(parts, (1, 2, 0))
-        return {
-            key: Interval(mu[column], sigma[column], lo[column], hi[column], "hierarchical")
-            for column, key in enumerate(self.family.extrapolated)
-        }
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        return self._family.intervals(
+            groups, lambda fit, _: hierarchical_intervals(fit, confidence)
+        )
 
-    def _of_part(self, fit: Fit, part: int, confidence: float) -> np.ndarray:
-        """(4, e) mu, sigma, lo and hi of the extrapolated scores."""
-        multiplicity, z = fit.multiplicity[part], normal_z(confidence)
-        means = multiplicity @ self.family.extrapolated_columns / multiplicity.sum()
-        candidates = self.family.candidates(fit, part)
-        if candidates is None:
-            lows = highs = means
-        else:
-            profile = Profile(candidates.statistics, candidates.complete)
-            lowest = [profile.lowest(score, z) for score in candidates.scores.T]
-            highest = [-profile.lowest(-score, z) for score in candidates.scores.T]
-            lows = candidates.origin + candidates.width * np.array(lowest)
-            highs = candidates.origin + candidates.width * np.array(highest)
-        unbiased = self._unbiased(multiplicity, means)
-        lows, highs = np.minimum(lows, unbiased), np.maximum(highs, unbiased)
-        lo = np.clip(np.minimum(lows, means), *self.family.bounds)
-        hi = np.clip(np.maximum(highs, means), *self.family.bounds)
-        return np.array([np.clip(means, lo, hi), (hi - lo) / 2 / z, lo, hi])
 
-    def _unbiased(self, multiplicity: np.ndarray, means: np.ndarray) -> np.ndarray:
-        """(e,) unbiased estimates of the scores with k <= n, and the given means of the others."""
-        family, result = self.family, means.copy()
-        for place, key in enumerate(family.extrapolated):
-            if key in family.scores:
-                columns = multiplicity @ family.columns / multiplicity.sum()
-                result[place] = family.scores[key].value(columns)
-        return result
+def hierarchical_intervals(fit: Fit, confidence: float) -> dict[ScoreKey, Interval]:
+    """The intervals of the extrapolated scores of B groups."""
+    keys = fit.family.extrapolated
+    if not keys:
+        return {}
+    groups = range(len(fit.multiplicity))
+    limits = [_hierarchical_limits(fit, group, confidence) for group in groups]
+    mu, sigma, lo, hi = np.transpose(limits, (1, 2, 0))
+    return {
+        key: Interval(mu[column], sigma[column], lo[column], hi[column], "hierarchical")
+        for column, key in enumerate(keys)
+    }
+
+
+def _hierarchical_limits(fit: Fit, group: int, confidence: float) -> np.ndarray:
+    """(4, e) mu, sigma, lo and hi of the extrapolated scores of one group."""
+    family, multiplicity, z = fit.family, fit.multiplicity[group], normal_z(confidence)
+    means = multiplicity @ family.posterior_means / multiplicity.sum()
+    candidates = family.candidates(fit, group)
+    if candidates is None:
+        lows = highs = means
+    else:
+        profile = Profile(candidates.statistics, candidates.complete)
+        lowest = [profile.lowest(score, z) for score in candidates.scores.T]
+        highest = [-profile.lowest(-score, z) for score in candidates.scores.T]
+        lows = candidates.offset + candidates.scale * np.array(lowest)
+        highs = candidates.offset + candidates.scale * np.array(highest)
+    unbiased = _unbiased_estimates(family, multiplicity, means)
+    lows, highs = np.minimum(lows, unbiased), np.maximum(highs, unbiased)
+    lo = np.clip(np.minimum(lows, means), *family.bounds)
+    hi = np.clip(np.maximum(highs, means), *family.bounds)
+    return np.array([np.clip(means, lo, hi), (hi - lo) / 2 / z, lo, hi])
+
+
+def _unbiased_estimates(family: Family, multiplicity: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """(e,) unbiased estimates of the scores with k <= n, and these means of the others."""
+    result = means.copy()
+    for column, key in enumerate(family.extrapolated):
+        if key in family.scores:
+            columns = multiplicity @ family.columns / multiplicity.sum()
+            result[column] = family.scores[key].value(columns)
+    return result
+
+
+class Profile:
+    """The misfit of priors over J distributions, profiled over a mean score.
+
+    If the distributions are not complete, no prior may fit, and the misfit is scaled so that the
+    smallest is at most 1.
+    """
+
+    def __init__(self, statistics: Sequence[Statistics], complete: bool):
+        expected, observed = [], []
+        for of_size in statistics:
+            root = np.linalg.cholesky(of_size.covariance)
+            expected.append(np.linalg.solve(root, of_size.expected))
+            observed.append(np.linalg.solve(root, of_size.observed))
+        # Without directions that no distribution has, the optimization is smaller and stable.
+        u, size, vt = np.linalg.svd(np.concatenate(expected), full_matrices=False)
+        kept = size > 1e-6 * size[0]
+        self._expected = size[kept, None] * vt[kept]
+        self._observed = u[:, kept].T @ np.concatenate(observed)
+        self._penalty = 1e3 * max(1.0, float(np.linalg.norm(self._observed)))
+        self._smallest, self._best = self._misfit()
+        self._scale = 1.0 if complete else max(1.0, self._smallest)
+
+    def lowest(self, score: np.ndarray, z: float) -> float:
+        """The lowest mean of a (J,) score over all priors that fit."""
+        from scipy.optimize import brentq  # imported here: it takes longer than all of at_k
+
+        allowed = z**2 * self._scale
+        least, of_best = float(score.min()), float(score @ self._best)
+        if self._misfit(score, least)[0] <= self._smallest + allowed:
+            return least
+
+        def excess(mean: float) -> float:
+            # The misfit is nearly a parabola in the mean score, so this is nearly linear.
+            more = self._misfit(score, mean)[0] - self._smallest
+            return math.sqrt(max(0.0, more)) - math.sqrt(allowed)
+
+        return float(brentq(excess, least, of_best, xtol=1e-5 * (of_best - least)))
+
+    def _misfit(
+        self, score: np.ndarray | None = None, mean: float = 0.0
+    ) -> tuple[float, np.ndarray]:
+        """The smallest misfit of all priors, or of those with a mean score, and that prior."""
+        from scipy.optimize import nnls
+
+        rows = [self._expected, np.full((1, self._expected.shape[1]), self._penalty)]
+        goal = [self._penalty]
+        if score is not None:
+            # A row with a large weight in place of a constraint.
+            rows.append(100 * self._penalty * (score - mean)[None])
+            goal.append(0.0)
+        prior, _ = nnls(
+            np.concatenate(rows), np.concatenate([self._observed, goal]), maxiter=10_000
+        )
+        return float(np.sum((self._expected @ prior - self._observed) ** 2)), prior / prior.sum()

@@ -7,36 +7,47 @@ over questions is approximately normal, so the interval is mu -+ z sigma, clippe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..scores.score import Moments, ScoreKey
-from .interval import Interval, normal_z
-from .methods import Clusters, CountsMethod
+from .interval import Clusters, Interval, IntervalMethod, intervals_by_counts, normal_z
 
 
-class PosteriorIntervals(CountsMethod):
+class PosteriorIntervals(IntervalMethod):
     """Intervals mu -+ z sigma from posterior moments.
 
     Args:
         moments: of the scores of each distinct count.
         bounds: (lo, hi) to which the limits are clipped.
+        name: of the method in the results, or None for none.
     """
 
-    def __init__(self, moments: Moments, bounds: tuple[float, float]):
-        super().__init__(moments.inverse, len(moments.mean))
-        self._moments, self._bounds = moments, bounds
+    def __init__(
+        self, moments: Moments, bounds: tuple[float, float], name: str | None = "posterior"
+    ):
+        self._moments, self._bounds, self._name = moments, bounds, name
 
-    def of_rows(self, rows: np.ndarray) -> PosteriorIntervals:
-        return PosteriorIntervals(self._moments.of_rows(rows), self._bounds)
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        def of_counts(
+            rows: np.ndarray | None, multiplicity: np.ndarray, clusters: Clusters | None
+        ) -> dict[ScoreKey, Interval]:
+            used = moments if rows is None else moments.of_rows(rows)
+            return PosteriorIntervals(used, bounds, name).over(multiplicity, confidence)
 
-    def over(
-        self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
-    ) -> dict[ScoreKey, Interval]:
+        moments, bounds, name = self._moments, self._bounds, self._name
+        return intervals_by_counts(groups, moments.inverse, len(moments.mean), of_counts)
+
+    def over(self, multiplicity: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        """The intervals of B groups with (B, U) numbers of questions."""
         weight = multiplicity.astype(float)
         total = weight.sum(axis=1)
         mean, covariance = self._moments.mean, self._moments.covariance
         means = (weight @ mean).T / total
-        pooled = {pair: weight @ each / total**2 for pair, each in covariance.items()}
+        pooled = {pair: weight @ of_counts / total**2 for pair, of_counts in covariance.items()}
         result = {}
         for key, score in self._moments.keys.items():
             if score.pooled:
@@ -46,7 +57,7 @@ class PosteriorIntervals(CountsMethod):
                 variance = weight @ score.variance(mean.T, covariance) / total**2
             sigma = np.sqrt(variance)
             lo, hi = normal_limits(mu, sigma, confidence, self._bounds)
-            result[key] = Interval(mu, sigma, lo, hi, "posterior")
+            result[key] = Interval(mu, sigma, lo, hi, self._name)
         return result
 
 

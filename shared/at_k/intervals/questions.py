@@ -1,21 +1,56 @@
-"""Intervals for other questions like these, from the scores of the questions alone.
+"""Intervals from the scores of the questions alone, with the effect of clusters.
 
-The mean U of M scores in [0, 1] has a sample variance. A proportion of m independent trials has
-the same variance for m = U (1 - U) / variance, the effective number of trials, and the interval of
-U is Wilson's interval (1927) for that proportion. It stays inside the range of the scores without
-clipping, and is longer towards the middle of the range.
+*Other questions.* The mean U of M scores in [0, 1] has a sample variance. A proportion of m
+independent trials has the same variance for m = U (1 - U) / variance, the effective number of
+trials, and the interval of U is Wilson's interval (1927) for that proportion. It stays inside the
+range of the scores without clipping, and is longer towards the middle of the range.
+
+*Clusters.* Questions of one cluster, such as those about one text, are correlated. The variance of
+their mean follows from the sums over clusters (Miller 2024, arXiv:2411.00640).
+
+*The same questions.* If the variance of the score of each question has been estimated, that of
+their mean is the sum of the variances over M^2, as the errors are independent. The interval is
+Wilson's again. It is used for scores that depend on more than the number of correct samples: the
+vote of answers, and the mean of shares of correctness.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ..scores.score import ScoreKey
-from .clusters import ONE_CLUSTER, TOO_FEW_CLUSTERS, cluster_deviations, design_effects
-from .interval import Interval, IntervalMethod, student_z, whole_range
+from .interval import UNIT_RANGE, Interval, IntervalMethod, normal_z, student_z, whole_range
+
+ONE_CLUSTER = "there is one question, or one cluster of questions"
+
+TOO_FEW_CLUSTERS = (
+    "one question, or one cluster of questions, does not show how questions vary: add questions, "
+    "or pass interval='sampling'"
+)
+
+
+def cluster_deviations(columns: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
+    """(G, m) sums over each cluster of the deviations from the mean of (M, m) columns.
+
+    Args:
+        clusters: (M,) labels, or None if each question is its own cluster.
+    """
+    deviations = columns - columns.mean(axis=0)
+    if clusters is None:
+        return deviations
+    _, inverse = np.unique(clusters, return_inverse=True)
+    return np.array([np.bincount(inverse, column) for column in deviations.T]).T
+
+
+def design_effects(columns: np.ndarray, clusters: np.ndarray) -> np.ndarray:
+    """(m,) the factor by which clusters increase the variance of the mean, at least 1."""
+    independent = np.sum(cluster_deviations(columns, None) ** 2, axis=0)
+    clustered = np.sum(cluster_deviations(columns, clusters) ** 2, axis=0)
+    return np.maximum(1.0, clustered / np.where(independent > 0, independent, np.inf))
 
 
 class QuestionIntervals(IntervalMethod):
@@ -38,37 +73,77 @@ class QuestionIntervals(IntervalMethod):
         self._scores, self._limits, self._clusters = scores, limits, clusters
         self._allow_one = allow_one
 
-    def problem(self, rows: np.ndarray) -> str | None:
-        return TOO_FEW_CLUSTERS if self._is_one(rows) and not self._allow_one else None
+    def problem(self, questions: np.ndarray) -> str | None:
+        return TOO_FEW_CLUSTERS if self._is_one(questions) and not self._allow_one else None
 
-    def for_parts(
-        self, parts: Sequence[np.ndarray], confidence: float
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        return [self._intervals(rows, confidence) for rows in parts]
+        return [self._intervals(questions, confidence) for questions in groups]
 
-    def covariance(self, rows: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        columns = np.stack([self._scores[key][rows] for key in keys], axis=1)
-        deviations = cluster_deviations(columns, self._labels(rows))
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        columns = np.stack([self._scores[key][questions] for key in keys], axis=1)
+        deviations = cluster_deviations(columns, self._labels(questions))
         return deviations.T @ deviations
 
-    def _intervals(self, rows: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
-        clusters, result = self._labels(rows), {}
+    def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        clusters, result = self._labels(questions), {}
         for key, scores in self._scores.items():
-            mean = float(scores[rows].mean())
-            if self._is_one(rows):
+            mean = float(scores[questions].mean())
+            if self._is_one(questions):
                 result[key] = whole_range(mean, *self._limits, ONE_CLUSTER)
                 continue
-            variance, z = variance_of_mean(scores[rows], clusters, confidence)
-            lo, hi = wilson_limits(mean, variance, len(rows), self._limits, z)
+            variance, z = variance_of_mean(scores[questions], clusters, confidence)
+            lo, hi = wilson_limits(mean, variance, len(questions), self._limits, z)
             result[key] = Interval(mean, math.sqrt(variance), lo, hi, "questions")
         return result
 
-    def _is_one(self, rows: np.ndarray) -> bool:
-        labels = self._labels(rows)
+    def _is_one(self, questions: np.ndarray) -> bool:
+        labels = self._labels(questions)
         return bool((labels == labels[0]).all())
 
-    def _labels(self, rows: np.ndarray) -> np.ndarray:
-        return rows if self._clusters is None else self._clusters[rows]
+    def _labels(self, questions: np.ndarray) -> np.ndarray:
+        return questions if self._clusters is None else self._clusters[questions]
+
+
+class EstimatedScore(NamedTuple):
+    """A score from 0 to 1 of M questions.
+
+    Args:
+        values: (M,) estimates.
+        variances: (M,) of the estimates, for new samples of the same questions.
+        trials: (M,) number of disjoint sets of samples that a question has.
+    """
+
+    values: np.ndarray
+    variances: np.ndarray
+    trials: np.ndarray
+
+
+class VarianceIntervals(IntervalMethod):
+    """Intervals of means of scores, for new samples of the same questions.
+
+    Args:
+        scores: by key.
+    """
+
+    def __init__(self, scores: Mapping[ScoreKey, EstimatedScore]):
+        self._scores = scores
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        return [self._intervals(questions, confidence) for questions in groups]
+
+    def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        result = {}
+        for key, (values, variances, trials) in self._scores.items():
+            mean = float(values[questions].mean())
+            variance = float(variances[questions].sum()) / len(questions) ** 2
+            number = float(trials[questions].sum())
+            lo, hi = wilson_limits(mean, variance, number, UNIT_RANGE, normal_z(confidence))
+            result[key] = Interval(mean, math.sqrt(variance), lo, hi, "sampling")
+        return result
 
 
 def variance_of_mean(

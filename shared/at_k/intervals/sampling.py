@@ -5,33 +5,45 @@ the distributions of the questions' outcomes. A prior over them is estimated fro
 (`family`) and used for the width of the interval only. The family of distributions is shifted
 along one parameter d. Its score is theta(d) and the estimate has the variance v(d), for new
 samples of the same questions or for other questions like these. The interval consists of the
-theta(d) with
+theta(d) that a test does not reject, those with
 
     |U - theta(d)| <= z sqrt(v(d)),
 
 as in Wilson's interval (1927), where the family is the binomial. It stays inside the range of the
-score without clipping, and is longer towards the middle of the range. `inversion` finds the limits,
-also where few events are observed and for products of powers.
+score without clipping, and is longer towards the middle of the range.
 
 For the same questions and k > n/2, the data do not determine the variance: it depends on scores of
 2k samples, which differ between priors that fit the data equally well. A family may therefore have
 two estimates of the prior, and the interval contains those under both.
+
+*Few events.* Near a limit of its range a score is a sum of rare events. If their number is Poisson,
+matching the mean and the variance gives the size sigma^2 / theta of each. Below four events the
+normal approximation is too poor, and the interval extends at least to Garwood's exact limit (1936,
+Biometrika 28, 437), where the probability of as many events or more is alpha. Brown, Cai & DasGupta
+(2001, Statistical Science 16, 101) modify Wilson's interval in the same way.
+
+*Products.* A product of powers of columns, such as a geometric mean, is far from linear where a
+column is near 0. Its limits are combined from those of the columns as the limits of a difference
+are (Zou & Donner 2008, Statistics in Medicine 27, 1693): the changes of the product when each
+column alone moves to its limit are added as correlated errors are.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from ..scores.family import Family, Fit, Shifted
-from ..scores.score import ScoreKey
-from .clusters import TOO_FEW_CLUSTERS, cluster_deviations, design_effects
-from .interval import Interval, normal_z, student_z
-from .inversion import limits_of_score, lower_limit, upper_limit
-from .methods import Clusters, FamilyMethod
+from ..scores.score import ColumnPair, Score, ScoreKey
+from .choice import AutoIntervals, IntervalOptions
+from .family import Family, Fit, Shifted
+from .hierarchical import HierarchicalIntervals, hierarchical_intervals
+from .interval import Clusters, Interval, IntervalMethod, normal_z, student_z, whole_range
+from .questions import ONE_CLUSTER, TOO_FEW_CLUSTERS, cluster_deviations, design_effects
+
+_FEW_EVENTS = 4.0  # below which the normal approximation is too poor
 
 ONE_SAMPLE_EACH = (
     "one sample of each question does not show how samples vary: add samples, or pass "
@@ -40,21 +52,24 @@ ONE_SAMPLE_EACH = (
 
 
 class ErrorModel(NamedTuple):
-    """Estimates of B parts, and the family that their limits are found in.
+    """Estimates of B groups, and the family that their limits are found in.
 
     Args:
         point: (m, B) estimates of the columns.
-        shifted: the family under each prior, with covariances of the estimates over all questions.
+        fits: the family under each prior, with covariances of the estimates over all questions.
+            The first is under the prior that the standard deviation is computed from.
         clusters: (B,) number of clusters for Student's t, or None for the normal quantile.
     """
 
     point: np.ndarray
-    shifted: list[Shifted]
+    fits: list[Shifted]
     clusters: np.ndarray | None
 
 
-class SamplingIntervals(FamilyMethod):
+class SamplingIntervals(IntervalMethod):
     """Intervals for new samples of the same questions, or of other questions like these.
+
+    For the same questions, scores that the family extrapolates have hierarchical intervals.
 
     Args:
         family: of the outcomes.
@@ -65,91 +80,238 @@ class SamplingIntervals(FamilyMethod):
     def __init__(
         self, family: Family, new_questions: bool = False, clusters: np.ndarray | None = None
     ):
-        super().__init__(family, clusters)
-        self._new_questions = new_questions
+        self._family, self._new_questions, self._clusters = family, new_questions, clusters
 
-    def problem(self, rows: np.ndarray) -> str | None:
+    def problem(self, questions: np.ndarray) -> str | None:
         if not self._new_questions:
-            if not self.one_sample_each(rows):
-                return None
-            return ONE_SAMPLE_EACH
-        number = len(rows) if self._clusters is None else len(np.unique(self._clusters[rows]))
-        return TOO_FEW_CLUSTERS if number < 2 else None
+            return ONE_SAMPLE_EACH if self._family.one_sample_each(questions) else None
+        labels = questions if self._clusters is None else np.unique(self._clusters[questions])
+        return TOO_FEW_CLUSTERS if len(labels) < 2 else None
 
-    def covariance(self, rows: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        result, scores = np.eye(len(keys)), list(self.family.scores)
-        known = [place for place, key in enumerate(keys) if key in scores]
-        columns = [scores.index(keys[place]) for place in known]
-        inverse = self.family.inverse[rows]
-        multiplicity = np.bincount(inverse, minlength=len(self.family.n))
-        gradient = self.family.gradient(multiplicity)[:, columns]
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        family, result, scores = self._family, np.eye(len(keys)), list(self._family.scores)
+        known = [i for i, key in enumerate(keys) if key in scores]
+        columns = [scores.index(keys[i]) for i in known]
+        inverse = family.inverse[questions]
+        multiplicity = np.bincount(inverse, minlength=len(family.n))
+        gradient = family.gradient(multiplicity)[:, columns]
         if self._new_questions:
-            clusters = None if self._clusters is None else self._clusters[rows]
-            deviations = cluster_deviations(self.family.columns[inverse] @ gradient, clusters)
-            found = deviations.T @ deviations
+            clusters = None if self._clusters is None else self._clusters[questions]
+            deviations = cluster_deviations(family.columns[inverse] @ gradient, clusters)
+            covariance = deviations.T @ deviations
         else:
-            fit = self.family.fit(multiplicity[None])
-            found = gradient.T @ self.family.covariance_of_samples(fit) @ gradient
-        result[np.ix_(known, known)] = found
+            fit = family.fit(multiplicity[None])
+            covariance = gradient.T @ family.covariance_of_samples(fit) @ gradient
+        result[np.ix_(known, known)] = covariance
         return result
 
-    def from_fit(
-        self, fit: Fit, confidence: float, clusters: Clusters | None = None
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        def of_fit(fit: Fit, clusters: Clusters | None) -> dict[ScoreKey, Interval]:
+            return self._of_fit(fit, confidence, clusters)
+
+        return self._family.intervals(groups, of_fit, self._clusters)
+
+    def over(
+        self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
     ) -> dict[ScoreKey, Interval]:
-        if not self.family.scores:
-            return {}
-        return self.limits(self.model(fit, clusters), confidence)
+        """The intervals of B groups with (B, U) numbers of questions."""
+        return self._of_fit(self._family.fit(multiplicity), confidence, clusters)
+
+    def _of_fit(
+        self, fit: Fit, confidence: float, clusters: Clusters | None
+    ) -> dict[ScoreKey, Interval]:
+        family, result = fit.family, {}
+        if family.scores:
+            result = self.limits(self.model(fit, clusters), confidence)
+        return result if self._new_questions else result | hierarchical_intervals(fit, confidence)
 
     def model(self, fit: Fit, clusters: Clusters | None = None) -> ErrorModel:
-        """The estimates of all parts and the covariance of their errors."""
-        columns, total = self.family.columns, fit.multiplicity.sum(axis=1)
-        number, effect = total, np.ones((columns.shape[1], len(total)))
+        """The estimates of all groups and the covariance of their errors."""
+        family, total = fit.family, fit.multiplicity.sum(axis=1)
+        number, effect = total, np.ones((family.columns.shape[1], len(total)))
         if clusters is not None:
             number = np.array([len(np.unique(labels)) for _, labels in clusters])
-            for part, (inverse, labels) in enumerate(clusters):
-                effect[:, part] = design_effects(columns[inverse], labels)
-        # Other questions show their variance, which then depends little on the prior.
-        fits = [fit] if self._new_questions else [fit, *self.family.other_fits(fit)]
-        every = [self.family.shifted(each, self._new_questions) for each in fits]
-        for place, shifted in enumerate(every):
+            for group, (inverse, labels) in enumerate(clusters):
+                effect[:, group] = design_effects(family.columns[inverse], labels)
+
+        def over_questions(shifted: Shifted) -> Shifted:
             covariance = {
-                (a, b): each * np.sqrt(effect[a] * effect[b]) / total
-                for (a, b), each in shifted.covariance.items()
+                (a, b): of_question * np.sqrt(effect[a] * effect[b]) / total
+                for (a, b), of_question in shifted.covariance.items()
             }
-            every[place] = shifted._replace(covariance=covariance)
-        point = (fit.multiplicity @ columns / total[:, None]).T
-        return ErrorModel(point, every, number if self._new_questions else None)
+            return shifted._replace(covariance=covariance)
+
+        # Other questions show their variance, which then depends little on the prior.
+        fits = [fit] if self._new_questions else [fit, *family.other_fits(fit)]
+        shifted = [over_questions(family.shifted(one, self._new_questions)) for one in fits]
+        point = (fit.multiplicity @ family.columns / total[:, None]).T
+        return ErrorModel(point, shifted, number if self._new_questions else None)
 
     def limits(self, model: ErrorModel, confidence: float) -> dict[ScoreKey, Interval]:
-        """The intervals with this confidence, which contain those under each prior."""
-        point, every, number = model
-        theta, covariance, origin, width = every[0]
+        """Limits at this confidence: the union of the intervals under each fitted prior."""
+        point, fits, number = model
+        theta, covariance, offset, scale = fits[0]
         z = np.full(point.shape[1], normal_z(confidence))
         if number is not None:
-            z = np.array([student_z(each, confidence) for each in number.tolist()])
+            z = np.array([student_z(clusters, confidence) for clusters in number.tolist()])
             z = z * np.sqrt(number / (number - 1))
-        u, alpha = (point - origin) / width, 1 - confidence
+        u, alpha = (point - offset) / scale, 1 - confidence
         lo, hi = u.copy(), u.copy()
-        columns = {column for score in self.family.scores.values() for column in score.terms}
-        for shifted, column in itertools.product(every, columns):
+        scores = self._family.scores
+        columns = {column for score in scores.values() for column in score.terms}
+        for shifted, column in itertools.product(fits, columns):
             values = shifted.theta[:, column]
             sigma = np.sqrt(np.maximum(shifted.covariance[column, column], 0.0))
             upper = upper_limit(values, sigma, u[column], z, alpha)
             lower = lower_limit(values, sigma, u[column], z, alpha)
             hi[column], lo[column] = np.maximum(hi[column], upper), np.minimum(lo[column], lower)
-        middle = len(theta) // 2
-        here = {pair: each[middle] for pair, each in covariance.items()}
+        center = len(theta) // 2
+        at_estimate = {pair: of_shifts[center] for pair, of_shifts in covariance.items()}
         name = "questions" if self._new_questions else "sampling"
         result = {}
-        for key, score in self.family.scores.items():
-            mu, variance = score.value(point), score.variance(theta[middle], here)
-            lower, upper = limits_of_score(score, lo, u, hi, here)
+        for key, score in scores.items():
+            mu, variance = score.value(point), score.variance(theta[center], at_estimate)
+            lower, upper = limits_of_score(score, lo, u, hi, at_estimate)
             result[key] = Interval(
                 mu,
-                width * np.sqrt(np.maximum(variance, 0.0)),
+                scale * np.sqrt(np.maximum(variance, 0.0)),
                 # Rounding of the scale must not move a limit past the score.
-                np.clip(np.minimum(origin + width * lower, mu), *self.family.bounds),
-                np.clip(np.maximum(origin + width * upper, mu), *self.family.bounds),
+                np.clip(np.minimum(offset + scale * lower, mu), *self._family.bounds),
+                np.clip(np.maximum(offset + scale * upper, mu), *self._family.bounds),
                 name,
             )
+        return result
+
+
+# --- Limits -------------------------------------------------------------------------------
+
+
+def upper_limit(
+    theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
+) -> np.ndarray:
+    """(B,) the largest score that is not rejected.
+
+    Args:
+        theta: (F, B) scores of the members of the family, non-decreasing. The center one is the
+            estimated member.
+        sigma: (F, B) standard deviations of the estimate for each member.
+        u: (B,) estimates.
+        z: (B,) z-values.
+        alpha: miscoverage of the exact limit for few events.
+    """
+    from scipy.special import gammaincinv  # imported here: it takes longer than all of at_k
+
+    gap = theta - z * sigma - u
+    last, group = len(gap) - 1, np.arange(len(u))
+    before = last - np.argmax(gap[::-1] <= 1e-12, axis=0)  # the last member that is not rejected
+    after = np.minimum(before + 1, last)
+    start, rise = theta[before, group], gap[after, group] - gap[before, group]
+    fraction = np.clip(-gap[before, group] / np.where(rise > 0, rise, 1.0), 0.0, 1.0)
+    limit = start + fraction * (theta[after, group] - start)
+    # Count events from the top of the range down, and apply the exact limit if they are few.
+    center = last // 2
+    event = sigma[center] ** 2 / np.maximum(theta[last] - theta[center], 1e-300)
+    events = (theta[last] - u) / np.maximum(event, 1e-300)
+    fewest = event * gammaincinv(np.clip(events, 1e-9, _FEW_EVENTS), alpha)
+    few = (events > 0) & (events < _FEW_EVENTS)
+    limit = np.where(few, np.maximum(limit, theta[last] - fewest), limit)
+    return np.maximum(limit, u)  # only rounding leads below u
+
+
+def lower_limit(
+    theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
+) -> np.ndarray:
+    """(B,) the smallest score that is not rejected: `upper_limit` of the mirror image."""
+    return -upper_limit(-theta[::-1], sigma[::-1], -u, z, alpha)
+
+
+def limits_of_score(
+    score: Score,
+    lo: np.ndarray,
+    u: np.ndarray,
+    hi: np.ndarray,
+    covariance: Mapping[ColumnPair, np.ndarray],
+) -> tuple[np.ndarray, np.ndarray]:
+    """(B,) both limits of a score, from estimates and limits of its columns, (m, B) each.
+
+    They do not exceed the values with all columns at their limits.
+    """
+    if score.powers == (1.0,):
+        (column,) = score.terms
+        return lo[column], hi[column]
+    index = np.arange(len(u))[:, None]
+
+    def distance(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        moves = {
+            column: score.value(high) - score.value(np.where(index == column, low, high))
+            for column in score.terms
+        }
+        square = sum(move**2 for move in moves.values())
+        for a, b in score.pairs():
+            if a != b:
+                size = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
+                # No column decreases with c, so no correlation is negative.
+                r = np.clip(covariance[a, b] / np.where(size > 0, size, 1.0), 0.0, 1.0)
+                square = square + 2 * r * moves[a] * moves[b]
+        return np.sqrt(square)
+
+    center = score.value(u)
+    return (
+        np.maximum(center - distance(lo, u), score.value(lo)),
+        np.minimum(center + distance(u, hi), score.value(hi)),
+    )
+
+
+# --- The method for a family --------------------------------------------------------------
+
+
+def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod:
+    """The method of the intervals of the scores of a family, which is not the posterior."""
+    if options.method == "hierarchical":
+        return HierarchicalIntervals(family)
+    if options.method == "questions":
+        return SamplingIntervals(family, new_questions=True, clusters=options.clusters)
+    same_questions = SamplingIntervals(family)
+    if options.method == "sampling":
+        return same_questions
+    return AutoIntervals(family.n[family.inverse], same_questions, OneSampleIntervals(family))
+
+
+class OneSampleIntervals(IntervalMethod):
+    """Intervals of the scores of a family for questions with one sample each.
+
+    Only scores with k <= n have an interval, if there is more than one question. The interval of
+    all others is the whole range of the score.
+    """
+
+    def __init__(self, family: Family):
+        self._family = family
+        self._other_questions = SamplingIntervals(family, new_questions=True)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        result = [self._whole_ranges(questions) for questions in groups]
+        for intervals, questions in zip(result, groups, strict=True):
+            if self._other_questions.problem(questions) is None:
+                intervals |= self._other_questions.for_groups([questions], confidence)[0]
+        return result
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._other_questions.covariance(questions, keys)
+
+    def _whole_ranges(self, questions: np.ndarray) -> dict[ScoreKey, Interval]:
+        family, inverse = self._family, self._family.inverse[questions]
+        multiplicity = np.bincount(inverse, minlength=len(family.n))[None]
+        least, most = (extreme[:, 0] for extreme in family.extremes(multiplicity))
+        reason, result = "each question has one sample", {}
+        for key, score in family.scores.items():
+            mean = score.value(family.columns[inverse].mean(axis=0))
+            limits = score.value(least), score.value(most)
+            result[key] = whole_range(mean, *limits, f"{reason}, and {ONE_CLUSTER}")
+        for column, key in enumerate(family.extrapolated):
+            mean = family.posterior_means[inverse, column].mean()
+            result[key] = whole_range(mean, *family.bounds, reason)
         return result

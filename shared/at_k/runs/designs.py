@@ -37,18 +37,18 @@ import numpy as np
 from scipy.special import betaincinv
 
 from ..inputs.counts import BinaryCounts
-from ..intervals.interval import Interval
-from ..intervals.sampling import SamplingIntervals
-from ..scores.binary_family import BinaryFamily
-from ..scores.pass_family import estimator
-from ..scores.score import Score
-from ..scores.success_rates import (
+from ..intervals.binary_family import (
     RATE_SUPPORT,
     RATES,
+    BinaryFamily,
     binomial_likelihood,
     estimate_rate_prior,
     scores_of_rates,
 )
+from ..intervals.interval import Interval
+from ..intervals.sampling import SamplingIntervals
+from ..scores.pass_family import estimator
+from ..scores.score import Score
 from .outcomes_of_runs import Run
 
 _UP = np.array([1, 2, 3, 4, 6, 8, 11, 15, 20, 28, 40, 60])  # shifts by steps of the log-odds
@@ -96,7 +96,7 @@ class Design:
         self._goal, self.n = goal, n
         c, size = np.arange(n + 1), np.full(n + 1, n)
         keys, estimate = estimator({"": score})
-        self._family = BinaryFamily(BinaryCounts(size, c), keys, estimate, {})
+        self._family = BinaryFamily.of_run(BinaryCounts(size, c), keys, estimate, {})
         h, likelihood = self._family.columns[:, 0], binomial_likelihood(size, c)
         supports = [
             slice(RATE_SUPPORT.start + shift, RATE_SUPPORT.stop + shift)

@@ -15,19 +15,22 @@ import numpy as np
 
 from ..checks import as_list, check_confidence, check_k, check_names, check_samples
 from ..inputs.outcomes import number_of_samples, require_shares
-from ..intervals.clusters import cluster_deviations
+from ..intervals.binary_family import BinaryFamily
+from ..intervals.choice import check_clusters
+from ..intervals.family import Family
 from ..intervals.interval import IntervalMethod
-from ..intervals.options import check_clusters
 from ..intervals.posterior import PosteriorIntervals
-from ..intervals.questions import QuestionIntervals
+from ..intervals.questions import (
+    EstimatedScore,
+    QuestionIntervals,
+    VarianceIntervals,
+    cluster_deviations,
+)
+from ..intervals.reward_family import RewardFamily
 from ..intervals.sampling import ONE_SAMPLE_EACH, SamplingIntervals
-from ..intervals.variance_intervals import EstimatedScore, VarianceIntervals
-from ..scores.binary_family import BinaryFamily
 from ..scores.consensus import more_than_half
 from ..scores.credits import PASS_FAMILY, ScoreOptions, check_tau, scores_by_name
-from ..scores.family import Family
 from ..scores.pass_family import Estimator, estimator
-from ..scores.reward_family import RewardFamily
 from ..scores.rewards import (
     Rewards,
     bayes_moments,
@@ -190,7 +193,7 @@ def measure_runs(
 
 def _pass(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOptions) -> Measured:
     keys, estimate = estimator(scores)
-    family = BinaryFamily(run.outcomes.counts(), keys, _tabulated(estimate), {})
+    family = BinaryFamily.of_run(run.outcomes.counts(), keys, _tabulated(estimate), {})
     return _of_family(family, options)
 
 
@@ -201,7 +204,7 @@ def _reward(
     options: ComparisonOptions,
 ) -> Measured:
     if options.metric != "bayes@N":
-        return _of_family(RewardFamily(rewards, ks, {}, bounds), options)
+        return _of_family(RewardFamily.of_run(rewards, ks, {}, bounds), options)
     moments = bayes_moments(rewards, "bayes", "avg")
     moments = replace(moments, keys={"bayes": moments.keys["bayes"]})
     columns = moments.mean[moments.inverse][:, :1]
@@ -222,7 +225,7 @@ def _of_family(family: Family, options: ComparisonOptions) -> Measured:
 
     def limits(confidence: float) -> np.ndarray:
         intervals = method.limits(model, confidence).values()
-        return np.array([interval.of_part(0)[2:4] for interval in intervals]).T
+        return np.array([interval.of_group(0)[2:4] for interval in intervals]).T
 
     return Measured(
         np.array([float(score.value(model.point[:, 0])) for score in family.scores.values()]),
@@ -243,7 +246,7 @@ def _measured(
         raise ValueError(f"{problem}.")
 
     def limits(confidence: float) -> np.ndarray:
-        intervals = method.for_parts([questions], confidence)[0].values()
+        intervals = method.for_groups([questions], confidence)[0].values()
         return np.array([[interval.lo, interval.hi] for interval in intervals]).T
 
     deviations = cluster_deviations(columns, clusters)
@@ -268,7 +271,7 @@ def _votes(run: Run, options: ComparisonOptions) -> Measured:
     columns = np.stack([score.values for score in scores.values()], axis=1)
     # The covariances of votes at different k are not known.
     of_samples = np.diag([float(score.variances.sum()) for score in scores.values()])
-    method: IntervalMethod = VarianceIntervals(scores, n)
+    method: IntervalMethod = VarianceIntervals(scores)
     if options.interval == "questions":
         method = _question_intervals(columns, options.clusters)
     return _measured(columns, of_samples if repeated else None, method, options.clusters)

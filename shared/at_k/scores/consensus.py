@@ -15,9 +15,10 @@ import numpy as np
 
 from ..inputs.counts import BinaryCounts
 from ..inputs.outcomes import Outcomes
+from .covariances import credit_covariances
 from .credits import Credits, any_correct, majority
 from .distributions import Prior
-from .pass_family import Estimator, credit_covariances, expected_credits
+from .pass_family import Estimator, expected_credits
 from .score import Moments, Score, ScoreId, ScoreKey, one_column_each
 
 
@@ -156,7 +157,7 @@ def share_variances(outcomes: Outcomes) -> np.ndarray:
     shares, question = outcomes.values[order], question[order]
     is_first = (np.diff(shares, prepend=np.nan) != 0) | (np.diff(question, prepend=-1) > 0)
     first = np.flatnonzero(is_first)
-    times = np.add.reduceat(outcomes.weights[order], first, dtype=np.int64)
+    multiplicity = np.add.reduceat(outcomes.weights[order], first, dtype=np.int64)
     deviations = shares[first] - mean_shares(outcomes)[question[first]]
-    squares = np.bincount(question[first], deviations**2 * times)
+    squares = np.bincount(question[first], deviations**2 * multiplicity)
     return np.where(n > 1, squares / np.maximum(n * (n - 1.0), 1.0), 0.25)

@@ -24,23 +24,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..checks import check_positive
 from .double_double import DoubleDouble, rising_factorials
 
 Prior = tuple[float, float]
 """(alpha0, beta0) of the Beta prior of a question's success rate, both positive."""
-
-
-def check_prior(alpha0: float, beta0: float) -> Prior:
-    """Return both parameters of a Beta prior, positive and at most 1e15.
-
-    Beyond 1e15 the posterior standard deviation would lose all digits.
-    """
-    wanted = "a parameter of the Beta prior is a positive number, at most 1e15"
-    return (
-        check_positive("alpha0", alpha0, wanted, 1e15),
-        check_positive("beta0", beta0, wanted, 1e15),
-    )
 
 
 def pmf(

@@ -70,11 +70,11 @@ class DoubleDouble:
         return DoubleDouble(*_two_product(a, b))
 
     @staticmethod
-    def concatenate(parts: list[DoubleDouble]) -> DoubleDouble:
+    def concatenate(arrays: list[DoubleDouble]) -> DoubleDouble:
         """Join arrays along the last axis."""
         return DoubleDouble(
-            np.concatenate([part.hi for part in parts], axis=-1),
-            np.concatenate([part.lo for part in parts], axis=-1),
+            np.concatenate([array.hi for array in arrays], axis=-1),
+            np.concatenate([array.lo for array in arrays], axis=-1),
         )
 
     def sum(self) -> DoubleDouble:
@@ -164,8 +164,8 @@ def _rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, S
     entry = ScaledDoubleDouble(_from_integers(mantissas), np.array(exponents))
     entries = [entry]
     start, first = DoubleDouble.from_fraction(base), _ENTRIES_OF_A_STEP * np.arange(len(mantissas))
-    for place in range(_ENTRIES_OF_A_STEP - 1):
-        entry = entry * _scaled(DoubleDouble.from_doubles(first + place) + start)
+    for offset in range(_ENTRIES_OF_A_STEP - 1):
+        entry = entry * _scaled(DoubleDouble.from_doubles(first + offset) + start)
         entries.append(entry)
     table = ScaledDoubleDouble(
         DoubleDouble(

@@ -1,9 +1,9 @@
-"""pass@k and its family: expected credits of questions, and their posterior covariances.
+"""pass@k and its family: expected credits of questions.
 
 A score is an expected credit (`credits`) under one of two distributions (`distributions`):
 unbiased from the observed samples, or a posterior mean for new samples. For small n and k,
 `integer_tables` computes it exactly for every c. This module computes it for any n and k, in
-double-double arithmetic.
+double-double arithmetic. Posterior covariances are in `covariances`.
 """
 
 from __future__ import annotations
@@ -16,15 +16,13 @@ from ..inputs.counts import BinaryCounts, one_size
 from .credits import Credits
 from .distributions import Prior, pmf
 from .double_double import DoubleDouble
-from .halves import mean_over_equal_halves
-from .integer_tables import covariance_table, expected_table, has_table
-from .score import Moments, Score, ScoreKey, Scores, number_terms
+from .integer_tables import expected_table, has_table
+from .score import Score, ScoreKey, Scores, number_terms
 
 Estimator = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """The estimates of questions (n, c), both (U,), as (U, m) columns. None decreases with c."""
 
-_CELLS_AT_ONCE = 1 << 18  # cells of a pmf, which bounds the memory
-_MOST_CELLS = 4e8  # of the pmf of the halves of 2k samples
+_CELLS_AT_ONCE = 1 << 18  # cells of a pmf, to bound memory
 
 
 # --- Scores of a run --------------------------------------------------------------------
@@ -34,20 +32,6 @@ def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Score
     """Unbiased estimates of the scores. No k may exceed the n of a question."""
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
-
-
-def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: Prior) -> Moments:
-    """Posterior means and covariances of the scores, for any k."""
-    credits, keys = number_terms(scores)
-    n, c = counts.unique
-    pairs = sorted({pair for score in keys.values() for pair in score.pairs()})
-    covariance = credit_covariances(n, c, [(credits[a], credits[b]) for a, b in pairs], prior)
-    return Moments(
-        keys,
-        counts.inverse,
-        expected_credits(n, c, credits, prior),
-        dict(zip(pairs, covariance.T, strict=True)),
-    )
 
 
 def estimator(scores: Mapping[ScoreKey, Score]) -> tuple[dict[ScoreKey, Score], Estimator]:
@@ -63,7 +47,7 @@ def estimator(scores: Mapping[ScoreKey, Score]) -> tuple[dict[ScoreKey, Score], 
         values = [keys[key].value(columns.T) for key in products]
         return np.column_stack([columns, *values]) if values else columns
 
-    own = {key: Score((len(credits) + place,)) for place, key in enumerate(products)}
+    own = {key: Score((len(credits) + i,)) for i, key in enumerate(products)}
     return keys | own, estimate
 
 
@@ -79,40 +63,17 @@ def expected_credits(
     """
     result = np.zeros((len(c), len(credits)))
     size = one_size(n)
-    for k, columns in _columns_by_k(credits).items():
+    for k, columns in columns_by_k(credits).items():
         if size and has_table(size, k, prior):
             for column in columns:
                 result[:, column] = expected_table(size, credits[column], prior)[c]
             continue
         credited = {column: _credited(credits[column]) for column in columns}
         needed = sorted({r for terms in credited.values() for r, _ in terms})
-        for rows in _blocks(np.arange(len(c)), k):
+        for rows in blocks_of_rows(np.arange(len(c)), k):
             tails = _tails(n[rows], c[rows], k, needed, prior)
             for column, terms in credited.items():
                 result[rows, column] = _sum_of_tails(tails, terms)
-    return result
-
-
-def credit_covariances(
-    n: np.ndarray, c: np.ndarray, pairs: Sequence[tuple[Credits, Credits]], prior: Prior
-) -> np.ndarray:
-    """(U, m) posterior covariances of m pairs of scores at the same k, never negative.
-
-    The product of two scores of k new samples is a score of 2k new samples: the value that a
-    gives to the first k times the value that b gives to the other k. Its mean is therefore an
-    expected value under the same distribution at 2k.
-    """
-    result = np.zeros((len(c), len(pairs)))
-    size = one_size(n)
-    for k, columns in _columns_by_k([a if any(b) else b for a, b in pairs]).items():
-        if size and has_table(size, 2 * k, prior):
-            for column in columns:
-                result[:, column] = covariance_table(size, *pairs[column], prior)[c]
-            continue
-        for rows in _blocks(np.arange(len(c)), 2 * k):
-            once, twice = (pmf(n[rows], c[rows], size, prior) for size in (k, 2 * k))
-            for column in columns:
-                result[rows, column] = _covariance(once, twice, *pairs[column])
     return result
 
 
@@ -121,7 +82,7 @@ def cumulative_credit(credit: Credits) -> DoubleDouble:
     return DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
 
 
-def _columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
+def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
     """The columns of each k, without those whose credits are all 0."""
     columns: dict[int, list[int]] = {}
     for column, credit in enumerate(credits):
@@ -176,68 +137,6 @@ def _upper_tails(
     return pmf(n, c, k, prior, correct).suffix_sums().hi[:, np.array(needed) - needed[0]]
 
 
-# --- Covariances ------------------------------------------------------------------------
-
-
-def _covariance(once: DoubleDouble, twice: DoubleDouble, a: Credits, b: Credits) -> np.ndarray:
-    """(U,) the covariance of two scores, from the pmf of k and of 2k samples."""
-    result = np.empty(len(once.hi))
-    for rows_a, value_a, mean_a in _centered(a, once):
-        for rows_b, value_b, mean_b in _centered(b, once):
-            rows = rows_a & rows_b
-            if rows.any():
-                over_halves = mean_over_equal_halves(a, value_a) if a == b else None
-                if over_halves is None:
-                    over_halves = _mean_over_halves(value_a, value_b)
-                product = (twice[rows] * over_halves).sum()
-                result[rows] = np.maximum((product - mean_a[rows] * mean_b[rows]).hi, 0.0)
-    return result
-
-
-def _centered(
-    credit: Credits, once: DoubleDouble
-) -> Iterator[tuple[np.ndarray, DoubleDouble, DoubleDouble]]:
-    """The value of a score less a constant, its mean, and the rows this constant is for.
-
-    A covariance does not change if a constant is subtracted from each score. It keeps its digits
-    if the means are then small, so the constant is the plateau of the value that is closest to
-    the mean: 0 if few samples are correct, and the sum of the credits if nearly all are.
-    """
-    total = cumulative_credit(credit)
-    weights = np.array(credit)
-    flat = np.flatnonzero(weights[: np.flatnonzero(weights)[-1]] == 0)
-    flat = np.concatenate([[0], flat, [len(credit)]])
-    first = np.unique(total.hi[flat], return_index=True)[1]
-    values = [total - total[j] for j in flat[first].tolist()]
-    means = [(once * value).sum() for value in values]
-    closest = np.argmin(np.abs([mean.hi for mean in means]), axis=0)
-    for place, (value, mean) in enumerate(zip(values, means, strict=True)):
-        yield closest == place, value, mean
-
-
-def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble:
-    """(2k + 1,) the mean of first[i] second[m - i], where m of 2k samples are correct.
-
-    i is the number of correct samples in the first half.
-    """
-    k = len(first.hi) - 1
-    if np.count_nonzero(second.hi) < np.count_nonzero(first.hi):
-        first, second = second, first
-    support = np.flatnonzero(first.hi)
-    if 2 * k * len(support) > _MOST_CELLS:
-        raise ValueError(
-            f"The posterior variance at k = {k} needs {2 * k * len(support):.0e} probabilities for "
-            f"these weights, and {_MOST_CELLS:.0e} are possible: give a smaller k, such as "
-            f"{int(k * (_MOST_CELLS / (2 * k * len(support))) ** 0.5)}, or interval='sampling'."
-        )
-    parts = []
-    for m in _blocks(np.arange(2 * k + 1), len(support)):
-        other = np.clip(m[:, None] - support, 0, k)  # the pmf is 0 where this clips
-        chance = pmf(np.full(len(m), 2 * k), m, k, correct=support)
-        parts.append((chance * (first[support] * second[other])).sum())
-    return DoubleDouble.concatenate(parts)
-
-
-def _blocks(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
+def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
     step = max(1, _CELLS_AT_ONCE // (k + 1))
     return (rows[start : start + step] for start in range(0, len(rows), step))

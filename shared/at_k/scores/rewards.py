@@ -35,7 +35,7 @@ from .double_double import DoubleDouble, ScaledDoubleDouble, rising_factorials
 from .score import Moments, ScoreKey, Scores, one_column_each
 
 _VALID_REWARD = "a reward is a number from -1e150 to 1e150, whose square is a double"
-_REWARDS_AT_ONCE = 1 << 18  # which bounds the memory
+_REWARDS_AT_ONCE = 1 << 18  # to bound memory
 
 
 @dataclass(frozen=True)
@@ -162,13 +162,13 @@ class RankedRewards(Rewards):
         return np.append(starts[1:], len(self.at_most)) - 1
 
     def by_level(self) -> tuple[np.ndarray, np.ndarray]:
-        levels, place = np.unique(self.levels, return_inverse=True)
-        return levels, self.count(place)
+        levels, index = np.unique(self.levels, return_inverse=True)
+        return levels, self.count(index)
 
-    def count(self, place: np.ndarray) -> np.ndarray:
-        """(M, L) number of samples of each question at each of L places, given (S,) places."""
-        size = int(place.max()) + 1
-        cell = np.repeat(self.inverse * size, self.sizes) + place
+    def count(self, level: np.ndarray) -> np.ndarray:
+        """(M, L) samples of each question at each of L levels, from the (S,) level of each."""
+        size = int(level.max()) + 1
+        cell = np.repeat(self.inverse * size, self.sizes) + level
         return np.bincount(cell, minlength=len(self.inverse) * size).reshape(-1, size)
 
     def max_of(self, k: int) -> np.ndarray:
@@ -193,9 +193,9 @@ def _slices_of_rows(rows: int, columns: int) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, rows, step))
 
 
-def _sum_of_levels(levels: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """(U,) the sum of (U, L) levels that occur (U, L) times."""
-    return DoubleDouble.exact_product(times.astype(float), levels).sum().hi
+def _sum_of_levels(levels: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
+    """(U,) the sum of (U, L) levels with (U, L) multiplicities."""
+    return DoubleDouble.exact_product(multiplicity.astype(float), levels).sum().hi
 
 
 def _share_below(at_most: np.ndarray, k: int) -> DoubleDouble:

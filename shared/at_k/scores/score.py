@@ -134,12 +134,14 @@ def _quotient(number, divisor):
 
 def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
     """The distinct terms of all scores, and each score with the numbers of its terms."""
-    place: dict[Any, int] = {}
+    number: dict[Any, int] = {}
     numbered = {
-        key: score._replace(terms=tuple(place.setdefault(term, len(place)) for term in score.terms))
+        key: score._replace(
+            terms=tuple(number.setdefault(term, len(number)) for term in score.terms)
+        )
         for key, score in scores.items()
     }
-    return list(place), numbered
+    return list(number), numbered
 
 
 def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
@@ -220,5 +222,5 @@ class Moments:
 
     def of_rows(self, rows: np.ndarray) -> Moments:
         """The moments of some of the U rows."""
-        covariance = {pair: each[rows] for pair, each in self.covariance.items()}
+        covariance = {pair: of_rows[rows] for pair, of_rows in self.covariance.items()}
         return Moments(self.keys, np.arange(len(rows)), self.mean[rows], covariance)

@@ -30,7 +30,7 @@ from .rewards import Rewards
 from .score import ScoreKey, Scores, one_column_each
 
 _LARGEST_UNIT = 1000  # D, of which rewards are multiples of 1/D
-_CELLS_OF_SUMS = 1 << 22  # which bounds the memory
+_CELLS_OF_SUMS = 1 << 22  # to bound memory
 
 
 class Tail(NamedTuple):
@@ -117,13 +117,13 @@ def tails_of_subsets(levels: Levels, tails: Sequence[Tail]) -> np.ndarray:
         for samples in np.unique(n).tolist():
             rows = np.flatnonzero(n == samples)
             for start in range(0, len(rows), block):
-                some = rows[start : start + block]
-                pmf_of_sum = _sums_of_subsets(levels.counts[some], levels.steps, samples, k)
+                together = rows[start : start + block]
+                pmf_of_sum = _sums_of_subsets(levels.counts[together], levels.steps, samples, k)
                 above = np.cumsum(pmf_of_sum[:, ::-1], axis=1)[:, ::-1]
-                above = np.column_stack([above / above[:, :1], np.zeros(len(some))])
+                above = np.column_stack([above / above[:, :1], np.zeros(len(together))])
                 for column in columns:
                     least = min(tails[column].least_sum(levels.unit), above.shape[1] - 1)
-                    result[some, column] = above[:, least]
+                    result[together, column] = above[:, least]
     return result
 
 
@@ -139,9 +139,9 @@ def _sums_of_subsets(counts: np.ndarray, steps: np.ndarray, n: int, k: int) -> n
     joint[:, 0, 0] = 1.0
     for count, step in zip(counts.T, steps.tolist(), strict=True):
         rows = np.flatnonzero(count)
-        distinct, place = np.unique(count[rows], return_inverse=True)
-        table = np.array([_binomial_weights(each, n, k) for each in distinct.tolist()])
-        weights, before = table.reshape(-1, k + 1)[place, :, None, None], joint[rows]
+        distinct, index = np.unique(count[rows], return_inverse=True)
+        table = np.array([_binomial_weights(samples, n, k) for samples in distinct.tolist()])
+        weights, before = table.reshape(-1, k + 1)[index, :, None, None], joint[rows]
         after = weights[:, 0] * before
         for i in range(1, min(k, int(count.max(initial=0))) + 1):
             after[:, i:, i * step :] += (
@@ -179,12 +179,12 @@ def tail_moments(
     steps, unit = in_units(levels)
     cells = tail.k**2 * int(steps[-1]) + 1
     block = max(1, _CELLS_OF_SUMS // cells)
-    parts = [
+    blocks = [
         _tail_moments(probabilities[start : start + block], steps, tail, unit)
         for start in range(0, len(probabilities), block)
     ]
-    mean = np.concatenate([mean for mean, _ in parts])
-    by_overlap = np.concatenate([variance for _, variance in parts], axis=1)
+    mean = np.concatenate([mean for mean, _ in blocks])
+    by_overlap = np.concatenate([variance for _, variance in blocks], axis=1)
     variances = {}
     for n in sizes:
         overlap = pmf(np.array([n]), np.array([tail.k]), tail.k).hi[0]
@@ -198,13 +198,13 @@ def _tail_moments(
     """(F,) probabilities of a tail, and (k + 1, F) variances of g_c."""
     k, widest = tail.k, int(steps[-1])
     reached = np.arange(k * widest + 1) >= tail.least_sum(unit)
-    given = [np.broadcast_to(reached.astype(float), (len(probabilities), len(reached)))]
+    reach = [np.broadcast_to(reached.astype(float), (len(probabilities), len(reached)))]
     pmf_of_sum = [np.ones((len(probabilities), 1))]
     for c in range(k):
         size = (k - c - 1) * widest + 1
-        given.append(
+        reach.append(
             sum(
-                p[:, None] * given[-1][:, step : step + size]
+                p[:, None] * reach[-1][:, step : step + size]
                 for p, step in zip(probabilities.T, steps.tolist(), strict=True)
             )
         )
@@ -212,9 +212,9 @@ def _tail_moments(
         for p, step in zip(probabilities.T, steps.tolist(), strict=True):
             longer[:, step : step + c * widest + 1] += p[:, None] * pmf_of_sum[-1]
         pmf_of_sum.append(longer)
-    mean = given[-1][:, 0]
+    mean = reach[-1][:, 0]
     variance = [
         np.maximum(np.sum(p * (g - mean[:, None]) ** 2, axis=1), 0.0)
-        for p, g in zip(pmf_of_sum, given[::-1], strict=True)
+        for p, g in zip(pmf_of_sum, reach[::-1], strict=True)
     ]
     return mean, np.array(variance)

@@ -34,7 +34,7 @@ from .credits import majority
 from .pass_family import expected_credits
 
 _MOST_OPERATIONS = 3e10  # of vote@k of one question
-_VALUES_AT_ONCE = 1 << 14  # which bounds the memory
+_VALUES_AT_ONCE = 1 << 14  # to bound memory
 
 
 class AnswerCounts(NamedTuple):
@@ -62,14 +62,14 @@ def count_answers(
         merge_correct: whether all correct answers to a question count as one answer.
     """
     question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
-    given = correct.weights > 0
-    question, answers, is_correct = question[given], answers[given], correct.values[given]
+    scored = correct.weights > 0
+    question, answers, is_correct = question[scored], answers[scored], correct.values[scored]
     if merge_correct:
         answers = np.where(is_correct, answers.max(initial=0) + 1, answers)
-    # One code for each answer to each question; those of a question are consecutive.
+    # The codes of the answers to one question are consecutive.
     code = question * (int(answers.max(initial=0)) + 2) + answers + 1
     _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
-    samples = np.bincount(inverse, correct.weights[given]).astype(np.int64)
+    samples = np.bincount(inverse, correct.weights[scored]).astype(np.int64)
     ends = np.cumsum(np.bincount(question[first], minlength=len(correct.sizes)))
     columns = (samples, is_correct[first], answers[first] >= 0)
     by_question = zip(*(np.split(column, ends[:-1]) for column in columns), strict=True)
@@ -110,25 +110,25 @@ def vote_variances(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.nd
         k: one k, or (M,) of them; at most the number of samples of the question.
     """
     ks = np.broadcast_to(k, len(counts)).tolist()
-    for question, (each, size) in enumerate(zip(counts, ks, strict=True)):
-        # There are fewer than k log k nodes, and about k roots of unity for each.
-        distinct = len({*each.correct, *each.incorrect}) if each.correct else 0
-        _check_operations(4 * (size * math.log(size)) ** 2 * distinct, question, each, size)
+    for question, (answers, size) in enumerate(zip(counts, ks, strict=True)):
+        # There are fewer than k log k nodes, and about k roots of unity for each node.
+        distinct = len({*answers.correct, *answers.incorrect}) if answers.correct else 0
+        _check_operations(4 * (size * math.log(size)) ** 2 * distinct, question, answers, size)
     return np.array([_vote_variance(*pair) for pair in zip(counts, ks, strict=True)])
 
 
 def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
     """Raise a ValueError if vote@k of a question takes more operations than some minutes allow."""
-    for question, (each, k) in enumerate(zip(counts, ks, strict=True)):
-        answers = len(each.correct) + len(each.incorrect)
-        if k**3 * answers <= 4 * _MOST_OPERATIONS or not each.correct:  # the usual case, and fast
+    for question, (answers, k) in enumerate(zip(counts, ks, strict=True)):
+        number = len(answers.correct) + len(answers.incorrect)
+        if k**3 * number <= 4 * _MOST_OPERATIONS or not answers.correct:  # the usual case, and fast
             continue
-        samples = np.array(each.correct + each.incorrect)
+        samples = np.array(answers.correct + answers.incorrect)
         work = sum(
             k * _number_of_nodes(k, t) * int(np.minimum(samples, t).sum())
-            for t in range(1, min(k // 2, max(each.correct)) + 1)
+            for t in range(1, min(k // 2, max(answers.correct)) + 1)
         )
-        _check_operations(work, question, each, k)
+        _check_operations(work, question, answers, k)
 
 
 def _check_operations(work: float, question: int, counts: AnswerCounts, k: int) -> None:
@@ -148,14 +148,14 @@ def _vote_variance(counts: AnswerCounts, k: int) -> float:
     if 2 * k > n:
         probability = _approximate_vote(counts, k, with_replacement=True)
         return k / n * probability * (1 - probability)
-    smaller = _without_one_sample(counts)
-    share = np.array([times for times, _ in smaller]) / n
-    vote = np.array([_approximate_vote(each, k, with_replacement=False) for _, each in smaller])
+    multiplicity, smaller = zip(*_without_one_sample(counts), strict=True)
+    share = np.array(multiplicity) / n
+    vote = np.array([_approximate_vote(rest, k, with_replacement=False) for rest in smaller])
     return (n - 1) * float(share @ (vote - share @ vote) ** 2)
 
 
 def _without_one_sample(counts: AnswerCounts) -> list[tuple[int, AnswerCounts]]:
-    """Return the distinct counts that are left without one sample, and how many samples do so."""
+    """Return the distinct counts of all samples but one, each with how many samples lead to it."""
     correct, incorrect, unanswered = counts
     result = [
         (m * correct.count(m), counts._replace(correct=_one_less(correct, m)))
@@ -171,9 +171,9 @@ def _without_one_sample(counts: AnswerCounts) -> list[tuple[int, AnswerCounts]]:
 
 
 def _one_less(samples: tuple[int, ...], m: int) -> tuple[int, ...]:
-    place = samples.index(m)
-    rest = [*samples[:place], m - 1, *samples[place + 1 :]]
-    return tuple(sorted(each for each in rest if each))
+    rest = list(samples)
+    rest[samples.index(m)] -= 1
+    return tuple(sorted(filter(None, rest)))
 
 
 def _approximate_vote(counts: AnswerCounts, k: int, with_replacement: bool) -> float:
@@ -181,8 +181,9 @@ def _approximate_vote(counts: AnswerCounts, k: int, with_replacement: bool) -> f
 
     Numbers of votes are independent binomial numbers, given that their sum is k; if they are drawn
     with replacement, Poisson numbers. With their probabilities as coefficients, G_t is computed at
-    roots of unity, for all t and y at once. Its values are products, and their discrete Fourier
-    transform is the coefficient of z^k. The error is not relative to it, as in `vote_probability`.
+    roots of unity, for all t and y at once. Its values are products, and their inverse discrete
+    Fourier transform has the coefficient of z^k. The error is absolute; that of `vote_probability`
+    is relative.
     """
     correct, incorrect, unanswered = counts
     if not correct:
@@ -197,10 +198,10 @@ def _approximate_vote(counts: AnswerCounts, k: int, with_replacement: bool) -> f
         winning: Any = 0.0
         for m in sorted({*correct, *incorrect}):
             factor, wins = _transforms(m, n, k, answers, start, start + step, with_replacement)
-            times = correct.count(m) + incorrect.count(m)
-            others = factor ** (times - 1) if times > 1 else 1.0
-            winning = (winning * factor + correct.count(m) * wins * product) * others
-            product = product * factor * others
+            answers_with_m = correct.count(m) + incorrect.count(m)
+            factors = factor ** (answers_with_m - 1) if answers_with_m > 1 else 1.0
+            winning = (winning * factor + correct.count(m) * wins * product) * factors
+            product = product * factor * factors
         sums += np.einsum("r,rf->f", weights[rows], winning)
     sums *= np.fft.rfft(_chances_of_votes(unanswered, n, k, with_replacement))
     chance = np.fft.irfft(sums, roots)[k] / _chances_of_votes(n, n, k, with_replacement)[k]
@@ -233,13 +234,19 @@ def _chances_of_votes(m: int, n: int, k: int, with_replacement: bool) -> np.ndar
 
 
 def _number_of_roots(k: int) -> int:
-    """Return how many roots of unity distinguish k votes from all other numbers that are likely."""
+    """Return N, the number of roots of unity at which G_t is computed.
+
+    The transform adds the coefficients of z^(k + N), z^(k + 2N), .. to that of z^k. The number X of
+    all votes has a mean of at most k, and by Chernoff's bound, which is largest for a Poisson
+    number, P(X >= k + N) <= exp(-k) (e k / (k + N))^(k + N). For N = 3/2 k + 24, this is below
+    4e-17 for all k, and largest for k = 9.
+    """
     return k + k // 2 + 24
 
 
 @lru_cache(maxsize=1 << 6)
 def _quadrature(k: int, answers: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return t, the node y, and its weight, for all G_t."""
+    """Return the Gauss-Legendre quadrature of all G_t: (Q,) each of t, nodes y and weights."""
     nodes = [
         (t, *node)
         for t in range(1, k + 1)
@@ -290,12 +297,12 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
     if single:
         product[0] = np.arange(k + 1) == 0  # samples without an answer follow in the end
     winning = np.zeros_like(product)  # the same, summed over the correct answer that wins
-    for place, m in enumerate(incorrect + correct):
+    for answer, m in enumerate(incorrect + correct):
         ways, exponent = _scaled_binomials(m, int(t.max()), shift)
         votes = np.arange(len(ways))
         wins = ways * (votes == t)
         factor = ways * (votes < t) + y * wins
-        if place >= len(incorrect):
+        if answer >= len(incorrect):
             winning = _multiply(winning, factor, first)
             for votes_of_winner, start, stop in _runs(t[:, 0], len(ways)):
                 rows = slice(start, stop)
@@ -304,7 +311,7 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
                 )
         product = _multiply(product, factor, first)
         exponents += exponent
-        if place % 32 == 31:
+        if answer % 32 == 31:
             excess = np.frexp(np.maximum(product.max(axis=1), winning.max(axis=1)))[1]
             product = np.ldexp(product, -excess[:, None])
             winning = np.ldexp(winning, -excess[:, None])
@@ -346,11 +353,11 @@ def _multiply(polynomial: np.ndarray, factor: np.ndarray, first: np.ndarray) -> 
 @lru_cache(maxsize=1 << 12)
 def _scaled_binomials(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
     """Return C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), at most 1 each, and the e."""
-    parts = [_mantissa_and_exponent(math.comb(m, x)) for x in range(min(m, most) + 1)]
-    scale = max(exponent + shift * x for x, (_, exponent) in enumerate(parts))
+    floats = [_mantissa_and_exponent(math.comb(m, x)) for x in range(min(m, most) + 1)]
+    scale = max(exponent + shift * x for x, (_, exponent) in enumerate(floats))
     binomials = [
         math.ldexp(mantissa, exponent + shift * x - scale)
-        for x, (mantissa, exponent) in enumerate(parts)
+        for x, (mantissa, exponent) in enumerate(floats)
     ]
     return np.array(binomials), scale
 

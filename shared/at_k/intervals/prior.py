@@ -13,7 +13,7 @@ _FITTING = 4.0  # twice the difference of log-likelihoods, which is two standard
 def estimate_prior(
     n: np.ndarray, likelihood: np.ndarray, multiplicity: np.ndarray, start: np.ndarray
 ) -> dict[int, np.ndarray]:
-    """Estimate the prior over a grid for B parts by the EM algorithm, stopped early.
+    """Estimate the prior over a grid for B groups of questions by the EM algorithm, stopped early.
 
     The limit of the EM algorithm is the nonparametric maximum likelihood estimate (Kiefer &
     Wolfowitz 1956; Laird 1978), which has a few atoms. Stopping after T steps keeps the
@@ -99,5 +99,5 @@ def fits_too(
 def _weights(likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray) -> np.ndarray:
     """(B, U) share of the questions with each count, relative to its probability."""
     share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
-    # Counts of other parts may be almost impossible under the prior of this one.
+    # Counts of other groups may be almost impossible under the prior of this one.
     return share / np.maximum(prior @ likelihood.T, 1e-300)

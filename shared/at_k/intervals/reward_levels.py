@@ -18,14 +18,14 @@ sharpness of the samples.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from copy import copy
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 
+from ..scores.rewards import RankedRewards, Rewards
 from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
-from .rewards import RankedRewards, Rewards
 
 _FEW_LEVELS = 40  # up to which levels are kept as they are
 _LEVEL_BINS = 20  # of more levels: equal shares of the samples, and of the range
@@ -36,152 +36,112 @@ _COUNTS_AT_ONCE = 2000  # distinct counts to estimate a prior from, and to work 
 _ODDS = np.linspace(-25, 25, 2001)  # log-odds at which the effect of an overlap is tabulated
 
 
+@dataclass(frozen=True, eq=False)
 class RewardLevels:
     """The samples of each question by the level of their reward.
 
     Args:
-        rewards: of the run. Of more than 40 distinct real rewards, close ones share a level, which
-            is their mean.
-
-    Attributes:
         levels: (L,) rewards, ascending.
         counts: (U, L) number of samples at each level.
+        are_categories: whether a level without a sample is possible too.
     """
 
-    def __init__(self, rewards: Rewards):
-        self._categories = not isinstance(rewards, RankedRewards)
-        if not isinstance(rewards, RankedRewards):
-            self.levels, self.counts = rewards.by_level()
-            return
-        values = rewards.levels
-        self.levels, place = np.unique(values, return_inverse=True)
-        if len(self.levels) > _FEW_LEVELS:
-            _, place = np.unique(self._bins(values), return_inverse=True)
-            low = self.levels[0]
-            self.levels = np.bincount(place, values - low) / np.bincount(place) + low
-        self.counts = rewards.count(place)
+    levels: np.ndarray
+    counts: np.ndarray
+    are_categories: bool
 
-    def _bins(self, values: np.ndarray) -> np.ndarray:
-        """The bin of each value: by share of the values, by range, and finer at the top."""
-        shares, (low, high) = np.linspace(0, 1, _LEVEL_BINS + 1), self.levels[[0, -1]]
-        top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))  # which decides the maximum of many
-        cuts = np.sort([*np.quantile(values, [*shares, *top]), *(low + shares * (high - low))])
-        return np.searchsorted(cuts, values, "right")
+    @classmethod
+    def of_run(cls, rewards: Rewards) -> RewardLevels:
+        """The levels of rewards. Of more than 40 distinct real rewards, close ones share a level,
+        which is their mean."""
+        if not isinstance(rewards, RankedRewards):
+            return cls(*rewards.by_level(), True)
+        values = rewards.levels
+        levels, index = np.unique(values, return_inverse=True)
+        if len(levels) > _FEW_LEVELS:
+            low, high = levels[[0, -1]]
+            _, index = np.unique(_bins(values, low, high), return_inverse=True)
+            levels = np.bincount(index, values - low) / np.bincount(index) + low
+        return cls(levels, rewards.count(index), False)
+
+    def __getitem__(self, rows: np.ndarray) -> RewardLevels:
+        """The samples of some of the questions."""
+        return replace(self, counts=self.counts[rows])
 
     def fit(self, multiplicity: np.ndarray) -> FittedRewards | None:
         """Estimate the prior of (U,) questions; None if all their samples have one reward."""
         counts = self.counts[multiplicity > 0]
-        used = counts.any(axis=0) | self._categories
+        used = counts.any(axis=0) | self.are_categories
         if used.sum() == 1:
             return None
-        return FittedRewards(self.levels[used], counts[:, used], multiplicity[multiplicity > 0])
+        of_group = multiplicity[multiplicity > 0]
+        return LeveledSamples(self.levels[used], counts[:, used], of_group).fit()
 
 
-class FittedRewards:
-    """The distributions that questions may have, and a prior over them.
+def _bins(values: np.ndarray, low: float, high: float) -> np.ndarray:
+    """The bin of each value: by share of the values, by range, and finer at the top."""
+    shares = np.linspace(0, 1, _LEVEL_BINS + 1)
+    top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))  # which decides the maximum of many
+    cuts = np.sort([*np.quantile(values, [*shares, *top]), *(low + shares * (high - low))])
+    return np.searchsorted(cuts, values, "right")
+
+
+@dataclass(frozen=True, eq=False)
+class LeveledSamples:
+    """The samples of a group of questions by the level of their reward.
 
     Args:
         levels: (L,) rewards, ascending, two or more.
         counts: (U, L) samples of each distinct count by level.
         multiplicity: (U,) number of questions with each.
-
-    Attributes:
-        scaled: (L,) the levels on a scale from 0 to 1, which all moments use.
-        gaps: (L - 1,) differences of these.
-        log_odds: (J, L - 1) of a reward above each level but the last, for each distribution.
-        n: (U,) samples. Where they differ by less than a factor of 2, their harmonic mean.
-        priors: {n: (J,)} the estimated prior, split by n; the sum is 1.
-        other: the same with a prior under which mean rewards are Beta distributed, if it fits the
-            data about as well.
     """
 
-    def __init__(self, levels: np.ndarray, counts: np.ndarray, multiplicity: np.ndarray):
-        self.levels, self.gaps = levels, np.diff(levels) / (levels[-1] - levels[0])
-        self.scaled = np.append(0.0, np.cumsum(self.gaps))
-        self.counts, self.multiplicity = counts, multiplicity
-        self._observed_changes: dict[int, float] = {}  # by k; the same under each prior
-        self.n = _pooled_sizes(counts.sum(axis=1), multiplicity)
-        self._shapes, shape, location, start = self._grid()
-        log_odds = self._shapes[shape] + LOG_ODDS_STEP * location[:, None]
-        some = slice(None, None, -(-len(counts) // _COUNTS_AT_ONCE))
-        likelihood, times = _level_likelihood(log_odds, counts[some]), multiplicity[None, some]
-        priors = estimate_prior(self.n[some], likelihood, times, start)
-        other = last_step(self.n[some], likelihood, times, self._beta_prior(log_odds, start))
-        grid = shape, location, log_odds
-        self.other: FittedRewards | None = None
-        if fits_too(likelihood, times, whole_prior(priors), whole_prior(other))[0]:
-            self.other = copy(self)
-            self.other._keep(other, *grid)
-        self._keep(priors, *grid)
-
-    def _keep(
-        self,
-        priors: Mapping[int, np.ndarray],
-        shape: np.ndarray,
-        location: np.ndarray,
-        log_odds: np.ndarray,
-    ) -> None:
-        """Keep the distributions of the grid that the priors allow."""
-        total = whole_prior(priors)[0]
-        kept = total > _NEGLIGIBLE * total.max()
-        self._shape, self._location, self.log_odds = shape[kept], location[kept], log_odds[kept]
-        self.priors = {n: prior[0, kept] for n, prior in priors.items()}
+    levels: np.ndarray
+    counts: np.ndarray
+    multiplicity: np.ndarray
 
     @cached_property
-    def prior(self) -> np.ndarray:
-        """(J,) the estimated prior."""
-        return sum(self.priors.values(), np.zeros(len(self.log_odds)))
+    def gaps(self) -> np.ndarray:
+        """(L - 1,) differences of the scaled levels."""
+        return np.diff(self.levels) / (self.levels[-1] - self.levels[0])
 
-    def excess_variance(self, k: int) -> float:
-        """The factor by which estimates of Max@k vary more than under the grid, at least 1.
+    @cached_property
+    def scaled(self) -> np.ndarray:
+        """(L,) the levels on a scale from 0 to 1, which all moments use."""
+        return np.append(0.0, np.cumsum(self.gaps))
 
-        With few questions the estimated distributions are too close to the samples. With many
-        levels the grid may have no distribution close to those of the questions. The squared
-        changes of Max@k when each sample is left out are compared with their expected sum.
-        """
-        if len(self.gaps) == 1:  # the grid contains every distribution over two levels
-            return 1.0
-        if k not in self._observed_changes:
-            self._observed_changes[k] = self._sum_of_changes(k)
-        observed = self._observed_changes[k]
-        expected = self.multiplicity.sum() * sum(
-            expected_squared_changes(self.log_odds, self.gaps, n, k) @ prior
-            for n, prior in self.priors.items()
-            if n > 1
-        )
-        return max(1.0, observed / expected) if min(observed, expected) > 1e-12 else 1.0
+    @cached_property
+    def n(self) -> np.ndarray:
+        """(U,) samples. Where they differ by less than a factor of 2, their harmonic mean."""
+        return _pooled_sizes(self.counts.sum(axis=1), self.multiplicity)
 
-    def _sum_of_changes(self, k: int) -> float:
-        """The sum over questions of `squared_changes`, where a sample can be left out."""
-        several = self.counts.sum(axis=1) > 1
-        counts, times, total = self.counts[several], self.multiplicity[several], 0.0
-        for start in range(0, len(counts), _COUNTS_AT_ONCE):
-            rows = slice(start, start + _COUNTS_AT_ONCE)
-            total += float(times[rows] @ squared_changes(counts[rows], self.gaps, k))
-        return total
+    @cached_property
+    def sum_of_changes(self) -> Callable[[int], float]:
+        """The sum over questions of `squared_changes` at k, where a sample can be left out."""
+        return cache(self._sum_of_changes)
 
-    def shifted_log_odds(self, shifts: int) -> np.ndarray:
-        """(S, T, L - 1) log-odds of each shape at all locations within this many shifts."""
-        locations = np.arange(self._location.min() - shifts, self._location.max() + shifts + 1)
-        return self._shapes[:, None] + LOG_ODDS_STEP * locations[:, None]
+    def fit(self) -> FittedRewards:
+        """Estimate the prior over the distributions of a grid."""
+        shapes, shape, location, start = self._grid()
+        log_odds = shapes[shape] + LOG_ODDS_STEP * location[:, None]
+        used = slice(None, None, -(-len(self.counts) // _COUNTS_AT_ONCE))
+        n, weights = self.n[used], self.multiplicity[None, used]
+        likelihood = _level_likelihood(log_odds, self.counts[used])
 
-    def shifted_means(self, values: np.ndarray, prior: np.ndarray) -> np.ndarray:
-        """(F,) means of values at shifted log-odds, (S, T), under a (J,) prior at each shift."""
-        place = self._location - self._location.min()
-        weight = np.zeros((len(values), place.max() + 1))
-        weight[self._shape, place] = prior
-        used = weight.any(axis=0)
-        windows = np.lib.stride_tricks.sliding_window_view(values, weight.shape[1], axis=1)
-        return np.einsum("sft,st->f", windows[:, :, used], weight[:, used])
+        def fitted(
+            priors: Mapping[int, np.ndarray], other: FittedRewards | None = None
+        ) -> FittedRewards:
+            total = whole_prior(priors)[0]
+            kept = total > _NEGLIGIBLE * total.max()
+            of_kept = {size: prior[0, kept] for size, prior in priors.items()}
+            return FittedRewards(
+                self, shapes, shape[kept], location[kept], log_odds[kept], of_kept, other
+            )
 
-    def posterior_means(self, values: np.ndarray) -> np.ndarray:
-        """(U, e) means of (J, e) values of the distributions, for each distinct count."""
-        means = []
-        for start in range(0, len(self.counts), _COUNTS_AT_ONCE):
-            counts = self.counts[start : start + _COUNTS_AT_ONCE]
-            weight = _level_likelihood(self.log_odds, counts) * self.prior
-            means.append(weight @ values / weight.sum(axis=1, keepdims=True))
-        return np.concatenate(means)
+        priors = estimate_prior(n, likelihood, weights, start)
+        beta_priors = last_step(n, likelihood, weights, self._beta_prior(log_odds, start))
+        fits = fits_too(likelihood, weights, whole_prior(priors), whole_prior(beta_priors))[0]
+        return fitted(priors, fitted(beta_priors) if fits else None)
 
     def _grid(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """(S, L - 1) shapes, and (J,) the shape, location and first prior of each distribution."""
@@ -203,7 +163,7 @@ class FittedRewards:
             weight = np.exp(-slope) @ self.gaps
             locations.append(location)
             start.append(math.exp(-2 * octave**2) * weight / weight.sum())
-        shape_of = np.repeat(np.arange(len(shapes)), [len(each) for each in locations])
+        shape_of = np.repeat(np.arange(len(shapes)), [len(location) for location in locations])
         weights = np.concatenate(start)
         return shapes, shape_of, np.concatenate(locations), weights / weights.sum()
 
@@ -219,8 +179,8 @@ class FittedRewards:
             for p in (1, 2)
         )
         between = np.array([square - mean**2 - self._variance_within])
-        times = self.multiplicity[None]
-        return beta_prior(start, above, below, np.array([mean]), between, times, n)
+        multiplicity = self.multiplicity[None]
+        return beta_prior(start, above, below, np.array([mean]), between, multiplicity, n)
 
     def _sharpness(self) -> float:
         """The ratio of the standard deviations of all samples and of those of one question."""
@@ -238,6 +198,86 @@ class FittedRewards:
         n, sums = self.counts.sum(axis=1), self.counts @ self.scaled
         squares = self.multiplicity @ (self.counts @ self.scaled**2 - sums**2 / n)
         return squares / (self.multiplicity @ (n - 1)) if squares > 1e-9 else 0.0
+
+    def _sum_of_changes(self, k: int) -> float:
+        """The sum over questions of `squared_changes`, where a sample can be left out."""
+        several = self.counts.sum(axis=1) > 1
+        counts, multiplicity, total = self.counts[several], self.multiplicity[several], 0.0
+        for start in range(0, len(counts), _COUNTS_AT_ONCE):
+            rows = slice(start, start + _COUNTS_AT_ONCE)
+            changes = squared_changes(counts[rows], self.gaps, k)
+            total += float(multiplicity[rows] @ changes)
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRewards:
+    """The distributions that questions may have, and a prior over them.
+
+    Args:
+        samples: that the prior is estimated from.
+        shapes: (S, L - 1) log-odds of the shapes of distributions, at the location 0.
+        shape: (J,) the shape of each distribution.
+        location: (J,) its location.
+        log_odds: (J, L - 1) of a reward above each level but the last, for each distribution.
+        priors: {n: (J,)} the estimated prior, split by n; the sum is 1.
+        other: the same with a prior under which mean rewards are Beta distributed, if it fits the
+            data about as well.
+    """
+
+    samples: LeveledSamples
+    shapes: np.ndarray
+    shape: np.ndarray
+    location: np.ndarray
+    log_odds: np.ndarray
+    priors: Mapping[int, np.ndarray]
+    other: FittedRewards | None = None
+
+    @cached_property
+    def prior(self) -> np.ndarray:
+        """(J,) the estimated prior."""
+        return sum(self.priors.values(), np.zeros(len(self.log_odds)))
+
+    def excess_variance(self, k: int) -> float:
+        """The factor by which estimates of Max@k vary more than under the grid, at least 1.
+
+        With few questions the estimated distributions are too close to the samples. With many
+        levels the grid may have no distribution close to those of the questions. The squared
+        changes of Max@k when each sample is left out are compared with their expected sum.
+        """
+        samples = self.samples
+        if len(samples.gaps) == 1:  # the grid contains every distribution over two levels
+            return 1.0
+        observed = samples.sum_of_changes(k)  # the same under each prior
+        expected = samples.multiplicity.sum() * sum(
+            expected_squared_changes(self.log_odds, samples.gaps, n, k) @ prior
+            for n, prior in self.priors.items()
+            if n > 1
+        )
+        return max(1.0, observed / expected) if min(observed, expected) > 1e-12 else 1.0
+
+    def shifted_log_odds(self, shifts: int) -> np.ndarray:
+        """(S, T, L - 1) log-odds of each shape at all locations within this many shifts."""
+        locations = np.arange(self.location.min() - shifts, self.location.max() + shifts + 1)
+        return self.shapes[:, None] + LOG_ODDS_STEP * locations[:, None]
+
+    def shifted_means(self, values: np.ndarray, prior: np.ndarray) -> np.ndarray:
+        """(F,) means of values at shifted log-odds, (S, T), under a (J,) prior at each shift."""
+        column = self.location - self.location.min()
+        weight = np.zeros((len(values), column.max() + 1))
+        weight[self.shape, column] = prior
+        used = weight.any(axis=0)
+        windows = np.lib.stride_tricks.sliding_window_view(values, weight.shape[1], axis=1)
+        return np.einsum("sft,st->f", windows[:, :, used], weight[:, used])
+
+    def posterior_means(self, values: np.ndarray) -> np.ndarray:
+        """(U, e) means of (J, e) values of the distributions, for each distinct count."""
+        means = []
+        for start in range(0, len(self.samples.counts), _COUNTS_AT_ONCE):
+            counts = self.samples.counts[start : start + _COUNTS_AT_ONCE]
+            weight = _level_likelihood(self.log_odds, counts) * self.prior
+            means.append(weight @ values / weight.sum(axis=1, keepdims=True))
+        return np.concatenate(means)
 
 
 def _pooled_sizes(n: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:

@@ -9,76 +9,112 @@ a Dirichlet-multinomial distribution. The product of two probabilities of k samp
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from ..scores.rewards import Rewards
+from ..scores.score import Moments, ScoreKey, Scores, one_column_each
+from ..scores.tails import (
+    Tail,
+    in_units,
+    levels_of,
+    tail_moments,
+    tail_scores,
+    tails_of_subsets,
+)
+from .choice import IntervalOptions
 from .family import Candidates, Fit, Shifted
-from .reward_family import REWARD_SHIFTS, RewardFamily
-from .reward_levels import FittedRewards
-from .rewards import Rewards
-from .score import Moments, ScoreKey, one_column_each
-from .tails import Tail, in_units, levels_of, tail_moments, tails_of_subsets
+from .interval import UNIT_RANGE, IntervalMethod
+from .posterior import PosteriorIntervals
+from .reward_family import MEMBERS, REWARD_SHIFTS, LevelsFamily, shifted_columns
+from .reward_levels import FittedRewards, RewardLevels
+from .sampling import family_intervals
 
 _MOST_LEVELS = 40  # of which all distributions are known
 _MOST_PAIRS_OF_COUNTS = 20_000_000  # pairs of counts of k samples
 
 
-class TailFamily(RewardFamily):
+def tail_intervals(
+    rewards: Rewards, tails: Mapping[ScoreKey, Tail], options: IntervalOptions
+) -> tuple[Scores, IntervalMethod]:
+    """TailPass@k for each key, k <= n, and the method of its intervals."""
+    scores = tail_scores(rewards, tails)
+    if options.method == "hierarchical":
+        raise ValueError(
+            "TailPass@k has no interval='hierarchical': pass another, or leave TailPass@k out."
+        )
+    if options.method == "posterior":
+        return scores, PosteriorIntervals(tail_posterior(rewards, tails), UNIT_RANGE)
+    return scores, family_intervals(TailFamily.of_run(rewards, tails), options)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TailFamily(LevelsFamily):
     """Distributions of rewards from 0 to 1, with the scores TailPass@k.
 
     Args:
-        rewards: of the run.
-        tails: for each key the event whose probability is the score, with k <= n.
+        tails: of the columns.
     """
 
-    def __init__(self, rewards: Rewards, tails: Mapping[ScoreKey, Tail]):
-        super().__init__(rewards, {}, {}, (0.0, 1.0))
-        self._tails = list(tails.values())
-        self.scores = one_column_each(tails)
-        if len(levels_of(rewards).rewards) > _MOST_LEVELS:
+    tails: Sequence[Tail]
+
+    @classmethod
+    def of_run(cls, rewards: Rewards, tails: Mapping[ScoreKey, Tail]) -> TailFamily:
+        """The family of all questions of a run.
+
+        Args:
+            tails: for each key the event whose probability is the score, with k <= n.
+
+        Raises:
+            ValueError: if there are too many distinct rewards.
+        """
+        levels, events = levels_of(rewards), list(tails.values())
+        if len(levels.rewards) > _MOST_LEVELS:
             raise ValueError(
                 f"There are more than {_MOST_LEVELS} distinct rewards, for which TailPass@k has no "
                 f"interval: round them, or leave confidence out."
             )
-
-    @cached_property
-    def columns(self) -> np.ndarray:
-        return tails_of_subsets(levels_of(self._rewards), self._tails)
-
-    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        shape = len(self._tails), len(multiplicity)
-        return np.zeros(shape), np.ones(shape)
+        return cls(
+            inverse=rewards.inverse,
+            multiplicity=rewards.multiplicity,
+            n=rewards.sizes,
+            columns=tails_of_subsets(levels, events),
+            scores=one_column_each(tails),
+            extrapolated=[],
+            bounds=(0.0, 1.0),
+            levels=RewardLevels.of_run(rewards),
+            tails=events,
+        )
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
-        members, parts = 2 * REWARD_SHIFTS + 3, len(fit.priors)
-        theta = np.zeros((members, len(self._tails), parts))
+        groups = len(fit.priors)
+        theta = np.zeros((MEMBERS, len(self.tails), groups))
         variance = np.zeros_like(theta)
-        for part, fitted in enumerate(fit.priors):
-            for column, tail in enumerate(self._tails):
+        for group, fitted in enumerate(fit.priors):
+            for column, tail in enumerate(self.tails):
                 if fitted is None:  # all rewards are equal
-                    row = np.argmax(fit.multiplicity[part] > 0)
-                    theta[:, column, part] = self.columns[row, column]
+                    row = np.argmax(fit.multiplicity[group] > 0)
+                    theta[:, column, group] = self.columns[row, column]
                     continue
-                ends, mean, square = _shifted_tails(fitted, tail, new_questions)
-                theta[0, column, part], theta[-1, column, part] = ends
-                theta[1:-1, column, part], variance[1:-1, column, part] = mean, square
-        if new_questions:  # other questions may be a different mixture, see `binary_family`
-            middle, largest = members // 2, (theta - theta[0]) * (theta[-1] - theta)
-            ratio = largest / np.where(largest[middle] > 1e-12, largest[middle], np.inf)
-            variance = np.maximum(variance, ratio * variance[middle])
-        covariance = {(column, column): variance[:, column] for column in range(len(self._tails))}
-        return Shifted(theta, covariance, np.zeros(parts), np.ones(parts))
+                extremes, mean, square = _shifted_tails(fitted, tail, new_questions)
+                theta[0, column, group], theta[-1, column, group] = extremes
+                theta[1:-1, column, group], variance[1:-1, column, group] = mean, square
+        return shifted_columns(theta, variance, np.zeros(groups), np.ones(groups), new_questions)
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
         # Covariances of different tails are not known. Uncorrelated errors are the worst case.
         shifted = self.shifted(fit, new_questions=False)
-        middle = len(shifted.theta) // 2
-        return np.diag([each[middle, 0] for each in shifted.covariance.values()])
+        center = len(shifted.theta) // 2
+        return np.diag([variance[center, 0] for variance in shifted.covariance.values()])
 
-    def candidates(self, fit: Fit, part: int) -> Candidates | None:
+    def candidates(self, fit: Fit, group: int) -> Candidates | None:
         raise NotImplementedError  # no score is extrapolated
+
+    def _extrapolate(self, fit: Fit) -> np.ndarray:
+        raise NotImplementedError
 
 
 def _shifted_tails(
@@ -88,7 +124,7 @@ def _shifted_tails(
     log_odds = fitted.shifted_log_odds(REWARD_SHIFTS)
     above = 1 / (1 + np.exp(-log_odds.reshape(-1, log_odds.shape[-1])))
     probabilities = -np.diff(above, axis=1, prepend=1.0, append=0.0)
-    mean, within = tail_moments(probabilities, fitted.levels, tail, list(fitted.priors))
+    mean, within = tail_moments(probabilities, fitted.samples.levels, tail, list(fitted.priors))
     shape = log_odds.shape[:-1]
     mean = mean.reshape(shape)
     theta = np.clip(fitted.shifted_means(mean, fitted.prior), 0.0, 1.0)
@@ -98,7 +134,7 @@ def _shifted_tails(
     if new_questions:
         between = fitted.shifted_means(mean**2, fitted.prior) - theta**2
         variance = variance + np.maximum(between, 0.0)
-    steps, unit = in_units(fitted.levels)
+    steps, unit = in_units(fitted.samples.levels)
     lowest, highest = (tail.k * step >= tail.least_sum(unit) for step in steps[[0, -1]].tolist())
     return (float(lowest), float(highest)), theta, np.asarray(variance)
 
@@ -144,8 +180,8 @@ class Payoffs:
             a, sign = 1 - a, -sign
         if b.mean() > 0.5:
             b, sign = 1 - b, -sign
-        place, ways, twice = self._pairs
-        products = np.bincount(place, (ways * np.multiply.outer(a, b)).ravel(), twice.shape[1])
+        index, ways, twice = self._pairs
+        products = np.bincount(index, (ways * np.multiply.outer(a, b)).ravel(), twice.shape[1])
         return sign * (twice @ products - self.mean(a) * self.mean(b))
 
     @cached_property
@@ -160,15 +196,15 @@ class Payoffs:
         codes = doubled @ base
         order = np.argsort(codes)
         sums = np.add.outer(counts @ base, counts @ base).ravel()
-        place = order[np.searchsorted(codes[order], sums)]
+        index = order[np.searchsorted(codes[order], sums)]
         log_ways = _log_multinomial(counts)
-        log_split = np.add.outer(log_ways, log_ways) - _log_multinomial(doubled)[place].reshape(
+        log_split = np.add.outer(log_ways, log_ways) - _log_multinomial(doubled)[index].reshape(
             len(counts), -1
         )
-        return place, np.exp(log_split), _dirichlet_multinomial(doubled, self._concentrations)
+        return index, np.exp(log_split), _dirichlet_multinomial(doubled, self._concentrations)
 
 
-def tail_moments_of_posterior(rewards: Rewards, tails: Mapping[ScoreKey, Tail]) -> Moments:
+def tail_posterior(rewards: Rewards, tails: Mapping[ScoreKey, Tail]) -> Moments:
     """Posterior means and variances of TailPass@k, with the prior of Max@k.
 
     Raises:
@@ -217,6 +253,6 @@ def _dirichlet_multinomial(counts: np.ndarray, concentrations: np.ndarray) -> np
 
     k, total = counts[0].sum(), concentrations.sum(axis=1)[:, None]
     log_pmf = _log_multinomial(counts) - gammaln(total + k) + gammaln(total)
-    for count, each in zip(counts.T, concentrations.T, strict=True):
-        log_pmf = log_pmf + gammaln(each[:, None] + count) - gammaln(each)[:, None]
+    for count, prior in zip(counts.T, concentrations.T[:, :, None], strict=True):
+        log_pmf = log_pmf + gammaln(prior + count) - gammaln(prior)
     return np.exp(log_pmf)

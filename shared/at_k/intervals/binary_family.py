@@ -1,0 +1,364 @@
+"""The family of binary outcomes: each question has a success rate on a grid of log-odds.
+
+Given the rate p, the number of correct samples is binomial. Under a prior over the grid, a score of
+k new samples has a posterior mean for each question, which is the estimate for k > n.
+
+Adding d to all log-odds shifts the family: the score is then theta(d), the mean of E[h | p] over
+the shifted prior, where h(n, c) is the unbiased estimate of a question. Estimates from new samples
+of the same questions have the variance E[Var[h | p]] / M. For new questions it is Var[h] / M, and
+it is at least the same share of the largest variance that theta(d) allows as at d = 0: other
+questions may be a different mixture, which does not concentrate at a limit of the range as the
+shifted prior does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from ..inputs.counts import BinaryCounts
+from ..scores.covariances import pass_moments
+from ..scores.credits import Credits
+from ..scores.pass_family import Estimator, cumulative_credit, estimator, pass_scores
+from ..scores.score import ColumnPair, Score, ScoreKey, Scores
+from .choice import IntervalOptions
+from .family import (
+    Candidates,
+    Family,
+    Fit,
+    Shifted,
+    Statistics,
+    variance_of_proportion,
+    with_extrapolated,
+)
+from .interval import UNIT_RANGE, IntervalMethod
+from .posterior import PosteriorIntervals
+from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
+from .sampling import family_intervals
+
+_HALF_SUPPORT, _SHIFTS = 80, 60  # the prior has log-odds from -12 to 12 and shifts by -9 to 9
+_IMPOSSIBLE, _CERTAIN = -1e9, 1e9  # log-odds of the rates 0 and 1 in floating point
+_INNER = np.arange(-_HALF_SUPPORT - _SHIFTS, _HALF_SUPPORT + _SHIFTS + 1) * LOG_ODDS_STEP
+_LOG_ODDS = np.hstack([_IMPOSSIBLE, _INNER, _CERTAIN])
+RATE_SUPPORT = slice(_SHIFTS + 1, _SHIFTS + 2 * _HALF_SUPPORT + 2)  # of the prior, not shifted
+GRID_SIZE = len(_LOG_ODDS)
+RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
+"""(161,) the success rates of the prior's support."""
+
+_COUNTS_OF_A_BLOCK = 1 << 9  # c of one n, which few rates have in common
+_ESTIMATES_AT_ONCE = 1 << 13  # to bound memory
+_COUNT_BINS = 128  # the most bins for the number of correct samples in a profile
+
+
+def pass_intervals(
+    counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
+) -> tuple[Scores, IntervalMethod]:
+    """Scores of the pass family, and the method of their intervals."""
+    if options.method == "posterior":
+        moments = pass_moments(counts, scores, options.prior)
+        return pass_scores(counts, scores), PosteriorIntervals(moments, UNIT_RANGE)
+    for key, score in scores.items():
+        if min(score.powers) < 0:
+            raise ValueError(
+                f"{key} with a negative power decreases with one of its two scores, which only "
+                f"interval='posterior' allows."
+            )
+    least = counts.n.min()
+    observed = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
+    beyond = {key: score for key, score in scores.items() if key not in observed}
+    keys, estimate = estimator(observed)
+    extrapolated = _single_credits(scores if options.method == "hierarchical" else beyond)
+    family = BinaryFamily.of_run(counts, keys, estimate, extrapolated)
+    points = with_extrapolated(pass_scores(counts, observed), family, scores)
+    return points, family_intervals(family, options)
+
+
+def _single_credits(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Credits]:
+    for key, score in scores.items():
+        if len(score.terms) > 1:
+            raise ValueError(
+                f"{key} is a product of two scores, for which neither k > n nor "
+                f"interval='hierarchical' is available: give a k of at most n and another "
+                f"interval, or leave it out."
+            )
+    return {key: score.terms[0] for key, score in scores.items()}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BinaryFamily(Family):
+    """Success rates of questions, with a prior estimated from the counts.
+
+    Args:
+        c: (U,) correct samples.
+        none_correct: (U, m) estimates if no sample were correct.
+        all_correct: (U, m) estimates if all were.
+        estimate: unbiased estimates of questions (n, c).
+        credits: of each extrapolated score.
+    """
+
+    c: np.ndarray
+    none_correct: np.ndarray
+    all_correct: np.ndarray
+    estimate: Estimator
+    credits: Sequence[Credits]
+
+    tables = (*Family.tables, "c", "none_correct", "all_correct")
+
+    @classmethod
+    def of_run(
+        cls,
+        counts: BinaryCounts,
+        scores: Mapping[ScoreKey, Score],
+        estimate: Estimator,
+        extrapolated: Mapping[ScoreKey, Credits],
+    ) -> BinaryFamily:
+        """The family of all questions of a run.
+
+        Args:
+            scores: for each key the score in terms of the columns of `estimate`.
+            extrapolated: for each key the credits of a score of any k.
+        """
+        n, c = counts.unique
+        return cls(
+            inverse=counts.inverse,
+            multiplicity=counts.multiplicity,
+            n=n,
+            c=c,
+            columns=estimate(n, c),
+            none_correct=estimate(n, np.zeros_like(n)),
+            all_correct=estimate(n, n),
+            estimate=estimate,
+            scores=scores,
+            extrapolated=list(extrapolated),
+            credits=list(extrapolated.values()),
+            bounds=(0.0, 1.0),
+        )
+
+    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
+        return (share @ self.none_correct).T, (share @ self.all_correct).T
+
+    def _priors(self, multiplicity: np.ndarray) -> dict[int, np.ndarray]:
+        return estimate_rate_prior(self.n, self.c, multiplicity)
+
+    def other_fits(self, fit: Fit) -> list[Fit]:
+        priors = estimate_beta_prior(self.n, self.c, fit.multiplicity, fit.priors)
+        return [] if priors is None else [fit._replace(priors=priors)]
+
+    def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
+        pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
+        theta, products = np.zeros(()), np.zeros(())
+        for n, mean, square in _estimate_moments([*fit.priors], self.estimate, pairs):
+            prior = fit.priors[n]
+            if not new_questions:
+                square = square - np.stack([mean[:, a] * mean[:, b] for a, b in pairs], axis=1)
+            theta = theta + _means_over_shifted(prior, mean)
+            products = products + _means_over_shifted(prior, square)
+        theta = np.clip(theta, *self.extremes(fit.multiplicity))  # which rounding may exceed
+        covariance = {
+            (a, b): products[:, i] - (theta[:, a] * theta[:, b] if new_questions else 0.0)
+            for i, (a, b) in enumerate(pairs)
+        }
+        if new_questions:
+            least, center = variance_of_proportion(theta), len(theta) // 2
+            for a, b in pairs:
+                if a == b:
+                    variance = covariance[a, a]
+                    covariance[a, a] = np.maximum(variance, least[:, a] * variance[center])
+        groups = len(fit.multiplicity)
+        return Shifted(theta, covariance, np.zeros(groups), np.ones(groups))
+
+    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
+        result = np.zeros(())
+        for n, priors in fit.priors.items():
+            c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]
+            pmf_of_c, h = binomial_likelihood(size, c)[:, RATE_SUPPORT], self.estimate(size, c)
+            mean = pmf_of_c.T @ h
+            result = result + (h.T * (pmf_of_c @ prior)) @ h - (mean.T * prior) @ mean
+        return np.asarray(result)
+
+    def _extrapolate(self, fit: Fit) -> np.ndarray:
+        prior = sum(prior[0] for prior in fit.priors.values())
+        # A sum over the grid may exceed 1 by rounding.
+        return np.clip(posterior_scores(self.n, self.c, prior, self.credits), 0.0, 1.0)
+
+    def candidates(self, fit: Fit, group: int) -> Candidates:
+        multiplicity, scores = fit.multiplicity[group], scores_of_rates(self.credits)
+        statistics = [
+            self._shares_of_counts(n, prior[group], multiplicity)
+            for n, prior in fit.priors.items()
+            if multiplicity[self.n == n].any()
+        ]
+        return Candidates(statistics, True, scores, np.zeros(scores.shape[1]), 1.0)
+
+    def _shares_of_counts(self, n: int, prior: np.ndarray, multiplicity: np.ndarray) -> Statistics:
+        """The shares of the questions of n samples with each number c of correct ones, binned."""
+        bins = np.arange(n + 1) * min(n + 1, _COUNT_BINS) // (n + 1)
+        expected = binomial_likelihood(np.full(n + 1, n), np.arange(n + 1))[:, RATE_SUPPORT]
+        expected = np.add.reduceat(expected, np.searchsorted(bins, np.arange(bins[-1] + 1)))
+        weight = prior / prior.sum()
+        covariance = np.diag(expected @ weight) - (expected * weight) @ expected.T
+        of_size = np.where(self.n == n, multiplicity, 0)
+        questions = of_size.sum()
+        observed = np.bincount(bins[np.minimum(self.c, n)], of_size, len(expected)) / questions
+        # Half a question of slack, for counts that the estimated prior makes almost impossible.
+        slack = np.eye(len(expected)) / 2 / questions**2
+        return Statistics(expected, observed, covariance / questions + slack)
+
+
+def _estimate_moments(
+    sizes: list[int], estimate: Estimator, pairs: list[ColumnPair]
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """For each n, (283, m) E[h | p] and, for each pair, (283, P) E[h_a h_b | p] of a question."""
+    blocks = [
+        (n, start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
+        for n in sizes
+        for start in range(0, n + 1, _COUNTS_OF_A_BLOCK)
+    ]
+    moments: dict[int, np.ndarray] = {}
+    first = 0
+    while first < len(blocks):  # estimates of many n at once
+        last = first + 1
+        counts = blocks[first][2] - blocks[first][1]
+        while last < len(blocks) and counts < _ESTIMATES_AT_ONCE:
+            counts += blocks[last][2] - blocks[last][1]
+            last += 1
+        together = blocks[first:last]
+        n = np.concatenate([np.full(stop - start, size) for size, start, stop in together])
+        c = np.concatenate([np.arange(start, stop) for _, start, stop in together])
+        h = estimate(n, c)
+        values = np.hstack([h, np.stack([h[:, a] * h[:, b] for a, b in pairs], axis=1)])
+        row = 0
+        for size, start, stop in together:
+            rates, pmf_of_c = _binomial_block(size, start, stop)
+            sums = moments.setdefault(size, np.zeros((GRID_SIZE, values.shape[1])))
+            sums[rates] += pmf_of_c.T @ values[row : row + stop - start]
+            row += stop - start
+            if stop == size + 1:
+                yield size, sums[:, : h.shape[1]], sums[:, h.shape[1] :]
+                del moments[size]
+        first = last
+
+
+def _binomial_block(n: int, start: int, stop: int) -> tuple[slice, np.ndarray]:
+    """The rates at which c = start .. stop - 1 are not negligible, and their probabilities."""
+    if n < _COUNTS_OF_A_BLOCK:
+        return slice(None), _binomial_table(n)
+    c = np.arange(start, stop)
+    rates = likely_rates(n, start, stop - 1)
+    return rates, binomial_likelihood(np.full(len(c), n), c, rates)
+
+
+@lru_cache(maxsize=64)
+def _binomial_table(n: int) -> np.ndarray:
+    return binomial_likelihood(np.full(n + 1, n), np.arange(n + 1))
+
+
+def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """(123, m, B) means of (283, m) values over (B, 161) priors at each of 123 shifts."""
+    shifted = np.lib.stride_tricks.sliding_window_view(values[1:-1], prior.shape[1], axis=0)
+    weight = prior.sum(axis=1)
+    first, last = values[0][None, :, None] * weight, values[-1][None, :, None] * weight
+    return np.concatenate([first, shifted @ prior.T, last])
+
+
+# --- Success rates ------------------------------------------------------------------------
+
+
+def estimate_rate_prior(
+    n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray
+) -> dict[int, np.ndarray]:
+    """Estimate the prior of the success rates for B groups, starting from a uniform one.
+
+    Args:
+        n, c: (U,) distinct counts.
+        multiplicity: (B, U) number of questions with each.
+
+    Returns:
+        The priors split by n: for each n, (B, 161). The sum over n and rates is 1.
+    """
+    likelihood = binomial_likelihood(n, c)[:, RATE_SUPPORT]
+    return estimate_prior(n, likelihood, multiplicity, _uniform_rates())
+
+
+def estimate_beta_prior(
+    n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray, priors: Mapping[int, np.ndarray]
+) -> dict[int, np.ndarray] | None:
+    """Estimate the prior of the success rates for B groups, as a Beta distribution.
+
+    The mean and the variance of the rates are estimated without bias. One step of the EM algorithm
+    adapts the prior to the samples.
+
+    Args:
+        n, c, multiplicity: see `estimate_rate_prior`.
+        priors: the result of `estimate_rate_prior`. It remains where the Beta distribution does not
+            fit the data about as well.
+
+    Returns:
+        The priors in the same form, or None if the Beta distribution fits no group.
+    """
+    mean = multiplicity @ (c / n) / multiplicity.sum(axis=1)
+    repeated = multiplicity * (n > 1)
+    within = repeated @ (c * (n - c) / (n * np.maximum(n - 1.0, 1.0)))
+    between = mean * (1 - mean) - within / np.maximum(repeated.sum(axis=1), 1)
+    log_odds = _LOG_ODDS[RATE_SUPPORT]
+    log_rates = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
+    prior = beta_prior(_uniform_rates(), *log_rates, mean, between, multiplicity, n)
+    likelihood = binomial_likelihood(n, c)[:, RATE_SUPPORT]
+    adapted = last_step(n, likelihood, multiplicity, prior)
+    fits = fits_too(likelihood, multiplicity, whole_prior(priors), whole_prior(adapted))[:, None]
+    if not fits.any():
+        return None
+    return {size: np.where(fits, adapted[size], priors[size]) for size in adapted}
+
+
+def _uniform_rates() -> np.ndarray:
+    """(161,) the prior under which rates are uniform."""
+    weight = RATES * (1 - RATES)  # on the scale of log-odds
+    return weight / weight.sum()
+
+
+def posterior_scores(
+    n: np.ndarray, c: np.ndarray, prior: np.ndarray, credits: Sequence[Credits]
+) -> np.ndarray:
+    """(U, e) posterior means of e scores, for questions (n, c) and a (161,) prior."""
+    weight = binomial_likelihood(n, c)[:, RATE_SUPPORT] * prior
+    return weight @ scores_of_rates(credits) / weight.sum(axis=1, keepdims=True)
+
+
+def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
+    """(161, e) expected credits of k samples at each success rate of the prior's support."""
+    columns = []
+    for credit in credits:
+        k = len(credit)
+        pmf_of_correct = binomial_likelihood(np.full(k + 1, k), np.arange(k + 1))[:, RATE_SUPPORT]
+        columns.append(cumulative_credit(credit).hi @ (pmf_of_correct / pmf_of_correct.sum(axis=0)))
+    return np.array(columns).reshape(len(credits), RATE_SUPPORT.stop - RATE_SUPPORT.start).T
+
+
+def binomial_likelihood(n: np.ndarray, c: np.ndarray, rates: slice = slice(None)) -> np.ndarray:
+    """(U, 283) probability of c correct samples of n at each rate of the grid, for (U,) n and c.
+
+    Args:
+        rates: the rates of the grid to compute it for.
+    """
+    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
+
+    n, c, log_odds = n[:, None], c[:, None], _LOG_ODDS[rates]
+    choose = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
+    log_failure, log_success = np.logaddexp(0, log_odds), np.logaddexp(0, -log_odds)
+    return np.exp(choose - c * log_success - (n - c) * log_failure)
+
+
+def likely_rates(n: int, least: int, most: int) -> slice:
+    """The rates of the grid at which `least` to `most` correct samples of n are not negligible.
+
+    At all others their probability is below exp(-100), by Bernstein's inequality.
+    """
+    rates = np.exp(-np.logaddexp(0, -_LOG_ODDS))
+    distance = np.maximum(np.maximum(least - n * rates, n * rates - most), 0.0)
+    likely = np.flatnonzero(distance**2 <= 200 * (n * rates * (1 - rates) + distance / 3))
+    return slice(int(likely[0]), int(likely[-1]) + 1) if len(likely) else slice(0)

@@ -1,0 +1,224 @@
+"""Families of distributions that the outcomes of a question may have.
+
+A family has a grid of distributions, a prior over it that is estimated from the data, and the
+scores of each distribution. From these follow scores of k > n samples, and what the intervals need:
+scores and variances when all distributions shift along one parameter, and statistics that show
+which priors fit. `binary_family` has the family of binary outcomes, `reward_family` those of
+rewards.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from ..scores.score import ColumnPair, Score, ScoreKey, Scores
+from .interval import Clusters, Interval, intervals_by_counts
+
+
+class Fit(NamedTuple):
+    """A family with priors estimated for B groups of questions.
+
+    Args:
+        family: that the priors belong to.
+        multiplicity: (B, U) number of questions with each distinct count.
+        priors: for each group, in the form that the family uses.
+    """
+
+    family: Family
+    multiplicity: np.ndarray
+    priors: Any
+
+
+class Shifted(NamedTuple):
+    """The scores of a family with F members, shifted along one parameter.
+
+    Scores are offset + scale x theta, with theta from 0 to 1. The center member is the estimated
+    one. The first and the last are the limits of the family.
+
+    Args:
+        theta: (F, m, B) scores.
+        covariance: (F, B) for each pair of columns, of estimates from one question.
+        offset: (B,) smallest score.
+        scale: (B,) difference of the largest score from it.
+    """
+
+    theta: np.ndarray
+    covariance: Mapping[ColumnPair, np.ndarray]
+    offset: np.ndarray
+    scale: np.ndarray
+
+
+def variance_of_proportion(theta: np.ndarray) -> np.ndarray:
+    """(F, m, B) variances of proportions theta, relative to that of the center member.
+
+    For other questions, the variance falls no faster than this towards the limits of the range.
+    """
+    largest = (theta - theta[0]) * (theta[-1] - theta)
+    at_center = largest[len(theta) // 2]
+    # Closer than this to a limit of the range, only rounding is left.
+    return largest / np.where(at_center > 1e-12, at_center, np.inf)
+
+
+class Statistics(NamedTuple):
+    """Statistics of questions with the same n: what they are, and what distributions predict.
+
+    Args:
+        expected: (r, J) values under each of J distributions.
+        observed: (r,) values.
+        covariance: (r, r) of the observed values, under the estimated prior.
+    """
+
+    expected: np.ndarray
+    observed: np.ndarray
+    covariance: np.ndarray
+
+
+class Candidates(NamedTuple):
+    """The distributions that a profile over priors considers.
+
+    Args:
+        statistics: of the questions of each n.
+        complete: whether the distributions include every one that is possible.
+        scores: (J, e) extrapolated scores, which are offset + scale x scores.
+        offset: (e,).
+        scale: the same for all scores.
+    """
+
+    statistics: list[Statistics]
+    complete: bool
+    scores: np.ndarray
+    offset: np.ndarray
+    scale: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Family(abc.ABC):
+    """Distributions that the outcomes of a question may have, for the questions of one run.
+
+    Args:
+        inverse: (M,) index of each question's counts among U distinct ones.
+        multiplicity: (U,) number of questions with each.
+        n: (U,) samples.
+        columns: (U, m) unbiased estimates of the columns that the scores are made of.
+        scores: for each key the score of k <= n samples, in terms of columns.
+        extrapolated: the keys of scores of any k that come from the estimated prior.
+        bounds: the smallest and the largest score.
+        known_means: `posterior_means` of the whole run, if the family is a subset of another.
+    """
+
+    inverse: np.ndarray
+    multiplicity: np.ndarray
+    n: np.ndarray
+    columns: np.ndarray
+    scores: Mapping[ScoreKey, Score]
+    extrapolated: Sequence[ScoreKey]
+    bounds: tuple[float, float]
+    known_means: np.ndarray | None = None
+
+    tables: ClassVar[tuple[str, ...]] = ("multiplicity", "n", "columns")
+    """The fields that have a row for each distinct count."""
+
+    def of_counts(self, rows: np.ndarray) -> Family:
+        """The family for questions that have some of the U distinct counts only."""
+        tables = {name: getattr(self, name)[rows] for name in self.tables}
+        known_means = self.posterior_means[rows] if self.extrapolated else None
+        return replace(self, **tables, known_means=known_means)
+
+    def fit(self, multiplicity: np.ndarray) -> Fit:
+        """Estimate the priors of B groups with (B, U) questions; that of the whole run only once.
+
+        Args:
+            multiplicity: number of questions with each distinct count.
+        """
+        if len(multiplicity) == 1 and np.array_equal(multiplicity[0], self.multiplicity):
+            return self._fit_of_run
+        return Fit(self, multiplicity, self._priors(multiplicity))
+
+    @cached_property
+    def _fit_of_run(self) -> Fit:
+        return Fit(self, self.multiplicity[None], self._priors(self.multiplicity[None]))
+
+    @cached_property
+    def posterior_means(self) -> np.ndarray:
+        """(U, e) posterior means of the extrapolated scores under the prior of the whole run."""
+        if self.known_means is not None:
+            return self.known_means
+        return self._extrapolate(self._fit_of_run)
+
+    def gradient(self, multiplicity: np.ndarray) -> np.ndarray:
+        """(m, s) derivatives of each score by each column, at the means over (U,) questions."""
+        means = multiplicity @ self.columns / multiplicity.sum()
+        return np.stack([score.gradient(means) for score in self.scores.values()], axis=1)
+
+    def one_sample_each(self, questions: np.ndarray) -> bool:
+        """Whether none of these questions has two samples."""
+        return bool(self.n[self.inverse[questions]].max() < 2)
+
+    def intervals(
+        self,
+        groups: Sequence[np.ndarray],
+        of_fit: Callable[[Fit, Clusters | None], dict[ScoreKey, Interval]],
+        cluster_index: np.ndarray | None = None,
+    ) -> list[dict[ScoreKey, Interval]]:
+        """The intervals of each group of questions.
+
+        Args:
+            groups: the indices of the questions of each group.
+            of_fit: the intervals of B groups, from their fit and clusters.
+            cluster_index: (M,) cluster of each question, or None if each is its own.
+        """
+
+        def of_counts(
+            rows: np.ndarray | None, multiplicity: np.ndarray, clusters: Clusters | None
+        ) -> dict[ScoreKey, Interval]:
+            family = self if rows is None else self.of_counts(rows)
+            return of_fit(family.fit(multiplicity), clusters)
+
+        return intervals_by_counts(groups, self.inverse, len(self.n), of_counts, cluster_index)
+
+    @abc.abstractmethod
+    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(m, B) smallest and largest possible values of the columns, over (B, U) questions."""
+
+    def other_fits(self, fit: Fit) -> list[Fit]:
+        """Other estimates of the priors, which fit the data too."""
+        return []
+
+    @abc.abstractmethod
+    def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
+        """The shifted scores, and covariances for new samples or for new questions too."""
+
+    @abc.abstractmethod
+    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
+        """(m, m) mean covariance of the columns of a question in group 0, for new samples of it.
+
+        Columns that are neither equal nor neighbors may have 0 for their covariance.
+        """
+
+    @abc.abstractmethod
+    def candidates(self, fit: Fit, group: int) -> Candidates | None:
+        """What a profile over priors needs, or None if all samples have the same reward."""
+
+    @abc.abstractmethod
+    def _priors(self, multiplicity: np.ndarray) -> Any: ...
+
+    @abc.abstractmethod
+    def _extrapolate(self, fit: Fit) -> np.ndarray: ...
+
+
+def with_extrapolated(observed: Scores, family: Family, keys: Mapping[ScoreKey, object]) -> Scores:
+    """All scores in the order of the keys. Those that are not observed are extrapolated."""
+    missing = [key for key in keys if key not in observed.keys]
+    if not missing:
+        return observed
+    first = observed.columns.shape[1]
+    columns = [family.extrapolated.index(key) for key in missing]
+    scores = dict(observed.keys) | {key: Score((first + i,)) for i, key in enumerate(missing)}
+    table = np.hstack([observed.columns, family.posterior_means[:, columns]])
+    return Scores({key: scores[key] for key in keys}, observed.inverse, table)

@@ -1,0 +1,271 @@
+"""The family of rewards: each question has a distribution over the levels of its rewards.
+
+The distributions and their prior are those of `reward_levels`. The scores are Max@k, and TailPass@k
+in `tail_family`. Adding d to all log-odds shifts the family. Its score theta(d) is the mean score
+of the distributions over the prior, and the variance of the estimate is the mean variance within
+questions, plus that between questions where the questions are new. If the data vary more than the
+estimated prior predicts, the variances are larger by the same factor: samples by the changes of the
+score when one is left out, and questions by their scores. No distribution exceeds the largest
+observed reward: the samples say nothing about larger ones.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..scores.rewards import Rewards, max_moments, max_scores
+from ..scores.score import Score, ScoreKey, Scores
+from .choice import IntervalOptions
+from .family import (
+    Candidates,
+    Family,
+    Fit,
+    Shifted,
+    Statistics,
+    variance_of_proportion,
+    with_extrapolated,
+)
+from .interval import IntervalMethod
+from .posterior import PosteriorIntervals
+from .reward_levels import FittedRewards, RewardLevels, max_covariance, max_mean
+from .sampling import family_intervals
+
+REWARD_SHIFTS = 60  # by multiples of 0.15 of the log-odds, from -9 to 9
+MEMBERS = 2 * REWARD_SHIFTS + 3  # of a family; the first and the last have no variation
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LevelsFamily(Family):
+    """Distributions over the levels of rewards, with a prior estimated from the samples."""
+
+    levels: RewardLevels
+
+    tables = (*Family.tables, "levels")
+
+    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        shape = self.columns.shape[1], len(multiplicity)
+        return np.full(shape, self.bounds[0]), np.full(shape, self.bounds[1])
+
+    def _priors(self, multiplicity: np.ndarray) -> list[FittedRewards | None]:
+        return [self.levels.fit(of_group) for of_group in multiplicity]
+
+    def other_fits(self, fit: Fit) -> list[Fit]:
+        if not any(fitted and fitted.other for fitted in fit.priors):
+            return []
+        others = [fitted and (fitted.other or fitted) for fitted in fit.priors]
+        return [fit._replace(priors=others)]
+
+
+def max_intervals(
+    rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
+) -> tuple[Scores, IntervalMethod]:
+    """Max@k for each key, and the method of its intervals.
+
+    No limit is outside the range of the rewards, or outside the bounds.
+    """
+    low, high = np.clip([rewards.levels.min(), rewards.levels.max()], *options.bounds).tolist()
+    if options.method == "posterior":
+        moments = max_moments(rewards, ks)
+        return max_scores(rewards, ks), PosteriorIntervals(moments, (low, high))
+    observed = {key: k for key, k in ks.items() if k <= rewards.n.min()}
+    beyond = {key: k for key, k in ks.items() if key not in observed}
+    extrapolated = ks if options.method == "hierarchical" else beyond
+    family = RewardFamily.of_run(rewards, observed, extrapolated, (low, high))
+    points = with_extrapolated(max_scores(rewards, observed), family, ks)
+    return points, family_intervals(family, options)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RewardFamily(LevelsFamily):
+    """Distributions of rewards, with the scores Max@k.
+
+    Args:
+        ks: of the columns, ascending, k <= n.
+        extrapolated_ks: of the extrapolated scores, of any size.
+        binning_bias: (U, e) the difference of Max@k of the rewards and of their levels, at k <= n.
+    """
+
+    ks: Sequence[int]
+    extrapolated_ks: Sequence[int]
+    binning_bias: np.ndarray
+
+    tables = (*LevelsFamily.tables, "binning_bias")
+
+    @classmethod
+    def of_run(
+        cls,
+        rewards: Rewards,
+        ks: Mapping[ScoreKey, int],
+        extrapolated: Mapping[ScoreKey, int],
+        bounds: tuple[float, float],
+    ) -> RewardFamily:
+        """The family of all questions of a run.
+
+        Args:
+            ks: for each key the k <= n of Max@k.
+            extrapolated: for each key the k, of any size, of a score from the estimated prior.
+            bounds: the smallest and the largest possible reward.
+        """
+        distinct, n = sorted({*ks.values()}), rewards.sizes
+        levels, none = RewardLevels.of_run(rewards), np.empty((len(n), 0))
+        rewards_of_levels = Rewards(
+            np.arange(len(n)), levels.levels, np.cumsum(levels.counts, axis=1)
+        )
+        observed = [min(k, int(n.min())) for k in extrapolated.values()]
+        bias = [rewards.max_of(k) - rewards_of_levels.max_of(k) for k in observed]
+        return cls(
+            inverse=rewards.inverse,
+            multiplicity=rewards.multiplicity,
+            n=n,
+            columns=np.column_stack([none, *(rewards.max_of(k) for k in distinct)]),
+            scores={key: Score((distinct.index(k),)) for key, k in ks.items()},
+            extrapolated=list(extrapolated),
+            bounds=bounds,
+            levels=levels,
+            ks=distinct,
+            extrapolated_ks=list(extrapolated.values()),
+            binning_bias=np.column_stack([none, *bias]),
+        )
+
+    def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
+        theta = np.zeros((MEMBERS, len(self.ks), len(fit.priors)))
+        theta[-1] = 1.0
+        variance = np.zeros_like(theta)
+        offset, scale = np.zeros(len(fit.priors)), np.ones(len(fit.priors))
+        for group, fitted in enumerate(fit.priors):
+            if fitted is None:  # all rewards are equal
+                theta[:, :, group] = 0.0
+                offset[group] = self.columns[fit.multiplicity[group] > 0][0, 0]
+                continue
+            low, high = fitted.samples.levels[[0, -1]].tolist()
+            offset[group], scale[group] = self._scale(low, high)
+            size = (high - low) / scale[group]
+            for column, k in enumerate(self.ks):
+                mean, square = _shifted_moments(fitted, k, new_questions)
+                if new_questions and len(fitted.samples.gaps) > 1:
+                    # The scores of the questions may vary more than under the grid.
+                    scores = self.columns[:, column] / (high - low)
+                    observed = np.cov(scores, fweights=fit.multiplicity[group])
+                    square = square * max(1.0, observed / max(square[REWARD_SHIFTS], 1e-12))
+                mean = (low - offset[group]) / scale[group] + size * mean
+                theta[1:-1, column, group] = np.clip(mean, 0.0, 1.0)
+                variance[1:-1, column, group] = size**2 * square
+        return shifted_columns(theta, variance, offset, scale, new_questions)
+
+    def _scale(self, low: float, high: float) -> tuple[float, float]:
+        """The smallest possible reward, and the difference of the largest from it."""
+        least, most = self.bounds
+        least = low if math.isinf(least) else min(low, least)
+        most = high if math.isinf(most) else max(high, most)
+        return least, most - least
+
+    def covariance_of_samples(self, fit: Fit) -> np.ndarray:
+        fitted, result = fit.priors[0], np.zeros((len(self.ks), len(self.ks)))
+        if fitted is None:
+            return result
+        width = float(fitted.samples.levels[-1] - fitted.samples.levels[0])
+        excess = [fitted.excess_variance(k) for k in self.ks]
+        for a, b in _neighbors(len(self.ks)):
+            j, k = self.ks[a], self.ks[b]
+            covariance = sum(
+                float(max_covariance(fitted.log_odds, fitted.samples.gaps, n, j, k) @ prior)
+                for n, prior in fitted.priors.items()
+            )
+            result[a, b] = width**2 * math.sqrt(excess[a] * excess[b]) * covariance
+            result[b, a] = result[a, b]
+        return result
+
+    def _extrapolate(self, fit: Fit) -> np.ndarray:
+        fitted, levels = fit.priors[0], self.levels.levels
+        if fitted is None:
+            return np.full((len(self.n), len(self.extrapolated_ks)), levels[0])
+        values = [max_mean(fitted.log_odds, fitted.samples.gaps, k) for k in self.extrapolated_ks]
+        scaled = fitted.posterior_means(np.transpose(values))
+        means = levels[0] + (levels[-1] - levels[0]) * scaled
+        return np.clip(means + self.binning_bias, *self.bounds)
+
+    def candidates(self, fit: Fit, group: int) -> Candidates | None:
+        fitted, multiplicity = fit.priors[group], fit.multiplicity[group]
+        if fitted is None:
+            return None
+        # Distributions between those of the grid matter if k is large.
+        log_odds = np.concatenate([fitted.log_odds + step for step in (-0.15, 0.0, 0.15)])
+        statistics = [self._statistics(fitted, n, log_odds) for n in fitted.priors]
+        values = [max_mean(log_odds, fitted.samples.gaps, k) for k in self.extrapolated_ks]
+        low, high = fitted.samples.levels[[0, -1]]
+        offset = low + multiplicity @ self.binning_bias / multiplicity.sum()
+        return Candidates(statistics, False, np.transpose(values), offset, float(high - low))
+
+    def _statistics(self, fitted: FittedRewards, n: int, log_odds: np.ndarray) -> Statistics:
+        """Max@j of the questions with n samples, for several j."""
+        samples, of_size = fitted.samples, fitted.samples.n == n
+        counts, multiplicity = samples.counts[of_size], samples.multiplicity[of_size]
+        questions, prior = int(multiplicity.sum()), fitted.priors[n] / fitted.priors[n].sum()
+        ks = _ladder(int(counts.sum(axis=1).min()), {*self.extrapolated_ks})
+        at_most = np.cumsum(counts, axis=1)
+        rewards = Rewards(np.arange(len(at_most)), samples.scaled, at_most)
+        observed = np.array([multiplicity @ rewards.max_of(j) for j in ks]) / questions
+        expected = np.array([max_mean(log_odds, samples.gaps, j) for j in ks])
+        excess = fitted.excess_variance(1)
+        # Half a sample of slack, for scores that the estimated prior makes almost impossible.
+        covariance = np.eye(len(ks)) / 2 / (questions * n) ** 2
+        for (a, j), (b, k) in itertools.combinations_with_replacement(enumerate(ks), 2):
+            of_one = max_covariance(fitted.log_odds, samples.gaps, n, j, k) @ prior
+            covariance[a, b] += excess * of_one / questions
+            covariance[b, a] = covariance[a, b]
+        # Questions of one n are some of all questions, which may differ from the others.
+        values = np.array([max_mean(fitted.log_odds, samples.gaps, j) for j in ks])
+        deviations = values - (values @ fitted.prior)[:, None]
+        between = (deviations * fitted.prior) @ deviations.T
+        covariance += (1 - questions / samples.multiplicity.sum()) * between / questions
+        return Statistics(expected, observed, covariance)
+
+
+def shifted_columns(
+    theta: np.ndarray,
+    variance: np.ndarray,
+    offset: np.ndarray,
+    scale: np.ndarray,
+    new_questions: bool,
+) -> Shifted:
+    """The shifted scores of separate columns, from (F, m, B) scores and variances."""
+    if new_questions:
+        least = variance_of_proportion(theta) * variance[MEMBERS // 2]
+        variance = np.maximum(variance, least)
+    covariance = {(column, column): variance[:, column] for column in range(theta.shape[1])}
+    return Shifted(theta, covariance, offset, scale)
+
+
+def _shifted_moments(
+    fitted: FittedRewards, k: int, new_questions: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """(121,) mean of Max@k under each shift, and variance of its estimate from one question."""
+    log_odds = fitted.shifted_log_odds(REWARD_SHIFTS)
+    mean = max_mean(log_odds, fitted.samples.gaps, k)
+    theta, variance = fitted.shifted_means(mean, fitted.prior), np.zeros(2 * REWARD_SHIFTS + 1)
+    for n, prior in fitted.priors.items():
+        within = max_covariance(log_odds, fitted.samples.gaps, n, k, k)
+        variance = variance + fitted.shifted_means(within, prior)
+    variance = fitted.excess_variance(k) * np.maximum(variance, 0.0)
+    if new_questions:
+        # The variance around theta, also where the sum of the prior is rounded.
+        squares = fitted.shifted_means(mean**2, fitted.prior)
+        between = squares - (2 - fitted.prior.sum()) * theta**2
+        variance = variance + np.maximum(between, 0.0)
+    return theta, variance
+
+
+def _neighbors(columns: int) -> list[tuple[int, int]]:
+    """Each column with itself and with the next."""
+    return [(a, b) for a in range(columns) for b in (a, a + 1) if b < columns]
+
+
+def _ladder(n: int, ks: set[int]) -> list[int]:
+    """Values of k up to n: the rounded powers of the square root of 2, n itself, and these ks."""
+    steps = {round(2 ** (power / 2)) for power in range(2 * n.bit_length())} | {n, *ks}
+    return sorted(step for step in steps if step <= n)

@@ -1,0 +1,198 @@
+"""Posterior covariances of expected credits.
+
+The product of two scores of k new samples is a score of 2k new samples: the value that one gives to
+the first half times the value that the other gives to the second. If m of all 2k samples are
+correct, the number H of correct samples in the first half is hypergeometric, and the mean product
+is needed for m = 0 .. 2k. Two kinds of scores have it in O(k) steps: a threshold, 1 if at least r
+of k samples are correct, and a ramp, max(0, j - h) for j correct samples, as in mG-Pass@k.
+
+Let the m correct samples be placed one after the other. The mean changes only if the next one
+raises the score of a half while that of the other half is positive. A given place of the next one
+leaves 2k - 1 places for the first m, so each change is a mean over fewer samples:
+
+    E[threshold x threshold](m + 1) - (m) = P(H = r - 1),  H of k - 1 among 2k - 1,  if m >= 2r - 1
+    E[ramp x ramp](m + 1) - (m) = u(m)
+    u(m + 1) - u(m) = k / (2k - 1) P(k - 1 and k - 1 of 2k - 2 have at least h correct samples each)
+                      + (k - 1) / (2k - 1) P(H = h - 1) max(0, m + 1 - 2h),  H of k - 2 among 2k - 2
+
+where u(m) is the mean of (m - H - h) over H >= h and m - H >= h, for H of k - 1 among 2k - 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from ..inputs.counts import BinaryCounts, one_size
+from .credits import Credits
+from .distributions import Prior, pmf
+from .double_double import DoubleDouble
+from .integer_tables import covariance_table, has_table
+from .pass_family import blocks_of_rows, columns_by_k, cumulative_credit, expected_credits
+from .score import Moments, Score, ScoreKey, number_terms
+
+_MOST_CELLS = 4e8  # of the pmf of the halves of 2k samples
+_ROWS_AT_ONCE = 1 << 15  # to bound memory
+
+
+def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: Prior) -> Moments:
+    """Posterior means and covariances of the scores, for any k."""
+    credits, keys = number_terms(scores)
+    n, c = counts.unique
+    pairs = sorted({pair for score in keys.values() for pair in score.pairs()})
+    covariance = credit_covariances(n, c, [(credits[a], credits[b]) for a, b in pairs], prior)
+    return Moments(
+        keys,
+        counts.inverse,
+        expected_credits(n, c, credits, prior),
+        dict(zip(pairs, covariance.T, strict=True)),
+    )
+
+
+def credit_covariances(
+    n: np.ndarray, c: np.ndarray, pairs: Sequence[tuple[Credits, Credits]], prior: Prior
+) -> np.ndarray:
+    """(U, m) posterior covariances of m pairs of scores at the same k, never negative.
+
+    The mean of the product of both scores is an expected value under the same distribution at 2k.
+    """
+    result = np.zeros((len(c), len(pairs)))
+    size = one_size(n)
+    for k, columns in columns_by_k([a if any(b) else b for a, b in pairs]).items():
+        if size and has_table(size, 2 * k, prior):
+            for column in columns:
+                result[:, column] = covariance_table(size, *pairs[column], prior)[c]
+            continue
+        for rows in blocks_of_rows(np.arange(len(c)), 2 * k):
+            once, twice = (pmf(n[rows], c[rows], size, prior) for size in (k, 2 * k))
+            for column in columns:
+                result[rows, column] = _covariance(once, twice, *pairs[column])
+    return result
+
+
+def _covariance(once: DoubleDouble, twice: DoubleDouble, a: Credits, b: Credits) -> np.ndarray:
+    """(U,) the covariance of two scores, from the pmf of k and of 2k samples."""
+    result = np.empty(len(once.hi))
+    for rows_a, value_a, mean_a in _centered(a, once):
+        for rows_b, value_b, mean_b in _centered(b, once):
+            rows = rows_a & rows_b
+            if rows.any():
+                over_halves = mean_over_equal_halves(a, value_a) if a == b else None
+                if over_halves is None:
+                    over_halves = _mean_over_halves(value_a, value_b)
+                product = (twice[rows] * over_halves).sum()
+                result[rows] = np.maximum((product - mean_a[rows] * mean_b[rows]).hi, 0.0)
+    return result
+
+
+def _centered(
+    credit: Credits, once: DoubleDouble
+) -> Iterator[tuple[np.ndarray, DoubleDouble, DoubleDouble]]:
+    """The value of a score less a constant, its mean, and the rows this constant is for.
+
+    A covariance does not change if a constant is subtracted from each score. It keeps its digits
+    if the means are then small, so the constant is the plateau of the value that is closest to
+    the mean: 0 if few samples are correct, and the sum of the credits if nearly all are.
+    """
+    total = cumulative_credit(credit)
+    weights = np.array(credit)
+    flat = np.flatnonzero(weights[: np.flatnonzero(weights)[-1]] == 0)
+    flat = np.concatenate([[0], flat, [len(credit)]])
+    first = np.unique(total.hi[flat], return_index=True)[1]
+    values = [total - total[j] for j in flat[first].tolist()]
+    means = [(once * value).sum() for value in values]
+    closest = np.argmin(np.abs([mean.hi for mean in means]), axis=0)
+    for index, (value, mean) in enumerate(zip(values, means, strict=True)):
+        yield closest == index, value, mean
+
+
+def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble:
+    """(2k + 1,) the mean of first[i] second[m - i], where m of 2k samples are correct.
+
+    i is the number of correct samples in the first half.
+    """
+    k = len(first.hi) - 1
+    if np.count_nonzero(second.hi) < np.count_nonzero(first.hi):
+        first, second = second, first
+    support = np.flatnonzero(first.hi)
+    if 2 * k * len(support) > _MOST_CELLS:
+        raise ValueError(
+            f"The posterior variance at k = {k} needs {2 * k * len(support):.0e} probabilities for "
+            f"these weights, and {_MOST_CELLS:.0e} are possible: give a smaller k, such as "
+            f"{int(k * (_MOST_CELLS / (2 * k * len(support))) ** 0.5)}, or interval='sampling'."
+        )
+    means = []
+    for m in blocks_of_rows(np.arange(2 * k + 1), len(support)):
+        other = np.clip(m[:, None] - support, 0, k)  # the pmf is 0 where this clips
+        chance = pmf(np.full(len(m), 2 * k), m, k, correct=support)
+        means.append((chance * (first[support] * second[other])).sum())
+    return DoubleDouble.concatenate(means)
+
+
+# --- Thresholds and ramps -----------------------------------------------------------------
+
+
+def mean_over_equal_halves(credit: Credits, value: DoubleDouble) -> DoubleDouble | None:
+    """(2k + 1,) the mean of value[H] value[m - H], or None if the score has another form.
+
+    Args:
+        credit: credits of the score.
+        value: (k + 1,) value of 0 .. k correct samples, less that of 0 or of k.
+    """
+    k, credited = len(credit), np.flatnonzero(credit)
+    first, weights = int(credited[0]), {credit[r] for r in credited}
+    from_zero = value.hi[0] == 0
+    if len(credited) == 1:
+        needed = first + 1 if from_zero else k - first
+        means = _both_at_least(k, needed)
+    elif len(weights) == 1 and len(credited) == k - first and first:
+        means = _both_above(k, first) if from_zero else _both_up_to(k, k - first)
+    else:
+        return None
+    weight = DoubleDouble.from_doubles(weights.pop())
+    means = means * (weight * weight)
+    return means if from_zero else means[::-1]  # of 0 .. 2k incorrect samples
+
+
+def _both_at_least(k: int, r: int) -> DoubleDouble:
+    """(2k + 1,) P(both halves have at least r of m marked samples), r >= 1."""
+    change = _probability_of(r - 1, k - 1, 2 * k - 1)
+    return _sums_before(change, np.arange(2 * k) >= 2 * r - 1)
+
+
+def _both_above(k: int, h: int) -> DoubleDouble:
+    """(2k + 1,) the mean product of max(0, H - h) of both halves, h >= 1."""
+    m = np.arange(2 * k - 1)
+    share = Fraction(k, 2 * k - 1)
+    crossing = _probability_of(h - 1, k - 2, 2 * k - 2) * DoubleDouble.from_fraction(1 - share)
+    both_above = _both_at_least(k - 1, h) * DoubleDouble.from_fraction(share)
+    change = both_above + crossing * DoubleDouble.from_doubles(np.maximum(m + 1 - 2 * h, 0))
+    return _sums_before(_sums_before(change))
+
+
+def _both_up_to(k: int, d: int) -> DoubleDouble:
+    """(2k + 1,) the mean product of min(H, d) of both halves, d >= 1."""
+    m = np.arange(2 * k - 1)
+    share = Fraction(k, 2 * k - 1)
+    crossing = _probability_of(d - 1, k - 2, 2 * k - 2) * DoubleDouble.from_fraction(1 - share)
+    both_below = _both_at_least(k - 1, k - d)[::-1] * DoubleDouble.from_fraction(share)
+    change = both_below - crossing * DoubleDouble.from_doubles(np.clip(m + 1 - d, 0, d))
+    return _sums_before(_sums_before(change))
+
+
+def _probability_of(j: int, k: int, n: int) -> DoubleDouble:
+    """(n + 1,) P(j of a subset of k are marked), if 0 .. n of n are."""
+    chances = [
+        pmf(np.full(len(marked), n), marked, k, correct=np.array([j]))[:, 0]
+        for marked in np.split(np.arange(n + 1), range(_ROWS_AT_ONCE, n + 1, _ROWS_AT_ONCE))
+    ]
+    return DoubleDouble.concatenate(chances)
+
+
+def _sums_before(change: DoubleDouble, counted: np.ndarray | bool = True) -> DoubleDouble:
+    """The sums of the first 0, 1, .. changes, of those that are counted."""
+    kept = DoubleDouble(change.hi * counted, change.lo * counted)
+    sums = kept[::-1].suffix_sums()[::-1]
+    return DoubleDouble.concatenate([DoubleDouble.from_doubles([0.0]), sums])
