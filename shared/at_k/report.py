@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-import re
-from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from .checks import check_confidence, check_flag, check_names
+from .estimates import Estimate, as_dict, safe_prefixes
 from .inputs.labels import label_index
 from .intervals.band import simultaneous_confidence
 from .intervals.interval import Interval, IntervalMethod
-from .scores.score import Scores
+from .scores.score import ScoreId, Scores
 
 
 class Report:
@@ -26,8 +25,8 @@ class Report:
         confidence: of the intervals, or None to leave them out.
         return_per_question: whether to add the scores of each question.
         keys: "exact", or "safe" for numbers only, under names that every logger takes.
-        fields: what to add for an interval.
         band: whether to add the simultaneous band of each score over k.
+        with_mu: whether to add the centers of intervals.
 
     Raises:
         ValueError: if there are not M labels, if a band has no confidence, if confidence is not a
@@ -41,134 +40,118 @@ class Report:
         confidence: float | None,
         return_per_question: bool,
         keys: str = "exact",
-        fields: tuple[str, ...] = ("mu", "sigma", "lo", "hi"),
         band: bool = False,
+        with_mu: bool = True,
     ):
         self._safe = check_names("keys", [keys], ("exact", "safe")) == ["safe"]
-        self._names, self._prefixes, self._parts = ["The run"], [""], [np.arange(questions)]
+        self._groups: list[str | None] = [None]
+        self._parts = [np.arange(questions)]
         if groups is not None:
             labels, index = label_index(groups, questions, "groups")
             last = np.cumsum(np.bincount(index))
+            self._groups += labels
             self._parts += np.split(np.argsort(index, kind="stable"), last[:-1])
-            self._names += [f"Group {label!r}" for label in labels]
-            self._prefixes += safe_prefixes(labels) if self._safe else [f"{x}/" for x in labels]
+            if self._safe:
+                safe_prefixes(labels)
         self._confidence = None if confidence is None else check_confidence(confidence)
         self._return_per_question = check_flag("return_per_question", return_per_question)
-        self._fields, self._band = fields, check_flag("band", band)
+        self._band, self._with_mu = check_flag("band", band), with_mu
         if band and confidence is None:
             raise ValueError("band needs an interval: give a confidence, such as 0.95.")
 
     def of(
         self, scores: Scores, method: IntervalMethod | None = None, name_methods: bool = False
     ) -> dict[str, Any]:
-        """Each key over all questions, then over each group, with intervals if requested.
+        """Return the flat dict of `compute`.
 
         Args:
             scores: of the questions.
             method: of the intervals, or None to leave them out.
-            name_methods: whether to add to each key <key>_interval, the name of its interval
-                method, or "none: " and the reason why it has no interval.
+            name_methods: see `estimates`.
 
         Raises:
             ValueError: if the data do not allow the interval, with the label of the group.
         """
-        result: dict[str, Any] = {}
-        name_methods = name_methods and not self._safe
-        fields = (*self._fields, "interval") if name_methods else self._fields
-        name = safe_name if self._safe else str
-        intervals = self._intervals(method)
-        bands = self._bands(method, intervals)
-        for prefix, rows, found, band in zip(
-            self._prefixes, self._parts, intervals, bands, strict=True
-        ):
-            for key, mean in scores.over(rows).items():
-                result[prefix + name(key)] = mean
-                if key in found:
-                    values = found[key]._asdict()
-                    if math.isclose(values["mu"], mean, rel_tol=1e-12):
-                        values["mu"] = mean  # the center is the score, summed in another order
-                    result |= {prefix + name(f"{key}_{x}"): values[x] for x in fields}
-                    if key in band:
-                        result[prefix + name(f"{key}_band_lo")] = band[key].lo
-                        result[prefix + name(f"{key}_band_hi")] = band[key].hi
-                elif name_methods and method is not None and self._confidence is not None:
-                    # All other methods that are named have an interval for each score.
-                    result[f"{prefix}{key}_interval"] = f"none: {key} has no posterior"
+        result = as_dict(self.estimates(scores, method, name_methods), self._safe)
         if self._return_per_question and not self._safe:
-            result["per_question"] = scores.per_question()
+            per_question = scores.per_question()
+            result["per_question"] = {score.key: x for score, x in per_question.items()}
         return result
 
-    def _intervals(self, method: IntervalMethod | None) -> list[dict[str, Interval]]:
+    def estimates(
+        self, scores: Scores, method: IntervalMethod | None, name_methods: bool
+    ) -> list[Estimate]:
+        """Return the scores over all questions, then over each group, with intervals if requested.
+
+        Args:
+            scores: of the questions.
+            method: of the intervals, or None to leave them out.
+            name_methods: whether an interval has the name of its method, or "none: " and the reason
+                why there is no interval.
+        """
+        result = []
+        intervals = self._intervals(method)
+        bands = self._bands(method, intervals)
+        for group, questions, interval_of, band_of in zip(
+            self._groups, self._parts, intervals, bands, strict=True
+        ):
+            for score, mean in scores.over(questions).items():
+                interval, band = interval_of.get(score), band_of.get(score)
+                if interval is not None:
+                    interval = self._shown(interval, mean, name_methods)
+                elif name_methods and method is not None and self._confidence is not None:
+                    # Every other method gives an interval for each score.
+                    reason = f"none: {score} has no posterior"
+                    interval = Interval(None, None, None, None, reason)
+                limits = None if band is None else (band.lo, band.hi)
+                estimate = Estimate(score.metric, score.k, score.tau, group, mean, interval, limits)
+                result.append(estimate)
+        return result
+
+    def _shown(self, interval: Interval, score: float, name_method: bool) -> Interval:
+        """Return an interval without the fields that are not requested."""
+        if not self._with_mu:
+            interval = interval._replace(mu=None)
+        elif math.isclose(interval.mu, score, rel_tol=1e-12):
+            interval = interval._replace(mu=score)  # the same sum in another order
+        return interval if name_method else interval._replace(interval=None)
+
+    def _intervals(self, method: IntervalMethod | None) -> list[dict[ScoreId, Interval]]:
         """The intervals over all questions and over each group."""
         if method is None or self._confidence is None:
             return [{} for _ in self._parts]
-        for name, rows in zip(self._names, self._parts, strict=True):
-            if problem := method.problem(rows):
+        for group, questions in zip(self._groups, self._parts, strict=True):
+            if problem := method.problem(questions):
+                name = "The run" if group is None else f"Group {group!r}"
                 raise ValueError(f"{name} has no interval: {problem}.")
         return method.for_parts(self._parts, self._confidence)
 
     def _bands(
-        self, method: IntervalMethod | None, intervals: list[dict[str, Interval]]
-    ) -> list[dict[str, Interval]]:
+        self, method: IntervalMethod | None, intervals: list[dict[ScoreId, Interval]]
+    ) -> list[dict[ScoreId, Interval]]:
         """The simultaneous bands over all questions and over each group."""
         if method is None or self._confidence is None or not self._band:
             return [{} for _ in self._parts]
         bands = []
-        for rows, found in zip(self._parts, intervals, strict=True):
-            band: dict[str, Interval] = {}
-            for keys in curves(found):
-                covariance = method.covariance(rows, keys)
-                each = simultaneous_confidence(covariance, self._confidence)
-                wider = method.for_parts([rows], each)[0]
-                band |= {key: wider[key] for key in keys}
+        for questions, interval_of in zip(self._parts, intervals, strict=True):
+            band: dict[ScoreId, Interval] = {}
+            for curve in curves(interval_of):
+                covariance = method.covariance(questions, curve)
+                confidence = simultaneous_confidence(covariance, self._confidence)
+                wider = method.for_parts([questions], confidence)[0]
+                band |= {score: wider[score] for score in curve}
             bands.append(band)
         return bands
 
 
-def curves(keys: Iterable[str]) -> list[list[str]]:
-    """Return the keys of each score in ascending order of k.
+def curves(scores: Iterable[ScoreId]) -> list[list[ScoreId]]:
+    """Return the scores that differ only in k together, in ascending order of k.
 
-    >>> curves(["pass@1", "pass^1", "pass@16", "pass@4", "avg@n"])
-    [['pass@1', 'pass@4', 'pass@16'], ['pass^1'], ['avg@n']]
+    >>> scores = [ScoreId("pass@k", 1), ScoreId("avg@N", "n"), ScoreId("pass@k", 16)]
+    >>> [[score.key for score in curve] for curve in curves([*scores, ScoreId("pass@k", 4)])]
+    [['pass@1', 'pass@4', 'pass@16'], ['avg@n']]
     """
-    by_score: dict[tuple[str, str], dict[int, str]] = {}
-    for key in keys:
-        score = re.fullmatch(r"(.+[@^])(\d+)(_.+)?", key)
-        name = (score[1], score[3] or "") if score else (key, "")
-        by_score.setdefault(name, {})[int(score[2]) if score else 0] = key
-    return [[curve[k] for k in sorted(curve)] for curve in by_score.values()]
-
-
-# --- Names for loggers --------------------------------------------------------------------
-
-
-def safe_name(key: str) -> str:
-    """Return a name of letters, digits and underscores for the key of a score.
-
-    >>> [safe_name(key) for key in ("pass@2", "pass^2_lo", "G-Pass@4_0.5", "mG-Pass@4")]
-    ['pass_at_2', 'pass_hat_2_lo', 'g_pass_at_4_tau_0_5', 'mg_pass_at_4']
-    """
-    key = re.sub(r"(?<=Pass@)(\d+)_(?=\d)", r"\1_tau_", key)
-    return _with_underscores(key.replace("@", "_at_").replace("^", "_hat_")).lower()
-
-
-def safe_prefixes(labels: list[str]) -> list[str]:
-    """Return what precedes the safe names of the scores of each group.
-
-    Raises:
-        ValueError: if two labels have the same safe name.
-    """
-    names = [_with_underscores(label) for label in labels]
-    names = [name if name[:1].isalpha() else f"group_{name}" for name in names]
-    repeated, times = Counter(names).most_common(1)[0]
-    if times > 1:
-        alike = [label for label, name in zip(labels, names, strict=True) if name == repeated]
-        raise ValueError(
-            f"groups has the labels {alike[0]!r} and {alike[1]!r}, which have the same safe name "
-            f"{repeated!r}: rename one, or use keys='exact'."
-        )
-    return [f"{name}__" for name in names]
-
-
-def _with_underscores(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
+    by_name: dict[tuple[str, float | None], list[ScoreId]] = {}
+    for score in scores:
+        by_name.setdefault((score.metric, score.tau), []).append(score)
+    return [sorted(curve, key=lambda score: score.k or 0) for curve in by_name.values()]

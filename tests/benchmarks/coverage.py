@@ -183,8 +183,8 @@ def study_consensus(
 
     The true cons@k is the mean estimate from n samples.
     """
-    found = consensus_scores({str(k): k for k in (n // 2, n)}, str(n))
-    scores = {key.replace("@", "@k "): score for key, score in found.items()}
+    by_id = consensus_scores({k: k for k in (n // 2, n)}, n)
+    scores = {score_id.key.replace("@", "@k "): score for score_id, score in by_id.items()}
     keys, estimate = consensus_estimator(scores)
     counts = counts_of(n)
     study = Study(counts, keys, estimate, n)

@@ -10,7 +10,7 @@ from at_k.intervals.interval import Interval
 from at_k.intervals.posterior import normal_limits
 from at_k.scores.credits import Credits
 from at_k.scores.distributions import pmf
-from at_k.scores.pass_family import Estimate, expected_credits
+from at_k.scores.pass_family import Estimator, expected_credits
 from at_k.scores.score import Score
 from coverage_cells import Cell, Tally
 from scipy.stats import binom
@@ -34,7 +34,7 @@ class Study:
     """
 
     def __init__(
-        self, counts: BinaryCounts, scores: Mapping[str, Score], estimate: Estimate, n: int
+        self, counts: BinaryCounts, scores: Mapping[str, Score], estimate: Estimator, n: int
     ):
         unique_n, unique_c = counts.unique
         self.scores, self.columns = scores, estimate(unique_n, unique_c)

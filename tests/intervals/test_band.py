@@ -5,6 +5,7 @@ import math
 import at_k
 import numpy as np
 import pytest
+from at_k.estimates import read_score
 from at_k.report import curves
 
 KS = [1, 2, 4, 8]
@@ -80,7 +81,8 @@ def test_votes_have_a_band_for_other_questions():
 
 def test_keys_are_grouped_by_score_in_ascending_order_of_k():
     keys = ["G-Pass@16_0.5", "G-Pass@4_0.5", "G-Pass@4_1.0", "accuracy (8 runs average)"]
-    assert curves(keys) == [["G-Pass@4_0.5", "G-Pass@16_0.5"], [keys[2]], [keys[3]]]
+    grouped = [[score.key for score in curve] for curve in curves(map(read_score, keys))]
+    assert grouped == [["G-Pass@4_0.5", "G-Pass@16_0.5"], [keys[2]], [keys[3]]]
 
 
 def test_a_band_without_a_confidence_is_an_error(gpassk):

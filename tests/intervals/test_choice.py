@@ -12,7 +12,7 @@ from at_k.report import Report
 from at_k.scores import reward_levels, success_rates
 from at_k.scores.credits import any_correct
 from at_k.scores.rewards import Rewards
-from at_k.scores.score import Score
+from at_k.scores.score import Score, ScoreId
 
 
 def simulate(seed: int, questions: int = 30, samples: int = 8) -> np.ndarray:
@@ -159,7 +159,7 @@ GROUPS = [None, ["a"] * 5 + ["b"] * 7, ["a"] * 12, ["a"] * 11 + ["b"]]
 def test_auto_estimates_each_prior_of_success_rates_once(fitted_runs, ks, groups):
     outcomes = simulate(22, 12, 8)
     counts = BinaryCounts(np.full(12, 8), outcomes.sum(axis=1))
-    scores = {f"pass@{k}": Score((any_correct(k),)) for k in ks}
+    scores = {ScoreId("pass@k", k): Score((any_correct(k),)) for k in ks}
     report = Report(12, groups, 0.95, False)
     result = report.of(*pass_intervals(counts, scores, "auto", (1.0, 1.0), None))
     assert all(f"pass@{k}_lo" in result for k in ks)
@@ -178,7 +178,7 @@ def test_auto_estimates_each_prior_of_rewards_once(fitted_runs, ks, groups):
     at_most = np.cumsum(counts, axis=1)
     rewards = Rewards(np.arange(12), np.array([0.0, 0.5, 1.0]), at_most, np.arange(1, 4))
     report = Report(12, groups, 0.95, False)
-    keys = {f"max@{k}": k for k in ks}
+    keys = {ScoreId("max@k", k): k for k in ks}
     result = report.of(*reward_intervals(rewards, keys, "auto", (0.0, 1.0), None))
     assert all(f"max@{k}_lo" in result for k in ks)
     sizes = sorted(map(sum, fitted_runs), reverse=True)

@@ -22,7 +22,7 @@ from ..scores.rewards import (
     max_scores,
     real_rewards,
 )
-from ..scores.score import Scores
+from ..scores.score import ScoreId, Scores
 from .computation import Computation, Samples
 
 
@@ -53,13 +53,12 @@ def bayes_at_n_results(
     method = chosen_method(requested, None, clusters)
     cluster_index = check_clusters(clusters, method, confidence, len(samples))
     # Both scores are the centers of their intervals, so mu would repeat them.
-    fields = ("sigma", "lo", "hi")
-    report = Report(len(samples), groups, confidence, return_per_question, keys, fields)
+    report = Report(len(samples), groups, confidence, return_per_question, keys, with_mu=False)
 
     outcomes = samples.outcomes(check_correct_fn, num_proc, executor, timeout, labels)
     n = number_of_samples(outcomes.n)
     # Both scores estimate the mean reward, which is Max@1.
-    ks = {f"bayes@{n}": 1, f"avg@{n}": 1}
+    ks = {ScoreId("bayes@N", n): 1, ScoreId("avg@N", n): 1}
     if are_real_rewards(outcomes, w, R0, categories):
         rewards = real_rewards(outcomes)
         scores = max_scores(rewards, ks)

@@ -28,7 +28,7 @@ from ..scores.consensus import (
     share_variances,
 )
 from ..scores.distributions import check_prior
-from ..scores.score import Scores, one_column_each
+from ..scores.score import ScoreId, Scores, one_column_each
 from ..scores.votes import count_answers, vote_at_k, vote_variances
 from .computation import Computation, Samples
 
@@ -69,22 +69,23 @@ def cons_at_k_results(
     counts = correct.counts()
     check_samples(requested or [], counts.n)  # the checker may leave samples unscored
     n = number_of_samples(counts.n)
-    ks = {str(k): k for k in requested} if requested else {n: None}  # None: all n samples
+    # None stands for all samples of a question.
+    ks: dict[int | str, int | None] = {k: k for k in requested} if requested else {n: None}
     scores = consensus_scores(ks, n)
     values = {key: score.estimate(*counts.unique)[counts.inverse] for key, score in scores.items()}
     same_questions = confidence is not None and method in ("sampling", "auto")
-    estimated: dict[str, EstimatedScore] = {}  # of more than the counts of correct samples
+    estimated: dict[ScoreId, EstimatedScore] = {}  # of more than the counts of correct samples
     if outcomes.values.dtype.kind == "f":
-        key = f"accuracy ({n} runs average)"
+        key = ScoreId("accuracy (n runs average)", n)
         values[key] = mean_shares(outcomes)
         if same_questions:
             estimated[key] = EstimatedScore(values[key], share_variances(outcomes), counts.n)
     if samples.has_references():
         answers = read_answers(samples.values, check_correct_fn)
         votes = count_answers(correct, answers, merge_right)
-        for name, size in ks.items():
+        for shown, size in ks.items():
             drawn = counts.n if size is None else size
-            key = f"vote@{name}"
+            key = ScoreId("vote@k", shown)
             values[key] = vote_at_k(votes, drawn)
             if same_questions:
                 variances = vote_variances(votes, drawn)

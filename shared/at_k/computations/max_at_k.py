@@ -29,7 +29,7 @@ from ..scores.rewards import (
     max_scores,
     real_rewards,
 )
-from ..scores.score import join_scores
+from ..scores.score import ScoreId, join_scores
 from ..scores.tails import Tail, check_thresholds, tail_scores
 from .computation import DEFAULT_K, Computation, Samples
 
@@ -82,11 +82,11 @@ def max_at_k_results(
     if are_rewards or (rewards.n < given).any():  # the checker left samples unscored
         # n samples say nothing about real rewards above the largest observed.
         ks = choose_ks(requested, DEFAULT_K, rewards.n, allow_above_n and not are_rewards)
-    of_max = {f"max@{k}": k for k in ks} if "Max@k" in include else {}
+    of_max = {ScoreId("max@k", k): k for k in ks} if "Max@k" in include else {}
     tails = {}
     if "TailPass@k" in include:
         check_samples(ks, rewards.n)
-        tails = {f"TailPass@{k}_{tau}": Tail(k, tau) for k in ks for tau in taus}
+        tails = {ScoreId("TailPass@k", k, tau): Tail(k, tau) for k in ks for tau in taus}
     if confidence is None:
         points = max_scores(rewards, of_max)
         return report.of(join_scores(points, tail_scores(rewards, tails)) if tails else points)

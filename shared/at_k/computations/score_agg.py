@@ -11,7 +11,7 @@ from ..inputs.run_checker import Checker
 from ..intervals.options import check_clusters, check_interval
 from ..intervals.questions import QuestionIntervals
 from ..report import Report
-from ..scores.score import Score, Scores
+from ..scores.score import Score, ScoreId, Scores
 from ..scores.score_agg import (
     VERDICTS,
     check_eps,
@@ -22,6 +22,8 @@ from ..scores.score_agg import (
     require_weights,
 )
 from .computation import Computation, Samples
+
+_SCORE = ScoreId("score_agg")
 
 
 def score_agg_results(
@@ -51,9 +53,9 @@ def score_agg_results(
 
     outcomes = samples.outcomes(check_correct_fn, num_proc, executor, timeout, labels)
     values = item_scores(outcomes, p, penalty, eps)
-    points = Scores({"score_agg": Score((0,))}, np.arange(len(values)), values[:, None])
+    points = Scores({_SCORE: Score((0,))}, np.arange(len(values)), values[:, None])
     is_auto = interval == "auto"
-    intervals = QuestionIntervals({"score_agg": values}, (0.0, 1.0), cluster_index, is_auto)
+    intervals = QuestionIntervals({_SCORE: values}, (0.0, 1.0), cluster_index, is_auto)
     return report.of(points, intervals, name_methods=is_auto)
 
 

@@ -182,7 +182,7 @@ def _real_reward_summary(
     limits = max(bounds[0], rewards.levels.min()), min(bounds[1], rewards.levels.max())
     _, method = reward_intervals(rewards, {"": k}, "auto", limits, None)
     (intervals,) = method.for_parts([np.arange(len(rewards.inverse))], confidence)
-    if intervals[""].interval.startswith("none"):
+    if str(intervals[""].interval).startswith("none"):
         raise ValueError("R is one real reward, which shows no variation: give another sample.")
     return intervals[""][:4]
 

@@ -259,13 +259,13 @@ def require_finite(outcomes: Outcomes) -> Outcomes:
     return outcomes
 
 
-def number_of_samples(n: np.ndarray) -> str:
+def number_of_samples(n: np.ndarray) -> int | str:
     """Return the number of samples per question as keys show it, or "n" if it differs.
 
     Args:
         n: (M,) number of samples of each question.
     """
-    return str(one_size(n) or "n")
+    return one_size(n) or "n"
 
 
 # --- Reading ------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..scores.family import Family, Fit
+from ..scores.score import ScoreKey
 from .clusters import ONE_CLUSTER
 from .hierarchical import HierarchicalIntervals
 from .interval import Interval, IntervalMethod, whole_range
@@ -60,7 +61,7 @@ class AutoIntervals(FamilyMethod):
 
     def for_parts(
         self, parts: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[str, Interval]]:
+    ) -> list[dict[ScoreKey, Interval]]:
         repeated = [part for part, rows in enumerate(parts) if not self.one_sample_each(rows)]
         intervals = super().for_parts([parts[part] for part in repeated], confidence)
         found = dict(zip(repeated, intervals, strict=True))
@@ -69,23 +70,23 @@ class AutoIntervals(FamilyMethod):
                 found[part] = self._from_single_samples(rows, confidence)
         return [found[part] for part in range(len(parts))]
 
-    def covariance(self, rows: np.ndarray, keys: Sequence[str]) -> np.ndarray:
+    def covariance(self, rows: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         single = self.one_sample_each(rows)
         return (self._other_questions if single else self._same_questions).covariance(rows, keys)
 
     def from_fit(
         self, fit: Fit, confidence: float, clusters: Clusters | None = None
-    ) -> dict[str, Interval]:
+    ) -> dict[ScoreKey, Interval]:
         same_questions = self._same_questions.from_fit(fit, confidence)
         return same_questions | self._beyond_n.from_fit(fit, confidence)
 
-    def _from_single_samples(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
+    def _from_single_samples(self, rows: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         found = self._unknown(rows)
         if self._other_questions.problem(rows) is None:
             found |= self._other_questions.for_parts([rows], confidence)[0]
         return found
 
-    def _unknown(self, rows: np.ndarray) -> dict[str, Interval]:
+    def _unknown(self, rows: np.ndarray) -> dict[ScoreKey, Interval]:
         """The whole range of each score of questions with one sample each."""
         family, inverse = self.family, self.family.inverse[rows]
         multiplicity = np.bincount(inverse, minlength=len(family.n))[None]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..scores.family import Fit
+from ..scores.score import ScoreKey
 from .interval import Interval, normal_z
 from .methods import Clusters, FamilyMethod
 from .profile import Profile
@@ -26,7 +27,7 @@ class HierarchicalIntervals(FamilyMethod):
 
     def from_fit(
         self, fit: Fit, confidence: float, clusters: Clusters | None = None
-    ) -> dict[str, Interval]:
+    ) -> dict[ScoreKey, Interval]:
         if not self.family.extrapolated:
             return {}
         parts = [self._of_part(fit, part, confidence) for part in range(len(fit.multiplicity))]

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..scores.score import ScoreKey
+
 
 class Interval(NamedTuple):
     """Center, standard deviation, limits and method of an interval.
@@ -21,7 +23,7 @@ class Interval(NamedTuple):
     sigma: Any
     lo: Any
     hi: Any
-    interval: str
+    interval: str | None
 
     def of_part(self, part: int) -> Interval:
         """The interval of one of B parts."""
@@ -41,7 +43,7 @@ class IntervalMethod(abc.ABC):
     @abc.abstractmethod
     def for_parts(
         self, parts: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[str, Interval]]:
+    ) -> list[dict[ScoreKey, Interval]]:
         """The intervals of each part, given as the indices of its questions.
 
         A score that has no interval by this method is absent.
@@ -51,7 +53,7 @@ class IntervalMethod(abc.ABC):
         """The reason why these questions have no interval, or None."""
         return None
 
-    def covariance(self, rows: np.ndarray, keys: Sequence[str]) -> np.ndarray:
+    def covariance(self, rows: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         """(m, m) covariance of the errors of m scores over these questions, up to a factor.
 
         Where it is not known, the errors count as uncorrelated, which is the worst case for a band.
@@ -68,19 +70,19 @@ class JoinedIntervals(IntervalMethod):
         keys: of the scores of `some`.
     """
 
-    def __init__(self, most: IntervalMethod, some: IntervalMethod, keys: Iterable[str]):
+    def __init__(self, most: IntervalMethod, some: IntervalMethod, keys: Iterable[ScoreKey]):
         self._most, self._some, self._keys = most, some, {*keys}
 
     def problem(self, rows: np.ndarray) -> str | None:
         return self._most.problem(rows)
 
-    def covariance(self, rows: np.ndarray, keys: Sequence[str]) -> np.ndarray:
+    def covariance(self, rows: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         method = self._some if self._keys >= {*keys} else self._most
         return method.covariance(rows, keys)
 
     def for_parts(
         self, parts: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[str, Interval]]:
+    ) -> list[dict[ScoreKey, Interval]]:
         most, some = (method.for_parts(parts, confidence) for method in (self._most, self._some))
         return [a | b for a, b in zip(most, some, strict=True)]
 

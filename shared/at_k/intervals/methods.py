@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..scores.family import Family, Fit
+from ..scores.score import ScoreKey
 from .interval import Interval, IntervalMethod
 
 Clusters = Sequence[tuple[np.ndarray, np.ndarray]]
@@ -33,19 +34,19 @@ class CountsMethod(IntervalMethod):
     @abc.abstractmethod
     def over(
         self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
-    ) -> dict[str, Interval]:
+    ) -> dict[ScoreKey, Interval]:
         """The intervals of B parts with (B, U) numbers of questions."""
 
     def for_parts(
         self, parts: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[str, Interval]]:
+    ) -> list[dict[ScoreKey, Interval]]:
         if not parts:
             return []
         # Parts with equal counts have equal intervals. The first part is the whole run.
         keys: list[Any] = [0, *(self._key(rows) for rows in parts[1:])]
         place = {key: part for part, key in reversed([*enumerate(keys)])}
         distinct = sorted(place.values())
-        result: dict[int, dict[str, Interval]] = {}
+        result: dict[int, dict[ScoreKey, Interval]] = {}
         size = max(1, min(_PARTS_AT_ONCE, _COUNTS_OF_PARTS // self._unique))
         # The prior of the whole run may have been estimated already.
         starts = [0, *range(1, len(distinct), size)]
@@ -60,7 +61,9 @@ class CountsMethod(IntervalMethod):
         key = np.sort(self._inverse[rows]) if self._clusters is None else rows
         return key.tobytes()
 
-    def _of_block(self, parts: list[np.ndarray], confidence: float) -> list[dict[str, Interval]]:
+    def _of_block(
+        self, parts: list[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
         """The intervals of a few parts, without the counts that they lack."""
         method, inverse, unique = self, [self._inverse[rows] for rows in parts], self._unique
         if sum(map(len, inverse)) < unique:
@@ -96,13 +99,13 @@ class FamilyMethod(CountsMethod):
 
     def over(
         self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
-    ) -> dict[str, Interval]:
+    ) -> dict[ScoreKey, Interval]:
         return self.from_fit(self.family.fit(multiplicity), confidence, clusters)
 
     @abc.abstractmethod
     def from_fit(
         self, fit: Fit, confidence: float, clusters: Clusters | None = None
-    ) -> dict[str, Interval]:
+    ) -> dict[ScoreKey, Interval]:
         """The intervals of the parts whose priors have been estimated."""
 
     def one_sample_each(self, rows: np.ndarray) -> bool:

@@ -12,7 +12,7 @@ from ..scores.credits import Credits
 from ..scores.distributions import Prior
 from ..scores.family import with_extrapolated
 from ..scores.pass_family import estimator, pass_moments, pass_scores
-from ..scores.score import Score, Scores
+from ..scores.score import Score, ScoreKey, Scores
 from .choice import choose_interval
 from .interval import IntervalMethod
 from .posterior import PosteriorIntervals
@@ -20,7 +20,7 @@ from .posterior import PosteriorIntervals
 
 def pass_intervals(
     counts: BinaryCounts,
-    scores: Mapping[str, Score],
+    scores: Mapping[ScoreKey, Score],
     interval: str,
     prior: Prior,
     clusters: np.ndarray | None,
@@ -48,7 +48,7 @@ def pass_intervals(
     return found, choose_interval(family, interval, clusters)
 
 
-def _single_credits(scores: Mapping[str, Score]) -> dict[str, Credits]:
+def _single_credits(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Credits]:
     for key, score in scores.items():
         if len(score.terms) > 1:
             raise ValueError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..scores.score import Moments
+from ..scores.score import Moments, ScoreKey
 from .interval import Interval, normal_z
 from .methods import Clusters, CountsMethod
 
@@ -31,7 +31,7 @@ class PosteriorIntervals(CountsMethod):
 
     def over(
         self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
-    ) -> dict[str, Interval]:
+    ) -> dict[ScoreKey, Interval]:
         weight = multiplicity.astype(float)
         total = weight.sum(axis=1)
         mean, covariance = self._moments.mean, self._moments.covariance

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..scores.score import ScoreKey
 from .clusters import ONE_CLUSTER, TOO_FEW_CLUSTERS, cluster_deviations, design_effects
 from .interval import Interval, IntervalMethod, student_z, whole_range
 
@@ -29,7 +30,7 @@ class QuestionIntervals(IntervalMethod):
 
     def __init__(
         self,
-        scores: Mapping[str, np.ndarray],
+        scores: Mapping[ScoreKey, np.ndarray],
         limits: tuple[float, float],
         clusters: np.ndarray | None = None,
         allow_one: bool = False,
@@ -42,15 +43,15 @@ class QuestionIntervals(IntervalMethod):
 
     def for_parts(
         self, parts: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[str, Interval]]:
+    ) -> list[dict[ScoreKey, Interval]]:
         return [self._intervals(rows, confidence) for rows in parts]
 
-    def covariance(self, rows: np.ndarray, keys: Sequence[str]) -> np.ndarray:
+    def covariance(self, rows: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         columns = np.stack([self._scores[key][rows] for key in keys], axis=1)
         deviations = cluster_deviations(columns, self._labels(rows))
         return deviations.T @ deviations
 
-    def _intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
+    def _intervals(self, rows: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         clusters, result = self._labels(rows), {}
         for key, scores in self._scores.items():
             mean = float(scores[rows].mean())

@@ -9,7 +9,7 @@ import numpy as np
 from ..scores.family import with_extrapolated
 from ..scores.reward_family import RewardFamily
 from ..scores.rewards import Rewards, max_moments, max_scores
-from ..scores.score import Scores
+from ..scores.score import ScoreKey, Scores
 from .choice import choose_interval
 from .interval import IntervalMethod
 from .posterior import PosteriorIntervals
@@ -17,7 +17,7 @@ from .posterior import PosteriorIntervals
 
 def reward_intervals(
     rewards: Rewards,
-    ks: Mapping[str, int],
+    ks: Mapping[ScoreKey, int],
     interval: str,
     bounds: tuple[float, float],
     clusters: np.ndarray | None,

@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..scores.family import Family, Fit, Shifted
+from ..scores.score import ScoreKey
 from .clusters import TOO_FEW_CLUSTERS, cluster_deviations, design_effects
 from .interval import Interval, normal_z, student_z
 from .inversion import limits_of_score, lower_limit, upper_limit
@@ -75,7 +76,7 @@ class SamplingIntervals(FamilyMethod):
         number = len(rows) if self._clusters is None else len(np.unique(self._clusters[rows]))
         return TOO_FEW_CLUSTERS if number < 2 else None
 
-    def covariance(self, rows: np.ndarray, keys: Sequence[str]) -> np.ndarray:
+    def covariance(self, rows: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         result, scores = np.eye(len(keys)), list(self.family.scores)
         known = [place for place, key in enumerate(keys) if key in scores]
         columns = [scores.index(keys[place]) for place in known]
@@ -94,7 +95,7 @@ class SamplingIntervals(FamilyMethod):
 
     def from_fit(
         self, fit: Fit, confidence: float, clusters: Clusters | None = None
-    ) -> dict[str, Interval]:
+    ) -> dict[ScoreKey, Interval]:
         if not self.family.scores:
             return {}
         return self.limits(self.model(fit, clusters), confidence)
@@ -119,7 +120,7 @@ class SamplingIntervals(FamilyMethod):
         point = (fit.multiplicity @ columns / total[:, None]).T
         return ErrorModel(point, every, number if self._new_questions else None)
 
-    def limits(self, model: ErrorModel, confidence: float) -> dict[str, Interval]:
+    def limits(self, model: ErrorModel, confidence: float) -> dict[ScoreKey, Interval]:
         """The intervals with this confidence, which contain those under each prior."""
         point, every, number = model
         theta, covariance, origin, width = every[0]

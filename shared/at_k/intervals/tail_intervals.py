@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..scores.rewards import Rewards
-from ..scores.score import Scores
+from ..scores.score import ScoreKey, Scores
 from ..scores.tail_family import TailFamily, tail_moments_of_posterior
 from ..scores.tails import Tail, tail_scores
 from .choice import choose_interval
@@ -16,7 +16,7 @@ from .posterior import PosteriorIntervals
 
 
 def tail_intervals(
-    rewards: Rewards, tails: Mapping[str, Tail], interval: str, clusters: np.ndarray | None
+    rewards: Rewards, tails: Mapping[ScoreKey, Tail], interval: str, clusters: np.ndarray | None
 ) -> tuple[Scores, IntervalMethod]:
     """TailPass@k for each key, k <= n, and the method of its intervals."""
     scores = tail_scores(rewards, tails)

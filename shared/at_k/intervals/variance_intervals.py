@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..scores.score import ScoreKey
 from .interval import Interval, IntervalMethod, normal_z
 from .questions import QuestionIntervals, wilson_limits
 
@@ -40,17 +41,17 @@ class VarianceIntervals(IntervalMethod):
         n: (M,) samples.
     """
 
-    def __init__(self, scores: Mapping[str, EstimatedScore], n: np.ndarray):
+    def __init__(self, scores: Mapping[ScoreKey, EstimatedScore], n: np.ndarray):
         self.scores, self._n = scores, n
         values = {key: score.values for key, score in scores.items()}
         self._other_questions = QuestionIntervals(values, (0.0, 1.0), allow_one=True)
 
     def for_parts(
         self, parts: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[str, Interval]]:
+    ) -> list[dict[ScoreKey, Interval]]:
         return [self._intervals(rows, confidence) for rows in parts]
 
-    def _intervals(self, rows: np.ndarray, confidence: float) -> dict[str, Interval]:
+    def _intervals(self, rows: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         if self._n[rows].max() < 2:  # only other questions show how samples vary
             return self._other_questions.for_parts([rows], confidence)[0]
         result = {}

@@ -26,7 +26,7 @@ from ..scores.binary_family import BinaryFamily
 from ..scores.consensus import more_than_half
 from ..scores.credits import PASS_FAMILY, ScoreOptions, check_tau, scores_by_name
 from ..scores.family import Family
-from ..scores.pass_family import Estimate, estimator
+from ..scores.pass_family import Estimator, estimator
 from ..scores.reward_family import RewardFamily
 from ..scores.rewards import (
     Rewards,
@@ -37,7 +37,7 @@ from ..scores.rewards import (
     has_real_rewards,
     real_rewards,
 )
-from ..scores.score import Score
+from ..scores.score import Score, ScoreId
 from ..scores.score_agg import exponent, item_scores, require_weights
 from ..scores.votes import count_answers, vote_at_k, vote_variances
 from .outcomes_of_runs import Run
@@ -99,7 +99,8 @@ class Measure:
         """
         if self.metric in PASS_FAMILY:
             scores = scores_by_name([self.metric], self.ks, ScoreOptions(thresholds=[self.tau]))
-            return list(scores), _each(runs, lambda run: self._pass(run, scores)), 1.0
+            keys = [score.key for score in scores]
+            return keys, _each(runs, lambda run: self._pass(run, scores)), 1.0
         if self.metric == "vote@k":
             return [f"vote@{k}" for k in self.ks], _each(runs, self._votes), 1.0
         if self.metric == "score_agg":
@@ -110,14 +111,14 @@ class Measure:
             max(float(each.levels.max()) for each in rewards),
         )
         n = number_of_samples(np.concatenate([each.n for each in rewards]))
-        ks = {f"max@{k}": k for k in self.ks} or {self.metric.replace("N", n): 1}
+        ks = {f"max@{k}": k for k in self.ks} or {self.metric.replace("N", str(n)): 1}
         by_run = dict(zip([run.name for run in runs], rewards, strict=True))
         measured = _each(runs, lambda run: self._reward(by_run[run.name], ks, bounds))
         return list(ks), measured, bounds[1] - bounds[0]
 
     # --- Families of scores ---------------------------------------------------------------
 
-    def _pass(self, run: Run, scores: Mapping[str, Score]) -> Measured:
+    def _pass(self, run: Run, scores: Mapping[ScoreId, Score]) -> Measured:
         keys, estimate = estimator(scores)
         return self._of_family(BinaryFamily(run.outcomes.counts(), keys, _tabulated(estimate), {}))
 
@@ -292,7 +293,7 @@ def _rewards(runs: Sequence[Run], w: Sequence[float] | None) -> list[Rewards]:
     ]
 
 
-def _tabulated(estimate: Estimate) -> Estimate:
+def _tabulated(estimate: Estimator) -> Estimator:
     """The same function, with one table for each n: all k of hundreds of samples take seconds."""
 
     @cache

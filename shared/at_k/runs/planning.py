@@ -81,14 +81,14 @@ def check_plan(
     check_names("metric", [metric], _PLANNED)
     check_names("interval", [interval], _KINDS)
     k = check_k(k)
-    ((key, score),) = scores_by_name([metric], [k], ScoreOptions([check_tau(tau)])).items()
+    ((score_id, score),) = scores_by_name([metric], [k], ScoreOptions([check_tau(tau)])).items()
     sizes = _numbers("questions", questions, _QUESTIONS, 2, _MOST_QUESTIONS)
     most = _MOST_QUESTIONS if questions is None else max(sizes)
     if correlation is not None:
         wanted = "a correlation is a number from -1 to 1"
         correlation = check_number("correlation", correlation, wanted, -1, 1)
     return PlanOptions(
-        key,
+        score_id.key,
         score,
         sizes,
         _numbers("samples", samples, (k, 2 * k, 4 * k, 8 * k), k, _MOST_SAMPLES),

@@ -18,8 +18,8 @@ import numpy as np
 from ..inputs.counts import BinaryCounts
 from .credits import Credits
 from .family import Candidates, Family, Fit, Shifted, Statistics, variance_of_proportion
-from .pass_family import Estimate
-from .score import ColumnPair, Score
+from .pass_family import Estimator
+from .score import ColumnPair, Score, ScoreKey
 from .success_rates import (
     GRID_SIZE,
     RATE_SUPPORT,
@@ -49,9 +49,9 @@ class BinaryFamily(Family):
     def __init__(
         self,
         counts: BinaryCounts,
-        scores: Mapping[str, Score],
-        estimate: Estimate,
-        extrapolated: Mapping[str, Credits],
+        scores: Mapping[ScoreKey, Score],
+        estimate: Estimator,
+        extrapolated: Mapping[ScoreKey, Credits],
     ):
         n, self._c = counts.unique
         keys = list(extrapolated)
@@ -146,7 +146,7 @@ class BinaryFamily(Family):
 
 
 def _estimate_moments(
-    sizes: list[int], estimate: Estimate, pairs: list[ColumnPair]
+    sizes: list[int], estimate: Estimator, pairs: list[ColumnPair]
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """For each n, (283, m) E[h | p] and, for each pair, (283, P) E[h_a h_b | p] of a question."""
     pieces = [

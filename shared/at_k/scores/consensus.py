@@ -17,8 +17,8 @@ from ..inputs.counts import BinaryCounts
 from ..inputs.outcomes import Outcomes
 from .credits import Credits, any_correct, majority
 from .distributions import Prior
-from .pass_family import Estimate, credit_covariances, expected_credits
-from .score import Moments, Score, one_column_each
+from .pass_family import Estimator, credit_covariances, expected_credits
+from .score import Moments, Score, ScoreId, ScoreKey, one_column_each
 
 
 @dataclass(frozen=True)
@@ -35,24 +35,31 @@ class ConsensusScore:
     moments: Callable[[np.ndarray, np.ndarray, Prior], tuple[np.ndarray, np.ndarray]] | None = None
 
 
-def consensus_scores(ks: Mapping[str, int | None], n: str) -> dict[str, ConsensusScore]:
-    """Return the scores by their keys: cons@k for each k, then avg@n, pass@k and maj@k.
+def consensus_scores(
+    ks: Mapping[int | str, int | None], n: int | str
+) -> dict[ScoreId, ConsensusScore]:
+    """Return the scores: cons@k for each k, then avg@n, pass@k and maj@k.
 
     Args:
-        ks: each k by its name in the keys. None stands for all samples of each question.
-        n: name of the number of samples in the keys.
+        ks: each k by the number that keys show for it. None stands for all samples of a question.
+        n: the number of samples that keys show.
     """
-    scores = {f"cons@{name}": ConsensusScore(partial(_has_majority, k)) for name, k in ks.items()}
-    scores[f"avg@{n}"] = ConsensusScore(_share_correct, _share_correct_moments)
-    for metric, credits in (("pass", any_correct), ("maj", majority)):
-        for name, k in ks.items():
-            scores[f"{metric}@{name}"] = ConsensusScore(
+    scores = {
+        ScoreId("cons@k", shown): ConsensusScore(partial(_has_majority, k))
+        for shown, k in ks.items()
+    }
+    scores[ScoreId("avg@N", n)] = ConsensusScore(_share_correct, _share_correct_moments)
+    for metric, credits in (("pass@k", any_correct), ("maj@k", majority)):
+        for shown, k in ks.items():
+            scores[ScoreId(metric, shown)] = ConsensusScore(
                 partial(_expected_credit, credits, k), partial(_expected_credit_moments, credits, k)
             )
     return scores
 
 
-def consensus_estimator(scores: Mapping[str, ConsensusScore]) -> tuple[dict[str, Score], Estimate]:
+def consensus_estimator(
+    scores: Mapping[ScoreKey, ConsensusScore],
+) -> tuple[dict[ScoreKey, Score], Estimator]:
     """Return the scores in terms of columns, and the function that estimates the columns."""
 
     def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
@@ -62,7 +69,7 @@ def consensus_estimator(scores: Mapping[str, ConsensusScore]) -> tuple[dict[str,
 
 
 def consensus_moments(
-    scores: Mapping[str, ConsensusScore], counts: BinaryCounts, prior: Prior
+    scores: Mapping[ScoreKey, ConsensusScore], counts: BinaryCounts, prior: Prior
 ) -> Moments:
     """Return the posterior moments of the scores that have a posterior."""
     moments = {

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from ..checks import as_list, check_number
 from ..inputs.containers import shortest_decimal
-from .score import Score
+from .score import Score, ScoreId
 
 _MOST_CREDITS = 20_000_000  # of all scores, the number of which is k for each
 
@@ -177,42 +177,40 @@ class ScoreOptions(NamedTuple):
     powers: tuple[float, float] = (0.5, 0.5)
 
 
-PASS_FAMILY: dict[str, Callable[[int, ScoreOptions], dict[str, Score]]] = {
-    "G-Pass@k": lambda k, o: {
-        f"G-Pass@{k}_{tau}": Score((threshold(k, tau),)) for tau in o.thresholds
-    },
-    "mG-Pass@k": lambda k, o: {f"mG-Pass@{k}": Score((above_half(k),))},
-    "pass@k": lambda k, o: {f"pass@{k}": Score((any_correct(k),))},
-    "pass^k": lambda k, o: {f"pass^{k}": Score((all_correct(k),))},
-    "maj@k": lambda k, o: {f"maj@{k}": Score((majority(k),))},
-    "AUC@k": lambda k, o: {f"AUC@{k}": Score((area_under_pass(k),))},
-    "Geom@k": lambda k, o: {f"Geom@{k}": geom(k, *o.powers)},
-    "Geom_ds@k": lambda k, o: {f"Geom_ds@{k}": geom_ds(k, *o.powers)},
-    "GeoSpectrum@k": lambda k, o: {f"GeoSpectrum@{k}": geo_spectrum(k, o.lam, o.weights)},
-    "Spectrum@k": lambda k, o: {f"Spectrum@{k}": Score((spectrum(k, o.weights),))},
+PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
+    "G-Pass@k": lambda k, tau, o: Score((threshold(k, tau),)),
+    "mG-Pass@k": lambda k, tau, o: Score((above_half(k),)),
+    "pass@k": lambda k, tau, o: Score((any_correct(k),)),
+    "pass^k": lambda k, tau, o: Score((all_correct(k),)),
+    "maj@k": lambda k, tau, o: Score((majority(k),)),
+    "AUC@k": lambda k, tau, o: Score((area_under_pass(k),)),
+    "Geom@k": lambda k, tau, o: geom(k, *o.powers),
+    "Geom_ds@k": lambda k, tau, o: geom_ds(k, *o.powers),
+    "GeoSpectrum@k": lambda k, tau, o: geo_spectrum(k, o.lam, o.weights),
+    "Spectrum@k": lambda k, tau, o: Score((spectrum(k, o.weights),)),
 }
-"""For each name the scores at one k, by their keys."""
+"""For each name the score at one k, with a threshold tau that only G-Pass@k has."""
 
 
 def scores_by_name(
     names: Iterable[str], ks: Sequence[int], options: ScoreOptions
-) -> dict[str, Score]:
-    """The scores with these names at these values of k, by their keys.
+) -> dict[ScoreId, Score]:
+    """The scores with these names at these values of k.
 
     Raises:
         ValueError: if the scores of very many k would take more than some minutes. That of a k
             takes time in proportion to k.
     """
     names, ks = list(names), list(ks)
-    each = sum(len(options.thresholds) if name == "G-Pass@k" else 1 for name in names)
-    if len(ks) > 1 and sum(ks) * each > _MOST_CREDITS:
+    per_k = sum(len(options.thresholds) if name == "G-Pass@k" else 1 for name in names)
+    if len(ks) > 1 and sum(ks) * per_k > _MOST_CREDITS:
         raise ValueError(
-            f"k has {len(ks):,} values with the sum {sum(ks):,}, and for {each} scores of each k "
-            f"the sum can be {_MOST_CREDITS // each:,} at most: give fewer k, such as 1, 2, 4, 8."
+            f"k has {len(ks):,} values with the sum {sum(ks):,}, and for {per_k} scores of each k "
+            f"the sum can be {_MOST_CREDITS // per_k:,} at most: give fewer k, such as 1, 2, 4, 8."
         )
-    return {
-        key: score
-        for name in names
-        for k in ks
-        for key, score in PASS_FAMILY[name](k, options).items()
-    }
+    scores = {}
+    for name in names:
+        for k in ks:
+            for tau in options.thresholds if name == "G-Pass@k" else [None]:
+                scores[ScoreId(name, k, tau)] = PASS_FAMILY[name](k, tau or 0.0, options)
+    return scores

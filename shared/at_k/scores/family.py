@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .score import ColumnPair, Score, Scores
+from .score import ColumnPair, Score, ScoreKey, Scores
 
 
 class Fit(NamedTuple):
@@ -104,8 +104,8 @@ class Family(abc.ABC):
         inverse: np.ndarray,
         multiplicity: np.ndarray,
         n: np.ndarray,
-        scores: Mapping[str, Score],
-        extrapolated: list[str],
+        scores: Mapping[ScoreKey, Score],
+        extrapolated: list[ScoreKey],
         bounds: tuple[float, float],
     ):
         self.inverse, self.multiplicity, self.n = inverse, multiplicity, n
@@ -180,7 +180,7 @@ class Family(abc.ABC):
     def _extrapolate(self, fit: Fit) -> np.ndarray: ...
 
 
-def with_extrapolated(found: Scores, family: Family, keys: Mapping[str, object]) -> Scores:
+def with_extrapolated(found: Scores, family: Family, keys: Mapping[ScoreKey, object]) -> Scores:
     """All scores in the order of the keys. Those that are not found are extrapolated."""
     missing = [key for key in keys if key not in found.keys]
     if not missing:

@@ -18,9 +18,9 @@ from .distributions import Prior, pmf
 from .double_double import DoubleDouble
 from .halves import mean_over_equal_halves
 from .integer_tables import covariance_table, expected_table, has_table
-from .score import Moments, Score, Scores, number_terms
+from .score import Moments, Score, ScoreKey, Scores, number_terms
 
-Estimate = Callable[[np.ndarray, np.ndarray], np.ndarray]
+Estimator = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """The estimates of questions (n, c), both (U,), as (U, m) columns. None decreases with c."""
 
 _CELLS_AT_ONCE = 1 << 18  # cells of a pmf, which bounds the memory
@@ -30,13 +30,13 @@ _MOST_CELLS = 4e8  # of the pmf of the halves of 2k samples
 # --- Scores of a run --------------------------------------------------------------------
 
 
-def pass_scores(counts: BinaryCounts, scores: Mapping[str, Score]) -> Scores:
+def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
     """Unbiased estimates of the scores. No k may exceed the n of a question."""
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
 
 
-def pass_moments(counts: BinaryCounts, scores: Mapping[str, Score], prior: Prior) -> Moments:
+def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: Prior) -> Moments:
     """Posterior means and covariances of the scores, for any k."""
     credits, keys = number_terms(scores)
     n, c = counts.unique
@@ -50,7 +50,7 @@ def pass_moments(counts: BinaryCounts, scores: Mapping[str, Score], prior: Prior
     )
 
 
-def estimator(scores: Mapping[str, Score]) -> tuple[dict[str, Score], Estimate]:
+def estimator(scores: Mapping[ScoreKey, Score]) -> tuple[dict[ScoreKey, Score], Estimator]:
     """Each score in terms of columns, and the function that estimates the columns.
 
     A score that is averaged over questions after its product is taken has a column of its own.

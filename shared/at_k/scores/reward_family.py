@@ -22,7 +22,7 @@ import numpy as np
 from .family import Candidates, Family, Fit, Shifted, Statistics, variance_of_proportion
 from .reward_levels import FittedRewards, RewardLevels, max_covariance, max_mean
 from .rewards import Rewards
-from .score import Score
+from .score import Score, ScoreKey
 
 REWARD_SHIFTS = 60  # by multiples of 0.15 of the log-odds, from -9 to 9
 
@@ -40,8 +40,8 @@ class RewardFamily(Family):
     def __init__(
         self,
         rewards: Rewards,
-        ks: Mapping[str, int],
-        extrapolated: Mapping[str, int],
+        ks: Mapping[ScoreKey, int],
+        extrapolated: Mapping[ScoreKey, int],
         bounds: tuple[float, float],
     ):
         self._ks = sorted({*ks.values()})

@@ -32,7 +32,7 @@ from ..checks import as_list, check_number, is_frame, is_list_like, short
 from ..inputs.counts import UniqueIntegers, one_size
 from ..inputs.outcomes import Outcomes, read_outcomes
 from .double_double import DoubleDouble, ScaledDoubleDouble, rising_factorials
-from .score import Moments, Scores, one_column_each
+from .score import Moments, ScoreKey, Scores, one_column_each
 
 _VALID_REWARD = "a reward is a number from -1e150 to 1e150, whose square is a double"
 _REWARDS_AT_ONCE = 1 << 18  # which bounds the memory
@@ -364,24 +364,26 @@ def _has_no_entries(R0, questions: int) -> bool:
 # --- Scores -------------------------------------------------------------------------------
 
 
-def max_scores(rewards: Rewards, ks: Mapping[str, int]) -> Scores:
+def max_scores(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Scores:
     """Unbiased estimates of Max@k: one key for each k, and no k above any n."""
     none = np.empty((len(rewards.sizes), 0))
     columns = np.column_stack([none, *(rewards.max_of(k) for k in ks.values())])
     return Scores(one_column_each(ks), rewards.inverse, columns)
 
 
-def max_moments(rewards: Rewards, ks: Mapping[str, int]) -> Moments:
+def max_moments(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Moments:
     """Posterior means and variances of Max@k, one key for each k."""
     return _as_moments(rewards, {key: rewards.posterior_max(k) for key, k in ks.items()})
 
 
-def bayes_moments(rewards: Rewards, bayes: str, avg: str) -> Moments:
+def bayes_moments(rewards: Rewards, bayes: ScoreKey, avg: ScoreKey) -> Moments:
     """Means and variances of Bayes@N and avg@N, under these keys."""
     return _as_moments(rewards, {bayes: rewards.posterior_max(1), avg: rewards.average()})
 
 
-def _as_moments(rewards: Rewards, moments: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Moments:
+def _as_moments(
+    rewards: Rewards, moments: Mapping[ScoreKey, tuple[np.ndarray, np.ndarray]]
+) -> Moments:
     mean = np.stack([mean for mean, _ in moments.values()], axis=1)
     variances = {(i, i): variance for i, (_, variance) in enumerate(moments.values())}
     return Moments(one_column_each(moments), rewards.inverse, mean, variances)

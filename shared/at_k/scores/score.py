@@ -20,6 +20,37 @@ from ..inputs.counts import UniqueIntegers
 ColumnPair = tuple[int, int]
 """Two columns a <= b of a table."""
 
+ScoreKey = Any
+"""What names a score in a dict: a `ScoreId` in a run. Scores and intervals do not look into it."""
+
+
+class ScoreId(NamedTuple):
+    """The identity of a score: its name, and what the name leaves open.
+
+    Attributes:
+        metric: the name, such as "pass@k", "bayes@N" or "score_agg".
+        k: the number that stands for the k, N or n of the name; "n" for all samples, if their
+            number differs between questions; None if the name has none.
+        tau: a threshold, or None.
+    """
+
+    metric: str
+    k: int | str | None = None
+    tau: float | None = None
+
+    @property
+    def key(self) -> str:
+        """The key of the score in the dict of `compute`: "G-Pass@4_0.5"."""
+        name = self.metric
+        if name.endswith(")"):
+            name = name.replace("(n ", f"({self.k} ")
+        elif self.k is not None:
+            name = f"{name[:-1]}{self.k}"
+        return name if self.tau is None else f"{name}_{self.tau}"
+
+    def __str__(self) -> str:
+        return self.key
+
 
 class Score(NamedTuple):
     """A product of powers of terms.
@@ -96,7 +127,7 @@ def _quotient(number, divisor):
     return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
 
 
-def number_terms(scores: Mapping[str, Score]) -> tuple[list[Any], dict[str, Score]]:
+def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
     """The distinct terms of all scores, and each score with the numbers of its terms."""
     place: dict[Any, int] = {}
     numbered = {
@@ -106,7 +137,7 @@ def number_terms(scores: Mapping[str, Score]) -> tuple[list[Any], dict[str, Scor
     return list(place), numbered
 
 
-def one_column_each(keys: Iterable[str]) -> dict[str, Score]:
+def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
     """For each key a score that is one column, in order."""
     return {key: Score((column,)) for column, key in enumerate(keys)}
 
@@ -121,11 +152,11 @@ class Scores:
         columns: (U, m) estimates.
     """
 
-    keys: Mapping[str, Score]
+    keys: Mapping[ScoreKey, Score]
     inverse: np.ndarray
     columns: np.ndarray
 
-    def means(self, multiplicity: np.ndarray) -> dict[str, float]:
+    def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
         """Each score over a set of questions.
 
         Args:
@@ -140,7 +171,7 @@ class Scores:
             for key, score in self.keys.items()
         }
 
-    def over(self, questions: np.ndarray) -> dict[str, float]:
+    def over(self, questions: np.ndarray) -> dict[ScoreKey, float]:
         """Each score over the questions with these indices."""
         rows, size = self.inverse[questions], len(self.columns)
         if len(rows) >= size:
@@ -148,7 +179,7 @@ class Scores:
         used = UniqueIntegers(rows, size)
         return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
 
-    def per_question(self) -> dict[str, list[float]]:
+    def per_question(self) -> dict[ScoreKey, list[float]]:
         """Each score of each question."""
         columns = self.columns.T
         return {
@@ -177,7 +208,7 @@ class Moments:
         covariance: (U,) for each pair of columns that a score needs.
     """
 
-    keys: Mapping[str, Score]
+    keys: Mapping[ScoreKey, Score]
     inverse: np.ndarray
     mean: np.ndarray
     covariance: Mapping[ColumnPair, np.ndarray]

@@ -18,7 +18,7 @@ from .family import Candidates, Fit, Shifted
 from .reward_family import REWARD_SHIFTS, RewardFamily
 from .reward_levels import FittedRewards
 from .rewards import Rewards
-from .score import Moments, one_column_each
+from .score import Moments, ScoreKey, one_column_each
 from .tails import Tail, in_units, levels_of, tail_moments, tails_of_subsets
 
 _MOST_LEVELS = 40  # of which all distributions are known
@@ -33,7 +33,7 @@ class TailFamily(RewardFamily):
         tails: for each key the event whose probability is the score, with k <= n.
     """
 
-    def __init__(self, rewards: Rewards, tails: Mapping[str, Tail]):
+    def __init__(self, rewards: Rewards, tails: Mapping[ScoreKey, Tail]):
         super().__init__(rewards, {}, {}, (0.0, 1.0))
         self._tails = list(tails.values())
         self.scores = one_column_each(tails)
@@ -168,7 +168,7 @@ class Payoffs:
         return place, np.exp(log_split), _dirichlet_multinomial(doubled, self._concentrations)
 
 
-def tail_moments_of_posterior(rewards: Rewards, tails: Mapping[str, Tail]) -> Moments:
+def tail_moments_of_posterior(rewards: Rewards, tails: Mapping[ScoreKey, Tail]) -> Moments:
     """Posterior means and variances of TailPass@k, with the prior of Max@k.
 
     Raises:

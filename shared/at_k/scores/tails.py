@@ -27,7 +27,7 @@ import numpy as np
 from ..checks import check_number
 from .distributions import pmf
 from .rewards import Rewards
-from .score import Scores, one_column_each
+from .score import ScoreKey, Scores, one_column_each
 
 _LARGEST_UNIT = 1000  # D, of which rewards are multiples of 1/D
 _CELLS_OF_SUMS = 1 << 22  # which bounds the memory
@@ -101,7 +101,7 @@ def in_units(levels: np.ndarray) -> tuple[np.ndarray, int]:
     )
 
 
-def tail_scores(rewards: Rewards, tails: Mapping[str, Tail]) -> Scores:
+def tail_scores(rewards: Rewards, tails: Mapping[ScoreKey, Tail]) -> Scores:
     """Unbiased estimates of TailPass@k, for k <= n."""
     columns = tails_of_subsets(levels_of(rewards), list(tails.values()))
     return Scores(one_column_each(tails), rewards.inverse, columns)
