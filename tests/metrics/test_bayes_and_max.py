@@ -1,7 +1,5 @@
 """bayes_at_n and max_at_k: categories, labels, rewards, and invalid inputs."""
 
-import math
-
 import at_k
 import numpy as np
 import pytest
@@ -121,59 +119,3 @@ def test_shares_of_correctness_are_rewards(max_at_k):
         k=2,
     )
     assert scores["max@2"] == pytest.approx((0.5 + 1 + 1) / 3)
-
-
-@pytest.mark.parametrize(
-    ("predictions", "options", "message"),
-    [
-        ([[0, 2]], {}, r"predictions\[0\]\[1\] is 2: w has rewards for the categories 0 to 1"),
-        (
-            [[0, 3]],
-            {"w": W},
-            r"predictions\[0\]\[1\] is 3: w has rewards for the categories 0 to 2",
-        ),
-        ([[0, -1]], {"w": W}, r"predictions\[0\]\[1\] is -1: an outcome is a category"),
-        ([[0, 0.5]], {"w": W}, r"predictions\[0\]\[1\] is 0.5: an outcome is a category"),
-        ([["wrong"]], {}, "no references to check"),
-        ([["wrong", "ok"]], {"w": W, "categories": GRADES}, r"\[0\]\[1\] is 'ok', which is none"),
-        ([[0, 1]], {"categories": GRADES}, "There are 3 categories but 2 rewards"),
-        ([[0, 1]], {"categories": ["a", "a"]}, r"categories\[1\] is 'a': give each category its"),
-        ([[0, 1]], {"categories": [0, 1]}, r"categories\[0\] is 0"),
-        ([[0, 1]], {"w": [0.0, math.inf]}, r"w\[1\] is inf"),
-        ([[0, 1]], {"R0": [[0], [1]]}, "give 1 rows"),
-        ([[0, 1]], {"R0": [[0, 5]]}, r"R0\[0\]\[1\] is 5"),
-        ([[0, 1]], {"bounds": (1, 0)}, "second of bounds is 0"),
-        ([[0, 1]], {"confidence": 95}, "confidence is 95"),
-    ],
-)
-def test_invalid_inputs_are_errors_with_their_place(metric, predictions, options, message):
-    ks = {"k": 1} if metric.name == "max_at_k" else {}
-    with pytest.raises(ValueError, match=message):
-        metric.compute(predictions=predictions, **ks, **options)
-
-
-def test_an_error_keeps_what_was_added_before(metric):
-    ks = {"k": 1} if metric.name == "max_at_k" else {}
-    metric.add_batch(predictions=LABELS)
-    with pytest.raises(ValueError, match=r"predictions\[2\]\[0\] is 'good'"):
-        metric.compute(predictions=[["good"]], w=W, categories=GRADES, **ks)
-    assert metric.compute(w=W, categories=GRADES, **ks) == metric.compute(
-        predictions=OUTCOMES, w=W, **ks
-    )
-
-
-def test_invalid_parameters_are_found_before_any_sample_is_checked(metric):
-    def never(prediction, reference):
-        raise AssertionError("a sample was checked")
-
-    checked: dict = {"predictions": [["a", "b"]], "references": ["a"], "check_correct_fn": never}
-    invalid: list[dict] = [
-        {"w": ["a", "b"]},
-        {"R0": [[0], [0]]},
-        {"categories": GRADES},
-        {"bounds": 3},
-    ]
-    invalid += [{"k": 3}, {"k": 0}] if metric.name == "max_at_k" else []
-    for options in invalid:
-        with pytest.raises(ValueError, match=r"w|R0|categories|bounds|k is"):
-            metric.compute(**checked, **options)
