@@ -54,15 +54,6 @@ def test_keys_have_the_letter_n_if_the_number_of_samples_differs(bayes_at_n):
     assert scores["avg@n_sigma"] == pytest.approx(at_k.avg(outcomes)[1])
 
 
-def test_unscored_samples_are_ignored(metric):
-    options = {"k": 2} if metric.name == "max_at_k" else {}
-    kept = metric.compute(predictions=[[0, 2], [1, 1]], w=W, confidence=0.9, **options)
-    unscored = [[0, None, 2], [None, 1, 1]]
-    assert metric.compute(predictions=unscored, w=W, confidence=0.9, **options) == kept
-    with pytest.raises(ValueError, match=r"predictions\[1\] holds nothing but None"):
-        metric.compute(predictions=[[0, 1], [None]], w=W, **options)
-
-
 @pytest.mark.parametrize("workers", [{}, {"num_proc": 2}])
 def test_labels_numbers_and_checkers_give_the_same_scores(metric, workers):
     options = {"w": W, "R0": [[0, 2], [1, 2]], "confidence": 0.9}
@@ -77,15 +68,6 @@ def test_labels_numbers_and_checkers_give_the_same_scores(metric, workers):
     assert metric.compute(categories=GRADES, **options) == wanted
 
 
-def test_each_group_has_the_scores_of_its_questions(bayes_at_n):
-    scores = bayes_at_n.compute(
-        predictions=OUTCOMES, w=W, groups=["a", "b"], return_per_question=True
-    )
-    alone = bayes_at_n.compute(predictions=OUTCOMES[1:], w=W)
-    assert {key: scores[f"b/{key}"] for key in alone} == pytest.approx(alone)
-    assert scores["per_question"]["avg@5"] == pytest.approx([0.6, 0.6])
-
-
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_real_rewards_need_no_w(max_at_k, kind):
     rewards = np.array([[0.25, 1.0, -0.5, 0.75], [2.0, 1.5, 2.5, 0.0]], dtype=kind)
@@ -93,22 +75,6 @@ def test_real_rewards_need_no_w(max_at_k, kind):
     assert scores == pytest.approx({"max@1": 0.9375, "max@2": 1.4791666666666667, "max@4": 1.75})
     scores = max_at_k.compute(predictions=rewards, k=2, confidence=0.9)
     assert scores["max@2_interval"] == "sampling"
-
-
-def test_max_at_k_of_binary_outcomes_is_pass_at_k(max_at_k, gpassk):
-    outcomes = np.random.default_rng(0).integers(0, 2, (20, 16))
-    options = {"predictions": outcomes, "confidence": 0.9, "interval": "posterior"}
-    best, passed = max_at_k.compute(**options), gpassk.compute(**options, include="pass@k")
-    assert list(best.values()) == pytest.approx(list(passed.values()), rel=1e-13)
-
-
-def test_max_at_1_is_bayes_at_n(max_at_k, bayes_at_n):
-    best = max_at_k.compute(predictions=OUTCOMES, w=W, k=1, confidence=0.9, interval="posterior")
-    bayes = bayes_at_n.compute(predictions=OUTCOMES, w=W, confidence=0.9)
-    for field in ("sigma", "lo", "hi"):
-        assert best[f"max@1_{field}"] == pytest.approx(bayes[f"bayes@5_{field}"], rel=1e-14)
-    assert best["max@1"] == pytest.approx(bayes["avg@5"], rel=1e-14)
-    assert best["max@1_mu"] == pytest.approx(bayes["bayes@5"], rel=1e-14)
 
 
 def test_shares_of_correctness_are_rewards(max_at_k):

@@ -66,14 +66,6 @@ def test_every_form_of_verdicts_has_the_same_score(score_agg, predictions):
     assert score_agg.compute(predictions=predictions, temperature=0.7)["score_agg"] == wanted
 
 
-@pytest.mark.parametrize(
-    "kind", [bool, np.uint8, np.int64, np.float16, np.float32, np.float64], ids=str
-)
-def test_verdicts_may_be_an_array_of_any_dtype(score_agg, kind):
-    scores = score_agg.compute(predictions=np.array([[1, 0], [1, 1]], dtype=kind))
-    assert scores == {"score_agg": (0.45 + 1) / 2}
-
-
 def test_custom_weights_replace_the_standard_ones(score_agg):
     verdicts = [["good", "fair", None], ["bad", "good"]]
     scores = score_agg.compute(predictions=verdicts, weights=GRADES)
@@ -119,16 +111,6 @@ def test_named_checkers_give_weights_0_and_1(score_agg):
         predictions=[["it is 12.", "so 13"]], references=["12"], check_correct_fn="numeric"
     )
     assert scores == {"score_agg": 0.45}
-
-
-def test_groups_add_the_score_of_each_group(score_agg):
-    scores = score_agg.compute(
-        predictions=LABELS, groups=["a", "b", "a"], temperature=0.7, return_per_question=True
-    )
-    assert list(scores) == ["score_agg", "a/score_agg", "b/score_agg", "per_question"]
-    assert scores["a/score_agg"] == pytest.approx(at_k.score_agg([WEIGHTS[0], WEIGHTS[2]], 0.7))
-    assert scores["b/score_agg"] == 0.3
-    assert scores["per_question"]["score_agg"][1] == 0.3
 
 
 @pytest.mark.parametrize(
