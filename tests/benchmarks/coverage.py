@@ -3,11 +3,11 @@
     python tests/benchmarks/coverage.py STUDY table.json [--held-out] [--runs 2000] [--far-runs 100]
     python tests/benchmarks/coverage.py STUDY table.json --draw
 
-STUDY is rates (correct and incorrect samples), rewards, votes or bands. Each run of a setting draws
-M questions from a known distribution (its truth), and n samples of each. An interval for the same
-questions covers if it contains the score of these questions, and one for new questions if it
-contains the score of all questions of the distribution. A coverage of c in R runs has the Monte
-Carlo error sqrt(c (1 - c) / R), which is 0.5 points at 95 % and 2,000 runs.
+STUDY is rates (correct and incorrect samples), rewards, votes, bands or leaderboards. Each run of a
+setting draws M questions from a known distribution (its truth), and n samples of each. An interval
+for the same questions covers if it contains the score of these questions, and one for new questions
+if it contains the score of all questions of the distribution. A coverage of c in R runs has the
+Monte Carlo error sqrt(c (1 - c) / R), which is 0.5 points at 95 % and 2,000 runs.
 
 With --held-out, the runs come from distributions that no interval was tuned on, with other M and n.
 Both results are kept in the table and printed below each other. With --draw, the script draws the
@@ -31,11 +31,15 @@ import truths
 from coverage_studies import (
     BAND_SHAPES,
     DESIGNS,
+    LEADERBOARD_DESIGNS,
+    LEADERBOARD_SHAPES,
     NEW,
     SAME,
     Cell,
+    Field,
     ks_of,
     study_bands,
+    study_leaderboards,
     study_max,
     study_rates,
     study_score_agg,
@@ -51,19 +55,25 @@ Tables = dict[str, list[Cell]]
 
 
 class Grid(NamedTuple):
-    """The settings of a study: all truths, numbers of questions M and of samples n.
+    """The settings of a study.
 
     Args:
         study: returns the cells of one setting: study(truth, M, n, runs, rng).
         truths: the distributions that runs are drawn from, by name.
-        shapes: the values of (M, n).
+        shapes: the values of (M, n), or a list of them for each truth.
         runs: number of runs of each setting.
     """
 
     study: Callable[[Any, int, int, int, np.random.Generator], list[Cell]]
     truths: Mapping[str, Any]
-    shapes: Sequence[tuple[int, int]]
+    shapes: Sequence[tuple[int, int]] | Mapping[str, Sequence[tuple[int, int]]]
     runs: int
+
+    def settings(self) -> Iterator[tuple[int, str, int, int]]:
+        for index, name in enumerate(self.truths):
+            shapes = self.shapes[name] if isinstance(self.shapes, Mapping) else self.shapes
+            for m, n in shapes:
+                yield index, name, m, n
 
 
 class Program(NamedTuple):
@@ -87,7 +97,7 @@ def run_grids(grids: Mapping[str, Grid]) -> Tables:
     tables: Tables = {}
     for table, grid in grids.items():
         start, tables[table] = time.time(), []
-        for (index, name), (m, n) in itertools.product(enumerate(grid.truths), grid.shapes):
+        for index, name, m, n in grid.settings():
             rng = np.random.default_rng([index, m, n])
             cells = grid.study(grid.truths[name], m, n, grid.runs, rng)
             tables[table] += [{"truth": name} | cell for cell in cells]
@@ -222,6 +232,30 @@ def bands_summary(tables: Tables) -> Iterator[tuple[str, str]]:
     yield "Lowest coverage of bands", lowest_coverage(tables["bands"], "band", 3)
 
 
+def leaderboards_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
+    """Return the study of leaderboards. All its truths are held out. Fixed rates are not drawn."""
+    names = ["0.02, 0.35 or 0.97", "log-odds normal(-1, 2.5)", "fixed rates"]
+    fields, shapes = {}, {}
+    all_truths = truths.held_out_truths()
+    for number, (k, design, rewards, interval) in enumerate(
+        itertools.product((3, 6), LEADERBOARD_DESIGNS, (False, True), ("sampling", "questions"))
+    ):
+        fitting = names[:2] if interval == "questions" else names
+        for i in range(len(fitting)):
+            name = fitting[(number // 2 + i) % len(fitting)]
+            field = Field(all_truths[name], design, k, rewards, interval)
+            title = f"{k} runs, {name}, {design}, {'rewards' if rewards else 'binary'}, {interval}"
+            fields[title], shapes[title] = field, [LEADERBOARD_SHAPES[(number + i) % 3]]
+    return {"leaderboards": Grid(study_leaderboards, fields, shapes, runs)}
+
+
+def leaderboards_summary(tables: Tables) -> Iterator[tuple[str, str]]:
+    """Yield the shares of leaderboards without a false statement, and of what is found."""
+    columns = ("all", "order", "ranks", "each", "found")
+    for by in ("score", "target", "truth"):
+        yield f"By {by}", coverage_table(tables["leaderboards"], by, columns)
+
+
 # --- The program ----------------------------------------------------------------------------
 
 
@@ -258,6 +292,7 @@ PROGRAMS = {
     ),
     "votes": Program(100, votes_grids, votes_summary),
     "bands": Program(150, bands_grids, bands_summary),
+    "leaderboards": Program(60, leaderboards_grids, leaderboards_summary),
 }
 
 

@@ -7,6 +7,7 @@ as the groups of one `compute`.
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -523,3 +524,134 @@ def study_bands(
             tallies[interval, column, key] = Tally()
             tallies[interval, column, key].add(covered, width, nowhere)
     return tallies.cells(questions=questions, n=n)
+
+
+# --- Leaderboards ---------------------------------------------------------------------------
+
+LEADERBOARD_KS = np.array([1, 4])
+LEADERBOARD_DESIGNS = ("equal rates", "equal scores", "half better")
+LEADERBOARD_SHAPES = ((40, 8), (100, 16), (30, 6))
+REDRAWN, BETTER, SIGMA, LEADERBOARD_POPULATION = 0.3, 0.6, 0.7, 200_000
+
+
+class Field(NamedTuple):
+    """The runs of a leaderboard.
+
+    A run replaces a share of the rates by draws of its own, so that the runs are correlated over
+    questions and their scores are equal in the population. With "half better", some have the power
+    0.6 of the rates. With "equal rates" all runs have the same rates, which is the hardest case for
+    new samples of the same questions.
+    """
+
+    truth: Truth
+    design: str
+    runs: int
+    rewards: bool
+    interval: str
+
+    def rates(self, questions: int, rng: np.random.Generator) -> np.ndarray:
+        """Return (K, M) success rates."""
+        shared = self.truth(rng, (1, questions))
+        if self.design == "equal rates":
+            return np.repeat(shared, self.runs, axis=0)
+        own = np.concatenate([self.truth(rng, (1, questions)) for _ in range(self.runs)])
+        rates = np.where(rng.random(own.shape) < REDRAWN, own, shared)
+        if self.design == "half better":
+            rates[self.runs // 2 :] **= BETTER
+        return rates
+
+    def outcomes(self, rates: np.ndarray, samples: int, rng: np.random.Generator) -> np.ndarray:
+        """Return (K, M, n) outcomes, or lognormal rewards of the correct samples."""
+        correct = rng.random((*rates.shape, samples)) < rates[..., None]
+        if not self.rewards:
+            return correct.astype(int)
+        return correct * np.exp(SIGMA * rng.normal(size=correct.shape))
+
+    def true_scores(self, rates: np.ndarray) -> np.ndarray:
+        """Return (K, 2) means over questions of pass@k, or of Max@k of rewards."""
+        scores = []
+        for k in LEADERBOARD_KS:
+            j = np.arange(k + 1)
+            largest = means_of_largest()[: k + 1] if self.rewards else j > 0
+            terms = (math.comb(k, i) * rates**i * (1 - rates) ** (k - i) * largest[i] for i in j)
+            scores.append(sum(terms).mean(axis=-1))
+        return np.stack(scores, axis=-1)
+
+    def population(self, rng: np.random.Generator) -> np.ndarray:
+        """Return the true scores of all questions, which are equal for runs drawn alike."""
+        scores = self.true_scores(self.rates(LEADERBOARD_POPULATION, rng))
+        half = self.runs // 2 if self.design == "half better" else self.runs
+        for alike in (scores[:half], scores[half:]):
+            alike[:] = alike.mean(axis=0) if len(alike) else alike
+        return scores
+
+
+@cache
+def means_of_largest() -> np.ndarray:
+    """Return the expected largest of j = 0 .. 4 lognormal rewards."""
+    rewards = np.exp(SIGMA * np.random.default_rng(0).normal(size=(400_000, max(LEADERBOARD_KS))))
+    return np.array([0.0, *np.maximum.accumulate(rewards, axis=1).mean(axis=0)])
+
+
+def study_leaderboards(
+    field: Field, questions: int, n: int, leaderboards: int, rng: np.random.Generator
+) -> list[Cell]:
+    """Return how often statements of a leaderboard are true, at all k together.
+
+    - all: all intervals band_lo to band_hi contain the true difference (at least 95 %);
+    - order: no run is called better that is not (at least 95 %);
+    - ranks: all true ranks are within rank_lo to rank_hi (at least 95 %);
+    - each: the share of single intervals lo to hi that contain the true difference (about 95 %);
+    - found: the share of true differences that are found, where runs differ.
+    """
+    population, shares = field.population(rng), {}
+    for _ in range(leaderboards):
+        rates = field.rates(questions, rng)
+        R = field.outcomes(rates, n, rng)
+        if all(len(np.unique(outcomes)) == 1 for outcomes in R):
+            continue
+        score = population if field.interval == "questions" else field.true_scores(rates)
+        board = at_k.leaderboard(
+            {str(run): outcomes for run, outcomes in enumerate(R)},
+            "max@k" if field.rewards else "pass@k",
+            LEADERBOARD_KS.tolist(),
+            field.interval,
+        )
+        for column, is_true in true_statements(board, score).items():
+            if is_true.size:
+                values = is_true if column in ("each", "found") else is_true.all(keepdims=True)
+                shares.setdefault(column, []).append(values.mean())
+    kind = "rewards" if field.rewards else "binary"
+    return [
+        {"questions": questions, "n": n, "target": field.interval, "interval": column}
+        | {"score": kind, "k": 4, "runs": len(values), "coverage": float(np.mean(values))}
+        for column, values in shares.items()
+    ]
+
+
+def true_statements(board: dict[str, Any], score: np.ndarray) -> dict[str, np.ndarray]:
+    """Return which statements of a leaderboard are true, given the (K, 2) true scores."""
+    pairs, rows = board["pairs"], board["runs"]
+
+    def column_of(entry: dict[str, Any]) -> int:
+        return LEADERBOARD_KS.tolist().index(score_and_k(entry["key"])["k"])
+
+    def values(entries: list[dict[str, Any]], *names: str) -> np.ndarray:
+        return np.array([[entry[name] for entry in entries] for name in names])
+
+    k = [column_of(pair) for pair in pairs]
+    a, b = values(pairs, "a", "b").astype(int)
+    difference = score[a, k] - score[b, k]
+    lo, hi, band_lo, band_hi = values(pairs, "lo", "hi", "band_lo", "band_hi")
+    is_above, is_below = band_lo > ROUNDING, band_hi < -ROUNDING
+    k = [column_of(row) for row in rows]
+    (run,), (rank_lo, rank_hi) = values(rows, "run").astype(int), values(rows, "rank_lo", "rank_hi")
+    gaps = score[:, k] - score[run, k]
+    above, below = (gaps > ROUNDING).sum(axis=0), (gaps < -ROUNDING).sum(axis=0)
+    return {
+        "all": (band_lo - ROUNDING <= difference) & (difference <= band_hi + ROUNDING),
+        "order": ~((is_above & (difference <= ROUNDING)) | (is_below & (difference >= -ROUNDING))),
+        "ranks": (rank_lo <= 1 + above) & (rank_hi >= len(score) - below),
+        "each": (lo - ROUNDING <= difference) & (difference <= hi + ROUNDING),
+        "found": (is_above | is_below)[np.abs(difference) > ROUNDING],
+    }
