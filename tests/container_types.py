@@ -178,6 +178,10 @@ def saved(rows: Rows) -> datasets.Dataset:
     return datasets.Dataset.from_dict({"R": rows}, features=datasets.Features({"R": kind}))
 
 
+def polars_frame(rows: Rows, dtype: Any) -> pl.DataFrame:
+    return pl.DataFrame(columns(rows)).cast(dtype)
+
+
 def numpy_types() -> dict[str, Type]:
     whole = {"int8", "uint8", ">i2", "uint16", "int32", ">u4", "int64", "uint64"}
     real = {"float16", ">f2", "float32", "float64", ">f8", "longdouble"}
@@ -258,9 +262,7 @@ TYPES: dict[str, Type] = {
     ),
     "polars": Type(lambda rows: pl.DataFrame(columns(rows)), ("equal",)),
     **{
-        f"polars {dtype}": Type(
-            lambda rows, dtype=dtype: pl.DataFrame(columns(rows)).cast(dtype), ("equal", *extra)
-        )
+        f"polars {dtype}": Type(partial(polars_frame, dtype=dtype), ("equal", *extra))
         for dtype, extra in (
             (pl.UInt8, ("whole",)),
             (pl.Boolean, ("binary",)),

@@ -141,7 +141,7 @@ INPUTS |= {"one run of answers": (ANSWERS[0],)}
 # Sources of `read`: the samples of the package, the logs of harnesses, and columns.
 FILES = {path.name: path for path in sorted(SAMPLES.iterdir())}
 FILES |= {str(path.relative_to(LOGS)): path for path in sorted(LOGS.rglob("*")) if path.is_file()}
-FLAT = {"id": list("aabbcc"), "answer": list("xyxxzy"), "gold": list("xxyyzz")}
+FLAT: dict[str, list] = {"id": list("aabbcc"), "answer": list("xyxxzy"), "gold": list("xxyyzz")}
 FLAT |= {"topic": list("ssttss"), "run": list("121212"), "grade": list("CICCIN")}
 FLAT |= {"times": [2, 1, 3, 1, 1, 2]}
 NESTED = {"id": list("abc"), "samples": [[1, 0], [1, 1], [0, 0]], "before": [[1], [0], [1]]}
@@ -413,12 +413,11 @@ def option_cases() -> Iterator[Case]:
         k, band = over("k", [1, 2, 4], 2), over("band", True)
         yield from cases("bands", target, inputs, k, INTERVAL, band, confidence[:1])
         yield from cases("bands", target, inputs[0], k[:1], INTERVAL, band, GROUPS[:1], confidence)
-    for target, inputs in zip(
-        COMPUTES, ("12 x 16", "40 x 6", "rewards", "letters", "verdicts"), strict=True
-    ):
+    of_metrics = ("12 x 16", "40 x 6", "rewards", "letters", "verdicts")
+    for target, name in zip(COMPUTES, of_metrics, strict=True):
         safe = over("keys", "safe", "exact")
         extra = [{}, *PER_QUESTION, *GROUPS, {"confidence": 0.9, **GROUPS[0]}]
-        yield from cases("keys", target, inputs, safe, extra)
+        yield from cases("keys", target, name, safe, extra)
         yield from cases("keys", target, "letters", over("timeout", 20.0))
     names = over("include", SINGLE_SCORES + PRODUCTS)
     yield from cases("keys", GPASSK, "12 x 16", over("keys", "safe"), names, confidence)

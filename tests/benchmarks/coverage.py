@@ -121,12 +121,12 @@ def rates_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
     """Return the studies of success rates. Hierarchical intervals have k = 2n, and fewer runs."""
     independent = truths.held_out_truths() if held_out else truths.truths()
     clustered = {f"mean log-odds {x}": truths.clustered_rates(x) for x in (0, -2)}
-    every = shapes(held_out)
-    smallest, sizes = min(n for _, n in every), sorted({m for m, _ in every})
+    settings_of_all = shapes(held_out)
+    smallest, sizes = min(n for _, n in settings_of_all), sorted({m for m, _ in settings_of_all})
     settings = {
-        "pass family": (independent, every, runs),
-        "beyond n": (independent, every, far_runs),
-        "consensus": (independent, every, runs),
+        "pass family": (independent, settings_of_all, runs),
+        "beyond n": (independent, settings_of_all, far_runs),
+        "consensus": (independent, settings_of_all, runs),
         "ragged": (independent, [(m, smallest) for m in sizes], runs),
         "clusters": (clustered, [*itertools.product(sizes[1:], (4, 16))], runs),
     }

@@ -85,10 +85,10 @@ class Tallies(dict[tuple[str, str, str], Tally]):
 
 def score_and_k(key: str) -> Cell:
     """Return the name of a score and its k, such as G-Pass@k_0.5 and 4; avg@n is avg@k."""
-    found = re.search(r"(?<=[@^])\d+", key)
-    if not found:
+    k = re.search(r"(?<=[@^])\d+", key)
+    if not k:
         return {"score": key.split(" (")[0], "k": 1}
-    return {"score": f"{key[: found.start()]}k{key[found.end() :]}", "k": int(found[0])}
+    return {"score": f"{key[: k.start()]}k{key[k.end() :]}", "k": int(k[0])}
 
 
 @cache
@@ -371,7 +371,7 @@ def study_max(
                 len(chosen),
                 k=ks,
                 interval=interval,
-                **({} if truth.real else {"w": truth.levels.tolist()}),
+                **({"w": truth.levels.tolist()} if isinstance(truth, Categories) else {}),
             )
             same = {
                 f"max@{k}": truth.true_max(parameters[rows], k).reshape(-1, questions).mean(axis=1)
@@ -512,14 +512,14 @@ def study_bands(
             interval=interval,
             band=True,
         )
-        lo, hi, band_lo, band_hi = np.moveaxis([limits[f"{score[:-1]}{k}"] for k in ks], 0, -1)
-        each = (lo <= true + ROUNDING) & (true <= hi + ROUNDING)
+        lo, hi, band_lo, band_hi = np.stack([limits[f"{score[:-1]}{k}"] for k in ks], -1)
+        single = (lo <= true + ROUNDING) & (true <= hi + ROUNDING)
         band = (band_lo <= true + ROUNDING) & (true <= band_hi + ROUNDING)
         key, nowhere = f"{score[:-1]}{max(ks)}", np.zeros(1)
         for column, covered, width in (
-            ("each", each, hi - lo),
-            ("all", each.all(axis=1), (hi - lo).mean(axis=1)),
-            ("band", band.all(axis=1), (band_hi - band_lo).mean(axis=1)),
+            ("each", single, hi - lo),
+            ("all", np.all(single, axis=1), (hi - lo).mean(axis=1)),
+            ("band", np.all(band, axis=1), (band_hi - band_lo).mean(axis=1)),
         ):
             tallies[interval, column, key] = Tally()
             tallies[interval, column, key].add(covered, width, nowhere)
@@ -604,7 +604,8 @@ def study_leaderboards(
     - each: the share of single intervals lo to hi that contain the true difference (about 95 %);
     - found: the share of true differences that are found, where runs differ.
     """
-    population, shares = field.population(rng), {}
+    population = field.population(rng)
+    shares: dict[str, list[float]] = {}
     for _ in range(leaderboards):
         rates = field.rates(questions, rng)
         R = field.outcomes(rates, n, rng)

@@ -113,7 +113,7 @@ def test_samples_of_a_model_have_the_scores_of_outcomes_graded_by_hand(gpassk):
         return str(int((re.findall(r"\d+", text) or ["-1"])[-1]))
 
     outcomes = [[last(sample) == row["reference"] for sample in row["predictions"]] for row in rows]
-    by_hand = [sum(each) / len(each) for each in outcomes]
+    by_hand = [sum(row) / len(row) for row in outcomes]
     ours = scores["per_question"]["pass@1"]
     # `last` reads 5 in 12.5 and 24 in 1,024, so only texts without such numbers are compared.
     plain = [not any(re.search(r"\d[.,]\d", s) for s in row["predictions"]) for row in rows]

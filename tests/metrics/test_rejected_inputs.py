@@ -188,16 +188,14 @@ def test_a_checker_that_fails_keeps_what_was_added(name):
     def same(prediction, reference):
         return float(prediction == reference)
 
-    metric, options = at_k.load(name), {"k": 1} if name.endswith("k") else {}
+    metric, options = at_k.load(name), {"check_correct_fn": same}
+    ks = {"k": 1} if name.endswith("k") else {}
     metric.add_batch(predictions=TEXTS, references=ANSWERS)
     with pytest.raises(ValueError, match=r"predictions\[0\]\[0\] raised RuntimeError"):
-        metric.compute(
-            predictions=[["x"] * 3], references=["x"], check_correct_fn=broken, **options
-        )
+        metric.compute(predictions=[["x"] * 3], references=["x"], check_correct_fn=broken, **ks)
     assert len(metric) == 2
-    options["check_correct_fn"] = same
-    expected = at_k.load(name).compute(predictions=TEXTS, references=ANSWERS, **options)
-    assert metric.compute(**options) == expected
+    expected = at_k.load(name).compute(predictions=TEXTS, references=ANSWERS, **options, **ks)
+    assert metric.compute(**options, **ks) == expected
 
 
 def test_compute_without_any_question_is_an_error(gpassk):

@@ -34,11 +34,11 @@ VERDICTS = [["fully", "none", None], [1.0, 0.25, "fully"]]
 def test_the_score_is_the_mean_of_the_function_over_items(score_agg, temperature):
     options = {"temperature": temperature, "penalty": 0.2, "eps_for_neg_p": 1e-3}
     scores = score_agg.compute(predictions=LABELS, **options)
-    each = [at_k.score_agg(item, **options) for item in WEIGHTS]
-    assert scores == {"score_agg": pytest.approx(np.mean(each), rel=1e-15)}
+    of_items = [at_k.score_agg(item, **options) for item in WEIGHTS]
+    assert scores == {"score_agg": pytest.approx(np.mean(of_items), rel=1e-15)}
     assert type(scores["score_agg"]) is float
     by_item = score_agg.compute(predictions=WEIGHTS, return_per_question=True, **options)
-    assert by_item["per_question"] == {"score_agg": each}
+    assert by_item["per_question"] == {"score_agg": of_items}
 
 
 def test_the_default_is_the_plain_mean_less_a_tenth_for_each_verdict_of_0(score_agg):
