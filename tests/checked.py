@@ -2,8 +2,9 @@
 
 import itertools
 
-from at_k.inputs.parsing import prediction_column, reference_column
-from at_k.inputs.run_checker import run_checker
+from at_k.inputs.checking import Checking
+from at_k.inputs.columns import stored
+from at_k.inputs.rows import read_rows
 
 SAMPLES = [["a", "b", "a"], ["b"], ["c", "c", "a", "b"]]
 REFERENCES = ["a", "b", "c"]
@@ -12,12 +13,8 @@ OUTCOMES = [[1, 0, 1], [1], [1, 1, 0, 0]]
 
 def check(predictions, references, checker="exact_match", **options):
     """Return the outcome of every sample, None for a sample that is not scored."""
-    outcomes = run_checker(
-        prediction_column(predictions),
-        reference_column(references, len(predictions)),
-        checker,
-        **options,
-    )
+    rows = stored(read_rows(predictions), references)
+    outcomes = Checking(checker, **options).check(rows).outcomes
     scored = itertools.repeat(True) if outcomes.scored is None else outcomes.scored
     flat = iter(
         value if is_scored else None

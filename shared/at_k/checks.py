@@ -153,7 +153,7 @@ def check_number(name: str, value, wanted: str, least: float, most: float) -> fl
         most: largest valid number.
     """
     number = math.nan
-    if has_no_axes(value):
+    if not isinstance(value, (float, int)) and has_no_axes(value):
         value = value.item()
     # Testing for float and int first is faster: Real is an abstract base class.
     if isinstance(value, (float, int, Real)) and not isinstance(value, bool):
@@ -207,7 +207,7 @@ def check_k(k, n: np.ndarray | None = None) -> int:
         n: (M,) number of scored samples of each question, none of which k may exceed; or None if
             k is not bounded.
     """
-    if has_no_axes(k):
+    if not isinstance(k, int) and has_no_axes(k):
         k = k.item()
     is_integer = isinstance(k, (int, Integral)) and not isinstance(k, bool)
     if not is_integer or not 1 <= k <= _LARGEST_K:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .intervals.interval import Interval
-from .scores.score import ScoreId
+from .scores.score import ScoreId, key_of
 
 
 class Estimate(NamedTuple):
@@ -44,7 +44,7 @@ class Estimate(NamedTuple):
     @property
     def key(self) -> str:
         """The key of the score, without the group: "G-Pass@4_0.5"."""
-        return self.score_id.key
+        return key_of(self)
 
 
 # --- Estimates to keys --------------------------------------------------------------------
@@ -66,7 +66,7 @@ def as_dict(estimates: Iterable[Estimate], safe: bool = False) -> dict[str, Any]
     result: dict[str, Any] = {}
     for estimate in estimates:
         name = "" if estimate.group is None else prefixes[estimate.group]
-        name += safe_name(estimate.score_id) if safe else estimate.key
+        name += safe_name(estimate.score_id) if safe else key_of(estimate)
         result[name] = estimate.score
         if estimate.interval is not None:
             for field, value in zip(Interval._fields, estimate.interval, strict=True):

@@ -8,20 +8,22 @@ files. They are written under another name and renamed, so that none is read hal
     <p>.rows    the rows of process p, with the key of the request and a key of its own
     result      the keys of the rows that process 0 has received, and its error if there was one
 
-The keys keep out the files of a run that was killed. Each process locks its place in the run until
-it ends, so that two runs with the same name are noticed.
+The keys keep out the files of a run that was killed. Each process locks its role in the run while
+it has an object of the run, so that two runs with the same name are noticed. The objects of a run
+have numbers, so that processes that compute with different objects are noticed.
 """
 
 from __future__ import annotations
 
-import atexit
 import hashlib
+import itertools
 import json
 import math
 import os
 import socket
 import time
 import uuid
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -46,7 +48,33 @@ _SAME_RUN = (
     "processes of one launcher, such as torchrun, or of one parent process."
 )
 
-_places: dict[tuple[int, str], FileLock] = {}  # those that this process has locked
+
+class _Role:
+    """The role of a process in a run, and the living objects that have it.
+
+    Args:
+        lock: of the role, which this process holds.
+    """
+
+    def __init__(self, lock: FileLock):
+        self.lock = lock
+        self._process = os.getpid()
+        self._exchanges: dict[int, weakref.ref[Exchange]] = {}
+        weakref.finalize(self, _leave, lock, self._process)
+
+    def number_of(self, exchange: Exchange) -> int:
+        """Return the number of an object: the least that no other living object has."""
+        living = {number: of() for number, of in self._exchanges.items()}
+        for number, other in living.items():
+            if other is exchange:
+                return number
+        number = next(n for n in itertools.count() if living.get(n) is None)
+        self._exchanges[number] = weakref.ref(exchange)
+        return number
+
+
+_roles: weakref.WeakValueDictionary[tuple[int, str], _Role] = weakref.WeakValueDictionary()
+"""The roles that this process has locked, by its id and the file of the lock."""
 
 
 def launched_run() -> str | None:
@@ -67,7 +95,10 @@ def default_experiment() -> str:
 
 
 class Exchange:
-    """The place of one process in a run.
+    """One process of a run, and the files that it shares with the others.
+
+    The process holds its role, such as process 1, as long as an object of the role lives. Another
+    process may take the role afterwards, as workers of a pool do.
 
     Args:
         folder: that all processes of the run share, and no other run.
@@ -76,7 +107,7 @@ class Exchange:
         timeout: seconds to wait for the other processes.
 
     Raises:
-        ValueError: if another living process has the same place.
+        ValueError: if another living process has the same role.
     """
 
     def __init__(self, folder: Path, processes: int, process: int, timeout: float):
@@ -86,24 +117,34 @@ class Exchange:
         self._conflict = folder / "conflict"
         self._received: dict[int, str] | None = None  # keys of rows, while a request is open
         self._answered = b""  # the last request
-        self._take_place()
+        self._role = self._take_role()
 
-    def _take_place(self) -> None:
-        """Lock the place of this process, which a pickled copy has yet to do."""
-        place = os.getpid(), str(self._lock_of(self._process))
-        if place in _places:
-            return
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_role": None}
+
+    def _take_role(self) -> _Role:
+        """Lock the role of this process, which a pickled copy has yet to do."""
+        name = str(self._lock_of(self._process))
+        role = _roles.get((os.getpid(), name))
+        if role is not None:
+            return role
         self._folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(place[1])
+        lock = FileLock(name)
         try:
             lock.acquire(timeout=1)
         except Timeout:
             self._conflict.touch()
             raise ValueError(self._two_runs()) from None
-        _places[place] = lock
+        _roles[os.getpid(), name] = role = _Role(lock)
         if self._process == 0:
             for path in (*self._folder.glob("*.rows"), self._request, self._result, self._conflict):
                 path.unlink(missing_ok=True)
+        return role
+
+    def _open(self) -> None:
+        """Take the role, and give this object a number in it, if that is still to be done."""
+        self._role = self._role or self._take_role()
+        self._number = self._role.number_of(self)
 
     # --- Process 0 ------------------------------------------------------------------------
 
@@ -111,24 +152,23 @@ class Exchange:
         """Return the rows of the other processes. `report` has to follow.
 
         Raises:
-            ValueError: if a process does not send its rows in time, or is of another run.
+            ValueError: if a process does not send its rows in time, could not read its input,
+                computes with another metric object, or belongs to another run.
         """
-        self._take_place()
+        self._open()
         request = uuid.uuid4().hex
-        self._received, found = {}, {}
+        self._received, rows = {}, {}
         self._write(self._request, request.encode())
         for _ in _waits(self._timeout):
-            waiting = [each for each in range(1, self._processes) if each not in found]
+            waiting = [process for process in range(1, self._processes) if process not in rows]
             for process in waiting:
                 content = _read(self._rows_of(process))
                 header = content[: content.find(b"\n") + 1]
                 sent = json.loads(header or "{}")
                 if sent.get("request") == request:
-                    self._received[process], found[process] = (
-                        sent["key"],
-                        memoryview(content)[len(header) :],
-                    )
-                    self._check_launcher(process, sent["launcher"])
+                    self._received[process] = sent["key"]
+                    rows[process] = memoryview(content)[len(header) :]
+                    self._check_sender(process, sent)
             if not waiting:
                 break
         else:
@@ -138,7 +178,7 @@ class Exchange:
             )
         if self._conflict.exists():
             raise ValueError(self._two_runs())
-        return [found[process] for process in sorted(found)]
+        return [rows[process] for process in sorted(rows)]
 
     def report(self, error: BaseException | None) -> None:
         """Tell the other processes whether process 0 succeeded, if it has asked for rows."""
@@ -153,26 +193,40 @@ class Exchange:
         self._result.unlink(missing_ok=True)
         self._received = None
 
-    def _check_launcher(self, process: int, launcher: str | None) -> None:
-        if launcher != launched_run():
+    def _check_sender(self, process: int, sent: dict[str, Any]) -> None:
+        if sent["launcher"] != launched_run():
             raise ValueError(
-                f"Process {process} is of another run: {launcher} and not {launched_run()}, as "
-                f"their launchers name them. Give each run an experiment_id of its own."
+                f"Process {process} belongs to another run: its launcher names {sent['launcher']}, "
+                f"and that of process 0 {launched_run()}. Give each run an experiment_id of its "
+                f"own."
             )
+        if sent["number"] != self._number:
+            raise ValueError(
+                f"Process {process} computes with metric object {sent['number']} of this run, and "
+                f"process 0 with object {self._number} (from 0, in the order of loading): compute "
+                f"in the same order in all processes, or give each object an experiment_id of its "
+                f"own."
+            )
+        if sent["error"] is not None:
+            raise ValueError(f"Process {process} cannot read its input: {sent['error']}")
 
     # --- The other processes --------------------------------------------------------------
 
-    def send(self, write_rows: Callable[[BinaryIO], Any]) -> None:
+    def send(
+        self, write_rows: Callable[[BinaryIO], Any] | None, error: Exception | None = None
+    ) -> None:
         """Hand rows to process 0, and wait until it has computed.
 
         Args:
-            write_rows: writes the rows to a file.
+            write_rows: writes the rows to a file; or None if there are none.
+            error: why this process has no rows.
 
         Raises:
             ValueError: if process 0 does not ask for them in time, fails or ends.
         """
-        self._take_place()
+        self._open()
         path, key = self._rows_of(self._process), uuid.uuid4().hex
+        problem = None if error is None else str(error) or type(error).__name__
         started = time.monotonic()
         try:
             for _ in _waits(math.inf):
@@ -183,7 +237,10 @@ class Exchange:
                 if request and not self._lives(0):
                     request = b""  # of a run that was killed
                 if request and request != self._answered:
-                    header = {"request": request.decode(), "key": key, "launcher": launched_run()}
+                    header = {
+                        **{"request": request.decode(), "key": key, "launcher": launched_run()},
+                        **{"number": self._number, "error": problem},
+                    }
                     self._write(path, json.dumps(header).encode() + b"\n", write_rows)
                     self._answered = request
                 elif request:  # process 0 computes
@@ -195,7 +252,7 @@ class Exchange:
                     )
         finally:
             path.unlink(missing_ok=True)
-        if result["error"] is not None:
+        if result["error"] is not None and error is None:
             raise ValueError(f"Process 0 could not compute: {result['error']}")
 
     # --- Files ----------------------------------------------------------------------------
@@ -209,7 +266,7 @@ class Exchange:
     def _lives(self, process: int) -> bool:
         """Whether a process with this place exists."""
         path = self._lock_of(process)
-        if (os.getpid(), str(path)) in _places:
+        if (os.getpid(), str(path)) in _roles:
             return True
         if not path.exists():
             return False
@@ -262,13 +319,13 @@ def _waits(seconds: float) -> Iterator[None]:
         yield
 
 
-@atexit.register
-def _leave_places() -> None:
-    """Remove the locks of this process."""
-    for (owner, name), lock in _places.items():
-        if owner == os.getpid():  # a forked process has a copy of these
-            with suppress(OSError):
-                Path(name).unlink(missing_ok=True)
-            lock.release()
-            with suppress(OSError):
-                Path(name).parent.rmdir()
+def _leave(lock: FileLock, process: int) -> None:
+    """Remove the lock of a role, unless this is a forked copy of the process that holds it."""
+    if process != os.getpid():
+        return
+    path = Path(lock.lock_file)
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
+    lock.release()
+    with suppress(OSError):
+        path.parent.rmdir()

@@ -6,17 +6,15 @@ import abc
 import threading
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import evaluate
-import pyarrow as pa
 from evaluate.module import temp_seed
 
 from .computations.computation import Computation, Samples
 from .exchange import Exchange, default_experiment
-from .inputs.batches import Batch, check_alike, unite
-from .inputs.pairs import FinishedChecks
-from .inputs.streams import append, kept
+from .inputs.batches import Added, Batch, check_alike, read_batch, unite, write_batch
+from .inputs.checking import CheckCache
 
 
 class _Lock:
@@ -68,11 +66,11 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return str(Path(self._data_dir_root, self.name, self.config_name))
 
     def _forget(self) -> None:
-        self._batches: list[Batch] = []
-        self._finished = FinishedChecks()  # of a run that failed
+        self._added = Added(None if self.keep_in_memory else Path(self._data_dir_root))
+        self._cache = CheckCache()
 
     def __len__(self) -> int:
-        return sum(len(batch) for batch in self._batches)
+        return len(self._added)
 
     # --- Adding ---------------------------------------------------------------------------
 
@@ -81,8 +79,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
 
         Both names of each are accepted, as `evaluate` uses both.
         """
-        samples = [each for each in (prediction, predictions) if each is not None]
-        answers = [each for each in (reference, references) if each is not None]
+        samples = [value for value in (prediction, predictions) if value is not None]
+        answers = [value for value in (reference, references) if value is not None]
         if len(samples) != 1 or len(answers) > 1:
             raise ValueError("Give one prediction, the list of one question's samples.")
         self.add_batch(predictions=samples, references=answers or None)
@@ -96,12 +94,9 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         Raises:
             ValueError: if an input is invalid, with its place. Nothing is added then.
         """
-        computation = self.computation
-        batch = kept(computation.read(predictions, references), computation.counts_suffice)
-        folder = None if self.keep_in_memory else Path(self._data_dir_root)
+        batch = self.computation.read(predictions, references)
         with self._lock:
-            check_alike(batch, self._batches)
-            self._batches = append(self._batches, batch, folder, computation.validate)
+            self._added.append(batch, self.computation.counts_suffice)
 
     # --- Computing ------------------------------------------------------------------------
 
@@ -118,45 +113,64 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 raise ValueError("compute was called by a checker of the same metric object.")
             self._is_computing = True
             try:
-                result = self._results(predictions, references, options)
-            except BaseException as error:
-                self._report(error)
-                raise
+                result = self._result(predictions, references, options)
             finally:
                 self._is_computing = False
-            self._report(None)
             self._forget()
         return result
 
-    def _results(self, predictions, references, options: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the scores of all questions in process 0, and None in the others."""
-        batches = list(self._batches)
+    def _result(self, predictions, references, options: dict[str, Any]) -> dict[str, Any] | None:
+        if self._exchange is not None:
+            return self._collective_result(self._exchange, predictions, references, options)
+        return self._scores(self._batches(predictions, references), options)
+
+    def _batches(self, predictions, references) -> list[Batch]:
+        """Return the questions that were added before, and these."""
+        batches = self._added.batches
         if predictions is not None or references is not None:
             batches.append(self.computation.read(predictions, references))
             check_alike(batches[-1], batches[:-1])
-        if self.process_id > 0 and self._exchange is not None:
-            self._exchange.send(partial(_write_rows, batches))
-            return None
-        for rows in self._exchange.receive() if self._exchange is not None else ():
-            if rows:
-                batch = self.computation.graded(pa.ipc.open_stream(rows).read_all())
-                check_alike(batch, batches)
-                batches.append(batch)
+        return batches
+
+    def _scores(self, batches: list[Batch], options: dict[str, Any]) -> dict[str, Any]:
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
-        samples = Samples(unite(batches), self.computation.validate, self._finished)
+        samples = Samples(unite(batches), self.computation.validate, self._cache)
         with temp_seed(self.seed):
             return self.computation.results(samples, **options)
 
-    def _report(self, error: BaseException | None) -> None:
-        """Tell the other processes, if there are any, how `compute` ended here."""
-        if self._exchange is not None:
-            self._exchange.report(error)
+    def _collective_result(
+        self, exchange: Exchange, predictions, references, options: dict[str, Any]
+    ) -> dict[str, Any] | None:
+        """Return the scores of the questions of all processes in process 0, None in the others.
 
-
-def _write_rows(batches: list[Batch], file: BinaryIO) -> None:
-    """Write the rows of batches as an Arrow stream, or nothing if there are none."""
-    if batches:
-        rows = unite(batches).table()
-        with pa.ipc.new_stream(file, rows.schema) as stream:
-            stream.write_table(rows)
+        A process that cannot read its questions takes part all the same, so that the others learn
+        why there is no result.
+        """
+        batches: list[Batch] = []
+        problem = None
+        try:
+            batches = self._batches(predictions, references)
+        except Exception as error:
+            problem = error
+        if self.process_id > 0:
+            write = partial(write_batch, unite(batches)) if batches else None
+            exchange.send(write, problem)
+            if problem is not None:
+                raise problem
+            return None
+        try:
+            received = exchange.receive()
+            if problem is not None:
+                raise problem
+            for rows in received:
+                if rows:
+                    batch = read_batch(rows)
+                    check_alike(batch, batches)
+                    batches.append(batch)
+            result = self._scores(batches, options)
+        except BaseException as error:
+            exchange.report(error)
+            raise
+        exchange.report(None)
+        return result

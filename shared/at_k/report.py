@@ -91,7 +91,7 @@ class Report:
         """
         result = []
         intervals = self._intervals(method)
-        bands = self._bands(method, intervals)
+        bands = self._bands(method, intervals) if self._band else [{}] * len(intervals)
         for group, questions, interval_of, band_of in zip(
             self._groups, self._parts, intervals, bands, strict=True
         ):
@@ -130,7 +130,7 @@ class Report:
         self, method: IntervalMethod | None, intervals: list[dict[ScoreId, Interval]]
     ) -> list[dict[ScoreId, Interval]]:
         """The simultaneous bands over all questions and over each group."""
-        if method is None or self._confidence is None or not self._band:
+        if method is None or self._confidence is None:
             return [{} for _ in self._parts]
         bands = []
         for questions, interval_of in zip(self._parts, intervals, strict=True):

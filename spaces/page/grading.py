@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
 from at_k.checks import short
 from at_k.computations.computation import Computation
 from at_k.computations.computation import Samples as MetricSamples
-from at_k.inputs.graded import Labels
-from at_k.inputs.outcomes import Outcomes
-from at_k.inputs.pairs import FinishedChecks
+from at_k.inputs.checking import CheckCache, Checked, Checking
+from at_k.inputs.columns import from_numpy
+from at_k.inputs.outcomes import Labels, Outcomes
+from at_k.inputs.rows import Rows
 from at_k.runs.outcomes_of_runs import Run, grade_runs, parse_run
 
 from .request import Progress, Questions, Samples
@@ -56,14 +58,17 @@ class CheckedSamples(MetricSamples):
     """Samples of which a metric gets the outcomes without another check.
 
     Attributes:
-        checked: the outcomes.
+        run: the outcomes and answers.
     """
 
-    checked: Outcomes
+    run: Run
 
-    def outcomes(self, *checking: Any) -> Any:
-        """Return the validated outcomes of all questions."""
-        return self.validate(self.checked)
+    def check(self, checking: Checking) -> Checked:
+        """Return the validated outcomes of all questions, and their answers."""
+        answers = self.run.answers
+        assert answers is not None
+        codes = from_numpy(answers, answers < 0)  # which stand for the answers
+        return Checked(self.validate(self.run.outcomes), pa.chunked_array([codes]))
 
 
 def grade_samples(
@@ -84,7 +89,7 @@ def grade_samples(
         if "references" not in run and isinstance(run["predictions"], list):
             _require_outcomes(run["predictions"], label, labels)
     parsed = [parse_run(label, run, labels) for label, run in samples.items()]
-    return grade_runs(parsed, checker, labels=labels, executor=executor)
+    return grade_runs(parsed, Checking(checker, executor=executor, labels=labels))
 
 
 def _require_outcomes(predictions: list[Any], label: str, labels: Labels | None) -> None:
@@ -104,9 +109,9 @@ def _require_outcomes(predictions: list[Any], label: str, labels: Labels | None)
 def samples_for(computation: Computation, samples: Samples, run: Run) -> MetricSamples:
     """Return the samples of a run as a metric takes them, with the outcomes of their checks."""
     batch = computation.read(samples["predictions"], samples.get("references"))
-    if batch.has_references():
-        return CheckedSamples(batch, computation.validate, FinishedChecks(), run.outcomes)
-    return MetricSamples(batch, computation.validate, FinishedChecks())
+    if isinstance(batch, Rows) and batch.references is not None:
+        return CheckedSamples(batch, computation.validate, CheckCache(), run)
+    return MetricSamples(batch, computation.validate, CheckCache())
 
 
 def questions_of(
@@ -127,7 +132,7 @@ def questions_of(
 def _by_question(outcomes: Outcomes) -> list[list[float | None]]:
     """Return the outcome of each sample of each question, None if it is not scored."""
     found: list[float | None]
-    if outcomes.times is not None:  # counts
+    if outcomes.multiplicity is not None:  # counts
         sizes, found = outcomes.n, [float(value) for value in outcomes.scored_values]
     else:
         sizes = outcomes.sizes

@@ -4,13 +4,17 @@ import builtins
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
+from typing import Any
 
 import at_k
 import numpy as np
 import pytest
 from at_k.computations.cons_at_k import CONS_AT_K
-from at_k.inputs import named_checkers, run_checker
+from at_k.inputs import checking, named_checkers
+from at_k.inputs.checking import CheckCache, Checking
+from at_k.inputs.columns import stored
 from at_k.inputs.named_checkers import last_number
+from at_k.inputs.rows import read_rows
 from checked import OUTCOMES, REFERENCES, SAMPLES, check
 
 
@@ -154,8 +158,87 @@ def test_math_verify_reads_each_text_once_to_check_it_and_for_votes(monkeypatch)
     assert sorted(parsed) == ["$101$", "$102$", "$1717/17$", "$1719/17$", "$2727/27$"]
 
 
+VOTES: dict[str, Any] = {
+    "predictions": [["so 31", "31", "62/2", None, "it is 31"], ["$17/2$", "8.5", "no idea", "9"]],
+    "references": ["31", "17/2"],
+    "check_correct_fn": "math_verify",
+    "k": 2,
+}
+
+
+@pytest.fixture
+def parsed(monkeypatch):
+    """The texts that math-verify reads in this process, of which none is remembered."""
+    texts = []
+    parse = named_checkers._parse_math.__wrapped__
+
+    def counted_parse(text):
+        texts.append(text)
+        return parse(text)
+
+    monkeypatch.setattr(named_checkers, "_parse_math", counted_parse)
+    return texts
+
+
+def test_votes_with_math_verify_read_each_sample_once(parsed):
+    CONS_AT_K.compute(**VOTES, executor=SimpleNamespace(map=map))
+    samples = [sample for row in VOTES["predictions"] for sample in row if sample]
+    read = [text for text in parsed if text not in VOTES["references"]]
+    assert sorted(read) == sorted({*samples} - {*VOTES["references"]})
+
+
+@pytest.mark.parametrize("workers", [{}, {"num_proc": 2}])
+def test_votes_with_math_verify_read_samples_in_the_workers_only(parsed, workers):
+    scores = CONS_AT_K.compute(**VOTES, **workers)
+    assert {*parsed} == {*VOTES["references"]}
+    # Of the pairs of samples of the second question, one elects only "9", and two have a tie.
+    assert scores["vote@2"] == pytest.approx((1 + (3 + 2 / 2) / 6) / 2)
+
+
+def answer_codes(checked):
+    return None if checked.answers is None else checked.answers.tolist()
+
+
+def test_checks_that_are_kept_after_a_failure_keep_their_answers():
+    class Failing:
+        def map(self, check, batches):
+            yield check(batches[0])
+            raise RuntimeError("lost")
+
+    rows = stored(read_rows(VOTES["predictions"][:1]), ["31"])
+    whole = Checking("math_verify").check(rows)
+    cache = CheckCache()
+    failing: Any = Failing()
+    with pytest.raises(RuntimeError, match="lost") as caught:
+        Checking("math_verify", executor=failing).check(rows, cache)
+    assert caught.value.__notes__ == [
+        "1 finished checks are kept: compute again with the same check_correct_fn to check the "
+        "others."
+    ]
+    resumed = Checking("math_verify").check(rows, cache)
+    assert answer_codes(resumed) == answer_codes(whole) == [0, 0, 0, -1, 0]
+    assert resumed.outcomes.values.tolist() == [1, 1, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("samples", "checker", "answers"),
+    [
+        (["so 12", "12.0", "none", None, "13"], "numeric", [0, 0, -1, -1, 1]),
+        (["a", "b", None, "a"], "exact_match", [0, 1, -1, 0]),
+        ([0.0, -0.0, 0.5], "exact_match", [0, 0, 1]),
+        (["a", "b", None, "a"], lambda p, r: True, [0, 1, -1, 0]),
+        (["so $\\frac{1}{2}$", "0.5", "no idea", None, "3"], "math_verify", [0, 0, -1, -1, 1]),
+        ([None, None], "math_verify", [-1, -1]),
+    ],
+)
+def test_equal_answers_have_equal_codes(samples, checker, answers):
+    reference = 0.5 if isinstance(samples[0], float) else "b" if checker == "exact_match" else "12"
+    rows = stored(read_rows([samples]), [reference])
+    assert answer_codes(Checking(checker).check(rows)) == answers
+
+
 def test_math_verify_has_a_time_limit_in_a_thread(monkeypatch):
-    monkeypatch.setattr("at_k.inputs.run_checker.LONGEST_CHECK", 2)
+    monkeypatch.setattr("at_k.inputs.checking.LONGEST_CHECK", 2)
     samples = [["1/2", "$9^{9^{9^{9}}}$"]]
     with ThreadPoolExecutor(1) as thread, pytest.warns(UserWarning, match="1 of 2 distinct"):
         assert thread.submit(check, samples, ["0.5"], "math_verify").result() == [[1, 0]]
@@ -240,7 +323,7 @@ def test_other_runs_give_no_warning(samples, references, checker):
 
 @pytest.mark.parametrize("workers", [{}, {"num_proc": 2}])
 def test_samples_that_run_into_the_time_limit_of_math_verify_are_counted(monkeypatch, workers):
-    for module in (named_checkers, run_checker):
+    for module in (named_checkers, checking):
         monkeypatch.setattr(module, "TIME_LIMIT", 1)
     slow = r"$(10^{7})!$"
     message = "1 of 3 distinct samples ran into the time limit of 1 s of math-verify, and count as"

@@ -159,7 +159,7 @@ def same_text(prediction, reference):
 
 @pytest.mark.parametrize("pool", [lambda: ProcessPoolExecutor(2), spawn_pool])
 def test_checkers_that_call_functions_of_any_name_run_in_workers(pool):
-    tqdm = place = same_text  # names that the module of run_checker has too
+    tqdm = place = same_text  # names that the modules of this package have too
     with pool() as executor:
         assert check([["aa", "a"]], [""], even, executor=executor) == [[1, 0]]
         for checker in (lambda p, r: place(p, r), lambda p, r: tqdm(p, r), same_text):

@@ -143,7 +143,7 @@ TAKE_PLACE = """
 import pathlib, sys
 from at_k.exchange import Exchange
 process, folder = sys.argv[1:]
-Exchange(pathlib.Path(folder), 2, 0, 1)
+exchange = Exchange(pathlib.Path(folder), 2, 0, 1)
 print("taken", flush=True)
 sys.stdin.read()
 """
@@ -183,7 +183,9 @@ def test_rows_of_another_launched_run_are_refused(tmp_path, monkeypatch):
         assert b"first job" in asked
         monkeypatch.setenv("PMIX_NAMESPACE", "second job")
         monkeypatch.setattr("uuid.uuid4", lambda: type("Key", (), {"hex": "asked"}))
-        with pytest.raises(ValueError, match="Process 1 is of another run: first job and not sec"):
+        with pytest.raises(
+            ValueError, match="Process 1 belongs to another run: its launcher names fir"
+        ):
             process_0.receive()
         process_0.report(ValueError("another run"))
         with pytest.raises(ValueError, match="another run"):

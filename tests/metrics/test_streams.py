@@ -110,7 +110,7 @@ def test_many_small_batches_are_merged():
     metric._forget()
     for question in range(500):
         metric.add(prediction=["a", "b"], reference="a" if question % 4 else "b")
-    assert len(metric._batches) <= 64
+    assert len(metric._added.batches) <= 64
     assert metric.compute(k=1, include="pass@k", return_per_question=True)["per_question"] == {
         "pass@1": [0.5] * 500
     }
@@ -131,13 +131,13 @@ def test_large_batches_wait_in_files_that_nothing_leaves_behind(
     metric = at_k.load(name, cache_dir=str(tmp_path))
     monkeypatch.setattr(kernel_of(metric), "SPILLED_BYTES", 500)
     written = []
-    write = kernel_of(metric)._written
+    write = kernel_of(metric)._spilled
 
-    def count(rows, folder):
-        written.append(len(rows))
-        return write(rows, folder)
+    def count(batch, folder):
+        written.append(len(batch))
+        return write(batch, folder)
 
-    monkeypatch.setattr(kernel_of(metric), "_written", count)
+    monkeypatch.setattr(kernel_of(metric), "_spilled", count)
     for _ in range(10):
         metric.add_batch(**batch)
     assert 1 < len(written) <= 10

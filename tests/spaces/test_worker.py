@@ -12,7 +12,7 @@ from conftest import ROOT
 CODE = """
 import importlib.util, json, os, sys, tempfile
 sys.path.insert(0, sys.argv[1])
-from at_k.inputs import run_checker
+from at_k.inputs import checking
 from page import worker
 from page.question_table import question_headers, question_rows, samples_html
 from page.request import make_request
@@ -21,10 +21,10 @@ checked = []
 
 def check(prediction, reference):
     checked.append((prediction, reference))
-    return int(prediction == reference)
+    return int(prediction == reference), prediction
 
-run_checker.math_verify = check
-run_checker.check_references = lambda references: None
+checking.math_verify = check
+checking.check_references = lambda references: None
 os.chdir(tempfile.mkdtemp())
 answers = []
 for name, text, checker, options in json.loads(sys.argv[2]):

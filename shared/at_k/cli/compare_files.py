@@ -16,9 +16,8 @@ import numpy as np
 
 from ..checks import short
 from ..computations.gpassk import GPASSK
-from ..inputs.graded import Labels
+from ..inputs.checking import Checker, Checking
 from ..inputs.labels import label_index
-from ..inputs.run_checker import Checker
 from ..readers.questions import Questions, read_questions
 from ..runs.compared import Compared, compare_runs, labels_of
 from ..runs.comparison import compare, comparison_of_two
@@ -100,14 +99,8 @@ def _compare_files(
     options = defaults | options
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
         labels = labels_of(options["metric"])
-        runs = graded_runs(
-            names,
-            inputs,
-            check_correct_fn,
-            num_proc,
-            labels,
-            lambda sizes: check_measure(sizes, **options),
-        )
+        checking = Checking(check_correct_fn, num_proc, labels=labels)
+        runs = graded_runs(names, inputs, checking, lambda sizes: check_measure(sizes, **options))
     found = compare_runs(runs, **options)
     by_group = _compare_groups(found, inputs[0], options)
     descriptions = [
@@ -188,9 +181,7 @@ def _output_of_many(
 def graded_runs(
     names: Sequence[str],
     inputs: Sequence[Questions],
-    checker: Checker,
-    num_proc: int | None,
-    labels: Labels | None = None,
+    checking: Checking,
     check_sizes: Callable[[dict[str, np.ndarray]], Any] | None = None,
 ) -> list[Run]:
     """Return the runs with their outcomes, all with the questions in the order of the first.
@@ -198,13 +189,11 @@ def graded_runs(
     Args:
         names: of the runs.
         inputs: what was read for each.
-        checker: what samples are checked with.
-        num_proc: number of processes to check in.
-        labels: labels that stand for outcomes, and the number of each.
+        checking: how samples are checked.
         check_sizes: called with the numbers of samples of each run before any sample is checked.
     """
     parsed = [
-        parse_run(name, questions.arguments, labels)
+        parse_run(name, questions.arguments, checking.labels)
         for name, questions in zip(names, inputs, strict=True)
     ]
     orders = [
@@ -219,7 +208,7 @@ def graded_runs(
     }
     if check_sizes is not None:
         check_sizes(sizes)
-    graded = grade_runs(parsed, checker, num_proc, labels)
+    graded = grade_runs(parsed, checking)
     return [
         run if order is None else run.of_questions(order)
         for run, order in zip(graded, orders, strict=True)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..inputs.checking import Checking
 from ..readers.questions import read_questions
 from ..runs.plan import plan
 from ..runs.planning import check_plan, plan_runs
@@ -76,7 +77,7 @@ def _plan_files(files: Sequence[str], output_format: str, **given: Any) -> str:
     planned = check_plan(**options)  # before any sample is checked
     inputs = [read_questions(file, **reading) for file in files]
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the rows
-        runs = graded_runs(files, inputs, checker, num_proc) if inputs else []
+        runs = graded_runs(files, inputs, Checking(checker, num_proc)) if inputs else []
     found = plan_runs(runs, planned)
     output = Output(
         found,

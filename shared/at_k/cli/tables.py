@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..inputs.columns import given_per_question, samples_per_question
+from ..inputs.rows import read_rows
 from .formats import Cells, number_of
 
 if TYPE_CHECKING:
@@ -84,12 +84,8 @@ def checker_name(checker: str | Callable[..., Any]) -> str:
 
 def sizes_and_given(samples: Any) -> tuple[list[int], list[int]]:
     """Return the number of samples of each question, and how many of them are not missing."""
-    if isinstance(samples, dict):
-        sizes = list(samples["n"] if "n" in samples else map(sum, samples["counts"]))
-        return sizes, sizes
-    if hasattr(samples, "to_pylist"):  # a column of Arrow
-        return samples_per_question(samples).tolist(), given_per_question(samples).tolist()
-    return [len(row) for row in samples], [sum(x is not None for x in row) for row in samples]
+    rows = read_rows(samples)
+    return rows.sizes_where().tolist(), rows.sizes_where(rows.is_given).tolist()
 
 
 def score_tables(scores: dict[str, Any]) -> list[Cells]:

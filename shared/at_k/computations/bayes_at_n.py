@@ -6,8 +6,8 @@ from concurrent.futures import Executor
 from typing import Any
 
 from ..checks import check_bounds, check_categories
+from ..inputs.checking import Checker, Checking
 from ..inputs.outcomes import Outcomes, number_of_samples, require_categories
-from ..inputs.run_checker import Checker
 from ..intervals.choice import INTERVALS
 from ..intervals.options import check_clusters, check_interval, chosen_method
 from ..intervals.posterior import PosteriorIntervals
@@ -46,6 +46,7 @@ def bayes_at_n_results(
     """Return what `compute` returns. The script of the metric documents the parameters."""
     # Validate everything that does not depend on outcomes first.
     labels = check_categories(categories)
+    checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     category_values = check_rewards(w, labels)
     prior = check_prior_outcomes(R0, len(samples), len(category_values))
     limits = check_bounds(bounds)
@@ -55,7 +56,7 @@ def bayes_at_n_results(
     # Both scores are the centers of their intervals, so mu would repeat them.
     report = Report(len(samples), groups, confidence, return_per_question, keys, with_mu=False)
 
-    outcomes = samples.outcomes(check_correct_fn, num_proc, executor, timeout, labels)
+    outcomes = samples.check(checking).outcomes
     n = number_of_samples(outcomes.n)
     # Both scores estimate the mean reward, which is Max@1.
     ks = {ScoreId("bayes@N", n): 1, ScoreId("avg@N", n): 1}

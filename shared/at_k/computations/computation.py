@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from ..inputs.batches import Batch, parse_rows
-from ..inputs.columns import flat_samples
+from ..inputs.batches import Batch
+from ..inputs.checking import CheckCache, Checked, Checking
+from ..inputs.columns import check_types, sample_kind, stored
 from ..inputs.counts import BinaryCounts
-from ..inputs.graded import Labels, graded_outcomes
-from ..inputs.outcomes import Outcomes
-from ..inputs.pairs import FinishedChecks
-from ..inputs.run_checker import Checker, outcomes_of, validate_checker
+from ..inputs.outcomes import Outcomes, outcomes_of
+from ..inputs.rows import Rows, read_rows
 
 DEFAULT_K = (4, 8, 16)
 
@@ -33,64 +30,40 @@ class Samples:
     Args:
         batch: the questions.
         validate: see `Computation`.
-        finished: the results of checks before, which gets those of a run that fails.
+        cache: results of earlier checks; a failed run adds its own.
     """
 
     batch: Batch
     validate: Callable[[Outcomes], Any]
-    finished: FinishedChecks
+    cache: CheckCache
 
     def __len__(self) -> int:
         """M."""
         return len(self.batch)
 
     @property
-    def given(self) -> np.ndarray:
+    def n(self) -> np.ndarray:
         """(M,) the number of samples of each question that are not None."""
-        return self.batch.given
+        return self.batch.n
 
-    @property
-    def values(self) -> pa.ChunkedArray:
-        """(S,) the samples of all questions."""
-        return flat_samples(self.batch.table()["predictions"])[0]
+    def check(self, checking: Checking) -> Checked:
+        """Return the validated outcomes of all questions, and the answers that were read.
 
-    def has_references(self) -> bool:
-        """Whether there are references to check the samples against."""
-        return self.batch.has_references()
-
-    def outcomes(
-        self,
-        check_correct_fn: Checker,
-        num_proc: int | None,
-        executor: Executor | None,
-        timeout: float | None = None,
-        labels: Labels | None = None,
-    ) -> Any:
-        """Return the validated outcomes of all questions.
-
-        Args:
-            check_correct_fn: what to check samples with.
-            num_proc: number of processes to check in.
-            executor: an executor to check in.
-            timeout: seconds that a check may take.
-            labels: labels that stand for outcomes, and the number of each.
+        Raises:
+            ValueError: if a sample cannot be checked, or if there is nothing to check it against.
         """
-        validate_checker(check_correct_fn, num_proc, executor, timeout)  # also if it is not used
-        if self.batch.is_graded() and check_correct_fn == "exact_match":
-            return self.batch.data
-        rows = self.batch.table()
-        return self.validate(
-            outcomes_of(
-                rows["predictions"],
-                rows["references"],
-                check_correct_fn,
-                num_proc,
-                executor,
-                timeout,
-                labels,
-                self.finished,
+        batch = self.batch
+        if isinstance(batch, Rows) and batch.references is not None:
+            checked = checking.check(batch, self.cache)
+            return replace(checked, outcomes=self.validate(checked.outcomes))
+        if checking.checker != "exact_match":
+            raise ValueError(
+                "check_correct_fn is given, but there are no references to check against: without "
+                "references, predictions are outcomes."
             )
-        )
+        if isinstance(batch, Rows):
+            return Checked(self.validate(outcomes_of(batch, checking.labels)))
+        return Checked(batch)
 
 
 @dataclass(frozen=True)
@@ -132,14 +105,21 @@ class Computation:
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
-        return self.graded(parse_rows(predictions, references))
-
-    def graded(self, rows: pa.Table) -> Batch:
-        """Read the outcomes of rows that are already graded."""
-        batch = Batch(rows)
-        if batch.has_references() or (self.accepts_labels and batch.sample_kind() == "texts"):
-            return batch
-        return Batch(self.validate(graded_outcomes(rows["predictions"])))
+        rows = read_rows(predictions)
+        if references is not None:
+            if rows.multiplicity is not None and rows.are_numbers():
+                raise ValueError(
+                    "predictions are counts, which are already graded: leave out references, or "
+                    "give counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, "
+                    "3]]}."
+                )
+            return stored(rows, references)
+        if self.accepts_labels and not rows.are_numbers():
+            texts = stored(rows)
+            if sample_kind(texts.values) == "texts":
+                return texts
+        check_types(rows)
+        return self.validate(outcomes_of(rows))
 
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
         """Return the scores of these questions.
@@ -148,5 +128,5 @@ class Computation:
             ValueError: if an input is invalid, with its place.
         """
         self.check_options(options)
-        samples = Samples(self.read(predictions, references), self.validate, FinishedChecks())
+        samples = Samples(self.read(predictions, references), self.validate, CheckCache())
         return self.results(samples, **options)

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..checks import check_flag, check_ks, check_samples
-from ..inputs.named_checkers import read_answers
+from ..inputs.checking import Checker, Checking
 from ..inputs.outcomes import number_of_samples, require_shares
-from ..inputs.run_checker import Checker
 from ..intervals.choice import choose_interval
 from ..intervals.interval import IntervalMethod, JoinedIntervals
 from ..intervals.options import check_clusters, check_interval, chosen_method
@@ -55,6 +54,7 @@ def cons_at_k_results(
 ) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     # Validate everything that does not depend on outcomes first.
+    checking = Checking(check_correct_fn, num_proc, executor, timeout)
     merge_right = check_flag("merge_right", merge_right)
     prior = check_prior(alpha0, beta0)
     interval = check_interval(interval, confidence, _INTERVALS_OF_CONSENSUS)
@@ -62,9 +62,10 @@ def cons_at_k_results(
     cluster_index = check_clusters(clusters, method, confidence, len(samples))
     report = Report(len(samples), groups, confidence, return_per_question, keys, band=band)
     requested = check_ks(k)
-    check_samples(requested or [], samples.given)
+    check_samples(requested or [], samples.n)
 
-    outcomes = samples.outcomes(check_correct_fn, num_proc, executor, timeout)
+    checked = samples.check(checking)
+    outcomes = checked.outcomes
     correct = more_than_half(outcomes)
     counts = correct.counts()
     check_samples(requested or [], counts.n)  # the checker may leave samples unscored
@@ -80,9 +81,8 @@ def cons_at_k_results(
         values[key] = mean_shares(outcomes)
         if same_questions:
             estimated[key] = EstimatedScore(values[key], share_variances(outcomes), counts.n)
-    if samples.has_references():
-        answers = read_answers(samples.values, check_correct_fn)
-        votes = count_answers(correct, answers, merge_right)
+    if checked.answers is not None:
+        votes = count_answers(correct, checked.answers, merge_right)
         for shown, size in ks.items():
             drawn = counts.n if size is None else size
             key = ScoreId("vote@k", shown)

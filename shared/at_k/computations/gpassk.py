@@ -6,8 +6,8 @@ from concurrent.futures import Executor
 from typing import Any
 
 from ..checks import as_list, check_ks, check_names, choose_ks
+from ..inputs.checking import Checker, Checking
 from ..inputs.outcomes import Outcomes
-from ..inputs.run_checker import Checker
 from ..intervals.choice import INTERVALS
 from ..intervals.options import check_clusters, check_interval, chosen_method
 from ..intervals.pass_intervals import pass_intervals
@@ -58,6 +58,7 @@ def gpassk_results(
 ) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     # Validate everything that does not depend on outcomes first.
+    checking = Checking(check_correct_fn, num_proc, executor, timeout)
     include = check_names("include", _DEFAULT_INCLUDE if include is None else include, PASS_FAMILY)
     taus = [check_tau(tau) for tau in as_list("thresholds", thresholds)]
     powers = check_powers(pass_power, unanimous_power)
@@ -70,11 +71,11 @@ def gpassk_results(
     cluster_index = check_clusters(clusters, method, confidence, len(samples))
     report = Report(len(samples), groups, confidence, return_per_question, keys, band=band)
     allow_above_n = confidence is not None and method in ("hierarchical", "auto")
-    requested, given = check_ks(k), samples.given
+    requested, given = check_ks(k), samples.n
     ks = choose_ks(requested, DEFAULT_K, given, allow_above_n, _FOR_K_ABOVE_N)
     scores = scores_by_name(include, ks, options)
 
-    counts = samples.outcomes(check_correct_fn, num_proc, executor, timeout)
+    counts = samples.check(checking).outcomes
     if (counts.n < given).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, allow_above_n, _FOR_K_ABOVE_N)
         scores = scores_by_name(include, ks, options)

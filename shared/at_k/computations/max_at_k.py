@@ -14,7 +14,7 @@ from ..checks import (
     check_samples,
     choose_ks,
 )
-from ..inputs.run_checker import Checker
+from ..inputs.checking import Checker, Checking
 from ..intervals.choice import INTERVALS
 from ..intervals.interval import JoinedIntervals
 from ..intervals.options import check_clusters, check_interval, chosen_method
@@ -60,6 +60,7 @@ def max_at_k_results(
     """Return what `compute` returns. The script of the metric documents the parameters."""
     # Validate everything that does not depend on outcomes first.
     labels = check_categories(categories)
+    checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     category_values = check_rewards(w, labels)
     prior = check_prior_outcomes(R0, len(samples), len(category_values))
     limits = check_bounds(bounds)
@@ -70,10 +71,10 @@ def max_at_k_results(
     cluster_index = check_clusters(clusters, method, confidence, len(samples))
     report = Report(len(samples), groups, confidence, return_per_question, keys, band=band)
     allow_above_n = confidence is not None and method in ("hierarchical", "auto")
-    requested, given = check_ks(k), samples.given
+    requested, given = check_ks(k), samples.n
     ks = choose_ks(requested, DEFAULT_K, given, allow_above_n)
 
-    outcomes = samples.outcomes(check_correct_fn, num_proc, executor, timeout, labels)
+    outcomes = samples.check(checking).outcomes
     are_rewards = are_real_rewards(outcomes, w, R0, categories)
     if are_rewards:
         rewards = real_rewards(outcomes)

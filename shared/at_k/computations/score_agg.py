@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..inputs.run_checker import Checker
+from ..inputs.checking import Checker, Checking
 from ..intervals.options import check_clusters, check_interval
 from ..intervals.questions import QuestionIntervals
 from ..report import Report
@@ -46,12 +46,13 @@ def score_agg_results(
     """Return what `compute` returns. The script of the metric documents the parameters."""
     # Validate everything that does not depend on outcomes first.
     labels = check_weights(weights)
+    checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
     interval = check_interval(interval, confidence, ("questions", "auto"))
     cluster_index = check_clusters(clusters, interval, confidence, len(samples))
     report = Report(len(samples), groups, confidence, return_per_question, keys)
 
-    outcomes = samples.outcomes(check_correct_fn, num_proc, executor, timeout, labels)
+    outcomes = samples.check(checking).outcomes
     values = item_scores(outcomes, p, penalty, eps)
     points = Scores({_SCORE: Score((0,))}, np.arange(len(values)), values[:, None])
     is_auto = interval == "auto"

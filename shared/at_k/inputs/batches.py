@@ -1,197 +1,272 @@
-"""Batches of questions, and all of them as one."""
+"""Batches of questions: what `add_batch` keeps until `compute`, and what processes exchange.
+
+A batch is the least that the scores depend on: the counts of binary outcomes, the outcomes, or the
+rows that a checker or labels have yet to grade.
+
+Small batches are merged, so that many of them take no more memory than a few large ones. A question
+is copied a logarithmic number of times, as batches are merged with those of a similar size. What
+takes more than 64 MB is moved to a temporary file, which is mapped to memory.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any
+import mmap
+import tempfile
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from .columns import (
     JSON,
-    counted_samples,
-    flat_samples,
     from_numpy,
-    given_per_question,
-    is_counted,
-    is_list,
     is_number,
     is_text,
-    lists_of_samples,
     one_chunk,
-    sample_type_of,
-    samples_per_question,
+    sample_kind,
+    to_json,
     to_python,
 )
+from .containers import to_numpy
 from .counts import BinaryCounts
 from .outcomes import Outcomes
-from .parsing import has_references, prediction_column, reference_column, to_json
+from .rows import Rows
+
+Batch = Rows | Outcomes | BinaryCounts
+
+SPILLED_BYTES = 1 << 26  # each file takes a file descriptor, of which a process may have 1,024
+
+_SMALL_BATCHES = 64  # merging fewer at once would take longer than reading them
 
 
-@dataclass(frozen=True)
-class Batch:
-    """M questions.
+class Added:
+    """The questions that were added and wait for `compute`.
 
-    Attributes:
-        data: a table of the columns `predictions` and `references`, if predictions are to be
-            checked or are labels; or the outcomes, or their counts, if they are already graded.
-        is_closed: whether other batches are not merged with it.
+    Args:
+        folder: for temporary files, or None to keep everything in memory.
     """
 
-    data: Any
-    is_closed: bool = False
+    def __init__(self, folder: Path | None):
+        self._folder = folder
+        self._closed: list[Batch] = []  # with which nothing is merged
+        self._open: list[Batch] = []
 
     def __len__(self) -> int:
-        """M."""
-        if isinstance(self.data, Outcomes):
-            return len(self.data.sizes)
-        return len(self.data.n if self.is_graded() else self.data)
-
-    def is_graded(self) -> bool:
-        """Whether the data are outcomes or their counts."""
-        return isinstance(self.data, (Outcomes, BinaryCounts))
+        """The number of questions."""
+        return sum(map(len, self.batches))
 
     @property
-    def given(self) -> np.ndarray:
-        """(M,) number of samples of each question that are not None; a ValueError if it is 0."""
-        if self.is_graded():
-            return self.data.n
-        n = given_per_question(self.data["predictions"])
-        if not n.all():
-            raise ValueError(f"predictions[{n.argmin()}] holds nothing but None: leave it out.")
-        return n
+    def batches(self) -> list[Batch]:
+        """All batches, in order."""
+        return [*self._closed, *self._open]
 
-    @cached_property
-    def nbytes(self) -> int:
-        """The memory that the data take."""
-        if not self.is_graded():
-            return self.data.nbytes
-        return sum(each.nbytes for each in vars(self.data).values() if hasattr(each, "nbytes"))
+    def append(self, batch: Batch, counts_suffice: bool) -> None:
+        """Add a batch, which has to be like the others, see `check_alike`.
 
-    def table(self) -> pa.Table:
-        """Return the rows. Outcomes are their predictions, and have no references."""
-        data = self.data
-        if not self.is_graded():
-            return data
-        if isinstance(data, BinaryCounts):
-            table = np.stack([data.n - data.c, data.c], axis=1)
-            question, category = np.nonzero(table)
-            data = Outcomes(category, np.bincount(question), times=table[question, category])
-        samples = from_numpy(data.values, None if data.scored is None else ~data.scored)
-        if data.times is not None:
-            samples = counted_samples(samples, data.times)
-        predictions = lists_of_samples(samples, data.sizes)
-        return pa.table({"predictions": predictions, "references": pa.nulls(len(predictions))})
-
-    def has_references(self) -> bool:
-        """Whether there are references to check the predictions against."""
-        return not self.is_graded() and has_references(self.data["references"])
-
-    def sample_kind(self) -> str | None:
-        """Return "texts", "numbers" or "other values" for the samples; None if all are None."""
-        if self.is_graded():
-            return "numbers"
-        sample_type = sample_type_of(self.data.schema.field("predictions").type)
-        if pa.types.is_null(sample_type):
-            return None
-        return (
-            "texts"
-            if is_text(sample_type)
-            else "numbers"
-            if is_number(sample_type)
-            else "other values"
-        )
+        Args:
+            batch: questions.
+            counts_suffice: whether scores do not depend on the order of the samples of a question,
+                not even in the last digit.
+        """
+        check_alike(batch, self.batches)
+        batches = [*self._open, _kept(batch, counts_suffice)]
+        if self._folder is not None and sum(x.nbytes for x in batches) >= SPILLED_BYTES:
+            self._closed, self._open = [*self._closed, _spilled(unite(batches), self._folder)], []
+            return
+        if len(batches) > _SMALL_BATCHES:
+            start, size = len(batches) - 1, batches[-1].nbytes
+            while start > 0 and batches[start - 1].nbytes <= 2 * size:
+                start -= 1
+                size += batches[start].nbytes
+            batches[start:] = [_in_one_chunk(unite(batches[start:]))]
+        self._open = batches
 
 
-def parse_rows(predictions, references) -> pa.Table:
-    """Return a table of the columns `predictions` and `references`.
+def _kept(batch: Batch, counts_suffice: bool) -> Batch:
+    """Return a batch counted, or else in memory of its own.
 
-    Raises:
-        ValueError: if an input is invalid, with its place.
+    The caller may change an array after it was added, or it may be a small part of a large table.
     """
-    column = prediction_column(predictions)
-    sample_type = column.type.value_type
-    if (
-        is_counted(sample_type)
-        and references is not None
-        and is_number(sample_type_of(column.type))
-    ):
-        raise ValueError(
-            "predictions are counts, which are already graded: leave out references, or give "
-            "counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, 3]]}."
-        )
-    return pa.table(
-        {"predictions": column, "references": reference_column(references, len(column))}
+    if isinstance(batch, BinaryCounts):
+        return batch
+    if isinstance(batch, Rows):
+        return _copied(batch)
+    counted = _counted(batch) if counts_suffice else batch
+    return replace(batch, values=batch.values.copy()) if counted is batch else counted
+
+
+def _counted(outcomes: Outcomes) -> Outcomes:
+    """Return categories with how often each occurs, or outcomes as they are if that is shorter."""
+    values = outcomes.values
+    if values.dtype.kind == "f" or outcomes.multiplicity is not None or values.min() < 0:
+        return outcomes
+    categories = int(values.max()) + 1
+    if 8 * categories * len(outcomes.sizes) > values.nbytes:
+        return outcomes
+    table = outcomes.category_counts(categories)
+    question, category = np.nonzero(table)
+    sizes = np.bincount(question, minlength=len(table))
+    return Outcomes(
+        category.astype(values.dtype), sizes, outcomes.name, multiplicity=table[question, category]
     )
+
+
+# --- All batches as one -------------------------------------------------------------------
 
 
 def check_alike(batch: Batch, earlier: Sequence[Batch]) -> None:
     """Raise a ValueError unless a batch can be scored together with earlier ones."""
     if not earlier:
         return
-    if batch.has_references() != earlier[-1].has_references():
+    if _has_references(batch) != _has_references(earlier[-1]):
         raise ValueError("Some questions have references and some have none: give all or none.")
-    kind = batch.sample_kind()
-    kinds_before = (each.sample_kind() for each in reversed(earlier))
-    kind_before = next((each for each in kinds_before if each), None)
-    if kind and kind_before and kind != kind_before:
+    kind = _kind(batch)
+    earlier_kind = next((known for known in map(_kind, reversed(earlier)) if known), None)
+    if kind and earlier_kind and kind != earlier_kind:
         raise ValueError(
-            f"Some questions have {kind_before} as predictions, and some have {kind}: samples are "
+            f"Some questions have {earlier_kind} as predictions, and some have {kind}: samples are "
             f"all of one type."
         )
 
 
-def unite(batches: Sequence[Batch]) -> Batch:
+def _has_references(batch: Batch) -> bool:
+    return isinstance(batch, Rows) and batch.references is not None
+
+
+def _kind(batch: Batch) -> str | None:
+    return sample_kind(batch.values) if isinstance(batch, Rows) else "numbers"
+
+
+def unite(batches: Sequence[Any]) -> Batch:
     """Return all questions as one batch. The batches have to be alike, see `check_alike`."""
-    graded = [batch.data for batch in batches if batch.is_graded()]
-    if graded:
-        return Batch(type(graded[0]).concatenate(graded))
-    tables = [batch.data for batch in batches]
-    counted = any(is_counted(table.schema.field("predictions").type.value_type) for table in tables)
-    tables = _convert_if_mixed(tables, "predictions", partial(_general_samples, counted=counted))
-    tables = _convert_if_mixed(tables, "references", _general_references)
-    return Batch(pa.concat_tables(tables, promote_options="permissive"))
+    first = batches[0]
+    if len(batches) == 1:
+        return first
+    if not isinstance(first, Rows):
+        return type(first).concatenate(batches)
+    multiplicity = None
+    if any(rows.multiplicity is not None for rows in batches):
+        multiplicity = np.concatenate([_multiplicity(rows) for rows in batches])
+    references = None
+    if first.references is not None:
+        references = _joined([rows.references for rows in batches], "references")
+    return Rows(
+        _joined([rows.values for rows in batches], "predictions"),
+        np.concatenate([rows.sizes for rows in batches]),
+        multiplicity=multiplicity,
+        references=references,
+    )
 
 
-def _convert_if_mixed(
-    tables: list[pa.Table], name: str, convert: Callable[[pa.ChunkedArray], pa.ChunkedArray]
-) -> list[pa.Table]:
-    """Convert a column in all tables, if Arrow has no common type for it."""
-    if len({_type_family(table.schema.field(name).type) for table in tables}) == 1:
-        return tables
-    index = tables[0].schema.get_field_index(name)
-    return [table.set_column(index, name, convert(table[name])) for table in tables]
+def _multiplicity(rows: Rows) -> np.ndarray:
+    if rows.multiplicity is None:
+        return np.ones(len(rows.values), dtype=np.int64)
+    return rows.multiplicity
 
 
-def _type_family(arrow_type: pa.DataType) -> str:
-    """Types of one family can be concatenated without a conversion."""
-    if is_list(arrow_type):
-        return f"lists of {_type_family(arrow_type.value_type)}"
-    return "text" if is_text(arrow_type) else str(arrow_type)
+def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
+    """Return columns as one: samples that are numbers as doubles, and other types as JSON."""
+    types = {column.type for column in columns if not pa.types.is_null(column.type)}
+    if all(map(is_text, types)):
+        common = pa.large_string() if types else pa.null()
+    elif len(types) == 1:
+        (common,) = types
+    elif name == "predictions" and all(map(is_number, types)):
+        common = pa.float64()
+    else:
+        common = JSON
+        columns = [_as_json(column, name) for column in columns]
+    columns = [x if x.type == common else x.cast(common, safe=False) for x in columns]
+    return pa.chunked_array([chunk for column in columns for chunk in column.chunks], common)
 
 
-def _general_samples(predictions: pa.ChunkedArray, counted: bool) -> pa.ChunkedArray:
-    """Return numbers as doubles, and samples that are not texts as JSON.
-
-    Args:
-        counted: whether to store with each sample how often it occurs.
-    """
-    sizes, (samples, times) = samples_per_question(predictions), flat_samples(predictions)
-    if is_number(samples.type):
-        samples = samples.cast(pa.float64(), safe=False)
-    elif not (is_text(samples.type) or pa.types.is_null(samples.type) or samples.type == JSON):
-        samples = pa.chunked_array([to_json(to_python(samples), "predictions", sizes)])
-    entries = one_chunk(samples)
-    if counted:
-        entries = counted_samples(entries, np.ones(len(entries), int) if times is None else times)
-    return lists_of_samples(entries, sizes)
+def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    if column.type == JSON or pa.types.is_null(column.type):
+        return column
+    return pa.chunked_array([to_json(to_python(column), name)])
 
 
-def _general_references(references: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return references as JSON."""
-    if references.type == JSON or pa.types.is_null(references.type):
-        return references
-    return pa.chunked_array([to_json(to_python(references), "references")])
+def _in_one_chunk(batch: Batch) -> Batch:
+    if not isinstance(batch, Rows):
+        return batch
+    references = None if batch.references is None else _single(batch.references)
+    return replace(batch, values=_single(batch.values), references=references)
+
+
+def _single(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pa.chunked_array([one_chunk(column)])
+
+
+# --- Files --------------------------------------------------------------------------------
+
+
+def write_batch(batch: Batch, file: BinaryIO) -> None:
+    """Write a batch as an Arrow stream."""
+    table = _table_of_batch(batch)
+    with pa.ipc.new_stream(file, table.schema) as stream:
+        stream.write_table(table)
+
+
+def read_batch(data: Any) -> Batch:
+    """Read a batch that `write_batch` has written, without a copy."""
+    table = pa.ipc.open_stream(data).read_all()
+    if "n" in table.column_names:
+        return BinaryCounts(to_numpy(table["n"]), to_numpy(table["c"]))
+    sizes = to_numpy(pc.list_value_length(table["values"])).astype(np.int64)
+    values, multiplicity = pc.list_flatten(table["values"]), None
+    if "multiplicity" in table.column_names:
+        multiplicity = to_numpy(pc.list_flatten(table["multiplicity"]))
+    if "references" in table.column_names or not is_number(values.type):
+        references = table["references"] if "references" in table.column_names else None
+        return Rows(values, sizes, multiplicity=multiplicity, references=references)
+    scored = to_numpy(values.is_valid()) if values.null_count else None
+    numbers = to_numpy(values if scored is None else values.fill_null(0))
+    return Outcomes(numbers, sizes, "predictions", scored, multiplicity)
+
+
+def _table_of_batch(batch: Batch) -> pa.Table:
+    """Return a table with a row for each question."""
+    if isinstance(batch, BinaryCounts):
+        return pa.table({"n": from_numpy(batch.n), "c": from_numpy(batch.c)})
+    offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
+    if isinstance(batch, Rows):
+        values, references = one_chunk(batch.values), batch.references
+    else:
+        values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
+        references = None
+    columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
+    if batch.multiplicity is not None:
+        multiplicity = from_numpy(batch.multiplicity)
+        columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
+    if references is not None:
+        columns["references"] = references
+    return pa.table(columns)
+
+
+def _copied(rows: Rows) -> Batch:
+    sink = pa.BufferOutputStream()
+    write_batch(rows, sink)
+    return read_batch(sink.getvalue())
+
+
+def _spilled(batch: Batch, folder: Path) -> Batch:
+    """Return a batch in a file without a name, which ends with the process, if possible."""
+    if isinstance(batch, BinaryCounts):
+        return batch  # the file would be longer
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            write_batch(batch, file)
+            file.flush()
+            return read_batch(pa.py_buffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
+    except OSError as error:
+        warnings.warn(
+            f"What was added cannot be written to {folder}, and stays in memory: {error}.",
+            stacklevel=5,
+        )
+        return batch

@@ -1,26 +1,228 @@
-"""Arrow columns: their types, their sizes and their distinct entries."""
+"""Columns of Arrow: samples and references that are to be checked or wait for `compute`.
+
+Texts are large strings, numbers keep their type, and values that Arrow has no common type for, such
+as dicts with different keys, are JSON.
+"""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .outcomes import sums_per_question
+from ..checks import check_depth, entries_of, is_list_like, short
+from .containers import (
+    arrow_column,
+    as_arrow,
+    is_numeric,
+    numeric_array,
+    plain_entry,
+    plain_types,
+    to_numpy,
+)
+from .rows import Rows, place
 
 JSON = pa.struct([("at_k.json", pa.large_string())])
-"""The type of values that Arrow has no common type for, such as dicts with different keys."""
-
-_SAMPLE, _TIMES = "at_k.sample", "at_k.times"
+"""The type of values that Arrow has no common type for."""
 
 
-def lists_of_samples(samples: pa.Array, sizes: np.ndarray) -> pa.ChunkedArray:
-    """Return (S,) samples, question after question, as a column of M lists with (M,) sizes."""
-    offsets = from_numpy(np.concatenate([[0], np.cumsum(sizes)]))
-    return pa.chunked_array([pa.LargeListArray.from_arrays(offsets, samples)])
+def stored(rows: Rows, references: Any = None) -> Rows:
+    """Return rows with their values in an Arrow column, and with references.
+
+    Args:
+        rows: as `read_rows` returns them.
+        references: one for each question, in any container; or None if there are none.
+
+    Raises:
+        ValueError: if samples have different types, if there is not one reference for each
+            question, or if Arrow and JSON cannot hold a value, with its place.
+    """
+    values = rows.values
+    if rows.are_numbers():
+        missing = None if rows.scored is None else ~rows.scored
+        values = _column_of_numbers(values, missing)
+    elif isinstance(values, list):
+        check_types(rows)
+        values = pa.chunked_array([_typed_array(values, rows.name, rows.sizes)])
+    column = None if references is None else reference_column(references, len(rows))
+    return replace(rows, values=values, scored=None, references=column)
+
+
+def _column_of_numbers(numbers: np.ndarray, missing: np.ndarray | None) -> pa.ChunkedArray:
+    if missing is not None and missing.all():
+        return pa.chunked_array([pa.nulls(len(numbers))])
+    return pa.chunked_array([from_numpy(numbers, missing)])
+
+
+def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
+    """Return one reference for each question as a column.
+
+    Raises:
+        ValueError: if the number of references differs from the number of questions, or if a
+            reference cannot be stored, with its place.
+    """
+    references = as_arrow(references)
+    column, array = arrow_column(references), numeric_array(references)
+    if column is not None and getattr(column.type, "extension_name", "") != "arrow.json":
+        column = plain_types(column)
+    elif array is not None and array.ndim == 1:
+        column = pa.chunked_array([from_numpy(np.ascontiguousarray(array))])
+    else:
+        entries = entries_of("references", references)
+        if column is not None:
+            entries = [None if entry is None else json.loads(entry) for entry in entries]
+        check_depth("references", entries)
+        column = pa.chunked_array([_typed_array(entries, "references")])
+    if len(column) != questions:
+        raise ValueError(
+            f"There are {questions} lists of predictions but {len(column)} references: "
+            f"give one reference for each question."
+        )
+    # References that are all None were given, unlike no references: a checker may ignore them.
+    return column.cast(pa.string()) if pa.types.is_null(column.type) else column
+
+
+# --- Values of Python ---------------------------------------------------------------------
+
+
+def check_types(rows: Rows) -> None:
+    """Raise a ValueError if a sample has another type than the first one, with both places."""
+    samples = rows.values
+    if not isinstance(samples, list) or _PLAIN_TEXTS.issuperset(map(type, samples)):
+        return
+    kinds = ["number" if isinstance(x, (bool, int, float)) else type(x).__name__ for x in samples]
+    scored = [sample for sample, value in enumerate(samples) if value is not None]
+    if not scored or kinds[scored[0]] in ("dict", "list", "tuple"):
+        return
+    first = scored[0]
+    for sample in scored:
+        if kinds[sample] != kinds[first]:
+            raise ValueError(
+                f"{place(rows.name, rows.sizes, sample)} is {short(samples[sample])}, but "
+                f"{place(rows.name, rows.sizes, first)} is {short(samples[first])}: samples are "
+                f"all of one type."
+            )
+
+
+def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
+    """Return values of one type as an array of that type, and values of several types as JSON.
+
+    Args:
+        values: the entries.
+        name: what the caller calls them, for messages.
+        sizes: (M,) number of entries of each question, or None for one entry per question.
+    """
+    if _PLAIN_TEXTS.issuperset(map(type, values)):
+        return _array_of_texts(values)
+    values = [_storable(plain_entry(value)) for value in values]
+    entries = [entry for value in values for entry in (value if type(value) is list else [value])]
+    kinds = {type(value) for value in (*values, *entries)} - {type(None)}
+    lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
+    if len(kinds) <= 1 or lists_of_one_type:
+        try:
+            array = pa.array(values, pa.large_string() if kinds == {str} else None)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            array = None
+        # A struct has the keys of all dicts, with None where a dict lacks one.
+        if array is not None and "struct" not in str(array.type):
+            return array
+    return to_json(values, name, sizes)
+
+
+_PLAIN_TEXTS = {str, type(None)}
+
+
+def _array_of_texts(texts: list[str | None]) -> pa.Array:
+    try:
+        return pa.array(texts, pa.large_string())
+    except UnicodeEncodeError:
+        return pa.array([_storable(text) for text in texts], pa.large_string())
+
+
+def _storable(value: Any) -> Any:
+    """Return a text, or a list of texts, with replacements for what UTF-8 cannot hold.
+
+    A file read with errors="surrogateescape" gives such texts.
+    """
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return [_storable(text) for text in value] if type(value) is list else value
+
+
+# --- JSON ---------------------------------------------------------------------------------
+
+
+def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
+    """Return the values as an array of type `JSON`. The arguments are those of `_typed_array`.
+
+    Raises:
+        ValueError: if JSON cannot hold a value, with its place.
+    """
+    texts = []
+    for index, value in enumerate(values):
+        try:
+            _check_keys(value)
+            texts.append(None if value is None else json.dumps(value, default=_json_default))
+        except (TypeError, ValueError) as error:
+            where = f"{name}[{index}]" if sizes is None else place(name, sizes, index)
+            raise ValueError(
+                f"{where} is {short(value)}, which neither Arrow nor JSON can hold: {error}."
+            ) from error
+    array = pa.array(texts, pa.large_string())
+    return pa.StructArray.from_arrays([array], fields=list(JSON), mask=array.is_null())
+
+
+def _json_default(value) -> Any:
+    """Return an array or a number of another library as JSON can hold it."""
+    plain = plain_entry(value)
+    if plain is value and hasattr(value, "tolist"):
+        plain = value.tolist()
+        if plain and isinstance(value, np.ndarray) and value.dtype.kind == "g":
+            plain = value.astype(float).tolist()  # Python has no number of this precision
+    if plain is value:
+        raise TypeError(f"it is a {type(value).__name__}")
+    return plain
+
+
+def _check_keys(value) -> None:
+    """Raise a TypeError if a dict in the value has a key that JSON would turn into a text."""
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise TypeError(f"the key {short(key)} is not a text")
+        value = list(value.values())
+    if is_list_like(value):
+        for entry in value:
+            _check_keys(entry)
+
+
+# --- Kinds --------------------------------------------------------------------------------
+
+
+def is_text(arrow_type: pa.DataType) -> bool:
+    """Whether the type is a string type of any layout."""
+    return str(arrow_type) in ("string", "large_string", "string_view")
+
+
+def sample_kind(values: pa.ChunkedArray) -> str | None:
+    """Return "texts", "numbers" or "other values" for samples; None if all are None."""
+    if pa.types.is_null(values.type):
+        return None
+    if is_text(values.type):
+        return "texts"
+    return "numbers" if is_number(values.type) else "other values"
+
+
+def is_number(arrow_type: pa.DataType) -> bool:
+    """Whether the type is one of bools, integers or floats."""
+    return not pa.types.is_null(arrow_type) and is_numeric(arrow_type)
+
+
+# --- Arrow and Python ---------------------------------------------------------------------
 
 
 def from_numpy(values: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
@@ -39,116 +241,6 @@ def _validity(missing: np.ndarray | None) -> pa.Buffer | None:
     return None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
 
 
-def to_arrow(entries: list[Any], arrow_type: pa.DataType | None = None) -> pa.Array:
-    """Return the entries of a list as an array. Texts are large, so that 2 GB are no limit."""
-    kinds = {*map(type, entries)}
-    kind, *others = kinds - {type(None)} or [None]
-    if others or kind not in _ZEROS:
-        return pa.array(entries, arrow_type)
-    missing = None
-    if type(None) in kinds:
-        missing = np.array([entry is None for entry in entries], dtype=bool)
-        entries = [_ZEROS[kind] if entry is None else entry for entry in entries]
-    try:
-        if kind is str:
-            array = texts_to_arrow(entries, missing)
-        else:
-            array = from_numpy(np.array(entries, kind), missing)
-    except OverflowError:  # an integer beyond 64 bits, or from 2^63
-        return pa.array(entries, arrow_type, mask=missing)
-    return array if arrow_type is None else array.cast(arrow_type)
-
-
-_ZEROS: dict[Any, Any] = {str: "", bool: False, int: 0, float: 0.0}  # stand in for None
-
-
-def texts_to_arrow(texts: list[str], missing: np.ndarray | None = None) -> pa.Array:
-    """Return texts as an array.
-
-    Args:
-        texts: the entries.
-        missing: (S,) True for entries that are None, or None if none are.
-
-    Raises:
-        TypeError: if an entry is not a text.
-        UnicodeEncodeError: if a text has a lone surrogate, which UTF-8 cannot hold.
-    """
-    data = "".join(texts).encode()
-    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
-    if len(data) > sizes.sum():  # some characters take several bytes
-        sizes = np.fromiter((len(text.encode()) for text in texts), np.int64, len(texts))
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    buffers = [_validity(missing), pa.py_buffer(offsets), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.large_string(), len(texts), buffers)
-
-
-def counted_samples(samples: pa.Array, times: np.ndarray) -> pa.StructArray:
-    """Return (S,) different samples with how often each occurs, as entries of one array."""
-    return pa.StructArray.from_arrays([samples, from_numpy(times)], [_SAMPLE, _TIMES])
-
-
-def is_counted(sample_type: pa.DataType) -> bool:
-    """Whether samples of this type are stored with how often each occurs."""
-    return pa.types.is_struct(sample_type) and sample_type.get_field_index(_TIMES) >= 0
-
-
-def sample_type_of(predictions: pa.DataType) -> pa.DataType:
-    """Return the type of a sample, from the type of a column of lists of samples."""
-    sample_type = predictions.value_type
-    return sample_type.field(_SAMPLE).type if is_counted(sample_type) else sample_type
-
-
-def flat_samples(predictions: pa.ChunkedArray) -> tuple[pa.ChunkedArray, np.ndarray | None]:
-    """Return (S,) samples of all questions, and how often each occurs, or None if once each."""
-    samples = pc.list_flatten(predictions)
-    if not is_counted(samples.type):
-        return samples, None
-    return pc.struct_field(samples, _SAMPLE), to_numpy(pc.struct_field(samples, _TIMES))
-
-
-def samples_per_question(predictions: pa.ChunkedArray) -> np.ndarray:
-    """Return (M,) the length of each question's list of samples."""
-    if pa.types.is_fixed_size_list(predictions.type):
-        return np.full(len(predictions), predictions.type.list_size)
-    return to_numpy(pc.list_value_length(predictions)).astype(np.int64)
-
-
-def given_per_question(predictions: pa.ChunkedArray) -> np.ndarray:
-    """Return (M,) the number of samples of each question that are not None."""
-    sizes, (samples, times) = samples_per_question(predictions), flat_samples(predictions)
-    if samples.null_count:
-        given = to_numpy(samples.is_valid())
-        return sums_per_question(given if times is None else given * times, sizes)
-    return sizes if times is None else sums_per_question(times, sizes)
-
-
-def is_list(arrow_type: pa.DataType) -> bool:
-    """Whether the type is a list type of any layout."""
-    return (
-        pa.types.is_list(arrow_type)
-        or pa.types.is_large_list(arrow_type)
-        or pa.types.is_fixed_size_list(arrow_type)
-    )
-
-
-def is_text(arrow_type: pa.DataType) -> bool:
-    """Whether the type is a string type of any layout."""
-    return (
-        pa.types.is_string(arrow_type)
-        or pa.types.is_large_string(arrow_type)
-        or pa.types.is_string_view(arrow_type)
-    )
-
-
-def is_number(arrow_type: pa.DataType) -> bool:
-    """Whether the type is one of bools, integers or floats."""
-    return (
-        pa.types.is_boolean(arrow_type)
-        or pa.types.is_integer(arrow_type)
-        or pa.types.is_floating(arrow_type)
-    )
-
-
 def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
     """Return the entries as Python objects."""
     if values.type == JSON:
@@ -162,19 +254,6 @@ def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
 def one_chunk(values: pa.ChunkedArray) -> pa.Array:
     """Return the entries as one array, without a copy if there is one chunk."""
     return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
-
-
-def to_numpy(values: pa.Array | pa.ChunkedArray) -> np.ndarray:
-    """Return the entries as one NumPy array. Arrow's own `to_numpy` would import pandas."""
-    values = one_chunk(values) if isinstance(values, pa.ChunkedArray) else values
-    data, start, stop = values.buffers()[-1], values.offset, values.offset + len(values)
-    if values.null_count or data is None or not is_number(values.type):
-        return values.to_numpy(zero_copy_only=False)
-    if not pa.types.is_boolean(values.type):
-        return np.frombuffer(data, values.type.to_pandas_dtype())[start:stop]
-    first = start // 8
-    bits = np.frombuffer(data, np.uint8)[first : -(-stop // 8)]
-    return np.unpackbits(bits, bitorder="little")[start - 8 * first : stop - 8 * first].view(bool)
 
 
 def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from ..checks import has_no_axes, is_list_like
+from ..checks import has_no_axes, is_list_like, is_masked
 
 QUESTION_NAMES = (
     *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id"),
@@ -29,8 +30,8 @@ _NOT_SAMPLES = {
 def to_array(values) -> np.ndarray:
     """Return an array of any library as one of NumPy.
 
-    A tensor of torch may need its gradient or be on another device. NumPy has no bfloat16, so that
-    becomes float32, which has all of its values.
+    A tensor of torch may need its gradient or be on another device. NumPy has no bfloat16; it is
+    converted to float32 without loss.
 
     Raises:
         TypeError: if the library cannot convert the array, for example because it has no data.
@@ -55,7 +56,7 @@ def shortest_decimal(number) -> Any:
 
     np.float32(0.6) is 0.6, and not 0.6000000238. Other values are returned as they are.
     """
-    if not has_no_axes(number):
+    if isinstance(number, (float, int)) or not has_no_axes(number):
         return number
     value = to_array(number)[()]
     if "bfloat16" in str(getattr(number, "dtype", "")):
@@ -88,6 +89,92 @@ def plain_entry(value) -> Any:
             return float("nan")
         return int(value) if number.is_integer() else number
     return value.item() if has_no_axes(value) else value
+
+
+def numeric_array(values) -> np.ndarray | None:
+    """Return an array of numbers without missing entries as one of NumPy; None for other values.
+
+    A longdouble becomes a double, as it does in a list.
+    """
+    if not hasattr(values, "__array__") or hasattr(values, "to_pylist") or is_masked(values):
+        return None
+    array = to_array(values)
+    if array.dtype.kind not in "biuf":
+        return None
+    return array if array.itemsize <= 8 else array.astype(float)
+
+
+# --- Arrow --------------------------------------------------------------------------------
+#
+# These functions use methods of Arrow's arrays, because importing pyarrow takes half as long as
+# importing all of at_k.
+
+
+def arrow_column(values) -> Any:
+    """Return an Arrow column, or that of a column of `datasets`; None for other values.
+
+    Views and run-end encoded columns are no columns here: Arrow can neither cast every view
+    correctly nor cast what is run-end encoded.
+    """
+    source = getattr(values, "source", None)  # the dataset, if this is a column of one
+    if source is not None and getattr(source, "format", {}).get("type", "custom") != "custom":
+        values = source.with_format("arrow")[values.column_name][:]
+    if not hasattr(values, "to_pylist") or not hasattr(values, "null_count"):
+        return None
+    if "view" in str(values.type) or "run_end" in str(values.type):
+        return None
+    return values if hasattr(values, "chunks") else chunked([values])
+
+
+def chunked(arrays: Iterable[Any]) -> Any:
+    """Return arrays of Arrow as one column."""
+    import pyarrow
+
+    arrays = list(arrays)
+    return pyarrow.chunked_array(arrays) if arrays else pyarrow.chunked_array([[]])
+
+
+_NUMERIC = {
+    *("null", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("halffloat", "float", "double"),
+}
+
+
+def is_numeric(arrow_type) -> bool:
+    """Whether an Arrow type is one of bools, integers or floats, or of None alone."""
+    return str(arrow_type) in _NUMERIC
+
+
+def plain_types(column) -> Any:
+    """Return an Arrow column with texts as large strings, and decimals as doubles."""
+    plain = column.type
+    if str(plain).startswith("dictionary"):
+        plain = plain.value_type
+    if str(plain) == "string":
+        plain = "large_string"  # without a limit of 2 GB
+    elif str(plain).startswith("decimal"):
+        plain = "double"
+    return column if str(plain) == str(column.type) else column.cast(plain)
+
+
+def to_numpy(values) -> np.ndarray:
+    """Return an Arrow array or column as one NumPy array.
+
+    Arrow's own `to_numpy` would import pandas, which takes half a second.
+    """
+    if hasattr(values, "chunks"):
+        values = values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
+    kind = str(values.type)
+    if kind == "null":
+        return np.zeros(len(values), dtype=np.int8)
+    data, start, stop = values.buffers()[-1], values.offset, values.offset + len(values)
+    if values.null_count or data is None or kind not in _NUMERIC:
+        return values.to_numpy(zero_copy_only=False)
+    if kind != "bool":
+        return np.frombuffer(data, values.type.to_pandas_dtype())[start:stop]
+    first = start // 8
+    bits = np.frombuffer(data, np.uint8)[first : -(-stop // 8)]
+    return np.unpackbits(bits, bitorder="little")[start - 8 * first : stop - 8 * first].view(bool)
 
 
 # --- Data frames --------------------------------------------------------------------------

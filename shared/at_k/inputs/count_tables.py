@@ -68,8 +68,8 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
                 f"{name}['correct'][{question}] is {correct[question]} of {n[question]} samples: "
                 f"give a number from 0 to n."
             )
-        times = np.stack([n - correct, correct], axis=1).ravel()
-        return np.tile([0, 1], len(n)), times, np.full(len(n), 2)
+        multiplicity = np.stack([n - correct, correct], axis=1).ravel()
+        return np.tile([0, 1], len(n)), multiplicity, np.full(len(n), 2)
     rows = columns["counts"]
     for question, row in enumerate(rows):
         if not is_list_like(row):
@@ -77,7 +77,9 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
                 f"{name}['counts'][{question}] is {short(row)}: give a list of counts."
             )
     sizes = np.array([len(row) for row in rows], dtype=np.int64)
-    times = _whole_numbers(list(itertools.chain.from_iterable(rows)), f"{name}['counts']", sizes)
+    multiplicity = _whole_numbers(
+        list(itertools.chain.from_iterable(rows)), f"{name}['counts']", sizes
+    )
     if "answers" in columns:
         answers = columns["answers"]
         _require_same_length(name, counts=rows, answers=answers)
@@ -87,14 +89,14 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
                     f"{name}['answers'][{question}] is {short(answers[question])}, with {size} "
                     f"counts: give one count for each answer."
                 )
-        return answers, times, sizes
+        return answers, multiplicity, sizes
     if len(sizes) and not one_size(sizes):
         question = int(np.argmax(sizes != sizes[0]))
         raise ValueError(
             f"{name}['counts'][{question}] has {sizes[question]} categories, and that of question "
             f"0 has {sizes[0]}: give a count for each category."
         )
-    return np.tile(np.arange(sizes.max(initial=0)), len(sizes)), times, sizes
+    return np.tile(np.arange(sizes.max(initial=0)), len(sizes)), multiplicity, sizes
 
 
 def _columns(values, name: str) -> dict[str, Any]:

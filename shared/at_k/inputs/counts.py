@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +24,15 @@ class BinaryCounts:
 
     n: np.ndarray
     c: np.ndarray
+
+    def __len__(self) -> int:
+        """M."""
+        return len(self.n)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the counts take."""
+        return self.n.nbytes + self.c.nbytes
 
     @classmethod
     def concatenate(cls, batches: Sequence[BinaryCounts]) -> BinaryCounts:
@@ -78,18 +88,18 @@ class UniqueIntegers:
             last = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(array) - 1)
             self.values, self.multiplicity = ordered[last], np.diff(last, prepend=-1)
         else:
-            times = np.bincount(array)
-            self.values = np.flatnonzero(times)
-            self.multiplicity = times[self.values]
+            multiplicity = np.bincount(array)
+            self.values = np.flatnonzero(multiplicity)
+            self.multiplicity = multiplicity[self.values]
 
     @cached_property
     def inverse(self) -> np.ndarray:
-        """(M,) the index of each entry among the distinct values."""
+        """(M,) the index of each entry of the array among the distinct values."""
         if self.values[-1] > 8 * len(self._array):
             return np.searchsorted(self.values, self._array)
-        place = np.empty(self.values[-1] + 1, dtype=np.int64)
-        place[self.values] = np.arange(len(self.values))
-        return place[self._array]
+        index = np.empty(self.values[-1] + 1, dtype=np.int64)
+        index[self.values] = np.arange(len(self.values))
+        return index[self._array]
 
 
 def one_size(sizes: np.ndarray) -> int:
@@ -97,3 +107,34 @@ def one_size(sizes: np.ndarray) -> int:
     size = int(sizes[0])
     # count_nonzero takes half the time of `all`, which matters in calls of a few microseconds.
     return size if np.count_nonzero(sizes == size) == len(sizes) else 0
+
+
+# --- Sums ---------------------------------------------------------------------------------
+
+
+def sums_per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return (M,) sums over the samples of each question.
+
+    Args:
+        values: (S,) each 0 or 1, of any type.
+        sizes: (M,) number of samples of each question, at least one.
+    """
+    if size := one_size(sizes):
+        return row_sums(values.reshape(-1, size)).astype(np.int64)
+    return np.add.reduceat(values, np.cumsum(sizes) - sizes, dtype=np.int64)
+
+
+def row_sums(rows: np.ndarray) -> np.ndarray:
+    """Return the sum of each row of values that are 0 or 1."""
+    if rows.itemsize > 1:
+        return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
+    samples = rows.shape[1]
+    rows = rows.view(np.uint8)
+    if width := math.gcd(samples, 64) // 8:
+        # Packed to one bit per sample, up to 64 samples are counted at once. That takes twice as
+        # long as reading the bytes; adding them takes up to ten times as long.
+        bits = np.packbits(rows.reshape(-1).view(bool)).view(f"u{width}")
+        rows = np.bitwise_count(bits).reshape(len(rows), -1)
+    if rows.shape[1] == 1:
+        return rows[:, 0]
+    return np.einsum("ij->i", rows, dtype=np.uint8 if samples < 256 else np.int64)

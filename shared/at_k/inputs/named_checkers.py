@@ -23,67 +23,77 @@ from .columns import (
     is_number,
     is_text,
     one_chunk,
-    to_arrow,
-    to_numpy,
     to_python,
 )
-from .outcomes import place
+from .containers import to_numpy
+from .rows import Rows, place
 
 NAMES = ("exact_match", "numeric", "math_verify")
 
-_FALSE = from_numpy(np.zeros(1, dtype=bool))[0]  # from Python's False, Arrow imports pandas
+# `pa.array` and `pa.scalar` import pandas, if it is installed, which takes 0.2 s.
+_FALSE = from_numpy(np.zeros(1, dtype=bool))[0]
 _SAMPLES_AT_ONCE = 1 << 14  # bounds the memory of a comparison
 
 
-def match(
-    values: pa.ChunkedArray, references: pa.ChunkedArray, sizes: np.ndarray, checker: str
-) -> np.ndarray:
-    """Check samples with "exact_match" or "numeric".
+# --- Comparisons in Arrow, without a Python object for each text --------------------------
 
-    Samples are compared in Arrow, without a Python object for each text.
 
-    Args:
-        values: (S,) samples of all questions, question after question.
-        references: (M,) an answer, or a list of acceptable answers, for each question.
-        sizes: (M,) number of samples of each question.
-        checker: "exact_match" or "numeric".
-
-    Returns:
-        (S,) bool: whether the sample equals one of the acceptable answers.
+def match_exactly(rows: Rows) -> np.ndarray:
+    """Return (S,) whether each sample equals an acceptable answer of its question.
 
     Raises:
         ValueError: if samples or references cannot be compared, with the place.
     """
+    values, references = rows.values, rows.references
     if pa.types.is_null(values.type):
         return np.zeros(len(values), dtype=bool)
-    compares_texts = is_text(values.type)
-    if not (compares_texts or is_number(values.type)) or (
-        checker == "numeric" and pa.types.is_boolean(values.type)
-    ):
-        raise ValueError(
-            f"{checker} compares texts or numbers, and some predictions are neither: give a "
-            f"function as check_correct_fn."
-        )
-    if checker == "numeric":
-        expected = "numeric compares the last number of a text with a number"
-        answers, counts = _acceptable_answers(references, last_number, expected)
-        accepted = to_arrow(answers, pa.large_string())
-        values = _map_distinct(values, last_number)
-    elif not compares_texts:
-        values = _comparable_numbers(values, sizes)
+    if is_number(values.type):
+        values = _comparable_numbers(rows)
         expected = "exact_match compares numbers, as the predictions are, with a number"
         answers, counts = _acceptable_answers(references, _as_number, expected)
         if values.type == pa.int64():  # it equals no fraction, and no integer beyond 64 bits
-            accepted = to_arrow([x if isinstance(x, int) else None for x in answers], pa.int64())
+            accepted = pa.array([x if isinstance(x, int) else None for x in answers], pa.int64())
         else:
-            accepted = to_arrow([float(x) for x in answers], values.type)
+            accepted = pa.array([float(x) for x in answers], pa.float64())
+    elif not is_text(values.type):
+        raise _neither_texts_nor_numbers("exact_match")
     elif is_text(references.type) and not references.null_count:
         accepted, counts = one_chunk(references), np.ones(len(references), dtype=np.int64)
     else:
         expected = "exact_match compares texts with a text (for numbers there is numeric)"
         answers, counts = _acceptable_answers(references, _as_text, expected)
-        accepted = to_arrow(answers, pa.large_string())
-    return _equals_any(values, accepted.cast(values.type), counts, sizes)
+        accepted = pa.array(answers, pa.large_string())
+    return _equals_any(values, accepted.cast(values.type), counts, rows.sizes)
+
+
+def match_numbers(rows: Rows) -> tuple[np.ndarray, pa.ChunkedArray]:
+    """Compare the last number of each sample with the acceptable numbers of its question.
+
+    Returns:
+        (S,) whether the number equals one of them, and (S,) the number, or None if there is none.
+
+    Raises:
+        ValueError: if samples or references cannot be compared, with the place.
+    """
+    values = rows.values
+    if pa.types.is_null(values.type):
+        return np.zeros(len(values), dtype=bool), values
+    if pa.types.is_boolean(values.type) or not (is_text(values.type) or is_number(values.type)):
+        raise _neither_texts_nor_numbers("numeric")
+    expected = "numeric compares the last number of a text with a number"
+    answers, counts = _acceptable_answers(rows.references, last_number, expected)
+    accepted = pa.array(answers, pa.large_string())
+    distinct, code = distinct_entries(values)
+    read = pa.array([last_number(entry) for entry in distinct.to_pylist()], pa.large_string())
+    numbers = pa.chunked_array([read.take(from_numpy(code, code < 0))])
+    return _equals_any(numbers, accepted, counts, rows.sizes), numbers
+
+
+def _neither_texts_nor_numbers(checker: str) -> ValueError:
+    return ValueError(
+        f"{checker} compares texts or numbers, and some predictions are neither: give a function "
+        f"as check_correct_fn."
+    )
 
 
 def _equals_any(
@@ -91,11 +101,7 @@ def _equals_any(
 ) -> np.ndarray:
     """Return (S,) whether each sample equals an acceptable answer of its question.
 
-    Args:
-        values: (S,) samples.
-        accepted: (A,) acceptable answers of all questions, question after question.
-        counts: (M,) number of acceptable answers of each question.
-        sizes: (M,) number of samples of each question.
+    Each of M questions has a number of samples (`sizes`) and of accepted answers (`counts`).
     """
     first = np.cumsum(counts) - counts
     starts = np.cumsum(sizes) - sizes
@@ -112,44 +118,19 @@ def _equals_any(
     return correct
 
 
-def read_answers(values: pa.ChunkedArray, checker: Any) -> np.ndarray:
-    """Return (S,) a code of each sample's answer, or -1 if it has none: equal for equal answers.
-
-    "numeric" and "math_verify" read the answer out of the text. For "exact_match" and functions
-    the whole sample is the answer.
-    """
-    if checker == "numeric":
-        values = _map_distinct(values, last_number)
-    elif checker == "math_verify":
-        values = _map_distinct(values, _math_answer)
-    elif pa.types.is_floating(values.type):
-        values = pc.add(values, pa.scalar(0.0, values.type))  # so that -0.0 equals 0.0
-    return distinct_entries(values)[1]
-
-
-def _map_distinct(values: pa.ChunkedArray, read: Callable[[Any], str | None]) -> pa.ChunkedArray:
-    """Return `read` of each entry, called once for each distinct entry."""
-    distinct, code = distinct_entries(values)
-    answers = to_arrow([read(entry) for entry in distinct.to_pylist()], pa.large_string())
-    return pa.chunked_array([answers.take(from_numpy(code, code < 0))])
-
-
 def _acceptable_answers(
     references: pa.ChunkedArray, read: Callable[[Any], Any], expected: str
 ) -> tuple[list[Any], np.ndarray]:
-    """Read the acceptable answers of all questions.
+    """Return the acceptable answers, question after question, and (M,) their numbers.
 
     Args:
         references: (M,) an answer, or a list of acceptable answers, for each question.
         read: returns an answer in the form to compare, or None if it is not valid.
         expected: what a valid answer is, for the message.
-
-    Returns:
-        The answers, question after question, and (M,) the number of answers of each question.
     """
     rows = []
     for question, reference in enumerate(to_python(references)):
-        row = [read(each) for each in (reference if isinstance(reference, list) else [reference])]
+        row = [*map(read, reference if isinstance(reference, list) else [reference])]
         if not row or None in row:
             raise ValueError(
                 f"references[{question}] is {short(reference)}, but {expected}. Give that, a list "
@@ -177,14 +158,15 @@ def _as_number(answer) -> int | float | None:
     return answer if isinstance(answer, float) else math.inf if answer > 0 else -math.inf
 
 
-def _comparable_numbers(values: pa.ChunkedArray, sizes: np.ndarray) -> pa.ChunkedArray:
+def _comparable_numbers(rows: Rows) -> pa.ChunkedArray:
     """Return bools and integers as integers of 64 bits, and floats as floats without nan."""
+    values = rows.values
     if not pa.types.is_floating(values.type):
         return values.cast(pa.int64())
     if values.type == pa.float16():
         values = values.cast(pa.float32())
     if pc.any(pc.is_nan(values)).as_py():
-        where = place("predictions", sizes, pc.index(pc.is_nan(values), True).as_py())
+        where = place("predictions", rows.sizes, pc.index(pc.is_nan(values), True).as_py())
         raise ValueError(f"{where} is nan, which equals nothing: give None if it is unscored.")
     return values
 
@@ -208,11 +190,11 @@ def last_number(text) -> str | None:
     """
     if isinstance(text, bool) or not isinstance(text, (str, int, float)):
         return None
-    found = _NUMBER.findall(_LATEX_COMMA.sub(",", text) if isinstance(text, str) else repr(text))
-    if not found:
+    numbers = _NUMBER.findall(_LATEX_COMMA.sub(",", text) if isinstance(text, str) else repr(text))
+    if not numbers:
         return None
     try:
-        number = Decimal(found[-1].translate(_NOT_IN_NUMBERS))
+        number = Decimal(numbers[-1].translate(_NOT_IN_NUMBERS))
     except InvalidOperation:  # the exponent is too large
         return None
     return str(number.normalize(_ALL_DIGITS) if number else Decimal(0))
@@ -241,11 +223,12 @@ def math_verify_library():
     return math_verify
 
 
-def check_references(references: list[Any]) -> None:
+def check_references(references: pa.ChunkedArray) -> None:
     """Raise a ValueError for a reference in which math-verify finds no answer."""
-    for question, reference in enumerate(references):
-        for each in reference if isinstance(reference, list) else [reference]:
-            if not _parse_reference(str(each) if isinstance(each, (str, int, float)) else ""):
+    for question, reference in enumerate(to_python(references)):
+        for answer in reference if isinstance(reference, list) else [reference]:
+            text = str(answer) if isinstance(answer, (str, int, float)) else ""
+            if not _parse_reference(text):
                 raise ValueError(
                     f"references[{question}] is {short(reference)}, in which math-verify finds no "
                     f"answer."
@@ -255,27 +238,36 @@ def check_references(references: list[Any]) -> None:
 TIMED_OUT = 2  # a result of `math_verify`
 
 
-def math_verify(prediction: Any, reference: Any) -> int:
-    """Compare a prediction with the reference, or with each of a list.
+def math_verify(prediction: Any, reference: Any) -> tuple[int, str | None]:
+    """Compare the answers in a prediction with the reference, or with each of a list.
 
     Returns:
         1 if math-verify finds them equal, 0 if not, and TIMED_OUT if it found no equal one and ran
-        into its time limit.
+        into its time limit; and the first answer in a normal form, or None if there is none.
     """
     library, text = math_verify_library(), str(prediction).strip()
-    references = [str(each) for each in (reference if isinstance(reference, list) else [reference])]
-    if text in (each.strip() for each in references):
-        return 1
+    references = [*map(str, reference if isinstance(reference, list) else [reference])]
     answers, timed_out = _parse_math(text)
-    for each in references:
-        for expected, answer in itertools.product(_parse_reference(each), answers or []):
+    first = _normal_form(answers[0], text) if answers else None
+    if text in (accepted.strip() for accepted in references):
+        return 1, first
+    for accepted in references:
+        for expected, answer in itertools.product(_parse_reference(accepted), answers or []):
             equal, late = _call_math_verify(
                 library.verify, expected, answer, timeout_seconds=_time_limit()
             )
             if equal:
-                return 1
+                return 1, first
             timed_out |= late
-    return TIMED_OUT if timed_out else 0
+    return TIMED_OUT if timed_out else 0, first
+
+
+def _normal_form(answer: Any, text: str) -> str:
+    """Return an answer as SymPy writes it, or the text that it was read from."""
+    try:
+        return str(answer)
+    except Exception:  # Python does not write integers of many thousands of digits
+        return text
 
 
 def _call_math_verify(
@@ -295,18 +287,12 @@ def _call_math_verify(
         return None, False
 
 
-# To read an answer takes most of the time of a check. Votes need the answers again.
+# To read an answer takes most of the time of a check. Questions may share texts and references.
 @lru_cache(maxsize=1 << 13)
 def _parse_math(text: str) -> tuple[list[Any] | None, bool]:
     """Return the answers that math-verify finds in a text, and whether it ran out of time."""
     parse = math_verify_library().parse
     return _call_math_verify(parse, _as_math(text), parsing_timeout=_time_limit())
-
-
-def _math_answer(text: Any) -> str | None:
-    """Return the answer that math-verify finds in a text, in a normal form, or None."""
-    found, _ = _parse_math(str(text).strip())
-    return str(found[0]) if found else None
 
 
 def _parse_reference(reference: str) -> list[Any]:

@@ -20,14 +20,14 @@ import dill
 PairToCheck = tuple[Any, Any]
 """A prediction and a reference."""
 
-PairResult = tuple[float | None, str | BaseException | None]
+PairResult = tuple[Any, str | BaseException | None]
 """The result of a pair and None; or None and the problem: an exception, or what was returned."""
 
 PairBatch = tuple[int, list[PairToCheck]]
-"""The place of the first pair, and the pairs."""
+"""The index of the first pair, and the pairs."""
 
 BatchResult = tuple[int, list[PairResult]]
-"""The place of the first pair of a batch, and the result of each of its pairs."""
+"""The index of the first pair of a batch, and the result of each of its pairs."""
 
 CheckBatch = Callable[[PairBatch], BatchResult]
 """Applies a checker to a batch of pairs."""
@@ -57,19 +57,21 @@ class Portable:
 
 
 def portable_check(
-    checker: Callable[..., Any], labels: Mapping[str, float], batched: bool = False
+    checker: Callable[..., Any], labels: Mapping[str, float] | None, batched: bool = False
 ) -> CheckBatch:
-    """Return a function that applies a checker to a batch of pairs, here or in any worker.
+    """Return a function that applies a checker to a batch of pairs, in any thread or process.
 
     Args:
         checker: a function of a prediction and a reference.
-        labels: labels that the checker may return, and the number of each.
-        batched: whether the checker is a function of a list of each, and returns a list.
+        labels: labels that the checker may return, and the number of each; or None if results are
+            passed on as they are, because the checker is one of this package.
+        batched: whether the checker is a function of a list of predictions and a list of
+            references, and returns a list of results.
     """
 
     def check_batch(
         checker: Callable[..., Any],
-        labels: dict[str, float],
+        labels: dict[str, float] | None,
         batched: bool,
         home: str,
         batch: PairBatch,
@@ -83,8 +85,6 @@ def portable_check(
         def own(value: Any) -> Any:
             """Return a copy of what the checker might change, which other samples share."""
             return copy.deepcopy(value) if isinstance(value, (dict, list)) else value
-
-        start, pairs = batch
 
         def call(*arguments: Any) -> tuple[Any, BaseException | None]:
             """Return what the checker returns, or its exception."""
@@ -102,6 +102,8 @@ def portable_check(
 
         def read(result: Any) -> PairResult:
             """Return a result as a number, or what is wrong with it."""
+            if labels is None:
+                return result, None
             if getattr(result, "ndim", None) == 0:
                 result = result.item()  # a scalar of NumPy or torch
             if isinstance(result, str):
@@ -112,20 +114,21 @@ def portable_check(
                 return result, None
             return None, f"returned {repr(result)[:60]}"
 
+        start, pairs = batch
         if not batched:
             called = [call(*map(own, pair)) for pair in pairs]
         else:
             copies = [map(own, pair) for pair in pairs]
-            found, problem = call(*map(list, zip(*copies, strict=True)))
+            results, problem = call(*map(list, zip(*copies, strict=True)))
             if problem is not None:
                 return start, [(None, problem)] * len(pairs)
-            if not hasattr(found, "__len__") or len(found) != len(pairs):
-                text = (
-                    f"returned {repr(found)[:60]} for a batch of {len(pairs)}, one result for each"
-                )
+            if not hasattr(results, "__len__") or len(results) != len(pairs):
+                shown = repr(results)[:60]
+                text = f"returned {shown} for a batch of {len(pairs)}, one result for each"
                 return start, [(None, text)] * len(pairs)
-            called = [(result, None) for result in found]
+            called = [(result, None) for result in results]
         return start, [read(result) if error is None else (None, error) for result, error in called]
 
     home = f"{socket.gethostname()}:{os.getpid()}"
-    return partial(Portable(check_batch), Portable(checker), dict(labels), batched, home)
+    own_labels = None if labels is None else dict(labels)
+    return partial(Portable(check_batch), Portable(checker), own_labels, batched, home)

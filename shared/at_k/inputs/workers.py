@@ -1,12 +1,16 @@
-"""Apply a checker to pairs of a prediction and a reference, in this process or in workers."""
+"""Where pairs are checked: in this process, in an executor, or in processes that can be ended."""
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import math
 import os
 import sys
+import threading
+import time
 import warnings
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import (
     BrokenExecutor,
     Executor,
@@ -14,38 +18,135 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     ThreadPoolExecutor,
 )
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from multiprocessing import Pipe, Process
+from multiprocessing.connection import Connection, wait
 from queue import SimpleQueue
+from typing import Any
 
-from .portable import BatchResult, CheckBatch, PairBatch, PairToCheck
-from .processes import NO_WORKER_STARTED, check_in_processes
+from .portable import (
+    BatchResult,
+    CheckBatch,
+    PairBatch,
+    PairResult,
+    PairToCheck,
+    Portable,
+    portable_check,
+)
+
+CONCURRENT_CALLS = 32
+"""How many calls of an async checker run at the same time, unless an executor is given."""
+
+NOT_FINISHED: PairResult = (None, None)
+"""The result of a pair that took too long, which is not scored. Compare it with `is`."""
 
 _BATCHES, _BATCHES_FOR_THREADS = 1 << 12, 1 << 14  # enough to keep many workers busy
+_NO_WORKER_STARTED = (
+    "No worker process could start; its own error is on standard error. Workers import the main "
+    'module: protect the start of the program with `if __name__ == "__main__":`.'
+)
 
 
-def check_in_workers(
-    check: CheckBatch,
-    pairs: list[PairToCheck],
-    batch_size: int | None,
-    num_proc: int | None,
-    executor: Executor | None,
-    timeout: float | None,
-) -> Generator[BatchResult, None, None]:
-    """Yield the results of each batch of pairs as batches finish, and show the progress.
+@dataclass(frozen=True)
+class Workers:
+    """What checks pairs: this process, an executor, or processes that can be ended.
 
-    Raises:
-        ValueError: if the checker cannot be pickled, or if worker processes cannot start.
-        BrokenExecutor: if a worker dies.
+    Attributes:
+        num_proc: number of processes. None is one, and this process if there is no timeout.
+        executor: an executor to use instead.
+        timeout: seconds after which a process is ended that checks a batch, or None for no limit.
+        batch_size: number of pairs that the checker takes at once, or None for any number.
     """
-    from tqdm.auto import tqdm
 
-    # Otherwise the environment variable TQDM_DISABLE decides.
-    hidden = {"disable": True} if _are_progress_bars_hidden() else {}
-    with tqdm(total=len(pairs), desc="Checking", unit=" pairs", delay=1, **hidden) as bar:
-        for start, results in _results_by_batch(
-            check, pairs, batch_size, num_proc, executor, timeout
-        ):
-            bar.update(len(results))
-            yield start, results
+    num_proc: int | None = None
+    executor: Executor | None = None
+    timeout: float | None = None
+    batch_size: int | None = None
+
+    def check(
+        self,
+        checker: Callable[..., Any],
+        labels: Mapping[str, float] | None,
+        pairs: list[PairToCheck],
+    ) -> Generator[BatchResult, None, None]:
+        """Yield the results of batches of pairs as they finish, and show the progress.
+
+        The checker is a function of a prediction and a reference, or of lists of them if there is
+        a batch size. For labels see `portable_check`.
+
+        Raises:
+            ValueError: if the checker cannot be pickled, or if worker processes cannot start.
+            BrokenExecutor: if a worker dies.
+        """
+        from tqdm.auto import tqdm
+
+        if is_async(checker):
+            with _threads_for(checker, self.executor) as (call, threads):
+                yield from replace(self, executor=threads).check(call, labels, pairs)
+            return
+        check = portable_check(checker, labels, batched=self.batch_size is not None)
+        # Otherwise the environment variable TQDM_DISABLE decides.
+        hidden = {"disable": True} if _are_progress_bars_hidden() else {}
+        with tqdm(total=len(pairs), desc="Checking", unit=" pairs", delay=1, **hidden) as bar:
+            for start, results in self._results(check, pairs):
+                bar.update(len(results))
+                yield start, results
+
+    def _results(self, check: CheckBatch, pairs: list[PairToCheck]) -> Iterator[BatchResult]:
+        def batches(most: int) -> Iterator[PairBatch]:
+            # Sending a pair to a worker may take longer than checking it.
+            size = self.batch_size or max(1, math.ceil(len(pairs) / most))
+            return ((start, pairs[start : start + size]) for start in range(0, len(pairs), size))
+
+        if self.executor is not None:
+            if isinstance(self.executor, ProcessPoolExecutor):
+                _require_workers(self.executor)
+            are_threads = isinstance(self.executor, ThreadPoolExecutor)
+            most = _BATCHES_FOR_THREADS if are_threads else _BATCHES
+            yield from _check_in_executor(self.executor, check, batches(most))
+        elif self.timeout is not None:
+            yield from self._check_in_processes(check, batches(len(pairs)))
+        elif self.num_proc is not None and self.num_proc > 1:
+            yield from self._check_in_processes(check, batches(_BATCHES))
+        else:
+            yield from map(check, batches(len(pairs)))
+
+    def _check_in_processes(
+        self, check: CheckBatch, batches: Iterable[PairBatch]
+    ) -> Iterator[BatchResult]:
+        """Yield the results of batches as they finish, `NOT_FINISHED` for those that took too long.
+
+        A process gets the checker once, when it starts, and checks one batch at a time. There are
+        at most as many processes as batches.
+        """
+        remaining = list(reversed(list(batches)))
+        processes: list[_Worker] = []
+        try:
+            # All start before any is waited for, so that they start at the same time.
+            processes = [_Worker(check) for _ in range(min(self.num_proc or 1, len(remaining)))]
+            for process in processes:
+                process.wait_until_ready()
+            while remaining or any(process.batch for process in processes):
+                for process in processes:
+                    if process.batch is None and remaining:
+                        process.send(remaining.pop(), self.timeout)
+                busy: dict[Any, _Worker] = {
+                    process.connection: process for process in processes if process.batch
+                }
+                seconds = min(process.deadline for process in busy.values()) - time.monotonic()
+                for connection in wait(busy, None if seconds == math.inf else max(0.0, seconds)):
+                    yield busy[connection].receive()
+                for index, process in enumerate(processes):
+                    if process.batch is not None and time.monotonic() > process.deadline:
+                        start, pairs = process.batch
+                        process.end()
+                        processes[index] = _Worker(check)
+                        processes[index].wait_until_ready()
+                        yield start, [NOT_FINISHED] * len(pairs)
+        finally:
+            for process in processes:
+                process.end()
 
 
 def _are_progress_bars_hidden() -> bool:
@@ -56,33 +157,10 @@ def _are_progress_bars_hidden() -> bool:
     )
 
 
-def _results_by_batch(
-    check: CheckBatch,
-    pairs: list[PairToCheck],
-    batch_size: int | None,
-    num_proc: int | None,
-    executor: Executor | None,
-    timeout: float | None,
-) -> Iterator[BatchResult]:
-    def batches(most: float) -> Iterator[PairBatch]:
-        # Sending a pair to a worker may take longer than checking it.
-        size = batch_size or max(1, math.ceil(len(pairs) / most))
-        return ((start, pairs[start : start + size]) for start in range(0, len(pairs), size))
-
-    if executor is not None:
-        if isinstance(executor, ProcessPoolExecutor):
-            _require_workers(executor)
-        most = _BATCHES_FOR_THREADS if isinstance(executor, ThreadPoolExecutor) else _BATCHES
-        yield from _as_finished(executor, check, batches(most))
-    elif timeout is not None:
-        yield from check_in_processes(check, batches(len(pairs)), num_proc or 1, timeout)
-    elif num_proc is not None and num_proc > 1:
-        yield from check_in_processes(check, batches(_BATCHES), num_proc, None)
-    else:
-        yield from map(check, batches(math.inf))
+# --- Executors ----------------------------------------------------------------------------
 
 
-def _as_finished(
+def _check_in_executor(
     executor: Executor, check: CheckBatch, batches: Iterator[PairBatch]
 ) -> Iterator[BatchResult]:
     """Yield the results of batches that an executor checks, in the order in which they finish."""
@@ -114,8 +192,127 @@ def _require_workers(pool: ProcessPoolExecutor) -> None:
     tasks = os.cpu_count() or 1  # a pool starts workers for waiting tasks: so they start together
     try:
         with warnings.catch_warnings():
-            # As in `processes`: Python warns if it forks a process that has threads.
+            # As in `_Worker`: Python warns if it forks a process that has threads.
             warnings.filterwarnings("ignore", ".*multi-threaded", DeprecationWarning)
             list(pool.map(bool, range(tasks)))
     except BrokenExecutor as error:
-        raise ValueError(NO_WORKER_STARTED) from error
+        raise ValueError(_NO_WORKER_STARTED) from error
+
+
+# --- Async checkers -----------------------------------------------------------------------
+
+
+def is_async(checker: Any) -> bool:
+    """Whether a checker is an async function, or an object whose call is one."""
+    call = getattr(checker, "__call__", None)  # noqa: B004
+    return inspect.iscoroutinefunction(checker) or inspect.iscoroutinefunction(call)
+
+
+@contextmanager
+def _threads_for(
+    checker: Callable[..., Any], executor: Executor | None
+) -> Iterator[tuple[Callable[..., Any], Executor]]:
+    """Give a function that calls an async checker and waits, and an executor to call it in.
+
+    All calls run in one event loop, in a thread of its own, so that this also works where a loop
+    is running already, as in a notebook. Calls that have not finished in the end are cancelled.
+    """
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    threads = executor or ThreadPoolExecutor(CONCURRENT_CALLS)
+
+    def call(*arguments: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(checker(*arguments), loop).result()
+
+    async def cancel_calls() -> None:
+        calls = asyncio.all_tasks() - {asyncio.current_task()}
+        for running in calls:
+            running.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+
+    try:
+        yield call, threads
+    finally:
+        asyncio.run_coroutine_threadsafe(cancel_calls(), loop).result()
+        if executor is None:
+            threads.shutdown(cancel_futures=True)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+# --- Processes that can be ended ----------------------------------------------------------
+
+
+class _Worker:
+    """A process, and the batch that it checks. It exits when its parent exits.
+
+    Attributes:
+        connection: the pipe to the process.
+        batch: the pairs that the process checks, or None.
+        deadline: when the batch has to be finished, in seconds.
+    """
+
+    def __init__(self, check: CheckBatch):
+        self.connection, theirs = Pipe()
+        self.batch: PairBatch | None = None
+        self.deadline = math.inf
+        self._process = Process(target=_serving(), args=(theirs, check), daemon=True)
+        with warnings.catch_warnings():
+            # Since 3.12, Python warns if it forks a process that has threads, as libraries for
+            # data have. The workers use none of these libraries.
+            warnings.filterwarnings("ignore", ".*multi-threaded", DeprecationWarning)
+            self._process.start()
+        theirs.close()
+
+    def wait_until_ready(self) -> None:
+        try:
+            self.connection.recv()
+        except EOFError as error:
+            raise ValueError(_NO_WORKER_STARTED) from error
+
+    def send(self, batch: PairBatch, timeout: float | None) -> None:
+        self.batch = batch
+        self.deadline = math.inf if timeout is None else time.monotonic() + timeout
+        try:
+            self.connection.send(batch)
+        except OSError as error:
+            raise BrokenExecutor("A worker process died.") from error
+
+    def receive(self) -> BatchResult:
+        try:
+            result = self.connection.recv()
+        except (EOFError, OSError) as error:
+            raise BrokenExecutor("A worker process died.") from error
+        self.batch = None
+        return result
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.join()
+        self.connection.close()
+
+
+def _serving() -> Portable:
+    """Return the function that a worker process runs."""
+
+    def serve(connection: Connection, check: CheckBatch) -> None:
+        import multiprocessing
+        import os
+        import signal
+        import threading
+
+        parent: Any = multiprocessing.parent_process()
+
+        def end_with_parent() -> None:
+            parent.join()
+            os._exit(1)
+
+        threading.Thread(target=end_with_parent, daemon=True).start()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
+        connection.send("ready")
+        while True:
+            connection.send(check(connection.recv()))
+
+    return Portable(serve)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..checks import check_names
-from ..inputs.run_checker import Checker
+from ..inputs.checking import Checker, Checking
 from ..scores.score_agg import VERDICTS
 from .differences import Differences
 from .measure import COMPARED, Measure, Measured, check_measure
@@ -42,6 +42,7 @@ def compare_sources(
     Clusters that the first run was read with are used if they apply and no others are given.
     """
     labels = labels_of(options["metric"])
+    checking = Checking(check_correct_fn, num_proc, labels=labels)
     for name, source in sources.items():
         if is_read(source) and source.get("R0") is not None:
             raise ValueError(f"{name} has prior outcomes R0, which a comparison does not use.")
@@ -51,7 +52,7 @@ def compare_sources(
     parsed = [parse_run(name, source, labels) for name, source in sources.items()]
     check_same_questions(parsed)
     check_measure({run.name: run.n for run in parsed}, **options)  # before any sample is checked
-    return compare_runs(grade_runs(parsed, check_correct_fn, num_proc, labels), **options)
+    return compare_runs(grade_runs(parsed, checking), **options)
 
 
 def compare_runs(runs: Sequence[Run], **options: Any) -> Compared:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,12 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from ..checks import short
-from ..inputs.columns import flat_samples, given_per_question
-from ..inputs.graded import Labels
-from ..inputs.named_checkers import read_answers
-from ..inputs.outcomes import Outcomes, read_outcomes
-from ..inputs.parsing import has_references, prediction_column, reference_column
-from ..inputs.run_checker import Checker, outcomes_of, validate_checker
+from ..inputs.checking import Checking
+from ..inputs.columns import stored
+from ..inputs.outcomes import Labels, Outcomes, outcomes_of, read_outcomes
+from ..inputs.rows import Rows, read_rows
 
 
 class Run(NamedTuple):
@@ -43,7 +40,7 @@ class Run(NamedTuple):
             values=outcomes.values[index],
             sizes=sizes,
             scored=None if outcomes.scored is None else outcomes.scored[index],
-            times=None if outcomes.times is None else outcomes.times[index],
+            multiplicity=None if outcomes.multiplicity is None else outcomes.multiplicity[index],
         )
         return Run(self.name, subset, answers)
 
@@ -53,22 +50,21 @@ class Ungraded(NamedTuple):
 
     Args:
         name: for messages and tables.
-        n: (M,) number of samples of each question that are not missing.
-        outcomes: of the samples, or None if there are columns.
-        columns: predictions and references, or None.
+        samples: its outcomes, or the rows to be checked.
     """
 
     name: str
-    n: np.ndarray
-    outcomes: Outcomes | None
-    columns: tuple[pa.ChunkedArray, pa.ChunkedArray] | None
+    samples: Outcomes | Rows
+
+    @property
+    def n(self) -> np.ndarray:
+        """(M,) number of samples of each question that are not missing."""
+        return self.samples.n
 
     @property
     def references(self) -> pa.ChunkedArray | None:
         """What the samples are to be checked against, or None if they are outcomes."""
-        if self.columns is None or not has_references(self.columns[1]):
-            return None
-        return self.columns[1]
+        return self.samples.references if isinstance(self.samples, Rows) else None
 
 
 def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:
@@ -85,11 +81,11 @@ def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:
     """
     try:
         if not is_read(source):
-            outcomes = read_outcomes(source, name, labels)
-            return Ungraded(name, outcomes.n, outcomes, None)
-        predictions = prediction_column(source["predictions"])
-        references = reference_column(source.get("references"), len(predictions))
-        return Ungraded(name, given_per_question(predictions), None, (predictions, references))
+            return Ungraded(name, read_outcomes(source, name, labels))
+        rows = read_rows(source["predictions"])
+        if source.get("references") is None:
+            return Ungraded(name, outcomes_of(rows, labels))
+        return Ungraded(name, stored(rows, source["references"]))
     except ValueError as error:
         raise _with_name(name, error) from error
 
@@ -99,51 +95,26 @@ def is_read(source: Any) -> bool:
     return isinstance(source, Mapping) and "predictions" in source
 
 
-def grade_runs(
-    runs: Sequence[Ungraded],
-    checker: Checker = "exact_match",
-    num_proc: int | None = None,
-    labels: Labels | None = None,
-    executor: Executor | None = None,
-) -> list[Run]:
-    """Check the samples of runs.
-
-    Args:
-        runs: to be checked.
-        checker: what to check samples with that have references.
-        num_proc: number of processes to check in.
-        labels: labels that stand for outcomes, and the number of each.
-        executor: what to check in, in place of processes.
+def grade_runs(runs: Sequence[Ungraded], checking: Checking) -> list[Run]:
+    """Check the samples of runs that have references. The others are outcomes.
 
     Raises:
         ValueError: if a sample or a reference cannot be checked, with the name of the run.
     """
-    validate_checker(checker, num_proc, executor)  # also if it is not used
-    if checker != "exact_match" and all(run.references is None for run in runs):
+    if checking.checker != "exact_match" and all(run.references is None for run in runs):
         raise ValueError(
             "check_correct_fn is given, but no run has references to check against: a run with "
             "references is a dict of predictions and references, as at_k.read returns it."
         )
-    return [_grade(run, checker, num_proc, labels, executor) for run in runs]
+    return [_grade(run, checking) for run in runs]
 
 
-def _grade(
-    run: Ungraded,
-    checker: Checker,
-    num_proc: int | None,
-    labels: Labels | None,
-    executor: Executor | None,
-) -> Run:
-    if run.columns is None:
-        assert run.outcomes is not None
-        return Run(run.name, run.outcomes)
-    predictions, references = run.columns
+def _grade(run: Ungraded, checking: Checking) -> Run:
+    if not isinstance(run.samples, Rows):
+        return Run(run.name, run.samples)
     try:
-        if run.references is None:
-            return Run(run.name, outcomes_of(predictions, references, labels=labels))
-        outcomes = outcomes_of(predictions, references, checker, num_proc, executor, labels=labels)
-        answers = read_answers(flat_samples(predictions)[0], checker)
-        return Run(run.name, outcomes, answers)
+        checked = checking.check(run.samples)
+        return Run(run.name, checked.outcomes, checked.answers)
     except ValueError as error:
         raise _with_name(run.name, error) from error
 

@@ -90,6 +90,7 @@ def plan(
         Miller (2024). Adding Error Bars to Evals. arXiv:2411.00640
     """
     # Imported here because SciPy and Arrow take longer to import than the rest of at_k.
+    from ..inputs.checking import Checking
     from .outcomes_of_runs import check_same_questions, grade_runs, parse_run
     from .planning import check_plan, plan_runs
 
@@ -113,4 +114,5 @@ def plan(
     parsed = [parse_run(name, source) for name, source in sources.items()]
     if parsed:
         check_same_questions(parsed)
-    return plan_runs(grade_runs(parsed, check_correct_fn, num_proc) if parsed else [], options)
+    runs = grade_runs(parsed, Checking(check_correct_fn, num_proc)) if parsed else []
+    return plan_runs(runs, options)

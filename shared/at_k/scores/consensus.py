@@ -140,7 +140,7 @@ def more_than_half(outcomes: Outcomes) -> Outcomes:
 
 def mean_shares(outcomes: Outcomes) -> np.ndarray:
     """Return the mean share of correctness of the scored samples of each question, (M,)."""
-    shares = outcomes.values * outcomes.scored_times.astype(float)
+    shares = outcomes.values * outcomes.weights.astype(float)
     return np.add.reduceat(shares, np.cumsum(outcomes.sizes) - outcomes.sizes) / outcomes.n
 
 
@@ -156,7 +156,7 @@ def share_variances(outcomes: Outcomes) -> np.ndarray:
     shares, question = outcomes.values[order], question[order]
     is_first = (np.diff(shares, prepend=np.nan) != 0) | (np.diff(question, prepend=-1) > 0)
     first = np.flatnonzero(is_first)
-    times = np.add.reduceat(outcomes.scored_times[order], first, dtype=np.int64)
+    times = np.add.reduceat(outcomes.weights[order], first, dtype=np.int64)
     deviations = shares[first] - mean_shares(outcomes)[question[first]]
     squares = np.bincount(question[first], deviations**2 * times)
     return np.where(n > 1, squares / np.maximum(n * (n - 1.0), 1.0), 0.25)

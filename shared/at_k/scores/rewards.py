@@ -351,7 +351,7 @@ def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
             f"R0 has {len(outcomes.sizes)} rows with {short(lengths)} outcomes: give {questions} "
             f"rows of one length, without None."
         )
-    return replace(outcomes, sizes=np.full(rows, size), size=size).category_counts(categories)
+    return replace(outcomes, sizes=np.full(rows, size)).category_counts(categories)
 
 
 def _has_no_entries(R0, questions: int) -> bool:

@@ -62,14 +62,14 @@ def count_answers(
         merge_correct: whether all correct answers to a question count as one answer.
     """
     question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
-    given = correct.scored_times > 0
+    given = correct.weights > 0
     question, answers, is_correct = question[given], answers[given], correct.values[given]
     if merge_correct:
         answers = np.where(is_correct, answers.max(initial=0) + 1, answers)
     # One code for each answer to each question; those of a question are consecutive.
     code = question * (int(answers.max(initial=0)) + 2) + answers + 1
     _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
-    samples = np.bincount(inverse, correct.scored_times[given]).astype(np.int64)
+    samples = np.bincount(inverse, correct.weights[given]).astype(np.int64)
     ends = np.cumsum(np.bincount(question[first], minlength=len(correct.sizes)))
     columns = (samples, is_correct[first], answers[first] >= 0)
     by_question = zip(*(np.split(column, ends[:-1]) for column in columns), strict=True)
