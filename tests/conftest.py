@@ -43,9 +43,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     numbers = Counter(scope_of(item.nodeid) for item in items)
     spaces = sorted((s for s in numbers if "/" not in s), key=lambda s: -numbers[s])
     files = [scope for scope in reversed(numbers) if "/" in scope]
-    places = {scope: place / len(files) for place, scope in enumerate(files)}
-    places |= {scope: place / (2 * len(spaces)) for place, scope in enumerate(spaces)}
-    items.sort(key=lambda item: places[scope_of(item.nodeid)])
+    ranks = {scope: index / len(files) for index, scope in enumerate(files)}
+    ranks |= {scope: index / (2 * len(spaces)) for index, scope in enumerate(spaces)}
+    items.sort(key=lambda item: ranks[scope_of(item.nodeid)])
 
 
 @pytest.hookimpl(optionalhook=True)

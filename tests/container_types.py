@@ -11,6 +11,7 @@ import array
 import collections
 import enum
 from collections.abc import Callable
+from decimal import Decimal
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 Rows = list[list[Any]]
 
@@ -30,6 +32,40 @@ class Type(NamedTuple):
 
 class Category(enum.IntEnum):
     ZERO, ONE, TWO, THREE, FOUR = range(5)
+
+
+class Tensor:
+    """A stand-in for a tensor of torch: NumPy cannot convert it before it is detached."""
+
+    def __init__(self, values, dtype: str = "torch.float32", attached: bool = True):
+        self._values, self.dtype, self._attached = np.asarray(values, float), dtype, attached
+        self.ndim, self.shape = self._values.ndim, self._values.shape
+
+    def detach(self):
+        return Tensor(self._values, self.dtype, attached=False)
+
+    def cpu(self):
+        return self
+
+    def float(self):
+        return Tensor(self._values, attached=self._attached)
+
+    def item(self):
+        return self._values.item()
+
+    def tolist(self):
+        return self._values.tolist()
+
+    def __iter__(self):
+        return (Tensor(value, self.dtype, self._attached) for value in self._values)
+
+    def __len__(self):
+        return len(self._values)
+
+    def __array__(self, dtype=None, copy=None):
+        if self._attached or self.dtype == "torch.bfloat16":
+            raise RuntimeError("cannot convert this tensor")
+        return self._values
 
 
 def arrow_type(rows: Rows) -> pa.DataType:
@@ -114,15 +150,36 @@ def sliced(rows: Rows) -> pa.Array:
     return pa.array([[3, None], *rows, None], kind).slice(1, len(rows))
 
 
-def dictionary(rows: Rows) -> pa.Array:
-    offsets = np.cumsum([0, *map(len, rows)])
-    values = pa.array([value for row in rows for value in row], arrow_type(rows))
-    return pa.ListArray.from_arrays(offsets, values.dictionary_encode())
+def encoded(encode: Callable[[pa.Array], pa.Array]) -> Callable[[Rows], pa.Array]:
+    def make(rows: Rows) -> pa.Array:
+        offsets = pa.array(np.cumsum([0, *map(len, rows)]), pa.int32())
+        values = pa.array([value for row in rows for value in row], arrow_type(rows))
+        return pa.ListArray.from_arrays(offsets, encode(values))
+
+    return make
+
+
+def decimals(rows: Rows) -> list[list[Decimal | None]]:
+    return [[None if value is None else Decimal(value) for value in row] for row in rows]
+
+
+def repeated_labels(rows: Rows) -> pd.DataFrame:
+    rows_of_labels = [7, *[8] * (len(rows) - 1)]
+    return pd.DataFrame(rows, rows_of_labels, [i % 2 for i in range(len(rows[0]))])
+
+
+def mixed_row(row: list[Any]) -> list[Any]:
+    """Return the values as bools, integers and floats in turn."""
+    return [kind(value) for kind, value in zip((bool, int, float) * len(row), row, strict=False)]
 
 
 def saved(rows: Rows) -> datasets.Dataset:
     kind = datasets.List(datasets.Value(str(arrow_type(rows)).replace("double", "float64")))
     return datasets.Dataset.from_dict({"R": rows}, features=datasets.Features({"R": kind}))
+
+
+def polars_frame(rows: Rows, dtype: Any) -> pl.DataFrame:
+    return pl.DataFrame(columns(rows)).cast(dtype)
 
 
 def numpy_types() -> dict[str, Type]:
@@ -144,12 +201,24 @@ TYPES: dict[str, Type] = {
     "deque": Type(lambda rows: collections.deque(map(collections.deque, rows))),
     "generator": Type(lambda rows: (iter(row) for row in rows)),
     "values of a dict": Type(lambda rows: dict(enumerate(rows)).values()),
+    "floats": Type(lambda rows: [[*map(float, row)] for row in rows], ("scored",)),
+    "bools, integers and floats": Type(
+        lambda rows: [mixed_row(row) for row in rows], ("scored", "binary")
+    ),
+    "decimals": Type(decimals),
+    "tensor": Type(Tensor, SCORED),
+    "tensor of bfloat16": Type(lambda rows: Tensor(rows, "torch.bfloat16"), (*SCORED, "binary")),
+    "list of tensors": Type(lambda rows: [Tensor(row) for row in rows], ("scored",)),
+    "lists of tensors without axes": Type(
+        lambda rows: [[Tensor(value) for value in row] for row in rows], ("scored",)
+    ),
     "bools": Type(
         lambda rows: [[v if v is None else v == 1 for v in r] for r in rows], ("binary",)
     ),
     "IntEnum": Type(lambda rows: [list(map(Category, row)) for row in rows], WHOLE),
     "array.array": Type(lambda rows: [array.array("d", row) for row in rows], ("scored",)),
     "memoryview": Type(lambda rows: np.array(rows).data, SCORED),
+    "memoryview of int8": Type(lambda rows: np.array(rows, np.int8).data, (*SCORED, "whole")),
     "list of memoryviews": Type(lambda rows: [memoryview(bytes(row)) for row in rows], WHOLE),
     "list of arrays": Type(lambda rows: [np.array(row) for row in rows], ("scored",)),
     "list of NumPy scalars": Type(lambda rows: [list(np.array(row)) for row in rows], ("scored",)),
@@ -184,6 +253,7 @@ TYPES: dict[str, Type] = {
         }.items()
     },
     "pandas mixed": Type(frame_of_mixed_types, SCORED),
+    "pandas repeated labels": Type(repeated_labels, SCORED),
     "pandas index": Type(lambda rows: pd.DataFrame(rows, range(len(rows))[::-1]), SCORED),
     "pandas column": Type(lambda rows: pd.Series(rows, range(len(rows))[::-1], dtype=object)),
     "pandas column of arrays": Type(lambda rows: pd.Series(list(map(np.array, rows))), ("scored",)),
@@ -191,6 +261,19 @@ TYPES: dict[str, Type] = {
         lambda rows: pd.Series(rows, dtype=pd.ArrowDtype(pa.list_(arrow_type(rows))))
     ),
     "polars": Type(lambda rows: pl.DataFrame(columns(rows)), ("equal",)),
+    **{
+        f"polars {dtype}": Type(partial(polars_frame, dtype=dtype), ("equal", *extra))
+        for dtype, extra in (
+            (pl.UInt8, ("whole",)),
+            (pl.Boolean, ("binary",)),
+            (pl.Float32, ()),
+            (pl.Decimal(9, 3), ()),
+        )
+    },
+    "polars lazy": Type(lambda rows: pl.LazyFrame(columns(rows)), ("equal",)),
+    "polars column of decimals": Type(
+        lambda rows: pl.Series(decimals(rows), dtype=pl.List(pl.Decimal(10, 3)))
+    ),
     "polars column": Type(lambda rows: pl.Series("R", pa.array(rows, pa.list_(arrow_type(rows))))),
     "polars array": Type(lambda rows: pl.Series("R", np.array(rows)), SCORED),
     "Arrow list": Type(lists(pa.list_)),
@@ -201,7 +284,10 @@ TYPES: dict[str, Type] = {
     "Arrow fixed-size list": Type(fixed_size_list, ("equal",)),
     "Arrow chunked": Type(chunked),
     "Arrow sliced": Type(sliced),
-    "Arrow dictionary": Type(dictionary),
+    "Arrow list view of int8": Type(lambda r: pa.array(r, pa.list_view(pa.int8())), ("whole",)),
+    "Arrow decimals": Type(lambda rows: pa.array(decimals(rows), pa.list_(pa.decimal128(9, 3)))),
+    "Arrow dictionary": Type(encoded(lambda values: values.dictionary_encode())),
+    "Arrow run-end encoded": Type(encoded(pc.run_end_encode)),
     "Arrow scalars": Type(lambda rows: [list(row.values) for row in lists(pa.list_)(rows)]),
     "Arrow table": Type(lambda rows: pa.table(columns(rows)), ("equal",)),
     "Arrow record batch": Type(lambda rows: pa.table(columns(rows)).to_batches()[0], ("equal",)),

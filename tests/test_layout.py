@@ -1,4 +1,4 @@
-"""The layout of the repository: folders of metrics, rooms of the package, sizes of modules."""
+"""The layout of the repository: folders of metrics, and rooms of the package."""
 
 import ast
 from pathlib import Path
@@ -27,10 +27,6 @@ ROOMS = [
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
-
-
-def lines_of(path: Path) -> int:
-    return len(path.read_text(encoding="utf-8").splitlines())
 
 
 def room_of(path: Path) -> str:
@@ -65,11 +61,3 @@ def test_imports_between_rooms_point_one_way(path):
     own = room_of(path)
     for room in rooms_imported_by(path) - {own}:
         assert LEVEL[room] < LEVEL[own], f"{own} imports {room}"
-
-
-def test_no_module_is_longer_than_400_lines():
-    paths = [folder / f"{folder.name}.py" for folder in METRICS]
-    for folder in ("shared", "spaces", "tests"):
-        paths += (ROOT / folder).rglob("*.py")
-    long = {str(path.relative_to(ROOT)): lines_of(path) for path in paths if lines_of(path) > 400}
-    assert not long

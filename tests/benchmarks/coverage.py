@@ -1,325 +1,324 @@
-"""Measure the coverage of intervals of binary outcomes in simulations with known success rates.
+"""Measure the coverage of confidence intervals in simulations whose true scores are known.
 
-    python tests/benchmarks/coverage.py coverage.json [--held-out] [--runs 2000] [--far-runs 100]
-    python tests/benchmarks/coverage.py coverage.json --draw
+    python tests/benchmarks/coverage.py STUDY table.json [--held-out] [--runs 2000] [--far-runs 100]
+    python tests/benchmarks/coverage.py STUDY table.json --draw
 
-Each run draws success rates from a known distribution and samples from these rates. An interval
-for the same questions covers if it contains the score of these rates, and one for new questions if
-it contains the score of the whole distribution. Questions are counted by their number of correct
-samples, so all runs of a setting are computed at once. Hierarchical intervals are computed run by
-run for k = 2n, in fewer runs. Geom@k has no unbiased estimate: its true score is the mean estimate
-from n samples, except for the posterior interval. A coverage of c in R runs has the Monte Carlo
-error sqrt(c (1 - c) / R), which is 0.5 points at 95 % and 2,000 runs.
-
-Smaller studies concern cons@k, questions with different numbers of samples, and clusters of
-questions. All studies together take six to nine minutes on one core.
+STUDY is rates (correct and incorrect samples), rewards, votes, bands or leaderboards. Each run of a
+setting draws M questions from a known distribution (its truth), and n samples of each. An interval
+for the same questions covers if it contains the score of these questions, and one for new questions
+if it contains the score of all questions of the distribution. A coverage of c in R runs has the
+Monte Carlo error sqrt(c (1 - c) / R), which is 0.5 points at 95 % and 2,000 runs.
 
 With --held-out, the runs come from distributions that no interval was tuned on, with other M and n.
 Both results are kept in the table and printed below each other. With --draw, the script draws the
-picture on the card of gpassk from an existing table, which needs matplotlib.
+picture on the card of gpassk or max_at_k from an existing table, which needs matplotlib.
 """
 
 from __future__ import annotations
 
+import argparse
 import itertools
-from collections.abc import Callable, Mapping
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
-from at_k.inputs.counts import BinaryCounts
-from at_k.intervals.binary_family import BinaryFamily
-from at_k.intervals.hierarchical import HierarchicalIntervals
-from at_k.intervals.posterior import PosteriorIntervals
-from at_k.intervals.sampling import SamplingIntervals
-from at_k.scores.consensus import consensus_estimator, consensus_moments, consensus_scores
-from at_k.scores.covariances import pass_moments
-from at_k.scores.credits import (
-    above_half,
-    all_correct,
-    any_correct,
-    area_under_pass,
-    geo_spectrum,
-    geom,
-    geom_ds,
-    majority,
-    threshold,
-)
-from at_k.scores.distributions import Prior
-from at_k.scores.pass_family import estimator
-from at_k.scores.score import Score
-from coverage_cells import (
-    TUNED,
+import reward_truths
+import truths
+from coverage_studies import (
+    BAND_SHAPES,
+    DESIGNS,
+    LEADERBOARD_DESIGNS,
+    LEADERBOARD_SHAPES,
+    NEW,
+    SAME,
     Cell,
-    Grid,
-    Tally,
-    compare_widths,
-    coverage_table,
-    draw_heat_map,
-    load_tables,
-    lowest_coverage,
-    print_tables,
-    robust_counts,
-    run_grids,
-    save_tables,
-    study_options,
-    width_table,
+    Field,
+    ks_of,
+    study_bands,
+    study_leaderboards,
+    study_max,
+    study_rates,
+    study_score_agg,
+    study_shares,
+    study_votes,
 )
-from study import CONFIDENCE, Study, normal_intervals, unbiased_variances
-from truths import (
-    CLUSTER_SIZE,
-    HELD_OUT_QUESTIONS,
-    HELD_OUT_SAMPLES,
-    QUESTIONS,
-    ROOT,
-    SAMPLES,
-    Truth,
-    clustered_rates,
-    draw_rates,
-    held_out_truths,
-    multiplicities,
-    shares_of_knots,
-    shares_of_population,
-    truths,
-)
+from coverage_tables import coverage_table, draw_heat_map, lowest_coverage, width_table
+from truths import HELD_OUT_QUESTIONS, HELD_OUT_SAMPLES, QUESTIONS, SAMPLES
 
-UNIFORM: Prior = (1.0, 1.0)
-SAME, NEW = "same questions", "new questions"
-SCORES: dict[str, Callable[[int], Score]] = {
-    "pass@k": lambda k: Score((any_correct(k),)),
-    "pass^k": lambda k: Score((all_correct(k),)),
-    "G-Pass@k_0.5": lambda k: Score((threshold(k, 0.5),)),
-    "mG-Pass@k": lambda k: Score((above_half(k),)),
-    "maj@k": lambda k: Score((majority(k),)),
-    "AUC@k": lambda k: Score((area_under_pass(k),)),
-    "Geom@k": geom,
-    "Geom_ds@k": geom_ds,
-    "GeoSpectrum@k": geo_spectrum,
+PICTURES = Path(__file__).parent / "pictures"
+TUNED, HELD_OUT = "truths that intervals were tuned on", "held-out truths"
+Tables = dict[str, list[Cell]]
+
+
+class Grid(NamedTuple):
+    """The settings of a study.
+
+    Args:
+        study: returns the cells of one setting: study(truth, M, n, runs, rng).
+        truths: the distributions that runs are drawn from, by name.
+        shapes: the values of (M, n), or a list of them for each truth.
+        runs: number of runs of each setting.
+    """
+
+    study: Callable[[Any, int, int, int, np.random.Generator], list[Cell]]
+    truths: Mapping[str, Any]
+    shapes: Sequence[tuple[int, int]] | Mapping[str, Sequence[tuple[int, int]]]
+    runs: int
+
+    def settings(self) -> Iterator[tuple[int, str, int, int]]:
+        for index, name in enumerate(self.truths):
+            shapes = self.shapes[name] if isinstance(self.shapes, Mapping) else self.shapes
+            for m, n in shapes:
+                yield index, name, m, n
+
+
+class Program(NamedTuple):
+    """A study on the command line.
+
+    Args:
+        runs: the default number of runs of each setting.
+        grids: given whether the truths are held out, and numbers of runs and of far runs.
+        summary: returns the title and the text of each table.
+        draw: draws the picture on a card, if there is one.
+    """
+
+    runs: int
+    grids: Callable[[bool, int, int], dict[str, Grid]]
+    summary: Callable[[Tables], Iterator[tuple[str, str]]]
+    draw: Callable[[Tables], None] | None = None
+
+
+def run_grids(grids: Mapping[str, Grid]) -> Tables:
+    """Return the cells of each grid, and print how long each takes."""
+    tables: Tables = {}
+    for table, grid in grids.items():
+        start, tables[table] = time.time(), []
+        for index, name, m, n in grid.settings():
+            rng = np.random.default_rng([index, m, n])
+            cells = grid.study(grid.truths[name], m, n, grid.runs, rng)
+            tables[table] += [{"truth": name} | cell for cell in cells]
+        print(f"{table}: {time.time() - start:.0f} s", flush=True)
+    return tables
+
+
+def shapes(
+    held_out: bool,
+    questions: Sequence[int] = QUESTIONS,
+    samples: Sequence[int] = SAMPLES,
+    held_out_shapes: tuple[Sequence[int], Sequence[int]] = (HELD_OUT_QUESTIONS, HELD_OUT_SAMPLES),
+) -> list[tuple[int, int]]:
+    return [*itertools.product(*(held_out_shapes if held_out else (questions, samples)))]
+
+
+# --- Correct and incorrect samples ----------------------------------------------------------
+
+
+def rates_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
+    """Return the studies of success rates. Hierarchical intervals have k = 2n, and fewer runs."""
+    independent = truths.held_out_truths() if held_out else truths.truths()
+    clustered = {f"mean log-odds {x}": truths.clustered_rates(x) for x in (0, -2)}
+    settings_of_all = shapes(held_out)
+    smallest, sizes = min(n for _, n in settings_of_all), sorted({m for m, _ in settings_of_all})
+    settings = {
+        "pass family": (independent, settings_of_all, runs),
+        "beyond n": (independent, settings_of_all, far_runs),
+        "consensus": (independent, settings_of_all, runs),
+        "ragged": (independent, [(m, smallest) for m in sizes], runs),
+        "clusters": (clustered, [*itertools.product(sizes[1:], (4, 16))], runs),
+    }
+    return {
+        name: Grid(partial(study_rates, DESIGNS[name]), *setting)
+        for name, setting in settings.items()
+    }
+
+
+def rates_summary(tables: Tables) -> Iterator[tuple[str, str]]:
+    """Yield the figures on the cards of gpassk and cons_at_k."""
+    cells, consensus = tables["pass family"], tables["consensus"]
+    same, new = ([cell for cell in cells if cell["target"] == target] for target in (SAME, NEW))
+    three = ("posterior", "unbiased variance", "sampling")
+    two = ("posterior", "sampling")
+    yield "Same questions, by truth", coverage_table(same, "truth", (*three, "standard error"))
+    yield "By score", coverage_table(same, "score", three)
+    yield "By M", coverage_table(same, "questions", three)
+    yield "Widths of sampling", width_table(same, "sampling")
+    yield "Lowest coverage of sampling", lowest_coverage(same, "sampling")
+    yield "New questions, by truth", coverage_table(new, "truth", ("standard error", "questions"))
+    yield "Widths of questions", width_table(new, "questions")
+    yield "Lowest coverage of questions", lowest_coverage(new, "questions")
+    yield "k = 2n", coverage_table(tables["beyond n"], "truth", ("hierarchical",))
+    yield "cons_at_k", coverage_table(consensus, "truth", two)
+    yield "cons_at_k, by score", coverage_table(consensus, "score", two)
+    yield "n to 4n samples", coverage_table(tables["ragged"], "truth", (*two, "questions"))
+    clusters = ("questions", "questions, clusters")
+    yield "Clusters", coverage_table(tables["clusters"], "truth", clusters)
+
+
+# --- Rewards, votes and bands ---------------------------------------------------------------
+
+
+def rewards_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
+    rewards = reward_truths.held_out_truths() if held_out else reward_truths.truths()
+    temperatures = {str(t): t for t in (0.1, 0.5, 1.0)}
+    items = [(m, 5) for m in sorted({m for m, _ in shapes(held_out)})]
+    return {
+        "max@k": Grid(study_max, rewards, shapes(held_out), runs),
+        "score_agg": Grid(study_score_agg, temperatures, items, 10 * runs),
+    }
+
+
+def rewards_summary(tables: Tables) -> Iterator[tuple[str, str]]:
+    """Yield the figures on the cards of max_at_k, bayes_at_n and score_agg. k = 1 is Bayes@N."""
+    cells = [cell.copy() for cell in tables["max@k"]]
+    for cell in cells:
+        if cell["interval"] == "hierarchical":
+            cell["interval"] += " k > n" if cell["k"] > cell["n"] else " k <= n"
+    intervals = ("posterior", "sampling", "questions", "hierarchical k <= n", "hierarchical k > n")
+    yield "By truth", coverage_table(cells, "truth", intervals)
+    at_1 = [cell for cell in cells if cell["k"] == 1]
+    yield "k = 1", coverage_table(at_1, "truth", intervals)
+    at_n = [cell for cell in cells if cell["k"] == cell["n"]]
+    yield "k = n", coverage_table(at_n, "truth", intervals)
+    same = [cell for cell in cells if cell["target"] == SAME]
+    yield "Widths of sampling", width_table(same, "sampling")
+    yield "Lowest coverage of sampling", lowest_coverage(cells, "sampling")
+    by_temperature = coverage_table(tables["score_agg"], "truth", ("questions",))
+    yield "score_agg, by temperature", by_temperature
+
+
+def votes_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
+    """Return the studies of votes, which take longer than others, so M and n are smaller."""
+    answers = truths.held_out_answer_truths() if held_out else truths.answer_truths()
+    votes = shapes(held_out, (10, 30, 100), (8, 32), ((8, 25), (6, 20)))
+    grids = {"votes": Grid(study_votes, answers, votes, runs)}
+    if not held_out:
+        few = [*itertools.product((10, 30, 100), (2, 8))]
+        grids["shares"] = Grid(study_shares, truths.share_truths(), few, runs)
+    return grids
+
+
+def votes_summary(tables: Tables) -> Iterator[tuple[str, str]]:
+    """Yield the figures on the card of cons_at_k."""
+    names = ("sampling", "questions")
+    for name, cells in tables.items():
+        named = [cell | {"k / n": f"{cell['k'] / cell['n']:.2f}"} for cell in cells]
+        yield f"{name}, by truth", coverage_table(named, "truth", names)
+        yield f"{name}, by M", coverage_table(named, "questions", names)
+        yield f"{name}, by k / n", coverage_table(named, "k / n", names)
+        yield f"{name}, lowest coverage", lowest_coverage(cells, "sampling", 8)
+
+
+def bands_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
+    """Return the study of bands. All its truths are held out."""
+    names = (
+        "0.02, 0.35 or 0.97",
+        "log-odds normal(-1, 2.5)",
+        "few hard: Beta(20, 2) or Beta(1, 30)",
+    )
+    all_truths = truths.held_out_truths()
+    chosen = {name: all_truths[name] for name in names}
+    return {"bands": Grid(study_bands, chosen, [*BAND_SHAPES], runs)}
+
+
+def bands_summary(tables: Tables) -> Iterator[tuple[str, str]]:
+    """Yield the shares of intervals that cover, of runs where all cover, and of bands."""
+    columns = ("each", "all", "band")
+    for by in ("truth", "questions", "score"):
+        yield f"By {by}", coverage_table(tables["bands"], by, columns)
+    yield "Lowest coverage of bands", lowest_coverage(tables["bands"], "band", 3)
+
+
+def leaderboards_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
+    """Return the study of leaderboards. All its truths are held out. Fixed rates are not drawn."""
+    names = ["0.02, 0.35 or 0.97", "log-odds normal(-1, 2.5)", "fixed rates"]
+    fields, shapes = {}, {}
+    all_truths = truths.held_out_truths()
+    for number, (k, design, rewards, interval) in enumerate(
+        itertools.product((3, 6), LEADERBOARD_DESIGNS, (False, True), ("sampling", "questions"))
+    ):
+        fitting = names[:2] if interval == "questions" else names
+        for i in range(len(fitting)):
+            name = fitting[(number // 2 + i) % len(fitting)]
+            field = Field(all_truths[name], design, k, rewards, interval)
+            title = f"{k} runs, {name}, {design}, {'rewards' if rewards else 'binary'}, {interval}"
+            fields[title], shapes[title] = field, [LEADERBOARD_SHAPES[(number + i) % 3]]
+    return {"leaderboards": Grid(study_leaderboards, fields, shapes, runs)}
+
+
+def leaderboards_summary(tables: Tables) -> Iterator[tuple[str, str]]:
+    """Yield the shares of leaderboards without a false statement, and of what is found."""
+    columns = ("all", "order", "ranks", "each", "found")
+    for by in ("score", "target", "truth"):
+        yield f"By {by}", coverage_table(tables["leaderboards"], by, columns)
+
+
+# --- The program ----------------------------------------------------------------------------
+
+
+def draw_picture(
+    name: str, table: str, score: str, known: Mapping[str, Any], tables: Tables
+) -> None:
+    """Draw the picture of pass@k or max@k on a card."""
+    cells = [c for c in tables[table] if c["score"] == score and c["truth"] in known]
+    draw_heat_map(
+        PICTURES / f"{name}_interval_coverage.svg",
+        cells,
+        {"posterior": 'interval="posterior"', "sampling": 'interval="auto"'},
+        [(n, k) for n in SAMPLES for k in ks_of(n)],
+        f"coverage of the 95 % intervals of {score}",
+    )
+
+
+def categorical_truths() -> dict[str, Any]:
+    return {name: x for name, x in reward_truths.truths().items() if not x.real}
+
+
+PROGRAMS = {
+    "rates": Program(
+        2000,
+        rates_grids,
+        rates_summary,
+        lambda tables: draw_picture("gpassk", "pass family", "pass@k", truths.truths(), tables),
+    ),
+    "rewards": Program(
+        120,
+        rewards_grids,
+        rewards_summary,
+        lambda tables: draw_picture("max_at_k", "max@k", "max@k", categorical_truths(), tables),
+    ),
+    "votes": Program(100, votes_grids, votes_summary),
+    "bands": Program(150, bands_grids, bands_summary),
+    "leaderboards": Program(60, leaderboards_grids, leaderboards_summary),
 }
 
 
-def ks_of(n: int) -> list[int]:
-    return sorted({k for k in (1, 2, 4, n // 2, n) if k <= n})
-
-
-def scores_at(ks: list[int]) -> dict[str, Score]:
-    """Return each distinct score at each k, by a key such as "pass@k 4"."""
-    result: dict[str, Score] = {}
-    for (name, score_at), k in itertools.product(SCORES.items(), ks):
-        if k == 1 and name != "pass@k":
-            continue  # equal to pass@1, or always 0
-        score = score_at(k)
-        if score not in result.values():
-            result[f"{name} {k}"] = score
-    return result
-
-
-def counts_of(n: int) -> BinaryCounts:
-    """Return one question for each number c = 0 .. n of correct samples."""
-    return BinaryCounts(np.full(n + 1, n), np.arange(n + 1))
-
-
-# --- The studies --------------------------------------------------------------------------
-
-
-def study_pass_family(
-    truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator
-) -> list[Cell]:
-    """Return the cells with k <= n of one truth, M and n."""
-    scores, counts = scores_at(ks_of(n)), counts_of(n)
-    keys, estimate = estimator(scores)
-    study, family = (
-        Study(counts, keys, estimate, n),
-        BinaryFamily.of_run(counts, keys, estimate, {}),
-    )
-    sampling, other = SamplingIntervals(family), SamplingIntervals(family, new_questions=True)
-    moments, variances = pass_moments(counts, scores, UNIFORM), unbiased_variances(counts, scores)
-    posterior = PosteriorIntervals(moments, (0.0, 1.0))
-    # Products that are taken before averaging, from the true scores of each rate.
-    products = {
-        key: score.value(study.of_knots.T)
-        for key, score in moments.keys.items()
-        if not score.pooled
-    }
-    population = study.true_scores(shares_of_population(truth))
-    for rates in draw_rates(truth, questions, runs, rng):
-        c = rng.binomial(n, rates)
-        shares, times = shares_of_knots(rates), multiplicities(c, n + 1)
-        same = study.true_scores(shares)
-        of_rates = same | {key: shares @ product for key, product in products.items()}
-        study.add(SAME, "posterior", posterior.over(times, CONFIDENCE), of_rates, times)
-        study.add(SAME, "sampling", sampling.over(times, CONFIDENCE), same, times)
-        study.add(NEW, "questions", other.over(times, CONFIDENCE), population, times)
-        standard_error, unbiased = normal_intervals(study, times, variances)
-        study.add(SAME, "standard error", standard_error, same, times)
-        study.add(NEW, "standard error", standard_error, population, times)
-        study.add(SAME, "unbiased variance", unbiased, same, times)
-    return study.cells(questions=questions, n=n)
-
-
-def study_beyond_n(
-    truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator
-) -> list[Cell]:
-    """Return the cells with k = 2n, from one run at a time."""
-    scores = {key: score for key, score in scores_at([2 * n]).items() if len(score.terms) == 1}
-    credits = {key: score.terms[0] for key, score in scores.items()}
-    study = Study(counts_of(2 * n), *estimator(scores), 2 * n)
-    tallies, nothing = {key: Tally() for key in scores}, estimator({})
-    for rates in draw_rates(truth, questions, runs, rng):
-        c = rng.binomial(n, rates)
-        true_scores = study.true_scores(shares_of_knots(rates))
-        for run, row in enumerate(c):
-            counts = BinaryCounts(np.full(questions, n), row)
-            method = HierarchicalIntervals(BinaryFamily.of_run(counts, *nothing, credits))
-            (found,) = method.for_groups([np.arange(questions)], CONFIDENCE)
-            for key, each in found.items():
-                lo, hi, truths_of_run = np.array([[each.lo], [each.hi], [true_scores[key][run]]])
-                tallies[key].add(lo, hi, truths_of_run, np.array([False]))
-    setting = {"questions": questions, "n": n, "target": SAME, "interval": "hierarchical"}
-    return [
-        setting | {"score": key.split()[0], "k": 2 * n} | tally.cell()
-        for key, tally in tallies.items()
-    ]
-
-
-def study_consensus(
-    truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator
-) -> list[Cell]:
-    """Return the cells of cons_at_k for k = n/2 and n.
-
-    The true cons@k is the mean estimate from n samples.
-    """
-    by_id = consensus_scores({k: k for k in (n // 2, n)}, n)
-    scores = {score_id.key.replace("@", "@k "): score for score_id, score in by_id.items()}
-    keys, estimate = consensus_estimator(scores)
-    counts = counts_of(n)
-    study = Study(counts, keys, estimate, n)
-    sampling = SamplingIntervals(BinaryFamily.of_run(counts, keys, estimate, {}))
-    posterior = PosteriorIntervals(consensus_moments(scores, counts, UNIFORM), (0.0, 1.0))
-    for rates in draw_rates(truth, questions, runs, rng):
-        c = rng.binomial(n, rates)
-        same, times = study.true_scores(shares_of_knots(rates)), multiplicities(c, n + 1)
-        study.add(SAME, "posterior", posterior.over(times, CONFIDENCE), same, times)
-        study.add(SAME, "sampling", sampling.over(times, CONFIDENCE), same, times)
-    return study.cells(questions=questions, n=n)
-
-
-def study_ragged(
-    truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator
-) -> list[Cell]:
-    """Return the cells of questions with n to 4n samples each."""
-    # The mean of Geom@k depends on the number of samples.
-    scores = {key: score for key, score in scores_at([1, n // 2, n]).items() if score.pooled}
-    keys, estimate = estimator(scores)
-    sizes = np.arange(n, 4 * n + 1)
-    first = np.cumsum(sizes + 1) - sizes - 1  # index of c = 0 of each size
-    all_n = np.repeat(sizes, sizes + 1)
-    counts = BinaryCounts(all_n, np.arange(len(all_n)) - np.repeat(first, sizes + 1))
-    study, family = (
-        Study(counts, keys, estimate, n),
-        BinaryFamily.of_run(counts, keys, estimate, {}),
-    )
-    sampling, other = SamplingIntervals(family), SamplingIntervals(family, new_questions=True)
-    posterior = PosteriorIntervals(pass_moments(counts, scores, UNIFORM), (0.0, 1.0))
-    population = study.true_scores(shares_of_population(truth))
-    for rates in draw_rates(truth, questions, runs, rng):
-        size = rng.integers(n, 4 * n + 1, rates.shape)
-        times = multiplicities(first[size - n] + rng.binomial(size, rates), len(all_n))
-        same = study.true_scores(shares_of_knots(rates))
-        study.add(SAME, "posterior", posterior.over(times, CONFIDENCE), same, times)
-        study.add(SAME, "sampling", sampling.over(times, CONFIDENCE), same, times)
-        study.add(NEW, "questions", other.over(times, CONFIDENCE), population, times)
-    return study.cells(questions=questions, n=n)
-
-
-def study_clusters(
-    truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator
-) -> list[Cell]:
-    """Return the cells of new questions in clusters of five, with and without their labels."""
-    keys, estimate = estimator({f"pass@k {k}": Score((any_correct(k),)) for k in (1, n // 2, n)})
-    counts, labels = counts_of(n), np.arange(questions) // CLUSTER_SIZE
-    study, family = (
-        Study(counts, keys, estimate, n),
-        BinaryFamily.of_run(counts, keys, estimate, {}),
-    )
-    other = SamplingIntervals(family, new_questions=True)
-    population = study.true_scores(shares_of_population(truth))
-    for rates in draw_rates(truth, questions, runs, rng):
-        c = rng.binomial(n, rates)
-        times, clusters = multiplicities(c, n + 1), [(row, labels) for row in c]
-        study.add(NEW, "questions", other.over(times, CONFIDENCE), population, times)
-        clustered = other.over(times, CONFIDENCE, clusters)
-        study.add(NEW, "questions, clusters", clustered, population, times)
-    return study.cells(questions=questions, n=n)
-
-
-# --- The program --------------------------------------------------------------------------
-
-
-def summary(tables: Mapping[str, list[Cell]]) -> str:
-    """Return the figures on the cards of gpassk and cons_at_k."""
-    cells, consensus = tables["pass family"], tables["consensus"]
-    same, new = ([cell for cell in cells if cell["target"] == target] for target in (SAME, NEW))
-    without_posterior = [cell.copy() for cell in same if cell["interval"] != "posterior"]
-    compare_widths(without_posterior)
-    every = ("posterior", "standard error", "unbiased variance", "sampling")
-    three = ("posterior", "unbiased variance", "sampling")
-    two = ("posterior", "sampling")
-    parts = {
-        "Same questions, k <= n, by truth": coverage_table(same, "truth", every),
-        "By score": coverage_table(same, "score", three),
-        "By M": coverage_table(same, "questions", three),
-        "Widths of sampling": width_table(same, "truth", "sampling"),
-        "The same, without the posterior": width_table(without_posterior, "truth", "sampling"),
-        "Sufficient coverage for all truths": robust_counts(same),
-        "Lowest coverage of sampling": lowest_coverage(same, "sampling"),
-        "New questions, by truth": coverage_table(new, "truth", ("standard error", "questions")),
-        "Widths of questions": width_table(new, "truth", "questions"),
-        "New questions, sufficient coverage for all truths": robust_counts(new),
-        "Lowest coverage of questions": lowest_coverage(new, "questions"),
-        "k = 2n": coverage_table(tables["beyond n"], "truth", ("hierarchical",)),
-        "cons_at_k": coverage_table(consensus, "truth", two),
-        "cons_at_k, by score": coverage_table(consensus, "score", two),
-        "n to 4n samples": coverage_table(tables["ragged"], "truth", (*two, "questions")),
-        "Clusters": coverage_table(
-            tables["clusters"], "truth", ("questions", "questions, clusters")
-        ),
-    }
-    return "\n\n".join(f"{title}\n\n{text}" for title, text in parts.items())
-
-
-def draw(tables: Mapping[str, list[Cell]]) -> None:
-    """Draw the picture on the card of gpassk."""
-    draw_heat_map(
-        ROOT / "tests/benchmarks/pictures/gpassk_interval_coverage.svg",
-        [cell for cell in tables["pass family"] if cell["score"] == "pass@k"],
-        {"posterior": 'interval="posterior"', "sampling": 'interval="auto"'},
-        [(n, k) for n in SAMPLES for k in ks_of(n)],
-        "coverage of the 95 % intervals of pass@k",
-    )
-
-
 def main() -> None:
-    options = study_options(__doc__, {"runs": 2000, "far-runs": 100})
-    if options.draw:
-        draw(load_tables(options.table)[TUNED])
-    else:
-        independent = held_out_truths() if options.held_out else truths()
-        questions = HELD_OUT_QUESTIONS if options.held_out else QUESTIONS
-        samples = HELD_OUT_SAMPLES if options.held_out else SAMPLES
-        clustered = {f"mean log-odds {center}": clustered_rates(center) for center in (0, -2)}
-        runs, far_runs = options.runs, options.far_runs
-        tables = run_grids(
-            {
-                "pass family": Grid(study_pass_family, independent, questions, samples, runs),
-                "beyond n": Grid(study_beyond_n, independent, questions, samples, far_runs),
-                "consensus": Grid(study_consensus, independent, questions, samples, runs),
-                "ragged": Grid(study_ragged, independent, questions, samples[:1], runs),
-                "clusters": Grid(study_clusters, clustered, questions[1:], (4, 16), runs),
-            }
-        )
-        for target in (SAME, NEW):
-            compare_widths([cell for cell in tables["pass family"] if cell["target"] == target])
-        save_tables(options, tables)
-    print_tables(options.table, summary)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("study", choices=[*PROGRAMS])
+    parser.add_argument("table", type=Path, help="the JSON file of the cells")
+    parser.add_argument("--held-out", action="store_true", help="truths no interval was tuned on")
+    parser.add_argument("--runs", type=int, help="of each setting")
+    parser.add_argument("--far-runs", type=int, default=100, help="of each setting with k = 2n")
+    parser.add_argument("--draw", action="store_true", help="draw the picture of a table")
+    options = parser.parse_args()
+    program = PROGRAMS[options.study]
+    tables = json.loads(options.table.read_text()) if options.table.exists() else {}
+    if options.draw and program.draw:
+        program.draw(tables[TUNED])
+    elif not options.draw:
+        grids = program.grids(options.held_out, options.runs or program.runs, options.far_runs)
+        tables[HELD_OUT if options.held_out else TUNED] = run_grids(grids)
+        options.table.write_text(json.dumps(tables))
+    for which, of_which in tables.items():
+        print(f"\n=== {which} ===")
+        for title, text in program.summary(of_which):
+            print(f"\n{title}\n\n{text}")
 
 
 if __name__ == "__main__":

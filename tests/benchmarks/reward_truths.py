@@ -1,12 +1,10 @@
-"""Known distributions of rewards, and simulated runs."""
+"""Known distributions of rewards, and their samples."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
-from at_k.inputs.outcomes import Outcomes
-from at_k.scores.rewards import Rewards, real_rewards
 from scipy.special import betaincinv, gammaincinv, ndtri, stdtrit
 from scipy.stats import laplace
 
@@ -27,19 +25,16 @@ class Categories:
     real = False
 
     def __init__(self, draw: Draw, levels: tuple[float, ...] = LEVELS):
-        self.draw, self._levels = draw, np.array(levels)
+        self.draw, self.levels = draw, np.array(levels)
 
-    def run(self, pmfs: np.ndarray, n: np.ndarray, rng: np.random.Generator) -> Rewards:
-        """Return n rewards of each question, (M,)."""
-        counts = rng.multinomial(n, pmfs / pmfs.sum(axis=1, keepdims=True))
-        counts, inverse = np.unique(counts, axis=0, return_inverse=True)
-        categories = np.cumsum(np.ones(len(self._levels), dtype=np.int64))
-        return Rewards(inverse, self._levels, np.cumsum(counts, axis=1), categories)
+    def samples(self, pmfs: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Return how many of n samples of each question are in each category, (M, C)."""
+        return rng.multinomial(n, pmfs / pmfs.sum(axis=1, keepdims=True))
 
     def true_max(self, pmfs: np.ndarray, k: int) -> np.ndarray:
         """Return the expected maximum of k rewards of each question, (M,)."""
         below = np.clip(np.cumsum(pmfs, axis=1)[:, :-1], 0, 1)
-        return self._levels[-1] - below**k @ np.diff(self._levels)
+        return self.levels[-1] - below**k @ np.diff(self.levels)
 
 
 class RealRewards:
@@ -57,10 +52,9 @@ class RealRewards:
         self.draw, self._quantile, self._grid = draw, quantile, grid
         self._table = np.empty((0, 0))
 
-    def run(self, parameters: np.ndarray, n: np.ndarray, rng: np.random.Generator) -> Rewards:
-        """Return n rewards of each question, (M,)."""
-        samples = rng.uniform(size=int(n.sum()))
-        return real_rewards(Outcomes(self._quantile(np.repeat(parameters, n), samples), n))
+    def samples(self, parameters: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Return n rewards of each question, (M, n)."""
+        return self._quantile(parameters[:, None], rng.uniform(size=(len(parameters), n)))
 
     def true_max(self, parameters: np.ndarray, k: int) -> np.ndarray:
         """Return the expected maximum of k rewards of each question, (M,)."""

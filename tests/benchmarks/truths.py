@@ -1,4 +1,4 @@
-"""Known distributions of success rates, and simulated runs as counts of their questions."""
+"""Known distributions of success rates, answers and shares of correctness."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 
 import at_k
 import numpy as np
-from at_k.readers.questions import read_questions
 from scipy.special import expit
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,9 +27,8 @@ def shipped_rates() -> np.ndarray:
     """Return the share of correct samples of each question in the shipped files."""
     shares: list[float] = []
     for file in sorted((ROOT / "shared/at_k/samples").glob("*.jsonl")):
-        questions = read_questions(str(file))
         scores = at_k.load("gpassk").compute(
-            **questions.arguments,
+            **at_k.read(file),
             check_correct_fn="numeric",
             k=1,
             include="pass@k",
@@ -135,12 +133,48 @@ def shares_of_population(truth: Truth) -> np.ndarray:
     return np.mean(blocks, axis=0)
 
 
-def multiplicities(inverse: np.ndarray, unique: int) -> np.ndarray:
-    """Return how many questions of each run have each distinct count, (B, U).
+# --- Answers and shares ---------------------------------------------------------------------
 
-    Args:
-        inverse: (B, M) index of each question's counts.
-        unique: U.
-    """
-    cell = np.arange(len(inverse))[:, None] * unique + inverse
-    return np.bincount(cell.ravel(), minlength=len(inverse) * unique).reshape(-1, unique)
+Draw = Callable[[np.random.Generator, int], np.ndarray]
+"""Draws the distributions of answers, (M, A), or the parameters of shares, (M, 2)."""
+
+
+def of_correct(correct: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return distributions of answers: the correct one, and others with these relative shares."""
+    others = np.broadcast_to(others, (len(correct), others.shape[-1]))
+    rest = others / others.sum(axis=1, keepdims=True)
+    return np.column_stack([correct, (1 - correct)[:, None] * rest])
+
+
+def answer_truths() -> dict[str, Draw]:
+    """Return the distributions of answers, by their names in the tables."""
+    return {
+        "long tail": lambda rng, m: of_correct(rng.beta(1, 2, m), np.arange(1.0, 13) ** -1.2),
+        "two modes": lambda rng, m: of_correct(
+            rng.uniform(0.3, 0.55, m), np.array([0.8, 0.1, 0.05, 0.05])
+        ),
+        "nearly unanimous": lambda rng, m: of_correct(
+            rng.choice([0.95, 0.03], m, p=[0.7, 0.3]), np.array([0.9, 0.1])
+        ),
+    }
+
+
+def held_out_answer_truths() -> dict[str, Draw]:
+    """Return distributions of answers that were fixed before any result on them was seen."""
+    return {
+        "exact ties": lambda rng, m: np.tile([0.45, 0.45, 0.1], (m, 1)),
+        "Dirichlet(0.6, ..)": lambda rng, m: rng.dirichlet([0.6] * 5, m),
+        "second answer": lambda rng, m: of_correct(
+            rng.uniform(0.1, 0.4, m), np.array([0.7, 0.1, 0.1, 0.1])
+        ),
+    }
+
+
+def share_truths() -> dict[str, Draw]:
+    """Return the parameters of Beta distributed shares of correctness."""
+    return {
+        "alike: Beta(2, 2)": lambda rng, m: np.full((m, 2), 2.0),
+        "skewed: Beta(0.5, 5)": lambda rng, m: np.tile([0.5, 5.0], (m, 1)),
+        "by question": lambda rng, m: 3 * of_correct(rng.beta(1, 1, m), np.ones(1)) + 0.01,
+        "nearly 0 or 1": lambda rng, m: 0.2 * of_correct(rng.beta(1, 1, m), np.ones(1)) + 1e-3,
+    }

@@ -49,31 +49,6 @@ def test_every_form_of_texts_has_the_same_score(gpassk, predictions, references)
     assert scores == {"pass@2": 1.0}
 
 
-@pytest.mark.parametrize(
-    "outcomes",
-    [
-        OUTCOMES,
-        [[bool(x) for x in row] for row in OUTCOMES],
-        [[float(x) for x in row] for row in OUTCOMES],
-        [[True, 0, 1, 1, False], *OUTCOMES[1:]],
-        np.array(OUTCOMES),
-        np.array(OUTCOMES, dtype=bool),
-        np.array(OUTCOMES, dtype=np.uint8),
-        np.array(OUTCOMES, dtype=np.float16),
-        np.asfortranarray(OUTCOMES),
-        pa.array(OUTCOMES),
-        pd.DataFrame(OUTCOMES),
-        pd.DataFrame(OUTCOMES).astype("Int64"),
-        as_dataset(p=OUTCOMES)["p"],
-        as_dataset(p=OUTCOMES).with_format("numpy")["p"],
-    ],
-)
-def test_every_form_of_outcomes_has_the_same_score(gpassk, outcomes):
-    assert gpassk.compute(predictions=outcomes, k=2, include="pass@k") == {
-        "pass@2": at_k.pass_at_k(OUTCOMES, 2)
-    }
-
-
 def test_parameters_may_be_iterators(gpassk):
     wanted = gpassk.compute(
         predictions=OUTCOMES, k=[2, 3], thresholds=[0.5], include=["pass@k", "G-Pass@k"]

@@ -1,7 +1,5 @@
 """bayes_at_n and max_at_k: categories, labels, rewards, and invalid inputs."""
 
-import math
-
 import at_k
 import numpy as np
 import pytest
@@ -56,15 +54,6 @@ def test_keys_have_the_letter_n_if_the_number_of_samples_differs(bayes_at_n):
     assert scores["avg@n_sigma"] == pytest.approx(at_k.avg(outcomes)[1])
 
 
-def test_unscored_samples_are_ignored(metric):
-    options = {"k": 2} if metric.name == "max_at_k" else {}
-    kept = metric.compute(predictions=[[0, 2], [1, 1]], w=W, confidence=0.9, **options)
-    unscored = [[0, None, 2], [None, 1, 1]]
-    assert metric.compute(predictions=unscored, w=W, confidence=0.9, **options) == kept
-    with pytest.raises(ValueError, match=r"predictions\[1\] holds nothing but None"):
-        metric.compute(predictions=[[0, 1], [None]], w=W, **options)
-
-
 @pytest.mark.parametrize("workers", [{}, {"num_proc": 2}])
 def test_labels_numbers_and_checkers_give_the_same_scores(metric, workers):
     options = {"w": W, "R0": [[0, 2], [1, 2]], "confidence": 0.9}
@@ -79,15 +68,6 @@ def test_labels_numbers_and_checkers_give_the_same_scores(metric, workers):
     assert metric.compute(categories=GRADES, **options) == wanted
 
 
-def test_each_group_has_the_scores_of_its_questions(bayes_at_n):
-    scores = bayes_at_n.compute(
-        predictions=OUTCOMES, w=W, groups=["a", "b"], return_per_question=True
-    )
-    alone = bayes_at_n.compute(predictions=OUTCOMES[1:], w=W)
-    assert {key: scores[f"b/{key}"] for key in alone} == pytest.approx(alone)
-    assert scores["per_question"]["avg@5"] == pytest.approx([0.6, 0.6])
-
-
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_real_rewards_need_no_w(max_at_k, kind):
     rewards = np.array([[0.25, 1.0, -0.5, 0.75], [2.0, 1.5, 2.5, 0.0]], dtype=kind)
@@ -95,22 +75,6 @@ def test_real_rewards_need_no_w(max_at_k, kind):
     assert scores == pytest.approx({"max@1": 0.9375, "max@2": 1.4791666666666667, "max@4": 1.75})
     scores = max_at_k.compute(predictions=rewards, k=2, confidence=0.9)
     assert scores["max@2_interval"] == "sampling"
-
-
-def test_max_at_k_of_binary_outcomes_is_pass_at_k(max_at_k, gpassk):
-    outcomes = np.random.default_rng(0).integers(0, 2, (20, 16))
-    options = {"predictions": outcomes, "confidence": 0.9, "interval": "posterior"}
-    best, passed = max_at_k.compute(**options), gpassk.compute(**options, include="pass@k")
-    assert list(best.values()) == pytest.approx(list(passed.values()), rel=1e-13)
-
-
-def test_max_at_1_is_bayes_at_n(max_at_k, bayes_at_n):
-    best = max_at_k.compute(predictions=OUTCOMES, w=W, k=1, confidence=0.9, interval="posterior")
-    bayes = bayes_at_n.compute(predictions=OUTCOMES, w=W, confidence=0.9)
-    for field in ("sigma", "lo", "hi"):
-        assert best[f"max@1_{field}"] == pytest.approx(bayes[f"bayes@5_{field}"], rel=1e-14)
-    assert best["max@1"] == pytest.approx(bayes["avg@5"], rel=1e-14)
-    assert best["max@1_mu"] == pytest.approx(bayes["bayes@5"], rel=1e-14)
 
 
 def test_shares_of_correctness_are_rewards(max_at_k):
@@ -121,59 +85,3 @@ def test_shares_of_correctness_are_rewards(max_at_k):
         k=2,
     )
     assert scores["max@2"] == pytest.approx((0.5 + 1 + 1) / 3)
-
-
-@pytest.mark.parametrize(
-    ("predictions", "options", "message"),
-    [
-        ([[0, 2]], {}, r"predictions\[0\]\[1\] is 2: w has rewards for the categories 0 to 1"),
-        (
-            [[0, 3]],
-            {"w": W},
-            r"predictions\[0\]\[1\] is 3: w has rewards for the categories 0 to 2",
-        ),
-        ([[0, -1]], {"w": W}, r"predictions\[0\]\[1\] is -1: an outcome is a category"),
-        ([[0, 0.5]], {"w": W}, r"predictions\[0\]\[1\] is 0.5: an outcome is a category"),
-        ([["wrong"]], {}, "no references to check"),
-        ([["wrong", "ok"]], {"w": W, "categories": GRADES}, r"\[0\]\[1\] is 'ok', which is none"),
-        ([[0, 1]], {"categories": GRADES}, "There are 3 categories but 2 rewards"),
-        ([[0, 1]], {"categories": ["a", "a"]}, r"categories\[1\] is 'a': give each category its"),
-        ([[0, 1]], {"categories": [0, 1]}, r"categories\[0\] is 0"),
-        ([[0, 1]], {"w": [0.0, math.inf]}, r"w\[1\] is inf"),
-        ([[0, 1]], {"R0": [[0], [1]]}, "give 1 rows"),
-        ([[0, 1]], {"R0": [[0, 5]]}, r"R0\[0\]\[1\] is 5"),
-        ([[0, 1]], {"bounds": (1, 0)}, "second of bounds is 0"),
-        ([[0, 1]], {"confidence": 95}, "confidence is 95"),
-    ],
-)
-def test_invalid_inputs_are_errors_with_their_place(metric, predictions, options, message):
-    ks = {"k": 1} if metric.name == "max_at_k" else {}
-    with pytest.raises(ValueError, match=message):
-        metric.compute(predictions=predictions, **ks, **options)
-
-
-def test_an_error_keeps_what_was_added_before(metric):
-    ks = {"k": 1} if metric.name == "max_at_k" else {}
-    metric.add_batch(predictions=LABELS)
-    with pytest.raises(ValueError, match=r"predictions\[2\]\[0\] is 'good'"):
-        metric.compute(predictions=[["good"]], w=W, categories=GRADES, **ks)
-    assert metric.compute(w=W, categories=GRADES, **ks) == metric.compute(
-        predictions=OUTCOMES, w=W, **ks
-    )
-
-
-def test_invalid_parameters_are_found_before_any_sample_is_checked(metric):
-    def never(prediction, reference):
-        raise AssertionError("a sample was checked")
-
-    checked: dict = {"predictions": [["a", "b"]], "references": ["a"], "check_correct_fn": never}
-    invalid: list[dict] = [
-        {"w": ["a", "b"]},
-        {"R0": [[0], [0]]},
-        {"categories": GRADES},
-        {"bounds": 3},
-    ]
-    invalid += [{"k": 3}, {"k": 0}] if metric.name == "max_at_k" else []
-    for options in invalid:
-        with pytest.raises(ValueError, match=r"w|R0|categories|bounds|k is"):
-            metric.compute(**checked, **options)

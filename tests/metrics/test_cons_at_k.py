@@ -145,28 +145,3 @@ def test_each_group_has_its_own_votes(cons_at_k):
         predictions=[["a", "a", "b"], ["a", "b", "b"]], references=["a", "a"], groups=["x", "y"]
     )
     assert (scores["x/vote@3"], scores["y/vote@3"], scores["vote@3"]) == (1.0, 0.0, 0.5)
-
-
-@pytest.mark.parametrize(
-    ("predictions", "options", "message"),
-    [
-        ([[0, 2]], {}, r"predictions\[0\]\[1\] is 2: an outcome is 0 or 1, or a share"),
-        ([[0.5, 1.5]], {}, r"predictions\[0\]\[1\] is 1.5"),
-        ([["a"]], {}, "no references to check"),
-        ([[0, 1]], {"k": 3}, r"k is 3, but question 0 has n = 2"),
-        ([[0, 1]], {"k": [1, 0]}, "k is 0"),
-        ([[0, 1]], {"alpha0": 0}, "alpha0 is 0"),
-    ],
-)
-def test_invalid_inputs_are_errors_with_their_place(cons_at_k, predictions, options, message):
-    with pytest.raises(ValueError, match=message):
-        cons_at_k.compute(predictions=predictions, **options)
-
-
-def test_a_category_is_refused_as_a_result_of_the_checker(cons_at_k):
-    with pytest.raises(ValueError, match=r"the result for predictions\[0\]\[1\] is 2"):
-        cons_at_k.compute(
-            predictions=[["a", "b"]],
-            references=["x"],
-            check_correct_fn=lambda p, r: "ab".index(p) * 2,
-        )

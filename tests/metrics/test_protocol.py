@@ -6,6 +6,7 @@ import pickle
 import at_k
 import datasets
 import evaluate
+import pyarrow as pa
 import pytest
 from conftest import ROOT
 
@@ -50,9 +51,13 @@ def test_nothing_is_kept_after_a_successful_compute(gpassk):
     assert len(pickle.dumps(gpassk)) < before + 1000
 
 
-def test_a_pickled_metric_keeps_what_was_added(gpassk):
-    gpassk.add_batch(predictions=OUTCOMES)
-    assert pickle.loads(pickle.dumps(gpassk)).compute(k=2) == gpassk.compute(k=2)
+@pytest.mark.parametrize("name", ["gpassk", "bayes_at_n", "max_at_k", "cons_at_k", "score_agg"])
+def test_a_pickled_metric_keeps_what_was_added(name):
+    metric = at_k.load(name)
+    expected = metric.compute(predictions=OUTCOMES)
+    metric.add(prediction=OUTCOMES[0])
+    metric.add_batch(predictions=pa.array(OUTCOMES[1:]))
+    assert pickle.loads(pickle.dumps(metric)).compute() == metric.compute() == expected
 
 
 def test_metrics_can_be_combined(gpassk):

@@ -1,97 +1,201 @@
-"""Invalid inputs: errors name the place and the remedy, and keep what was added before."""
+"""Invalid inputs: errors name the sample and the remedy, and keep what was added before."""
 
 import math
 
-import evaluate
+import at_k
 import numpy as np
 import pytest
-from conftest import ROOT
 
+METRICS = ("gpassk", "bayes_at_n", "max_at_k", "cons_at_k", "score_agg")
 TEXTS = [["a", "b", "a"], ["b", "a", "b"]]
 ANSWERS = ["a", "b"]
 OUTCOMES = [[1, 0, 1, 1, 0], [0, 0, 0, 1, 0], [1, 1, 1, 1, 1]]
+VERDICTS = [["fully", "mostly", "partial", "none"], ["minor"], ["mostly", "partial"]]
+W, GRADES = [0.0, 0.5, 1.0], ["wrong", "close", "right"]
+GRADED = [["wrong", "close", "right", "right"], ["close", "close", "wrong", "right"]]
+
+# Calls of each metric, and the messages of their errors.
+GPASSK = [
+    ({"references": ["a"]}, "predictions are missing"),
+    ({"predictions": []}, "predictions holds no question"),
+    ({"predictions": ["ab", "a"], "references": ANSWERS}, r"predictions\[0\] is 'ab'"),
+    ({"predictions": [["a"], "a"], "references": ANSWERS}, r"predictions\[1\] is 'a'"),
+    ({"predictions": "ab"}, "predictions is 'ab'"),
+    ({"predictions": 3}, "predictions is 3"),
+    ({"predictions": [["a"], None], "references": ANSWERS}, r"predictions\[1\] is None"),
+    ({"predictions": [["a"], []], "references": ANSWERS}, r"predictions\[1\] is empty"),
+    (
+        {"predictions": [["a"], ["b", 2]], "references": ANSWERS},
+        r"predictions\[1\]\[1\] is 2",
+    ),
+    ({"predictions": np.zeros((2, 2, 2))}, "3 dimensions"),
+    ({"predictions": np.zeros(2)}, "each question has a list"),
+    ({"predictions": TEXTS}, "no references to check the predictions"),
+    ({"predictions": TEXTS, "references": ["a"]}, "2 lists of predictions but 1 references"),
+    ({"predictions": TEXTS, "references": "ab"}, "references is 'ab'"),
+    ({"predictions": [[object()]], "references": ["a"]}, r"predictions\[0\]\[0\] is <object"),
+    ({"predictions": [["a"]], "references": [object()]}, r"references\[0\] is <object"),
+    ({"predictions": [[0, 1], [1, 2]]}, r"predictions\[1\]\[1\] is 2"),
+    ({"predictions": [[0, 1], [1, 0.5]]}, r"predictions\[1\]\[1\] is 0.5"),
+    ({"predictions": [[0, math.nan]]}, r"predictions\[0\]\[1\] is nan"),
+    (
+        {"predictions": [[0, 1]], "check_correct_fn": "numeric"},
+        "no references to check against",
+    ),
+    ({"groups": ["x"]}, "groups has 1 labels for 3 questions"),
+    ({"groups": ["x", math.nan, "y"]}, r"groups\[1\] is nan: give every question a label"),
+    ({"predictions": {("a", "b"), ("c", "d")}}, "predictions is {"),
+    ({"predictions": [{"a"}, ["b"]], "references": ANSWERS}, r"predictions\[0\] is {'a'}"),
+    ({"predictions": [{1, 0}]}, r"predictions\[0\] is {0, 1}"),
+    ({"predictions": TEXTS, "references": {"a", "b"}}, "references is {"),
+    ({"groups": {"a"}}, "groups is {'a'}"),
+    ({"k": {2}}, r"k is \{2\}"),
+    ({"include": frozenset({"pass@k"})}, "include has frozenset"),
+    ({"k": 6}, "k is 6, but question 0 has n = 5"),
+    ({"k": True}, "k is True"),
+    ({"k": [2, 0]}, "k is 0"),
+    ({"k": []}, "k is empty"),
+    ({"k": 10**10}, "k is 10000000000"),
+    ({"thresholds": []}, "thresholds is empty"),
+    ({"thresholds": "a"}, "tau is 'a'"),
+    ({"thresholds": None}, "tau is None"),
+    ({"include": []}, "include is empty"),
+    ({"confidence": "0.9"}, "confidence is '0.9'"),
+    ({"alpha0": None}, "alpha0 is None"),
+    ({"groups": ["a", None, "b"]}, r"groups\[1\] is None"),
+    (
+        {"predictions": [["a", "b"], "bcd"], "references": ANSWERS},
+        r"predictions\[1\] is 'bcd'",
+    ),
+    ({"predictions": [["a"], ["b"]], "references": ["a", None]}, r"references\[3\] is None"),
+    ({"predictions": [["a"], ["b"]], "references": [{1: 2}, {}]}, r"key 1 is not a text"),
+    ({"predictions": np.zeros((2, 0))}, r"predictions\[0\] is empty"),
+    ({"predictions": [[1], [None, None]]}, r"predictions\[1\] holds nothing but None"),
+    (
+        {"predictions": [["a", "b"], [None, None]], "references": ["a", "b"]},
+        r"predictions\[3\] holds nothing but None",
+    ),
+    ({"predictions": [[1], ["a"]]}, r"predictions\[1\]\[0\] is 'a', but predictions"),
+    ({"thresholds": [1.5]}, "tau is 1.5"),
+    ({"include": ["pass@4"]}, "include has 'pass@4'"),
+    ({"confidence": 95}, "confidence is 95"),
+    ({"confidence": 0}, "confidence is 0"),
+    ({"alpha0": 0}, "alpha0 is 0"),
+]
+REWARDS = [
+    ({"predictions": [[0, 2]]}, r"predictions\[3\].* 2: w has rewards for the categories 0 to 1"),
+    ({"predictions": [[0, 0.5]], "w": W}, r"predictions\[3\].* 0.5: an outcome is a category"),
+    ({"predictions": [["wrong"]]}, "no references to check"),
+    (
+        {"predictions": [["wrong", "ok"]], "w": W, "categories": GRADES},
+        r"predictions\[2\]\[1\] is 'ok', which is none",
+    ),
+    ({"categories": GRADES}, "There are 3 categories but 2 rewards"),
+    ({"categories": ["a", "a"]}, r"categories\[1\] is 'a': give each category its"),
+    ({"categories": [0, 1]}, r"categories\[0\] is 0"),
+    ({"w": [0.0, math.inf]}, r"w\[1\] is inf"),
+    ({"R0": [[0], [1]]}, "give 3 rows"),
+    ({"R0": [[0, 5]] * 3}, r"R0\[0\]\[1\] is 5"),
+    ({"bounds": (1, 0)}, "second of bounds is 0"),
+    ({"confidence": 95}, "confidence is 95"),
+]
+CONSENSUS = [
+    ({"predictions": [[0, 2]]}, r"predictions\[0\]\[1\] is 2: an outcome is 0 or 1, or a share"),
+    ({"predictions": [[0.5, 1.5]]}, r"predictions\[0\]\[1\] is 1.5"),
+    ({"predictions": [["a"]]}, "no references to check"),
+    ({"k": 6}, r"k is 6, but question 0 has n = 5"),
+    ({"k": [1, 0]}, "k is 0"),
+    ({"alpha0": 0}, "alpha0 is 0"),
+]
+SCORE_AGG = [
+    ({"predictions": []}, "predictions holds no question"),
+    ({"predictions": [["fully"], []]}, r"predictions\[1\] is empty"),
+    ({"predictions": [["fully"], [None]]}, r"predictions\[4\] holds nothing but None"),
+    ({"predictions": ["fully"]}, r"predictions\[0\] is 'fully'"),
+    (
+        {"predictions": [["fully", "Mostly"]]},
+        r"predictions\[3\]\[1\] is 'Mostly', which is none",
+    ),
+    ({"predictions": [["fully", 1.0]]}, r"predictions\[0\]\[1\] is 1.0, but predictions"),
+    ({"predictions": [[1.0]]}, "samples are all of one type"),
+    ({"predictions": [["x"]], "references": ["x"]}, "some have none: give all or none"),
+    ({"check_correct_fn": lambda p, r: 1.0}, "no references to check against"),
+    ({"temperature": 0.0}, "temperature is 0.0: give a temperature from 0.1"),
+    ({"temperature": 1.1}, "temperature is 1.1"),
+    ({"penalty": -1}, "penalty is -1"),
+    ({"eps_for_neg_p": 0.0}, "eps_for_neg_p is 0.0"),
+    ({"weights": {}}, "weights is {}: give a dict from labels to numbers"),
+    ({"weights": None}, "weights is None"),
+    ({"weights": ["fully"]}, "weights is"),
+    ({"weights": {1: 1.0}}, "weights has the label 1: a label is a string"),
+    ({"weights": {"fully": 2}}, r"weights\['fully'\] is 2: a weight is a number from 0 to 1"),
+    ({"weights": {"fully": float("nan")}}, r"weights\['fully'\] is nan"),
+    ({"weights": {"fully": True}}, r"weights\['fully'\] is True"),
+    ({"groups": ["a"]}, "groups has 1 labels for 3 questions"),
+]
+INVALID = [
+    *(("gpassk", *case) for case in GPASSK),
+    *((name, *case) for name in ("bayes_at_n", "max_at_k") for case in REWARDS),
+    *(("cons_at_k", *case) for case in CONSENSUS),
+    *(("score_agg", *case) for case in SCORE_AGG),
+]
 
 
+def added_before(name: str, call: dict) -> tuple[dict, dict]:
+    """Return what is added before a call that fails, and the options of the compute after it."""
+    options = {"k": 2} if name in ("gpassk", "max_at_k") else {}
+    if name == "score_agg":
+        return {"predictions": VERDICTS}, options
+    match call:
+        case {"predictions": [[str(), *_], *_]} if name in ("bayes_at_n", "max_at_k"):
+            return {"predictions": GRADED}, options | {"w": W, "categories": GRADES}
+        case {"references": _} | {"predictions": [[str(), *_], *_]}:
+            return {"predictions": TEXTS, "references": ANSWERS}, options
+    return {"predictions": OUTCOMES}, options
+
+
+@pytest.mark.parametrize(("name", "call", "message"), INVALID)
+def test_an_invalid_input_is_an_error_and_keeps_what_was_added(name, call, message):
+    added, options = added_before(name, call)
+    metric = at_k.load(name)
+    metric.add_batch(**added)
+    with pytest.raises(ValueError, match=message):
+        metric.compute(**({"k": 1} if name in ("gpassk", "max_at_k") else {}) | call)
+    assert len(metric) == len(added["predictions"])
+    assert metric.compute(**options) == at_k.load(name).compute(**options, **added)
+
+
+@pytest.mark.parametrize("name", ["bayes_at_n", "max_at_k"])
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("outcome", "w", "message"),
     [
-        ({"references": ["a"]}, "predictions are missing"),
-        ({"predictions": []}, "predictions holds no question"),
-        ({"predictions": ["ab", "a"], "references": ANSWERS}, r"predictions\[0\] is 'ab'"),
-        ({"predictions": [["a"], "a"], "references": ANSWERS}, r"predictions\[1\] is 'a'"),
-        ({"predictions": "ab"}, "predictions is 'ab'"),
-        ({"predictions": 3}, "predictions is 3"),
-        ({"predictions": [["a"], None], "references": ANSWERS}, r"predictions\[1\] is None"),
-        ({"predictions": [["a"], []], "references": ANSWERS}, r"predictions\[1\] is empty"),
-        (
-            {"predictions": [["a"], ["b", 2]], "references": ANSWERS},
-            r"predictions\[1\]\[1\] is 2",
-        ),
-        ({"predictions": np.zeros((2, 2, 2))}, "3 dimensions"),
-        ({"predictions": np.zeros(2)}, "each question has a list"),
-        ({"predictions": TEXTS}, "no references to check the predictions"),
-        ({"predictions": TEXTS, "references": ["a"]}, "2 lists of predictions but 1 references"),
-        ({"predictions": TEXTS, "references": "ab"}, "references is 'ab'"),
-        ({"predictions": [[object()]], "references": ["a"]}, r"predictions\[0\]\[0\] is <object"),
-        ({"predictions": [["a"]], "references": [object()]}, r"references\[0\] is <object"),
-        ({"predictions": [[0, 1], [1, 2]]}, r"predictions\[1\]\[1\] is 2"),
-        ({"predictions": [[0, 1], [1, 0.5]]}, r"predictions\[1\]\[1\] is 0.5"),
-        ({"predictions": [[0, math.nan]]}, r"predictions\[0\]\[1\] is nan"),
-        (
-            {"predictions": [[0, 1]], "check_correct_fn": "numeric"},
-            "no references to check against",
-        ),
-        ({"groups": ["x"]}, "groups has 1 labels for 3 questions"),
-        ({"groups": ["x", math.nan, "y"]}, r"groups\[1\] is nan: give every question a label"),
-        ({"predictions": {("a", "b"), ("c", "d")}}, "predictions is {"),
-        ({"predictions": [{"a"}, ["b"]], "references": ANSWERS}, r"predictions\[0\] is {'a'}"),
-        ({"predictions": [{1, 0}]}, r"predictions\[0\] is {0, 1}"),
-        ({"predictions": TEXTS, "references": {"a", "b"}}, "references is {"),
-        ({"groups": {"a"}}, "groups is {'a'}"),
-        ({"k": {2}}, r"k is \{2\}"),
-        ({"include": frozenset({"pass@k"})}, "include has frozenset"),
-        ({"k": 6}, "k is 6, but question 0 has n = 5"),
-        ({"k": True}, "k is True"),
-        ({"k": [2, 0]}, "k is 0"),
-        ({"k": []}, "k is empty"),
-        ({"k": 10**10}, "k is 10000000000"),
-        ({"thresholds": []}, "thresholds is empty"),
-        ({"thresholds": "a"}, "tau is 'a'"),
-        ({"thresholds": None}, "tau is None"),
-        ({"include": []}, "include is empty"),
-        ({"confidence": "0.9"}, "confidence is '0.9'"),
-        ({"alpha0": None}, "alpha0 is None"),
-        ({"groups": ["a", None, "b"]}, r"groups\[1\] is None"),
-        (
-            {"predictions": [["a", "b"], "bcd"], "references": ANSWERS},
-            r"predictions\[1\] is 'bcd'",
-        ),
-        ({"predictions": [["a"], ["b"]], "references": ["a", None]}, r"references\[3\] is None"),
-        ({"predictions": [["a"], ["b"]], "references": [{1: 2}, {}]}, r"key 1 is not a text"),
-        ({"predictions": np.zeros((2, 0))}, r"predictions\[0\] is empty"),
-        ({"predictions": [[1], [None, None]]}, r"predictions\[1\] holds nothing but None"),
-        (
-            {"predictions": [["a", "b"], [None, None]], "references": ["a", "b"]},
-            r"predictions\[3\] holds nothing but None",
-        ),
-        ({"predictions": [[1], ["a"]]}, r"predictions\[1\]\[0\] is 'a', but predictions"),
-        ({"thresholds": [1.5]}, "tau is 1.5"),
-        ({"include": ["pass@4"]}, "include has 'pass@4'"),
-        ({"confidence": 95}, "confidence is 95"),
-        ({"confidence": 0}, "confidence is 0"),
-        ({"alpha0": 0}, "alpha0 is 0"),
+        (2, None, "is 2: w has rewards for the categories 0 to 1"),
+        (3, W, "is 3: w has rewards for the categories 0 to 2"),
+        (-1, W, "is -1: an outcome is a category"),
+        (0.5, W, "is 0.5: an outcome is a category"),
     ],
 )
-def test_an_invalid_input_is_an_error_and_keeps_what_was_added(gpassk, call, message):
-    texts = bool(call.get("references")) or call.get("predictions") is TEXTS
-    added: dict[str, list] = {"predictions": TEXTS if texts else OUTCOMES}
-    added |= {"references": ANSWERS} if texts else {}
-    gpassk.add_batch(**added)
-    with pytest.raises(ValueError, match=message):
-        gpassk.compute(**({"k": 1} | call))
-    assert len(gpassk) == len(added["predictions"])
-    fresh = evaluate.load(str(ROOT / "metrics" / "gpassk"))
-    assert gpassk.compute(k=2) == fresh.compute(k=2, **added)
+def test_a_category_without_a_reward_is_an_error_with_its_sample(name, outcome, w, message):
+    with pytest.raises(ValueError, match=rf"predictions\[0\]\[1\] {message}"):
+        at_k.load(name).compute(predictions=[[0, outcome]], w=w)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_checker_that_fails_keeps_what_was_added(name):
+    def broken(prediction, reference):
+        raise RuntimeError("the checker fails")
+
+    def same(prediction, reference):
+        return float(prediction == reference)
+
+    metric, options = at_k.load(name), {"check_correct_fn": same}
+    ks = {"k": 1} if name.endswith("k") else {}
+    metric.add_batch(predictions=TEXTS, references=ANSWERS)
+    with pytest.raises(ValueError, match=r"predictions\[0\]\[0\] raised RuntimeError"):
+        metric.compute(predictions=[["x"] * 3], references=["x"], check_correct_fn=broken, **ks)
+    assert len(metric) == 2
+    expected = at_k.load(name).compute(predictions=TEXTS, references=ANSWERS, **options, **ks)
+    assert metric.compute(**options, **ks) == expected
 
 
 def test_compute_without_any_question_is_an_error(gpassk):
@@ -121,24 +225,40 @@ def test_an_unknown_parameter_is_an_error_and_adds_nothing(gpassk):
     assert len(gpassk) == 0
 
 
-@pytest.mark.parametrize(
-    ("invalid", "message"),
-    [
-        ({"k": 4}, "k is 4, but question 0 has n = 3"),
-        ({"k": 0}, "k is 0"),
-        ({"thresholds": [2]}, "tau is 2"),
-        ({"include": "all"}, "include has 'all'"),
-        ({"groups": ["x"]}, "groups has 1 labels"),
-        ({"confidence": 2}, "confidence is 2"),
-        ({"beta0": -1}, "beta0 is -1"),
-        ({"num_proc": 0}, "num_proc is 0"),
-    ],
-)
-def test_invalid_parameters_are_found_before_any_sample_is_checked(gpassk, invalid, message):
+INVALID_PARAMETERS = [
+    ("gpassk", {"k": 4}, "k is 4, but question 0 has n = 3"),
+    ("gpassk", {"k": 0}, "k is 0"),
+    ("gpassk", {"thresholds": [2]}, "tau is 2"),
+    ("gpassk", {"include": "all"}, "include has 'all'"),
+    ("gpassk", {"groups": ["x"]}, "groups has 1 labels"),
+    ("gpassk", {"confidence": 2}, "confidence is 2"),
+    ("gpassk", {"beta0": -1}, "beta0 is -1"),
+    ("gpassk", {"num_proc": 0}, "num_proc is 0"),
+    ("max_at_k", {"k": 4}, "k is 4"),
+    ("max_at_k", {"k": 0}, "k is 0"),
+    *(
+        (name, *case)
+        for name in ("bayes_at_n", "max_at_k")
+        for case in (
+            ({"w": ["a", "b"]}, r"w\[0\] is 'a'"),
+            ({"R0": [[0]]}, "give 2 rows"),
+            ({"categories": GRADES}, "There are 3 categories but 2 rewards"),
+            ({"bounds": 3}, "bounds are 3"),
+        )
+    ),
+    ("score_agg", {"temperature": 2}, "temperature is 2: "),
+    ("score_agg", {"penalty": 2}, "penalty is 2: "),
+    ("score_agg", {"eps_for_neg_p": 2}, "eps_for_neg_p is 2: "),
+    ("score_agg", {"weights": {"a": 2}}, r"weights\['a'\] is 2: "),
+]
+
+
+@pytest.mark.parametrize(("name", "invalid", "message"), INVALID_PARAMETERS)
+def test_invalid_parameters_are_found_before_any_sample_is_checked(name, invalid, message):
     checked = []
-    options = {"k": 1, "check_correct_fn": lambda p, r: checked.append(p)} | invalid
+    options = {"check_correct_fn": lambda p, r: checked.append(p)} | invalid
     with pytest.raises(ValueError, match=message):
-        gpassk.compute(predictions=TEXTS, references=ANSWERS, **options)
+        at_k.load(name).compute(predictions=TEXTS, references=ANSWERS, **options)
     assert not checked
 
 
@@ -161,17 +281,17 @@ def test_a_batch_is_compared_with_all_earlier_ones(gpassk):
     assert len(gpassk) == 2
 
 
-def test_a_category_is_refused_as_a_result_of_the_checker(gpassk):
-    with pytest.raises(ValueError, match=r"result for predictions\[0\]\[0\] is 2: an outcome"):
-        gpassk.compute(predictions=TEXTS, references=ANSWERS, check_correct_fn=lambda p, r: 2, k=1)
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("gpassk", "is 2: an outcome is"),
+        ("cons_at_k", "is 2: an outcome is 0 or 1, or a share"),
+        ("score_agg", "is 2: a verdict is a"),
+    ],
+)
+def test_a_category_is_refused_as_a_result_of_the_checker(name, message):
+    def category(prediction, reference):
+        return "ab".index(prediction) * 2
 
-
-def test_a_checker_that_fails_keeps_what_was_added(gpassk):
-    def broken(prediction, reference):
-        raise RuntimeError("the checker fails")
-
-    gpassk.add_batch(predictions=TEXTS, references=ANSWERS)
-    with pytest.raises(ValueError, match=r"predictions\[0\]\[0\] raised RuntimeError"):
-        gpassk.compute(predictions=[["x"] * 3], references=["x"], check_correct_fn=broken, k=1)
-    assert len(gpassk) == 2
-    assert gpassk.compute(k=2) == gpassk.compute(predictions=TEXTS, references=ANSWERS, k=2)
+    with pytest.raises(ValueError, match=rf"result for predictions\[0\]\[1\] {message}"):
+        at_k.load(name).compute(predictions=TEXTS, references=ANSWERS, check_correct_fn=category)

@@ -119,28 +119,3 @@ def test_a_slow_request_is_ended_and_does_not_delay_others(space):
         assert not waiting.done()
         with pytest.raises(gradio_client.exceptions.AppError, match="limit of 20 seconds"):
             waiting.result(300)
-
-
-PASTED = {
-    "from a spreadsheet": "question\tprediction\treference\nq1\t12\t12\nq1\t13\t12",
-    "with semicolons": "question;prediction;reference\nq1;12;12\nq1;13;12",
-    "with a byte order mark": "\ufeffquestion,prediction,reference\nq1,12,12\nq1,13,12",
-    "of the page": "reference,1,2\n12,12,13",
-    "copied from the page": "reference\t1\t2\n12\t12\t13",
-}
-
-
-@only_gpassk
-def test_tables_are_read_as_people_paste_them(space):
-    pages = client(space)
-    for name, text in PASTED.items():
-        answer = pages.predict(text, k=1)
-        samples = answer["samples"].popitem()[1]
-        assert samples == {"predictions": [["12", "13"]], "references": ["12"]}, name
-
-
-@pytest.mark.parametrize("space", ["score_agg"], indirect=True, scope="session")
-def test_verdicts_are_read_from_a_table_of_statements_and_in_capitals(space):
-    text = "answer,statement,verdict\na,s1,Fully\na,s2,none\nb,s1,Mostly\nb,s2,fully\n"
-    samples = client(space).predict(text)["samples"]["text"]
-    assert samples["predictions"] == [["fully", "none"], ["mostly", "fully"]]

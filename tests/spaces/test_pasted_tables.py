@@ -15,6 +15,15 @@ READ = {
         "question,sample,reference\nq1,12,12\nq1,13,12\nq2,7,7\nq2,7,7",
         CHECKED,
     ),
+    "one sample in each row, from a spreadsheet": (
+        "question\tprediction\treference\nq1\t12\t12\nq1\t13\t12\nq2\t7\t7\nq2\t7\t7",
+        CHECKED,
+    ),
+    "one sample in each row, with semicolons": (
+        "\ufeffquestion;prediction;reference\nq1;12;12\nq1;13;12\nq2;7;7\nq2;7;7",
+        CHECKED,
+    ),
+    "the page with its header": ("reference,1,2\n12,12,13\n7,7,7", CHECKED),
     "outcomes": ("1\t0\n1\t1", GRADED),
     "one outcome each": ("1\n0\n1", {"predictions": [[1], [0], [1]]}),
     "outcomes of runs": ("question,run 1,run 2\nq1,1,0\nq2,1,1", GRADED),
