@@ -61,6 +61,8 @@ def start(name: str, python: str, folder: Path):
         "HF_ENDPOINT": f"http://127.0.0.1:{free_port()}",  # where nothing answers
         "GRADIO_SERVER_PORT": str(port),
     }
+    # Which kernels OpenBLAS takes changes the last digits of products of matrices.
+    environment |= {name: x for name, x in os.environ.items() if name.startswith("OPENBLAS_")}
     url = f"http://127.0.0.1:{port}"
     before = files_in(target)
     with log.open("w") as output:
