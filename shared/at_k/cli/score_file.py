@@ -13,7 +13,7 @@ from typing import Any
 
 from ..computations.computation import Computation
 from ..loading import metric_script
-from ..readers.cells import as_outcome
+from ..readers.columns import as_outcome
 from ..readers.questions import read_questions
 from .demo import COOL, WARM
 from .flags import FILE_HELP, add_flags, parameter_helps, split_arguments
