@@ -43,7 +43,7 @@ from .functions.spectra import (
 )
 from .functions.tailpass import tailpass, tailpass_empirical
 from .loading import load
-from .readers.read import read
+from .readers.questions import read
 from .runs.comparison import compare
 from .runs.leaderboard import leaderboard
 from .runs.plan import plan

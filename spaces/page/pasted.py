@@ -9,8 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from at_k.readers.cells import as_outcome
-from at_k.readers.names import USUAL_NAMES
+from at_k.readers.columns import USUAL_NAMES, as_outcome
 from at_k.scores.score_agg import VERDICTS
 
 Row = list[str]

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from at_k.cli.compare_files import match_questions
-from at_k.readers.cells import as_outcome
-from at_k.readers.names import PER_QUESTION, USUAL_NAMES, SelectionError
+from at_k.readers.columns import PER_QUESTION, USUAL_NAMES, SelectionError, as_outcome
 from at_k.readers.questions import Questions, read_questions
 
 from .pasted import (

@@ -5,7 +5,7 @@ import json
 import pickle
 
 import pytest
-from at_k.readers.names import SelectionError
+from at_k.readers.columns import SelectionError
 from at_k.readers.questions import read_questions
 from run_command import (
     FLAGS,

@@ -18,7 +18,7 @@ from typing import Any
 import at_k
 
 from ..loading import metric_folders, metric_script, register, unregister
-from ..readers.names import SelectionError
+from ..readers.columns import SelectionError
 from .formats import PlotError, printable
 
 _COMPARE_DETAILS = """\

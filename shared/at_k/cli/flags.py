@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from ..readers.names import PER_QUESTION, USUAL_NAMES
+from ..readers.columns import PER_QUESTION, USUAL_NAMES
 from .formats import FORMATS_OF_OUTPUT
 from .plot import PLOT_HELP
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..computations.computation import Computation
 from ..loading import metric_script
-from ..readers.cells import as_outcome
+from ..readers.columns import as_outcome
 from ..readers.questions import read_questions
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
 from .formats import aligned

@@ -13,14 +13,11 @@ import gzip
 import io
 import json
 import lzma
-import re
 import sys
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from .table import ArrowColumn, Columns, columns_of_rows
 
@@ -35,9 +32,8 @@ _SIGNATURES = {
 _BOM = b"\xef\xbb\xbf"
 ARROW_BYTES = 1 << 20
 """JSON Lines that are larger are parsed by Arrow. It is faster, and Python objects are simpler."""
-_LONG_LIST_BYTES = 1 << 22
-# A name that is followed by a colon is not part of a text, where a quotation mark has a backslash.
-_LONG_LIST = re.compile(rb'(?<!\\)"([^"\\]+)"\s*:\s*\[([-\d,\s]{%d,}+)\]' % _LONG_LIST_BYTES)
+LONG_LINE_BYTES = 1 << 22
+"""Files with a longer line are parsed by Python: Arrow needs 24 bytes for each digit of a list."""
 
 
 def file_format(path: Path) -> str:
@@ -118,14 +114,14 @@ def _open(source: Path | bytes, compression: str) -> Any:
 
 def _blocks_of_lines(stream: Any, size: int) -> Iterator[bytes]:
     """Yield the content in blocks of whole lines, of this size or a little more."""
-    parts: list[bytes] = []  # of a line, which are joined once
+    pieces: list[bytes] = []  # of a line, which are joined once
     while chunk := stream.read(size):
         if end := chunk.rfind(b"\n") + 1:
-            block = b"".join([*parts, chunk[:end]])
-            parts, chunk = [], chunk[end:]
+            block = b"".join([*pieces, chunk[:end]])
+            pieces, chunk = [], chunk[end:]
             yield block
-        parts.append(chunk)
-    if rest := b"".join(parts):
+        pieces.append(chunk)
+    if rest := b"".join(pieces):
         yield rest
 
 
@@ -165,11 +161,11 @@ def _parse_parquet(data: bytes, name: str) -> Columns:
 
 
 def parse_with_arrow(stream: Any, block_size: int = 1 << 20) -> Columns | None:
-    """Return the columns of JSON Lines, or None if Arrow would refuse or convert an entry.
+    """Return the columns of JSON Lines, or None if Python has to parse them.
 
     Arrow reads texts that look like times as times, unless it is given their type. It also turns
     integers beside other numbers into floats, and gives all objects the same keys, so columns of
-    floats or objects are not read with it.
+    floats or objects are not read with it, and neither are very long lines.
 
     Args:
         stream: of bytes.
@@ -186,10 +182,9 @@ def parse_with_arrow(stream: Any, block_size: int = 1 << 20) -> Columns | None:
         lines = sum(1 for line in io.BytesIO(block) if not line.isspace())
         if not lines:
             continue
+        if len(block) > LONG_LINE_BYTES:  # blocks have 1 MB, unless a line is longer
+            return None
         try:
-            long_list = None
-            if lines == 1 and len(block) > _LONG_LIST_BYTES:
-                block, long_list = _without_long_list(block)
             for _ in range(2):  # again if texts were read as times
                 table = _read_lines(block, known)
                 types = {field.name: _with_texts(field.type) for field in table.schema}
@@ -200,9 +195,6 @@ def parse_with_arrow(stream: Any, block_size: int = 1 << 20) -> Columns | None:
             # The metrics need large texts. To cast small tables takes less memory.
             large = [field.with_type(_large(field.type)) for field in table.schema]
             table = table.cast(pa.schema(large))
-            if long_list is not None:
-                place = table.schema.get_field_index(long_list[0])
-                table = table.set_column(place, *long_list)
             tables.append(table)
         except pa.ArrowException:
             return None
@@ -225,35 +217,6 @@ def _read_lines(block: bytes, types: Mapping[str, Any]) -> Any:
     options = pj.ReadOptions(use_threads=False, block_size=len(block) + 1)
     parsing = pj.ParseOptions(explicit_schema=pa.schema(list(types.items())))
     return pj.read_json(pa.BufferReader(block), options, parsing)
-
-
-def _without_long_list(line: bytes) -> tuple[bytes, tuple[str, Any] | None]:
-    """Return a line with [0] for its first long list of integers, and the list with its name.
-
-    The list is parsed in pieces, because Arrow needs 24 bytes for each digit that it parses.
-
-    Raises:
-        pyarrow.ArrowException: if an entry of the list is not an integer of 64 bits.
-    """
-    import pyarrow as pa
-
-    found = _LONG_LIST.search(line)
-    if found is None:
-        return line, None
-    first, stop = found.span(2)
-    numbers = np.empty(line.count(b",", first, stop) + 1, dtype=np.int64)
-    filled, start = 0, first
-    while start < stop:
-        end = line.find(b",", start + _LONG_LIST_BYTES, stop)
-        end = stop if end < 0 else end
-        piece = b'{"piece": [' + line[start:end] + b"]}"
-        parsed = _read_lines(piece, {"piece": pa.list_(pa.int64())})["piece"].chunk(0).values
-        numbers[filled : filled + len(parsed)] = parsed
-        filled, start = filled + len(parsed), end + 1
-    if filled < len(numbers):
-        raise pa.ArrowInvalid("a comma without a number")
-    array = pa.LargeListArray.from_arrays([0, filled], pa.array(numbers))
-    return line[:first] + b"0" + line[stop:], (found[1].decode(), array)
 
 
 def _with_texts(arrow_type: Any) -> Any:

@@ -1,12 +1,26 @@
-"""Choose rows by their entries, and gather the rows of each question."""
+"""Which rows are samples of one question.
+
+Rows of different runs, or of different questions, are refused.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from ..checks import short
-from .cells import entry_text, word
+from ..inputs.containers import QUESTION_NAMES
+from .columns import (
+    SelectionError,
+    as_whole_number,
+    entry_text,
+    found_columns,
+    list_columns,
+    question_columns,
+    word,
+)
+from .selection import numbers_samples
 from .table import ArrowColumn, Columns, Table
 
 
@@ -58,6 +72,25 @@ def rows_by_question(
     return rows_of
 
 
+def number_questions(table: Table, group_size: int, title: str) -> tuple[Table, str]:
+    """Return the table with a column that numbers the questions, and the name of this column.
+
+    Args:
+        table: a source with one sample in each row.
+        group_size: the number of consecutive rows that belong to a question.
+        title: the name of the source.
+
+    Raises:
+        ValueError: if the number of rows is not a multiple of it.
+    """
+    rows = max(map(len, table.columns.values()))
+    if group_size < 1 or rows % group_size:
+        raise ValueError(f"{title} has {rows} rows, which is not a multiple of {group_size}.")
+    name = f"every {group_size} rows"
+    numbers = [row // group_size for row in range(rows)]
+    return table.with_columns({**table.columns, name: numbers}), name
+
+
 def gathered(
     role: str,
     cells: Sequence[Any],
@@ -96,3 +129,212 @@ def gathered(
 
 def _at(cells: Sequence[Any], rows: Sequence[int]) -> list[Any]:
     return [cells[row] for row in rows]
+
+
+# --- Rows that are not samples of one question -------------------------------------------
+
+
+_IDENTIFYING = {
+    # which model gave the sample, and how it was run
+    *("model", "model_name", "model_id", "model_args", "checkpoint", "revision", "policy"),
+    *("run", "run_id", "run_name", "eval_id", "eval", "experiment", "experiment_id", "log"),
+    *("step", "global_step", "training_step", "iteration", "temperature", "config", "system"),
+    *("solver", "method", "variant", "agent", "prompt_template", "template", "num_fewshot"),
+    *("condition", "setting", "arm", "source", "file", "filename", "path"),
+    # what became of it
+    *("filter", "filter_key", "scorer", "scorer_name", "metric", "metric_name", "grader"),
+    # which question it answers
+    *("task", "task_name", "dataset", "dataset_name", "benchmark", "subset", "subtask", "split"),
+    *("subject", "category", "topic", "level", "language", "lang"),
+    *QUESTION_NAMES,
+}
+"""Columns whose entries are equal in all samples of a question, by their names in lower case.
+
+The index of a sample, an epoch and a seed are not among them, because they differ from sample to
+sample.
+"""
+
+_SAMPLE_NUMBERS = {
+    f"{sample}{suffix}"
+    for sample in ("sample", "completion", "response", "generation", "rollout", "attempt", "trial")
+    for suffix in ("_id", "_idx", "_index", "_num", "_number")
+} | {"epoch", "repeat", "repeat_id", "repeat_idx", "repeat_index"}
+"""Columns that number the samples of a question, by their names in lower case.
+
+A seed is not among them, because several samples can have the same one, and a completion is not,
+because it can be an answer.
+"""
+
+_TEXTS = ("question", "problem", "prompt")
+
+
+def refuse_filters(table: Table) -> None:
+    """Raise an error if a log has the rows of several filters, which repeat the same responses.
+
+    Raises:
+        SelectionError: with the names of the filters, of which the caller has to choose one.
+    """
+    for name in found_columns(table, "filters") if table.roles else ():
+        key = question_columns(table, of_lists=False)
+        cells = table.columns[name]
+        rows = _rows_that_differ(cells, list(rows_by_question(table.columns, key).values()))
+        if rows is None:
+            continue
+        entries = list(dict.fromkeys(entry_text(cells[row]) for row in rows))
+        raise SelectionError(
+            f"The samples of {_named(key, table.columns, rows[0])} have different values of "
+            f"{name}: {', '.join(map(short, entries))}. The rows of each {name} hold the same "
+            f"responses, which would be counted {len(entries)} times: choose one {name}.",
+            ["where"] * len(entries),
+            table.columns,
+            [f"{name}={entry}" for entry in entries],
+        )
+
+
+def warn_of_copies(
+    columns: Columns,
+    samples: Sequence[Any],
+    rows_of: Collection[Sequence[int]],
+    pool: Sequence[str],
+) -> None:
+    """Warn if two pooled runs have the same predictions for all questions.
+
+    Args:
+        columns: the source.
+        samples: the prediction, or the list of predictions, in each row.
+        rows_of: the rows of each question.
+        pool: the columns that distinguish the runs.
+    """
+    runs: dict[Any, dict[int, list[str]]] = {}
+    for question, rows in enumerate(rows_of):
+        for row in rows:
+            run = tuple(entry_text(columns[name][row]) for name in pool)
+            runs.setdefault(run, {}).setdefault(question, []).append(repr(samples[row]))
+    first: dict[str, Any] = {}
+    for run, predictions in runs.items():
+        other = first.setdefault(repr(predictions), run)
+        if other != run:
+            warnings.warn(
+                f"The predictions of {' and '.join(pool)} {', '.join(other)} are those of "
+                f"{', '.join(run)}, so each is counted twice. Unless these are different samples, "
+                f"read the rows of one of them only, by where.",
+                stacklevel=2,
+            )
+            return
+
+
+def refuse_mixtures(
+    columns: Columns,
+    rows_of: Sequence[Sequence[int]],
+    key: Sequence[str],
+    used: Collection[str],
+) -> None:
+    """Raise an error if an identifying column varies within a question.
+
+    Args:
+        columns: the source.
+        rows_of: the rows of each question.
+        key: the columns that identify the questions.
+        used: columns that may vary.
+
+    Raises:
+        SelectionError: with the name and the values of the column.
+    """
+    for name, cells in (columns | _fields(columns)).items():
+        if name.rpartition(".")[2].lower() not in _IDENTIFYING or name in (*key, *used):
+            continue
+        cells = list(cells)  # an entry of an Arrow column is slow to look up
+        rows = _rows_that_differ(cells, rows_of)
+        if rows is None or _numbers_rows(name, cells, rows_of):
+            continue
+        entries = list(dict.fromkeys(entry_text(cells[row]) for row in rows))
+        shown = ", ".join(map(short, entries[:4])) + (", .." if len(entries) > 4 else "")
+        where = f"{name}={entries[0]}" if len(entries[0]) <= 40 else f"{name}=.."
+        raise SelectionError(
+            f"The samples of {_named(key, columns, rows[0])} have different values of {name}: "
+            f"{shown}. They can be different runs or questions. {list_columns(columns)}",
+            ["where", "questions", "pool"],
+            columns,
+            [where, f"{name} {' '.join(key)}", name],
+        )
+
+
+def refuse_repeated_samples(
+    columns: Columns,
+    rows_of: Sequence[Sequence[int]],
+    key: Sequence[str],
+    used: Collection[str],
+    pool: Sequence[str],
+    title: str,
+) -> None:
+    """Raise an error if two rows have the same question and the same number of a sample.
+
+    Args:
+        columns: the source.
+        rows_of: the rows of each question, one sample in each.
+        key: the columns that identify the questions.
+        used: columns that do not number samples.
+        pool: columns that distinguish samples of the same number, such as the name of a run.
+        title: the name of the source.
+
+    Raises:
+        SelectionError: with the rows, the question and the column.
+    """
+    for name, cells in columns.items():
+        if name.lower() not in _SAMPLE_NUMBERS or name in (*key, *used):
+            continue
+        numbers = [as_whole_number(cell) for cell in cells]
+        if None in numbers or not _rows_that_differ(numbers, rows_of):
+            continue
+        samples = list(
+            zip(numbers, *(map(entry_text, columns[each]) for each in pool), strict=True)
+        )
+        for rows in rows_of:
+            first: dict[Any, int] = {}
+            for row in rows:
+                if first.setdefault(samples[row], row) != row:
+                    raise SelectionError(
+                        f"{title}, rows {first[samples[row]]} and {row} (from 0) have the same "
+                        f"sample: {name} {numbers[row]} of {_named(key, columns, row)}. Leave out "
+                        f"one of them, unless {name} does not number samples.",
+                        ["pool"],
+                        columns,
+                        [name],
+                    )
+
+
+def _named(key: Sequence[str], columns: Columns, row: int) -> str:
+    """Return the question of a row with the columns that identify it."""
+    return ", ".join(f"{name} {short(columns[name][row])}" for name in key)
+
+
+def _fields(columns: Columns) -> Columns:
+    """Return the fields of columns whose entries are dicts, by their dotted names."""
+    return {
+        f"{name}.{field}": [cell.get(field) if isinstance(cell, dict) else None for cell in cells]
+        for name, cells in columns.items()
+        if len(cells) and isinstance(cells[0], dict)
+        for field in cells[0]
+    }
+
+
+def _rows_that_differ(
+    cells: Sequence[Any], rows_of: Iterable[Sequence[int]]
+) -> Sequence[int] | None:
+    """Return the rows of the first question in which the cells differ, or None."""
+    for rows in rows_of:
+        if len(rows) > 1:
+            first = cells[rows[0]]
+            if any(cells[row] != first for row in rows[1:]):
+                return rows
+    return None
+
+
+def _numbers_rows(name: str, cells: Sequence[Any], rows_of: Sequence[Sequence[int]]) -> bool:
+    """Whether a column numbers the rows of several questions, or the samples of each question."""
+    name = name.lower()
+    if name in ("run", "run_id", "iteration"):
+        return numbers_samples(cells, lambda: rows_of)
+    if name not in QUESTION_NAMES or name in _TEXTS or len(rows_of) == 1:
+        return False
+    return len(set(map(entry_text, cells))) == len(cells) or numbers_samples(cells, lambda: rows_of)

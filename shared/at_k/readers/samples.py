@@ -1,14 +1,28 @@
-"""The cells that hold samples or counts of them, and the predictions that they become."""
+"""The samples of rows, or their counts, and references that are not in the log itself."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ..checks import short
-from .cells import as_lists, as_outcome, as_whole_number, has_lists, parse_list, unwrapped, word
-from .names import SelectionError
+from .columns import (
+    SelectionError,
+    as_lists,
+    as_outcome,
+    as_whole_number,
+    entry_text,
+    find_column,
+    has_lists,
+    list_columns,
+    parse_list,
+    question_columns,
+    unwrapped,
+    word,
+)
+from .sources import load_table
 from .table import ArrowColumn, Columns, Table
 
 SampleCells = dict[str, Sequence[Any]]
@@ -185,3 +199,73 @@ def _count(cell: Any) -> int | None:
     """Return the whole number of at least 0 that a cell holds, or None if it holds none."""
     number = as_whole_number(cell)
     return None if number is None or number < 0 else number
+
+
+# --- References in a dict or in another file ---------------------------------------------
+
+
+def are_elsewhere(references: Any, table: Table) -> bool:
+    """Whether references are a dict, or the name of a file instead of a column."""
+    if isinstance(references, str):
+        return references not in table.columns and Path(references).is_file()
+    return isinstance(references, Mapping)
+
+
+def join_references(
+    table: Table, references: Mapping[Any, Any] | str, key: Sequence[str]
+) -> tuple[Table, str]:
+    """Return the table with a column of references, and the name of the column.
+
+    Args:
+        table: a log.
+        references: the reference of each question by what identifies it, or a file with a column
+            of questions, with the name that it has in the log or a usual one, and a column of
+            references with a usual name.
+        key: the columns that identify questions, if the caller names them.
+
+    Raises:
+        SelectionError: if several columns, or none, identify the questions.
+        ValueError: if a question has no reference.
+    """
+    columns = key or question_columns(table, of_lists=False)
+    if len(columns) != 1:
+        raise SelectionError(
+            f"References are joined by one column that identifies questions, not by "
+            f"{len(columns)}. {list_columns(table.columns)}",
+            ["questions"],
+            table.columns,
+        )
+    (question,) = columns
+    name = "references"
+    if isinstance(references, str):
+        name = Path(references).name
+        references = _references_in_file(references, question)
+    by_text = {entry_text(entry): reference for entry, reference in references.items()}
+    texts = [entry_text(entry) for entry in table.columns[question]]
+    for row, text in enumerate(texts):
+        if text not in by_text:
+            raise ValueError(f"Row {row} (from 0): there is no reference for {short(text)}.")
+    joined = [by_text[text] for text in texts]
+    return table.with_columns({**table.columns, name: joined}), name
+
+
+def _references_in_file(file: str, question: str) -> dict[Any, Any]:
+    """Return the reference of each question in a file.
+
+    Raises:
+        ValueError: if the file lacks a column, or has two references of a question.
+    """
+    answers = load_table(file)
+    names = [question] if question in answers.columns else question_columns(answers, of_lists=False)
+    column = find_column(answers, "references", None)
+    if not names or column is None:
+        raise ValueError(
+            f"{file} needs a column {question} and one with a usual name for references. "
+            f"{list_columns(answers.columns)}"
+        )
+    found: dict[str, Any] = {}
+    for entry, reference in zip(answers.columns[names[0]], answers.columns[column], strict=True):
+        text = entry_text(entry)
+        if found.setdefault(text, reference) != reference:
+            raise ValueError(f"{file} has two references for {short(text)}.")
+    return found

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import glob
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ..inputs.containers import as_arrow
+from .columns import SelectionError
 from .files import FORMATS, file_format, read_file
-from .frames import columns_of_dataset, columns_of_object, one_split
-from .registry import OBJECT_READERS, PATH_READERS, TABLE_READERS
-from .table import Columns, Table, join_tables
+from .harnesses import OBJECT_READERS, PATH_READERS, TABLE_READERS
+from .table import ArrowColumn, Columns, Table, columns_of_rows, join_tables
 
 
 def load_table(source: Any, config: str | None = None, split: str | None = None) -> Table:
@@ -25,7 +26,7 @@ def load_table(source: Any, config: str | None = None, split: str | None = None)
         names = _expanded(list(map(str, source)))
         tables = [_load_one(name, config, split) for name in names]
         return tables[0] if len(tables) == 1 else join_tables(tables, names)
-    for read_object in OBJECT_READERS:
+    for read_object in OBJECT_READERS.values():
         table = read_object(source)
         if table is not None:
             return table
@@ -37,7 +38,7 @@ def is_paths(source: Any) -> bool:
     return (
         isinstance(source, (list, tuple))
         and len(source) > 0
-        and all(isinstance(each, (str, Path)) for each in source)
+        and all(isinstance(name, (str, Path)) for name in source)
     )
 
 
@@ -64,7 +65,7 @@ def _expanded(sources: Sequence[str]) -> list[str]:
 
 def _load_one(source: str, config: str | None, split: str | None) -> Table:
     path = Path(source)
-    for read_path in PATH_READERS if path.exists() else ():
+    for read_path in PATH_READERS.values() if path.exists() else ():
         table = read_path(path)
         if table is not None:
             return table
@@ -77,17 +78,16 @@ def _with_roles(table: Table, path: Path | None) -> Table:
     Raises:
         ValueError: if it has the columns of a log, but not its entries.
     """
-    for read_table in TABLE_READERS:
+    for harness, read_table in TABLE_READERS.items():
         try:
-            found = read_table(table, path)
+            log = read_table(table, path)
         except (AttributeError, LookupError, TypeError) as error:
-            harness = read_table.__name__.removeprefix("read_")
             raise ValueError(
                 f"{path or 'The source'} has the columns of a log ({harness}), but not its "
                 f"entries: {type(error).__name__}: {error}."
             ) from error
-        if found is not None:
-            return found
+        if log is not None:
+            return log
     return table
 
 
@@ -138,3 +138,103 @@ def _load_dataset(source: str, config: str | None) -> Any:
     if file_format(path) in FORMATS or source.startswith((".", "/", "~")):
         raise FileNotFoundError(f"There is no such file or folder: {source!r}")
     return datasets.load_dataset(source, config)
+
+
+# --- Objects: data frames, Arrow tables, datasets, dicts and lists of rows ---------------
+
+
+def columns_of_object(source: Any, split: str | None = None) -> Columns:
+    """Return the columns of an object by name.
+
+    Args:
+        source: a data frame of pandas, polars, Spark, Dask or any library that exports Arrow; an
+            Arrow table; a `datasets.Dataset`, also streamed; a dict of columns; or a list of dicts.
+        split: the split, if the source is a dict of datasets.
+
+    Raises:
+        TypeError: if the object is none of these.
+    """
+    if hasattr(source, "toPandas"):  # Spark
+        source = source.toPandas()
+    if hasattr(source, "dask"):
+        source = source.compute()
+    source = as_arrow(source)
+    if hasattr(source, "iloc") and hasattr(source, "columns"):
+        return _columns_of_pandas(source)
+    if isinstance(source, Mapping):
+        if source and all(hasattr(part, "with_format") for part in source.values()):
+            return columns_of_dataset(one_split(source, "The source", split))
+        sizes = {name: len(column) for name, column in source.items()}
+        if len(set(sizes.values())) > 1:
+            raise ValueError(f"The columns have different numbers of rows: {sizes}.")
+        return {str(name): _plain_list(column) for name, column in source.items()}
+    if hasattr(source, "with_format"):
+        return columns_of_dataset(source)
+    if isinstance(source, (list, tuple)) and all(isinstance(row, Mapping) for row in source):
+        return columns_of_rows(source)
+    if hasattr(source, "__arrow_c_stream__"):
+        import pyarrow as pa
+
+        return columns_of_arrow(pa.table(source))
+    raise TypeError(
+        f"A {type(source).__name__} cannot be read: give a path, a data frame, an Arrow table, a "
+        f"dataset, a dict of columns or a list of dicts."
+    )
+
+
+def columns_of_arrow(table: Any) -> Columns:
+    """Return the columns of an Arrow table."""
+    columns = {name: table[name] for name in table.column_names}
+    return {
+        # Not all functions of Arrow accept views, which polars gives.
+        name: cells.to_pylist() if "view" in str(cells.type) else ArrowColumn(cells)
+        for name, cells in columns.items()
+    }
+
+
+def columns_of_dataset(dataset: Any) -> Columns:
+    """Return the columns of a dataset of `datasets`."""
+    if hasattr(dataset, "column_names") and hasattr(dataset, "__len__"):
+        return columns_of_arrow(dataset.with_format("arrow")[:])
+    return columns_of_rows(list(dataset))  # streamed
+
+
+def one_split(loaded: Any, name: str, split: str | None) -> Any:
+    """Return the named split of a dataset, or its only one."""
+    if not isinstance(loaded, dict):
+        loaded = {str(loaded.split or "train"): loaded}
+    if split is None and len(loaded) == 1:
+        return next(iter(loaded.values()))
+    if split not in loaded:
+        raise SelectionError(f"{name} has the splits {', '.join(loaded)}.", ["split"], loaded)
+    return loaded[split]
+
+
+def _columns_of_pandas(frame: Any) -> Columns:
+    """Return the columns of a data frame of pandas, and the levels of its index that have names.
+
+    What is missing is None. A NaN in a column of floats is kept, because it can be the result of a
+    division by zero.
+    """
+    if any(name is not None for name in frame.index.names):
+        frame = frame.reset_index()
+    names = list(map(str, frame.columns))
+    if len(set(names)) < len(names):
+        raise ValueError("Two columns of the data frame have the same name.")
+    columns: Columns = {}
+    for i, name in enumerate(names):
+        column = frame.iloc[:, i]
+        entries = _plain_list(column)
+        missing = column.isna().tolist()
+        if getattr(column.dtype, "kind", "O") == "f":
+            # NA of a nullable type is no float, and is missing.
+            missing = [not isinstance(entry, float) for entry in entries]
+        entries = [None if gone else x for gone, x in zip(missing, entries, strict=True)]
+        columns[name] = entries
+    return columns
+
+
+def _plain_list(column: Any) -> list[Any]:
+    """Return the entries of a column as Python objects, arrays of them as lists."""
+    entries = column.tolist() if hasattr(column, "tolist") else list(column)
+    return [entry.tolist() if hasattr(entry, "tolist") else entry for entry in entries]

