@@ -46,6 +46,11 @@ class Estimate(NamedTuple):
         """The key of the score, without the group: "G-Pass@4_0.5"."""
         return key_of(self)
 
+    @property
+    def full_key(self) -> str:
+        """The key of the score in the dict of `compute`: "topic/G-Pass@4_0.5"."""
+        return self.key if self.group is None else f"{self.group}/{self.key}"
+
 
 # --- Estimates to keys --------------------------------------------------------------------
 
@@ -103,6 +108,11 @@ def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
                 f"name {repeated!r}: rename one, or use keys='exact'."
             )
     return {label: f"{name}__" for label, name in zip(labels, names, strict=True)}
+
+
+def is_safe_name(key: str) -> bool:
+    """Whether a key is a name that `safe_name` makes for a score with a k."""
+    return bool(re.fullmatch(r"\w+_(at|hat)_\d+(_\w+)?", key))
 
 
 def _with_underscores(text: str) -> str:

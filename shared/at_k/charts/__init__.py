@@ -44,11 +44,9 @@ except ImportError as error:
         f"at_k.charts needs Altair ({error}): pip install altair vl-convert-python"
     ) from error
 
-from .curves import by_k, by_threshold
+from .curves import by_k, by_parameter, by_question, by_threshold
 from .difference import difference
-from .difficulty import by_question
 from .intervals import by_group, forest
-from .sweeps import by_parameter
 
 __all__ = [
     "by_group",

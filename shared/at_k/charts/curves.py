@@ -1,25 +1,32 @@
-"""Charts of scores against the number of samples k, and against the threshold of G-Pass@k."""
+"""Charts of lines: scores against k, a threshold or another parameter, and scores of questions."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
-from .captions import ChartDetails
+from ..estimates import Estimate
 from .figure import Figure
 from .lines import LineAxis, figure_of_scores, k_axis
 from .results import (
+    ChartDetails,
     ChartResults,
     ChartScores,
+    Curve,
     Row,
     chosen_among,
+    curves_by_name,
+    curves_by_threshold,
+    estimates_by_key,
+    few_of,
     in_all_runs,
-    keys_by_k,
-    keys_by_threshold,
     metric_title,
+    row_of,
     runs_by_name,
-    score_row,
+    score_title,
 )
+from .style import nice_ticks
 
 
 def by_k(
@@ -67,45 +74,43 @@ def by_k(
     runs = runs_by_name(results)
     curves = {}
     for name, scores in runs.items():
-        found = keys_by_k(scores)
-        curves[name] = {each: keys for each, keys in found.items() if len(keys) > 1}
+        by_name = curves_by_name(scores)
+        curves[name] = {known: curve for known, curve in by_name.items() if len(curve) > 1}
         if not curves[name]:
             raise ValueError(
                 f"{name or 'The result'} has no score for several k to draw a line through: "
                 f"compute with k=[1, 2, 4, 8], for example, of a metric such as pass@k."
             )
-        if metric is not None and "avg@k" in found:
-            (key,) = found["avg@k"].values()
-            ks = {k for keys in curves[name].values() for k in keys}
-            curves[name]["avg@k"] = dict.fromkeys(sorted(ks), key)
+        if metric is not None and "avg@k" in by_name:
+            (average,) = by_name["avg@k"].values()
+            # Its limits would cover those of other metrics.
+            average = average._replace(interval=None, band=None)
+            ks = {k for curve in curves[name].values() for k in curve}
+            curves[name]["avg@k"] = dict.fromkeys(sorted(ks), average)
     metrics = chosen_among(metric, in_all_runs(curves, "scores for several k"), "metric")
     rows = [
-        score_row(_shown_scores(each, key, scores), key, run=name, metric=each, x=k)
-        for name, scores in runs.items()
-        for each in metrics
-        for k, key in _shown_ks(each, curves[name][each]).items()
+        row_of(estimate, run=name, metric=shown, x=k)
+        for name in runs
+        for shown in metrics
+        for k, estimate in _odd_if_votes(shown, curves[name][shown]).items()
     ]
-    of_votes = [of_run["maj@k"] for of_run in curves.values() if "maj@k" in metrics]
-    odd = any(_shown_ks("maj@k", keys) != keys for keys in of_votes)
+    votes = [of_run["maj@k"] for of_run in curves.values() if "maj@k" in metrics]
+    odd = any(_odd_if_votes("maj@k", curve) != curve for curve in votes)
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
     text = details.caption_of(
         details.limits(rows, "Bands"), "maj@k is shown at odd k only." if odd else ""
     )
-    names = {each: metric_title(each) for each in metrics}
+    (first, *_) = curves.values()
+    names = {shown: metric_title(next(iter(first[shown].values()))) for shown in metrics}
     x = k_axis(row["x"] for row in rows)
     title = names[metrics[0]] if len(metrics) == 1 else "mean over the questions"
     return figure_of_scores(rows, names, x, text, width, title, highlight)
 
 
-def _shown_ks(metric: str, keys: dict[int, str]) -> dict[int, str]:
-    """Return the keys of the k that are shown: for maj@k the odd ones, if there are several."""
-    odd = {k: key for k, key in keys.items() if k % 2}
-    return odd if metric == "maj@k" and len(odd) > 1 else keys
-
-
-def _shown_scores(metric: str, key: str, scores: ChartScores) -> ChartScores:
-    """Return the scores, for avg@N without its limits, which would cover those of other metrics."""
-    return {key: scores[key]} if metric == "avg@k" else scores
+def _odd_if_votes(metric: str, curve: Curve) -> Curve:
+    """Return the part of a curve that is shown: for maj@k the odd k, if there are several."""
+    odd = {k: estimate for k, estimate in curve.items() if k % 2}
+    return odd if metric == "maj@k" and len(odd) > 1 else curve
 
 
 def by_threshold(
@@ -140,8 +145,8 @@ def by_threshold(
     runs = runs_by_name(results)
     curves = {}
     for name, scores in runs.items():
-        found = keys_by_threshold(scores)
-        curves[name] = {f"{each}": keys for each, keys in found.items() if len(keys) > 1}
+        by_size = curves_by_threshold(scores)
+        curves[name] = {f"{size}": curve for size, curve in by_size.items() if len(curve) > 1}
         if not curves[name]:
             raise ValueError(
                 f"{name or 'The result'} has no G-Pass@k for several thresholds: compute gpassk "
@@ -150,28 +155,167 @@ def by_threshold(
     requested = None if k is None else [str(x) for x in ([k] if isinstance(k, int) else k)]
     ks = chosen_among(requested, in_all_runs(curves, "G-Pass@k for several thresholds"), "k")
     rows = [
-        score_row(scores, run=name, metric=each, **point)
-        for name, scores in runs.items()
-        for each in ks
-        for point in _with_steps(int(each), curves[name][each])
+        row
+        for name in runs
+        for shown in ks
+        for row in _with_steps(int(shown), curves[name][shown], run=name, metric=shown)
     ]
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
     text = details.caption_of(details.limits(rows, "Bands"))
     title = "G-Pass@k: at least a share τ of k samples correct"
-    names = {each: f"k = {each}" if len(runs) == 1 else f"{title}, k = {each}" for each in ks}
+    names = {x: f"k = {x}" if len(runs) == 1 else f"{title}, k = {x}" for x in ks}
     x = LineAxis("threshold τ", [0, 0.25, 0.5, 0.75, 1], 0, 1)
     return figure_of_scores(rows, names, x, text, width, title, highlight)
 
 
-def _with_steps(k: int, keys: Mapping[float, str]) -> list[Row]:
-    """Return the points of a line: x, the key of the score, and whether there is a marker.
+def _with_steps(k: int, curve: Mapping[float, Estimate], **columns: Any) -> list[Row]:
+    """Return the points of a line as rows, with whether there is a marker.
 
     G-Pass@k is a step function of its threshold: all from above (m - 1) / k to m / k require m
     correct samples. If the thresholds include one of each step, the corners of the steps are added.
     """
-    steps = [(max(1, math.ceil(tau * k - 1e-9)), tau, key, True) for tau, key in keys.items()]
+    steps = [(max(1, math.ceil(tau * k - 1e-9)), tau, x, True) for tau, x in curve.items()]
     if len({m for m, *_ in steps}) == k:
-        corners = {m: key for m, _, key, _ in steps}.items()
-        steps += [(m, x / k, key, False) for m, key in corners for x in (m - 1, m)]
+        corners = {m: estimate for m, _, estimate, _ in steps}.items()
+        steps += [(m, x / k, estimate, False) for m, estimate in corners for x in (m - 1, m)]
         steps.sort(key=lambda step: step[:2])
-    return [{"x": tau, "key": key, "marker": given} for _, tau, key, given in steps]
+    return [
+        row_of(estimate, **columns, x=tau, marker=has_marker)
+        for _, tau, estimate, has_marker in steps
+    ]
+
+
+def by_parameter(
+    results: Mapping[Any, Any],
+    key: str | Sequence[str] | None = None,
+    *,
+    parameter: str,
+    highlight: float | None = None,
+    questions: int | None = None,
+    n: int | str | None = None,
+    checker: str | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    caption: str | None = None,
+    width: float = 3.3,
+) -> Figure:
+    """Return a chart of scores against a parameter, with their limits as bands.
+
+    The scores of one run are lines of one panel. For several runs there is a panel for each score,
+    and the runs are its lines.
+
+    Args:
+        results: what `compute` returns for each value of the parameter, {value: result}, or a dict
+            of several of these, {name: {value: result}}.
+        key: the scores that are shown, such as "pass@8". Default: all.
+        parameter: the title of the horizontal axis, such as "temperature".
+        highlight: a value of the parameter that a dashed line marks.
+        questions, n, checker, confidence, interval, caption, width: see `at_k.charts`.
+
+    Raises:
+        ValueError: if a run has fewer than two values of the parameter, or not all scores.
+
+    Examples:
+        >>> results = {0.2: {"pass@1": 0.31}, 0.6: {"pass@1": 0.35}, 1.0: {"pass@1": 0.33}}
+        >>> chart = by_parameter(results, parameter="temperature", n=32)
+    """
+    sweeps: Mapping[str, Mapping[float, ChartScores]] = results
+    if all(isinstance(value, (int, float)) for value in results):
+        sweeps = {"": results}
+    for name, by_value in sweeps.items():
+        if len(by_value) < 2:
+            raise ValueError(
+                f"{name or 'results'} has {len(by_value)} values of {parameter}: a line needs two."
+            )
+    estimates = {
+        name: {value: estimates_by_key(scores) for value, scores in by_value.items()}
+        for name, by_value in sweeps.items()
+    }
+    keys = few_of(
+        key,
+        {
+            f"{name} at {value}": [x for x, estimate in by_key.items() if estimate.group is None]
+            for name, by_value in estimates.items()
+            for value, by_key in by_value.items()
+        },
+    )
+    rows = [
+        row_of(by_value[value][shown], run=name, metric=shown, x=value)
+        for name, by_value in estimates.items()
+        for shown in keys
+        for value in sorted(by_value)
+    ]
+    lowest, highest = min(row["x"] for row in rows), max(row["x"] for row in rows)
+    ticks = [x for x in nice_ticks(lowest, highest) if lowest <= x <= highest]
+    x = LineAxis(parameter, ticks, lowest, highest)
+    details = ChartDetails(questions, n, checker, confidence, interval, caption)
+    names = {shown: score_title(shown) for shown in keys}
+    title = names[keys[0]] if len(keys) == 1 else "mean over the questions"
+    text = details.caption_of(details.limits(rows, "Bands"))
+    return figure_of_scores(rows, names, x, text, width, title, highlight)
+
+
+def by_question(
+    results: ChartResults,
+    key: str | Sequence[str] | None = None,
+    *,
+    labels: Sequence[Any] | None = None,
+    noun: Literal["question", "answer"] = "question",
+    n: int | str | None = None,
+    checker: str | None = None,
+    caption: str | None = None,
+    width: float = 3.3,
+) -> Figure:
+    """Return a chart of the scores of single questions, from the hardest to the easiest.
+
+    Each line has its own order of questions. The scores of one run are lines of one panel. For
+    several runs there is a panel for each score, and the runs are its lines.
+
+    Args:
+        results: what `compute` returns with `return_per_question=True`, or a dict of several,
+            {name: result}.
+        key: the scores that are shown, such as "pass@8". Default: all.
+        labels: a label of each question, for tooltips. Default: its index, from 0.
+        noun: what the results have scores of, such as the answers of score_agg. They go from the
+            lowest score to the highest.
+        n, checker, caption, width: see `at_k.charts`.
+
+    Raises:
+        TypeError: if results are not a dict.
+        ValueError: if there are no scores of single questions, none with this key, or too many; or
+            if the number of labels is not that of questions.
+
+    Examples:
+        >>> result = {"per_question": {"pass@1": [0.5, 0.0, 0.25, 1.0]}}
+        >>> chart = by_question(result, n=4)
+    """
+    runs = runs_by_name(results)
+    for name, scores in runs.items():
+        if not scores.get("per_question"):
+            raise ValueError(
+                f"{name or 'The result'} has no scores of single questions: compute with "
+                f"return_per_question=True."
+            )
+    keys = few_of(key, {name: scores["per_question"] for name, scores in runs.items()})
+    rows, sizes = [], set()
+    for name, scores in runs.items():
+        for shown in keys:
+            values = scores["per_question"][shown]
+            if labels is not None and len(labels) != len(values):
+                raise ValueError(f"got {len(labels)} labels for {len(values)} {noun}s")
+            sizes.add(len(values))
+            hardest_first = sorted(range(len(values)), key=values.__getitem__)
+            rows += [
+                {"run": name, "metric": shown, "key": shown, "x": rank}
+                | {"score": values[i], noun: i if labels is None else str(labels[i])}
+                for rank, i in enumerate(hardest_first, start=1)
+            ]
+    most = max(2, *sizes)
+    ticks = [1.0, *(x for x in nice_ticks(1, most) if 1 < x <= most and x == int(x))]
+    order = "hardest to the easiest" if noun == "question" else "lowest to the highest"
+    x = LineAxis(f"{noun}s, from the {order}", ticks, 1, most)
+    names = {shown: score_title(shown) for shown in keys}
+    title = names[keys[0]] if len(keys) == 1 else f"score of the {noun}"
+    questions = most if len(sizes) == 1 and noun == "question" else None
+    details = ChartDetails(questions=questions, n=n, checker=checker, caption=caption)
+    return figure_of_scores(rows, names, x, details.caption_of(), width, title)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from .captions import ChartDetails
+from ..runs.comparison import Difference, read_differences
 from .figure import Figure, divide_space, make_figure, printed_width
 from .lines import LineAxis, NumberAxis, k_axis, line_layers, mark_apart
-from .results import ChartScores, Row, keys_by_k, metric_label, score_row
+from .results import ChartDetails, ChartScores, Row, metric_label
 from .style import DARK, LINE_HEIGHT, inline_data, nice_ticks, text_width, wrap_text
 
 _HEIGHT = 130.0
@@ -49,24 +49,20 @@ def difference(
         >>> comparison = at_k.compare([[0, 0, 1, 0], [1, 0, 1, 1]], [[0, 1, 1, 0], [1, 1, 1, 1]])
         >>> chart = difference(comparison, runs=("before", "after"), confidence=0.95)
     """
-    found = {
-        metric: {k: key for k, key in keys.items() if f"{key}_band_lo" in comparison}
-        for metric, keys in keys_by_k(comparison).items()
-    }
-    metric, keys = max(found.items(), key=lambda item: len(item[1]), default=("", {}))
-    if len(keys) < 2:
+    curves: dict[tuple[str, float | None], dict[int, Difference]] = {}
+    for point in read_differences(comparison):
+        if point.group is None and isinstance(point.k, int):
+            curves.setdefault((point.metric, point.tau), {})[point.k] = point
+    curve = dict(sorted(max(curves.values(), key=len, default={}).items()))
+    if len(curve) < 2:
         raise ValueError(
             "The comparison is not at several k: give what at_k.compare returns with "
             "k=[1, 2, 4, 8], for example, or without k."
         )
     name_a, name_b = runs
-    rows: list[Row] = [
-        score_row(comparison, key, series=f"{name_b} minus {name_a}", x=k)
-        | {"a": comparison[f"{key}_a"], "b": comparison[f"{key}_b"]}
-        for k, key in keys.items()
-    ]
+    rows = [_row(point, f"{name_b} minus {name_a}") for point in curve.values()]
     segments = _excluding_zero(rows, name_a, name_b)
-    x = k_axis(keys)
+    x = k_axis(curve)
     values = [row[column] for row in rows for column in ("band_lo", "band_hi")]
     lowest, highest = min(0.0, *values), max(0.0, *values)
     room = _ROOM_AT_ZERO * (highest - lowest)
@@ -74,7 +70,8 @@ def difference(
         lowest = min(lowest, -room)
     if any(segment["sign"] < 0 for segment in segments):
         highest = max(highest, room)
-    title = f"difference of {metric_label(metric)}: {name_b} minus {name_a}"
+    first = next(iter(curve.values()))
+    title = f"difference of {metric_label(first)}: {name_b} minus {name_a}"
     y = NumberAxis(wrap_text(title, printed_width(width)), nice_ticks(lowest, highest), signed=True)
     space = divide_space(width, y.extent, text_width(f"{x.ticks[-1]:g}") / 2)
     zero = alt.Chart(inline_data([{"y": 0}])).mark_rule(color=DARK, strokeWidth=0.6)
@@ -93,6 +90,13 @@ def difference(
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
     text = details.caption_of(details.limits(rows, "Bands"), _conclusion(segments))
     return make_figure([panel], [], text, space)
+
+
+def _row(point: Difference, series: str) -> Row:
+    row = {"series": series, "x": point.k, "key": point.key, "score": point.score}
+    row["lo"], row["hi"] = point.interval
+    row["band_lo"], row["band_hi"] = point.band
+    return row | {"a": point.a, "b": point.b}
 
 
 def _excluding_zero(rows: Sequence[Row], name_a: str, name_b: str) -> list[Row]:

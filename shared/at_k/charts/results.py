@@ -1,33 +1,39 @@
-"""The dicts that `compute` returns, as the rows that charts show."""
+"""What charts show: the results of `compute` as estimates, their titles and their captions."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from ..estimates import Estimate, is_safe_name, read_estimates
+from ..runs.comparison import Difference
+from ..scores.score import ScoreId
+
 Row = dict[str, Any]
+"""What is drawn of a score: a row of the data of a chart."""
+
 ChartScores = Mapping[str, Any]
 """What `compute` returns."""
+
 ChartResults = ChartScores | Mapping[str, ChartScores]
 """The scores of one run, or those of several runs by their names."""
 
-_KEY = re.compile(r"(?P<name>[^@^/]+[@^])(?P<k>\d+)(?P<tau>_\d\S*)?")
-_SAFE_KEY = re.compile(r"\w+_(at|hat)_\d+(_\w+)?")
-_LIMITS = ("lo", "hi", "band_lo", "band_hi")
 _MOST_KEYS = 6
-_OTHER_FIELDS = ("mu", "sigma", "interval", *_LIMITS)
 
 _IN_WORDS = {
-    "pass@k": "at least 1 of k samples correct",
-    "pass^k": "all k samples correct",
-    "mG-Pass@k": "mean of G-Pass@k over τ from 0.5 to 1",
-    "maj@k": "more than half of k samples correct",
-    "vote@k": "majority vote of k samples correct",
-    "max@k": "best of k samples",
+    "pass@k": "at least 1 of {k} samples correct",
+    "pass^k": "all {k} samples correct",
+    "mG-Pass@k": "mean of G-Pass@{k} over τ from 0.5 to 1",
+    "maj@k": "more than half of {k} samples correct",
+    "vote@k": "majority vote of {k} samples correct",
+    "max@k": "best of {k} samples",
     "bayes@k": "expected reward of a new sample",
     "avg@k": "mean reward of the samples",
 }
+
+
+# --- Runs ---------------------------------------------------------------------------------
 
 
 def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
@@ -50,94 +56,98 @@ def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
     }:
         runs = {str(name): scores for name, scores in results.items()}
     for key in (key for scores in runs.values() for key in scores):
-        if _SAFE_KEY.fullmatch(key):
+        if is_safe_name(key):
             raise ValueError(
                 f"{key!r} is a name for loggers: give the result of compute with keys='exact'."
             )
     return runs
 
 
-def score_keys(scores: ChartScores) -> list[str]:
-    """Return the keys of scores, also of groups, without those of limits and single questions."""
-    fields = {f"{key}_{field}" for key in scores for field in _OTHER_FIELDS}
-    return [key for key in scores if key not in fields and key != "per_question"]
+def estimates_by_key(scores: ChartScores) -> dict[str, Estimate]:
+    """Return the scores of a run, also those of groups, by their keys."""
+    return {estimate.full_key: estimate for estimate in read_estimates(scores)}
 
 
-def score_row(scores: ChartScores, key: str, **columns: Any) -> Row:
-    """Return a row of data: a score, its limits if it has any, and more columns."""
-    fields = (*_LIMITS, "interval")
-    limits = {x: scores[f"{key}_{x}"] for x in fields if f"{key}_{x}" in scores}
-    return {**columns, "key": key, "score": scores[key], **limits}
+def row_of(estimate: Estimate, **columns: Any) -> Row:
+    """Return a row of data: more columns, a score, and its limits if it has any."""
+    row = {**columns, "key": estimate.full_key, "score": estimate.score}
+    if estimate.interval is not None and estimate.interval.lo is not None:
+        row |= {"lo": estimate.interval.lo, "hi": estimate.interval.hi}
+    if estimate.band is not None:
+        row["band_lo"], row["band_hi"] = estimate.band
+    if estimate.interval is not None and estimate.interval.interval is not None:
+        row["interval"] = estimate.interval.interval
+    return row
 
 
-def keys_by_k(scores: ChartScores) -> dict[str, dict[int, str]]:
-    """Return the key of each score over all questions, by metric and by k in ascending order.
+_Named = Estimate | Difference
 
-    A metric is written as "pass@k". G-Pass@k with each threshold is a metric, "G-Pass@k_0.5".
-    """
-    found: dict[str, dict[int, str]] = {}
-    for key in score_keys(scores):
-        if part := _KEY.fullmatch(key):
-            metric = f"{part['name']}k{part['tau'] or ''}"
-            found.setdefault(metric, {})[int(part["k"])] = key
-    return {metric: dict(sorted(keys.items())) for metric, keys in found.items()}
+Curve = dict[int, Estimate]
+"""A score over all questions, by k in ascending order."""
 
 
-def keys_by_threshold(scores: ChartScores) -> dict[int, dict[float, str]]:
-    """Return the key of each G-Pass@k by k, and by its threshold in ascending order."""
-    found: dict[int, dict[float, str]] = {}
-    for metric, keys in keys_by_k(scores).items():
-        name, _, tau = metric.partition("_")
-        if name == "G-Pass@k" and tau:
-            for k, key in keys.items():
-                found.setdefault(k, {})[float(tau)] = key
-    return {k: dict(sorted(keys.items())) for k, keys in sorted(found.items())}
+def curves_by_name(scores: ChartScores) -> dict[str, Curve]:
+    """Return the scores over all questions by metric: "pass@k", "G-Pass@k_0.5"."""
+    curves: dict[str, Curve] = {}
+    for estimate in read_estimates(scores):
+        if estimate.group is None and isinstance(estimate.k, int) and _has_letter(estimate):
+            metric = ScoreId(_metric(estimate), "k", estimate.tau).key
+            curves.setdefault(metric, {})[estimate.k] = estimate
+    return {metric: dict(sorted(curve.items())) for metric, curve in curves.items()}
 
 
-def in_all_runs(found: Mapping[str, Iterable[Any]], what: str) -> list[Any]:
+def curves_by_threshold(scores: ChartScores) -> dict[int, dict[float, Estimate]]:
+    """Return each G-Pass@k by k, and by its threshold in ascending order."""
+    curves: dict[int, dict[float, Estimate]] = {}
+    for estimate in read_estimates(scores):
+        if estimate.metric == "G-Pass@k" and estimate.group is None and estimate.tau is not None:
+            curves.setdefault(int(estimate.k or 0), {})[estimate.tau] = estimate
+    return {k: dict(sorted(curve.items())) for k, curve in sorted(curves.items())}
+
+
+def in_all_runs(by_run: Mapping[str, Iterable[Any]], what: str) -> list[Any]:
     """Return what each run has, in the order of the first one.
 
     Args:
-        found: what is found in each run, by the name of the run.
+        by_run: what each run has, by the name of the run.
         what: what it is, in the plural, for the message.
 
     Raises:
         ValueError: if the runs have nothing in common.
     """
-    first, *others = (dict.fromkeys(of_run) for of_run in found.values())
-    common = [each for each in first if all(each in other for other in others)]
+    first, *more = (dict.fromkeys(of_run) for of_run in by_run.values())
+    common = [name for name in first if all(name in of_run for of_run in more)]
     if not common:
-        raise ValueError(f"The runs {', '.join(found)} have no {what} in common.")
+        raise ValueError(f"The runs {', '.join(by_run)} have no {what} in common.")
     return common
 
 
-def chosen_among(requested: str | Sequence[str] | None, found: Sequence[str], what: str) -> list:
-    """Return the requested names, or all that are found.
+def chosen_among(requested: str | Sequence[str] | None, known: Sequence[str], what: str) -> list:
+    """Return the requested names, or all that are known.
 
     A name such as "G-Pass@k" stands for all that begin with "G-Pass@k_".
 
     Raises:
-        ValueError: if a name is not among those that are found.
+        ValueError: if a name is not known.
     """
     if requested is None:
-        return list(found)
-    names = [requested] if isinstance(requested, str) else list(requested)
+        return list(known)
     chosen: dict[str, None] = {}
-    for name in names:
-        matching = [each for each in found if each == name or each.startswith(f"{name}_")]
+    for name in [requested] if isinstance(requested, str) else requested:
+        matching = [other for other in known if other == name or other.startswith(f"{name}_")]
         if not matching:
-            raise ValueError(f"{what} is {name!r}: the results have {', '.join(found)}.")
+            raise ValueError(f"{what} is {name!r}: the results have {', '.join(known)}.")
         chosen |= dict.fromkeys(matching)
     return list(chosen)
 
 
-def few_of(requested: str | Sequence[str] | None, found: Mapping[str, Iterable[str]]) -> list[str]:
+def few_of(requested: str | Sequence[str] | None, by_run: Mapping[str, Iterable[str]]) -> list[str]:
     """Return the keys that a chart shows: the requested ones, or all that each run has.
 
     Raises:
         ValueError: if a run does not have them, or if these are too many for a chart.
     """
-    keys = chosen_among(requested, in_all_runs(found, "scores"), "key")
+    keys = chosen_among(requested, in_all_runs(by_run, "scores"), "key")
     if len(keys) > _MOST_KEYS:
         raise ValueError(
             f"{len(keys)} scores are too many for a chart of questions or groups: choose at most "
@@ -146,27 +156,111 @@ def few_of(requested: str | Sequence[str] | None, found: Mapping[str, Iterable[s
     return keys
 
 
-def metric_label(metric: str) -> str:
-    """Return the name of a metric as charts write it: "G-Pass@k, τ = 0.5"."""
-    return metric.replace("@k_", "@k, τ = ")
+# --- Titles -------------------------------------------------------------------------------
 
 
-def metric_title(metric: str) -> str:
-    """Return the title of an axis: the name of a metric, and its meaning in words."""
-    words = _IN_WORDS.get(metric)
-    name, _, tau = metric.partition("_")
-    if name == "G-Pass@k" and tau:
-        words = f"at least {100 * float(tau):g} % of k samples correct"
-    return f"{metric_label(metric)}: {words}" if words else metric_label(metric)
+def _metric(score: _Named) -> str:
+    """Return the metric as axes write it, with k for every number: "avg@k"."""
+    return score.metric.replace("@N", "@k")
+
+
+def _has_letter(score: _Named) -> bool:
+    return "@" in score.metric or "^" in score.metric
+
+
+def metric_label(score: _Named, k: int | str = "k") -> str:
+    """Return the name of a score as charts write it: "G-Pass@k, τ = 0.5"."""
+    name = ScoreId(score.metric, k).key
+    return name if score.tau is None else f"{name}, τ = {score.tau}"
+
+
+def metric_title(score: _Named, k: int | str = "k") -> str:
+    """Return the title of an axis: the name of a score, and its meaning in words."""
+    words = _IN_WORDS.get(_metric(score))
+    if score.metric == "G-Pass@k" and score.tau is not None:
+        words = f"at least {100 * score.tau:g} % of {{k}} samples correct"
+    label = metric_label(score, k)
+    return f"{label}: {words.format(k=k)}" if words else label
 
 
 def score_title(key: str) -> str:
     """Return the title of an axis for a single score, such as pass@4."""
-    part = _KEY.fullmatch(key)
-    if part is None:
+    (score,) = read_estimates({key: 0.0})
+    if score.group is not None or not isinstance(score.k, int) or not _has_letter(score):
         return key
-    metric = f"{part['name']}k{part['tau'] or ''}"
-    if part["k"] == "1" and metric in ("pass@k", "pass^k", "maj@k"):
+    if score.k == 1 and score.metric in ("pass@k", "pass^k", "maj@k"):
         return f"{key}: share of correct samples"
-    title = metric_title(metric)
-    return re.sub(r"(?<![A-Za-z])k(?![A-Za-z])", part["k"], title)
+    return metric_title(score, score.k)
+
+
+# --- Captions -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ChartDetails:
+    """What results do not say about themselves, and a caption does; see `at_k.charts`."""
+
+    questions: int | None = None
+    n: int | str | None = None
+    checker: str | None = None
+    confidence: float | None = None
+    interval: str | None = None
+    caption: str | None = None
+
+    def caption_of(self, *sentences: str) -> str:
+        """Return the caption that is given, or these sentences and one on what was scored."""
+        if self.caption is not None:
+            return self.caption
+        return " ".join(sentence for sentence in (*sentences, self._scored()) if sentence)
+
+    def _scored(self) -> str:
+        parts = []
+        if self.questions is not None:
+            parts.append(f"{self.questions} question{'s' * (self.questions != 1)}")
+        if self.n is not None:
+            each = " each" if parts else " per question"
+            parts.append(f"{self.n} sample{'s' * (self.n != 1)}{each}")
+        if self.checker is not None:
+            parts.append(f"checked with {self.checker}")
+        scored = ", ".join(parts)
+        return f"{scored[0].upper()}{scored[1:]}." if scored else ""
+
+    def limits(self, rows: Iterable[Row], mark: str) -> str:
+        """Return the sentence on confidence limits, or "" if no score has any.
+
+        Args:
+            rows: the rows of the scores.
+            mark: what shows the limits: "Bands" or "Bars".
+
+        Raises:
+            ValueError: if the results name other intervals than the caller.
+        """
+        rows = [row for row in rows if "lo" in row]
+        if not rows:
+            return ""
+        named = sorted({row["interval"] for row in rows if "interval" in row} - {self.interval})
+        if named and self.interval not in (None, "auto"):
+            raise ValueError(
+                f"interval is {self.interval!r}, but the limits in the results are by the method "
+                f"{' and '.join(named)}: leave out interval."
+            )
+        percent = "" if self.confidence is None else f"{100 * self.confidence:.6g} % "
+        limits = f"{percent}confidence limits"
+        if any("band_lo" in row for row in rows):
+            limits += f" at each k (dark) and simultaneous {percent}band over all k (pale)"
+        elif mark == "Bands":
+            limits = f"pointwise {limits}"
+        sentence = f"{mark}: {limits}"
+        scope = self._scope(rows)
+        return f"{sentence} {scope}." if scope else f"{sentence}."
+
+    def _scope(self, rows: Iterable[Row]) -> str:
+        """Return the question that the limits answer, or "" if it is unknown."""
+        methods = {row.get("interval", self.interval) for row in rows}
+        others = "for other questions like these"
+        if methods == {"questions"}:
+            return others
+        if None in methods or "auto" in methods:
+            return ""
+        also = f" (by the method questions, {others})" if "questions" in methods else ""
+        return f"for the same questions, sampled again{also}"
