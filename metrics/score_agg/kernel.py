@@ -2776,6 +2776,10 @@ class Estimate(NamedTuple):
     def key(self) -> str:
         return key_of(self)
 
+    @property
+    def full_key(self) -> str:
+        return self.key if self.group is None else f"{self.group}/{self.key}"
+
 def as_dict(estimates: Iterable[Estimate], safe: bool = False) -> dict[str, Any]:
     estimates = list(estimates)
     groups = dict.fromkeys(x.group for x in estimates if x.group is not None)

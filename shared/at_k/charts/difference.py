@@ -60,7 +60,7 @@ def difference(
             "k=[1, 2, 4, 8], for example, or without k."
         )
     name_a, name_b = runs
-    rows = [_row(point, f"{name_b} minus {name_a}") for point in curve.values()]
+    rows = [_row_of_difference(point, f"{name_b} minus {name_a}") for point in curve.values()]
     segments = _excluding_zero(rows, name_a, name_b)
     x = k_axis(curve)
     values = [row[column] for row in rows for column in ("band_lo", "band_hi")]
@@ -92,7 +92,7 @@ def difference(
     return make_figure([panel], [], text, space)
 
 
-def _row(point: Difference, series: str) -> Row:
+def _row_of_difference(point: Difference, series: str) -> Row:
     row = {"series": series, "x": point.k, "key": point.key, "score": point.score}
     row["lo"], row["hi"] = point.interval
     row["band_lo"], row["band_hi"] = point.band
