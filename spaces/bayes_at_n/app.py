@@ -82,9 +82,9 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
     show = percent if is_share(options) else decimal
     clauses = []
     for run in runs:
-        scores, bayes = run.scores(), run.find_key("bayes@")
-        mean, lo, hi = (show(scores[key]) for key in (bayes, f"{bayes}_lo", f"{bayes}_hi"))
-        average = show(scores[run.find_key("avg@")])
+        bayes, average = run.estimate_of("bayes@N"), show(run.estimate_of("avg@N").score)
+        assert bayes.interval is not None
+        mean, lo, hi = (show(x) for x in (bayes.score, bayes.interval.lo, bayes.interval.hi))
         interval = f"{percent(options['confidence'])} interval {lo} to {hi}"
         if is_share(options):
             clause = f"an estimated {mean} of new samples are correct ({interval})"
@@ -97,17 +97,21 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
 def by_group(runs: Sequence[Run], options: Options) -> Chart | None:
     if not runs[0].groups():
         return None
+    key = {"key": runs[0].estimate_of("bayes@N").key} if len(runs) > 1 else {}
     return Chart(
         "Bayes@N and avg@N by group",
         "With fewer samples, the interval is wider and Bayes@N is farther from avg@N.",
         "by_group",
         "scores",
-        {"interval": "posterior", **({"key": runs[0].find_key("bayes@")} if len(runs) > 1 else {})},
+        {
+            "interval": "posterior",
+            **({"key": runs[0].estimate_of("bayes@N").key} if len(runs) > 1 else {}),
+        },
     )
 
 
 def by_question(runs: Sequence[Run], options: Options) -> Chart:
-    key = runs[0].find_key("bayes@")
+    key = runs[0].estimate_of("bayes@N").key
     return Chart(
         "Bayes@N per question",
         "The expected reward of a new sample of each question.",

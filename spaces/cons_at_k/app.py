@@ -69,7 +69,9 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
     clauses = []
     for run in runs:
         scores = run.scores()
-        parts = [f"a single sample is correct {percent(scores[run.find_key('avg@')])} of the time"]
+        parts = [
+            f"a single sample is correct {percent(run.estimate_of('avg@N').score)} of the time"
+        ]
         if k == 1:
             clauses += parts
             continue
@@ -106,7 +108,7 @@ def by_question(runs: Sequence[Run], options: Options) -> Chart:
         "below.",
         "by_question",
         "by_k",
-        {"key": runs[0].find_key("avg@", "by_k")},
+        {"key": runs[0].estimate_of("avg@N", "by_k").key},
     )
 
 

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from at_k.runs.comparison import read_differences
+
 if TYPE_CHECKING:
     from .request import Answer
     from .space import Space
@@ -51,7 +53,7 @@ def _comparison_chart(answer: Answer) -> Chart | None:
             "forest",
             "comparison",
         )
-    if sum(key.endswith("_band_lo") for key in comparison.differences[0]) < 2:
+    if len(read_differences(comparison.differences[0])) < 2:
         return None
     return Chart(
         "The difference by k",

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from at_k.cli.comparison_tables import leaderboard_notes
 from at_k.cli.sentences import INTERVAL_NAME, INTERVAL_SCOPE
-from at_k.runs.comparison import read_differences
+from at_k.estimates import Estimate
+from at_k.runs.comparison import Difference, read_differences
 
 from .charts import Chart
 from .request import Comparison, Progress
 from .sentences import interval_notes, percent
-from .space import Options, Run
-
-_STATISTICS = ("_mu", "_sigma", "_lo", "_hi")
+from .space import Options, Run, interval_method
 
 
 def escape(text: str) -> str:
@@ -64,8 +63,9 @@ def score_table_html(runs: Sequence[Run], options: Options) -> str:
 
     A row is a score. With several runs, the interval is below the score, in the same cell.
     """
-    keys = [key for key in runs[0].scores() if _is_score(key, runs)]
-    has_intervals = any(run.interval_method(key) for run in runs for key in keys)
+    estimates = [run.estimates() for run in runs]
+    keys = [key for key in estimates[0] if all(key in of_run for of_run in estimates)]
+    has_intervals = any(interval_method(of_run[key]) for of_run in estimates for key in keys)
     several = len(runs) > 1
     headers = ["", *(_label_html(run.label) if several else "score" for run in runs)]
     if has_intervals and not several:
@@ -73,12 +73,12 @@ def score_table_html(runs: Sequence[Run], options: Options) -> str:
     rows = []
     for key in keys:
         cells = [escape(key)]
-        for run in runs:
-            score = f"{run.scores()[key]:.4f}"
+        for of_run in estimates:
+            score = f"{of_run[key].score:.4f}"
             if several and has_intervals:
-                cells.append(f"{score}<small>{_interval(run, key)}</small>")
+                cells.append(f"{score}<small>{_limits(of_run[key])}</small>")
             else:
-                cells += [score, _interval(run, key)] if has_intervals else [score]
+                cells += [score, _limits(of_run[key])] if has_intervals else [score]
         rows.append(cells)
     notes = interval_notes(runs, keys, options["confidence"]) if has_intervals else []
     note = f'<p class="caption">{escape(" ".join(notes))}</p>' if notes else ""
@@ -102,16 +102,17 @@ def comparison_html(comparison: Comparison, labels: Sequence[str], confidence: f
         note = leaderboard_notes(comparison.board, for_paper=True)
         return _comparison_html(headers, rows, note.replace(f"{level} CI", "Below a score"))
     first, second = map(_label_html, labels)
-    has_band = any(len(read_differences(scores)) > 1 for scores in comparison.differences)
+    measures = [read_differences(scores) for scores in comparison.differences]
+    has_band = any(len(differences) > 1 for differences in measures)
     headers = ["", first, second, "difference", *["band"] * has_band]
     rows = []
-    for scores in comparison.differences:
-        for key in _shown_keys(scores, comparison.key):
-            several = len(read_differences(scores)) > 1
-            band = _signed_limits(scores, f"{key}_band") if several else ""
-            cells = [escape(key), *(f"{scores[f'{key}_{run}']:.4f}" for run in "ab")]
-            difference = f"{_signed(scores[key])}<small>{_signed_limits(scores, key)}</small>"
-            rows.append([*cells, difference, *[f"<small>{band}</small>"] * has_band])
+    for differences in measures:
+        for shown in _shown(differences, comparison.key):
+            band = _signed_limits(shown.band) if len(differences) > 1 else ""
+            cells = [escape(shown.key), f"{shown.a:.4f}", f"{shown.b:.4f}"]
+            limits = f"<small>{_signed_limits(shown.interval)}</small>"
+            cells.append(f"{_signed(shown.score)}{limits}")
+            rows.append([*cells, *[f"<small>{band}</small>"] * has_band])
     note = (
         f"Difference: {labels[1]} minus {labels[0]}, and its {level} "
         f"{INTERVAL_NAME[comparison.interval]} {INTERVAL_SCOPE[comparison.interval]}."
@@ -131,36 +132,32 @@ def _comparison_html(headers: list[str], rows: list[list[str]], note: str) -> st
     return f'<h3>Comparison</h3>{table}<p class="caption">{escape(note)}</p>'
 
 
-def _shown_keys(scores: Mapping[str, float], selected: str) -> list[str]:
-    """Return the keys at powers of two, and that of the selected k."""
-    keys = [x.key for x in read_differences(scores)]
-    ks = {key: key.rpartition("@")[2].rpartition("^")[2].partition("_")[0] for key in keys}
-    powers = [key for key, k in ks.items() if k.isdigit() and int(k) & (int(k) - 1) == 0]
-    return [key for key in keys if key in powers or key == selected or len(keys) == 1]
+def _shown(differences: Sequence[Difference], selected: str) -> list[Difference]:
+    """Return the differences at powers of two, and that of the selected k."""
+    return [
+        x
+        for x in differences
+        if len(differences) == 1
+        or x.key == selected
+        or (isinstance(x.k, int) and x.k & (x.k - 1) == 0)
+    ]
 
 
 def _signed(value: float) -> str:
     return f"{round(value, 4) + 0.0:+.4f}".replace("-", "&minus;")
 
 
-def _signed_limits(scores: Mapping[str, float], key: str) -> str:
-    lo, hi = scores[f"{key}_lo"], scores[f"{key}_hi"]
+def _signed_limits(limits: tuple[float, float]) -> str:
+    lo, hi = limits
     return f"{lo:+.3f} to {hi:+.3f}".replace("-", "&minus;")
 
 
-def _is_score(key: str, runs: Sequence[Run]) -> bool:
-    """Return whether all runs have a score of this key, other than a statistic of another score."""
-    is_number = isinstance(runs[0].scores()[key], float)
-    in_all_runs = all(key in run.scores() for run in runs)
-    return is_number and in_all_runs and not key.endswith(_STATISTICS)
-
-
-def _interval(run: Run, key: str) -> str:
+def _limits(estimate: Estimate) -> str:
     """Return the confidence limits of a score as text: "none" if it has none."""
-    scores, method = run.scores(), run.interval_method(key)
-    if not method or method.startswith("none"):
+    method, interval = interval_method(estimate), estimate.interval
+    if interval is None or method.startswith("none"):
         return "none"
-    return f"{scores[f'{key}_lo']:.3f} to {scores[f'{key}_hi']:.3f}"
+    return f"{interval.lo:.3f} to {interval.hi:.3f}"
 
 
 def _table_html(headers: list[str], rows: list[list[str]]) -> str:

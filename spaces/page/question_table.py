@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from at_k.estimates import read_score
 from at_k.inputs.named_checkers import last_number
 
 from .markup import escape
@@ -84,13 +85,11 @@ def samples_html(space: Space, answer: Answer, place: int) -> str:
 
 def _shown_keys(answer: Answer) -> list[str]:
     """Return the keys of the scores of single questions: those at the selected k."""
-    found = _scores_of_questions(answer.runs[0])
-    ends = (f"@{answer.options['k']}", f"^{answer.options['k']}") if "k" in answer.options else ""
-    keys = [
-        key
-        for key in found
-        if key.endswith(ends) and all(key in _scores_of_questions(run) for run in answer.runs)
-    ]
+    by_run = [_scores_of_questions(run) for run in answer.runs]
+    keys = [key for key in by_run[0] if all(key in scores for scores in by_run)]
+    if "k" in answer.options:
+        scores = {key: read_score(key) for key in keys}
+        keys = [key for key, x in scores.items() if x.k == answer.options["k"] and x.tau is None]
     return keys[: _MAX_SCORES // len(answer.runs)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from .space import Run
+from .space import Run, interval_method
 
 
 def percent(share: float) -> str:
@@ -77,7 +77,7 @@ def interval_notes(runs: Sequence[Run], keys: Sequence[str], confidence: float) 
     scores_by_reason: dict[str, list[str]] = {}
     for run in runs:
         for key in keys:
-            name, _, reason = run.interval_method(key).partition(": ")
+            name, _, reason = interval_method(run.estimates()[key]).partition(": ")
             if name == "none":
                 scores_by_reason.setdefault(reason, []).append(key)
             elif name:

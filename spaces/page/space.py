@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from at_k.estimates import Estimate, read_estimates
+
 from .charts import Chart
 from .controls import Control
 
@@ -84,23 +86,27 @@ class Run:
         """Return the scores of a call."""
         return self.results[call]
 
-    def find_key(self, prefix: str, call: str = "scores") -> str:
-        """Return the first key that starts with a prefix, such as "avg@" for "avg@8"."""
-        return next(key for key in self.scores(call) if key.startswith(prefix))
+    def estimates(self, call: str = "scores") -> dict[str, Estimate]:
+        """Return the scores of a call as records, by their keys."""
+        return {estimate.full_key: estimate for estimate in read_estimates(self.scores(call))}
 
-    def interval_method(self, key: str, call: str = "scores") -> str:
-        """Return the name of the interval method of a score, or "" if it has no interval.
-
-        Without one that `compute` chose, it is "posterior". It is "none: " and the reason if there
-        is an interval for other scores, but not for this one.
-        """
-        scores = self.scores(call)
-        return scores.get(f"{key}_interval", "posterior" if f"{key}_lo" in scores else "")
+    def estimate_of(self, metric: str, call: str = "scores") -> Estimate:
+        """Return the first score of a metric, such as "avg@N"."""
+        return next(x for x in self.estimates(call).values() if x.metric == metric)
 
     def groups(self, call: str = "scores") -> list[str]:
         """Return the groups that have scores, in the order of the keys."""
-        keys = [key for key in self.scores(call) if "/" in key]
-        return list(dict.fromkeys(key.rpartition("/")[0] for key in keys))
+        groups = dict.fromkeys(estimate.group for estimate in self.estimates(call).values())
+        return [group for group in groups if group is not None]
+
+
+def interval_method(estimate: Estimate) -> str:
+    """Return the name of the interval method of a score, or "" if it has no interval.
+
+    Without one that `compute` chose, it is "posterior". It is "none: " and the reason if there is
+    an interval for other scores, but not for this one.
+    """
+    return "" if estimate.interval is None else estimate.interval.interval or "posterior"
 
 
 @dataclass(frozen=True)
