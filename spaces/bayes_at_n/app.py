@@ -103,10 +103,7 @@ def by_group(runs: Sequence[Run], options: Options) -> Chart | None:
         "With fewer samples, the interval is wider and Bayes@N is farther from avg@N.",
         "by_group",
         "scores",
-        {
-            "interval": "posterior",
-            **({"key": runs[0].estimate_of("bayes@N").key} if len(runs) > 1 else {}),
-        },
+        {"interval": "posterior", **key},
     )
 
 
