@@ -149,37 +149,44 @@ def test_what_arrow_would_convert_or_refuse_is_left_to_python(text):
 LONG = [1, 0, -25, 9223372036854775807] * 500
 
 
+@pytest.fixture
+def long_lines_of_1000_bytes(monkeypatch):
+    monkeypatch.setattr(files, "_LONG_LINE_BYTES", 1000)
+
+
 @pytest.mark.parametrize(
     "rows",
     [
         [{"id": "a", "outcomes": [0, 1]}, {"id": "b", "outcomes": LONG, "k": 1}],
         [{"outcomes": LONG}, {"outcomes": None}, {"outcomes": LONG[1:], "id": "ä"}],
         [{"text": json.dumps({"outcomes": LONG}), "outcomes": LONG[2:]}],
-        *(
-            [{"id": 1, "outcomes": entries}]
-            for entries in ([*LONG, 0.5], [*LONG, None], [*LONG, 1 << 63], [LONG], [*LONG, True])
-        ),
     ],
 )
-def test_long_lines_have_the_entries_that_json_gives_them(tmp_path, monkeypatch, rows):
-    monkeypatch.setattr(files, "ARROW_BYTES", 1000)
-    monkeypatch.setattr(files, "LONG_LINE_BYTES", 1000)
-    file = tmp_path / "a.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    columns = files.read_file(str(file))
-    expected = {name: [row.get(name) for row in rows] for row in rows for name in row}
-    assert {name: list(cells) for name, cells in columns.items()} == expected
-    assert typed(columns["outcomes"][0][-1]) == typed(rows[0]["outcomes"][-1])
+@pytest.mark.usefixtures("long_lines_of_1000_bytes")
+def test_long_lines_become_columns_of_arrow(rows):
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    columns = parse_with_arrow(io.BytesIO(text.encode()), block_size=1000)
+    assert columns is not None
+    assert {name: list(cells) for name, cells in columns.items()} == parse_json_lines(text, "a")
 
 
-@pytest.mark.parametrize("end", [",", ",,1", ", 01", "1 2", "-"])
-def test_a_long_line_that_is_not_json_is_refused(tmp_path, monkeypatch, end):
-    monkeypatch.setattr(files, "ARROW_BYTES", 1000)
-    monkeypatch.setattr(files, "LONG_LINE_BYTES", 1000)
-    file = tmp_path / "a.jsonl"
-    file.write_text('{"outcomes": [' + "1," * 5000 + "1" + end + "]}\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"a\.jsonl, line 1: invalid JSON"):
-        files.read_file(str(file))
+@pytest.mark.parametrize(
+    "entries", [[*LONG, 0.5], [*LONG, None], [*LONG, 1 << 63], [[*LONG]], [*LONG, True]]
+)
+@pytest.mark.usefixtures("long_lines_of_1000_bytes")
+def test_other_long_lists_are_left_to_arrow_or_python(entries):
+    text = json.dumps({"id": 1, "outcomes": entries}) + "\n"
+    columns = parse_with_arrow(io.BytesIO(text.encode()))
+    if columns is not None:
+        assert list(columns["outcomes"]) == [entries]
+        assert typed(columns["outcomes"][0][-1]) == typed(entries[-1])
+
+
+@pytest.mark.parametrize("end", [b",", b",,1", b", 01", b"1 2", b"-"])
+@pytest.mark.usefixtures("long_lines_of_1000_bytes")
+def test_a_long_list_that_is_not_json_is_refused(end):
+    line = b'{"outcomes": [' + b"1," * 5000 + b"1" + end + b"]}\n"
+    assert parse_with_arrow(io.BytesIO(line)) is None
 
 
 def test_a_large_file_gives_the_scores_of_a_small_one(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""The usual names of columns, how one is named, and what a cell holds as text."""
+"""Columns by their usual names, and the lists, outcomes and fields in their cells."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class SelectionError(ValueError):
     Attributes:
         roles: the parameters of `read_questions` that would name it: ("predictions", "outcomes").
         choices: the names to choose from: the columns, or the splits, of the source.
-        examples: what each of the roles could be given, if the message does not say so.
+        examples: a value for each of the roles, if the message has none.
     """
 
     def __init__(
@@ -90,15 +90,15 @@ def question_columns(table: Table, of_lists: bool) -> tuple[str, ...]:
             different questions, and no column is returned. Otherwise a column without repeated
             entries numbers the samples, and another one is preferred.
     """
-    found = found_columns(table, "questions")
+    names = found_columns(table, "questions")
     if table.roles:
-        return tuple(found)
-    texts = {name: [entry_text(entry) for entry in table.columns[name]] for name in found}
-    repeated = [name for name in found if len(set(texts[name])) < len(texts[name])]
+        return tuple(names)
+    texts = {name: [entry_text(entry) for entry in table.columns[name]] for name in names}
+    repeated = [name for name in names if len(set(texts[name])) < len(texts[name])]
     if of_lists:
-        repeated = [] if len(repeated) < len(found) else repeated
+        repeated = [] if len(repeated) < len(names) else repeated
         return tuple(name for name in repeated if "" not in texts[name])[:1]
-    return tuple(repeated or found)[:1]
+    return tuple(repeated or names)[:1]
 
 
 def with_fields(table: Table, names: Iterable[tuple[str, str]]) -> Table:
@@ -138,9 +138,6 @@ def list_columns(columns: Columns) -> str:
     return f"The columns are {', '.join(columns)}."
 
 
-# --- Cells -------------------------------------------------------------------------------
-
-
 def entry_text(entry) -> str:
     """Return an entry as text, which is empty if the entry is None."""
     if entry is None:
@@ -156,28 +153,28 @@ def word(entry) -> str:
 def column_at(columns: Columns, path: str) -> Sequence[Any] | None:
     """Return the column of this name, or else the fields that a dotted path leads to.
 
-    The part of a list that a path leads through is the list of the parts of its entries:
-    `response.choices.text` is a list of texts if `choices` is a list.
+    A path through a list gives the list of the fields of its entries: `response.choices.text` is a
+    list of texts if `choices` is a list.
 
     Returns:
         a column, or None if there is no such column or no row has such a field.
     """
     if path in columns:
         return columns[path]
-    parts = path.split(".")
-    for i in range(len(parts) - 1, 0, -1):
-        name = ".".join(parts[:i])
+    keys = path.split(".")
+    for i in range(len(keys) - 1, 0, -1):
+        name = ".".join(keys[:i])
         if name in columns:
-            fields = [_field(cell, parts[i:]) for cell in columns[name]]
+            fields = [_field(cell, keys[i:]) for cell in columns[name]]
             return fields if any(map(_has_value, fields)) else None
     return None
 
 
-def _field(cell, parts: Sequence[str]) -> Any:
-    for i, part in enumerate(parts):
+def _field(cell, keys: Sequence[str]) -> Any:
+    for i, key in enumerate(keys):
         if isinstance(cell, list):
-            return [_field(entry, parts[i:]) for entry in cell]
-        cell = cell.get(part) if isinstance(cell, dict) else None
+            return [_field(entry, keys[i:]) for entry in cell]
+        cell = cell.get(key) if isinstance(cell, dict) else None
     return cell
 
 
@@ -193,7 +190,7 @@ def has_lists(cells: Sequence[Any]) -> bool:
 
 
 def starts_of_lists(cells: Sequence[Any], size: int) -> Sequence[Any]:
-    """Return the first entries of each list among the cells, at most this number."""
+    """Return the cells, with at most the first `size` entries of each list."""
     if isinstance(cells, ArrowColumn):
         import pyarrow.compute as pc
 
@@ -205,9 +202,9 @@ def unwrapped(cells: Sequence[Any]) -> Sequence[Any]:
     """Return cells such as [["a", "b"]] as ["a", "b"], if all of them have this form."""
     if isinstance(cells, ArrowColumn) and cells.depth < 2:
         return cells
-    given = (cell for cell in cells if cell is not None)
+    lists = (cell for cell in cells if cell is not None)
     if has_lists(cells) and all(
-        isinstance(cell, list) and len(cell) == 1 and isinstance(cell[0], list) for cell in given
+        isinstance(cell, list) and len(cell) == 1 and isinstance(cell[0], list) for cell in lists
     ):
         return [None if cell is None else cell[0] for cell in cells]
     return cells
@@ -241,7 +238,7 @@ def parse_list(cell) -> list[Any] | None:
 
 
 def _has_adjacent_strings(cell: str) -> bool:
-    """Return whether two strings follow each other without a comma.
+    """Whether two strings follow each other without a comma.
 
     NumPy prints arrays as ['a' 'b'], which Python would read as ['ab'].
     """

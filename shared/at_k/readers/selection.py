@@ -1,4 +1,4 @@
-"""Which column of a source holds what, and which columns are counts."""
+"""Which column of a source holds what: samples, outcomes, references or counts."""
 
 from __future__ import annotations
 
@@ -19,6 +19,12 @@ from .columns import (
     starts_of_lists,
 )
 from .table import Table
+
+_FREQUENCIES = ("count", "counts", "n")
+_COMPLEMENTS = {"incorrect", "wrong", "failed", "num_incorrect", "n_incorrect"}
+
+RowsOf = Callable[[], Sequence[Sequence[int]]]
+"""Returns the rows of each question. It is only called where they are needed."""
 
 
 def choose_columns(
@@ -76,20 +82,17 @@ def choose_columns(
             return {"outcomes": samples}
         return _with_references(table, samples, references)
     counts = find_counts(table, rows_of)
-    predictions = [
-        name
-        for name in found_columns(table, "predictions")
-        if name not in counts.values()
-        and not numbers_samples(
-            table.columns[name], rows_of, in_order=name.lower() == "predictions"
-        )
-    ]
-    outcomes = [
-        name
-        for name in found_columns(table, "outcomes")
-        if name not in counts.values()
-        and not numbers_samples(table.columns[name], rows_of, in_order=True)
-    ]
+    predictions, outcomes = (
+        [
+            name
+            for name in found_columns(table, role)
+            if name not in counts.values()
+            and not numbers_samples(
+                table.columns[name], rows_of, in_order=role in ("outcomes", name.lower())
+            )
+        ]
+        for role in ("predictions", "outcomes")
+    )
     if not counts:
         refuse_frequencies(table, [*predictions, *outcomes], rows_of)
     graded = [*outcomes, *counts.values()]
@@ -104,7 +107,7 @@ def choose_columns(
             else "There is no column with"
         )
         problem = f"{reason} a usual name for samples."
-        if table.roles and table.parts > 1:
+        if table.roles and table.sources > 1:
             problem = (
                 "These logs hold their samples or outcomes in different columns: score each by "
                 "itself, or those of the same kind together."
@@ -140,8 +143,8 @@ def _check_exclusive(named: Mapping[str, str]) -> None:
             "them only."
         )
     if ("n" in named) != ("correct" in named):
-        given, missing = ("n", "correct") if "n" in named else ("correct", "n")
-        raise ValueError(f"Counts need two columns: {given} is given without {missing}.")
+        named_role, missing = ("n", "correct") if "n" in named else ("correct", "n")
+        raise ValueError(f"Counts need two columns: {named_role} is given without {missing}.")
     if "counts" in named and "n" in named:
         raise ValueError("counts and n both count samples: name columns for one of them only.")
     graded = {"outcomes": "outcomes are", "n": "counts of n and correct are"}
@@ -160,10 +163,10 @@ def _with_counts(
     counts = named["counts"]
     if not isinstance(counts, str):
         return {"counts": counts}
-    others = {name: cells for name, cells in table.columns.items() if name != counts}
+    columns = {name: cells for name, cells in table.columns.items() if name != counts}
     rest = {role: name for role, name in named.items() if role != "counts"}
     try:
-        samples = choose_columns(table.with_columns(others), rest, checked, rows_of)
+        samples = choose_columns(table.with_columns(columns), rest, checked, rows_of)
     except SelectionError as error:
         if rest or not has_lists(as_lists(table.columns[counts])):
             error.roles = tuple(role for role in error.roles if role != "counts")
@@ -181,19 +184,18 @@ def _with_references(table: Table, samples: str, references: Sequence[str]) -> d
 
 
 def _only(table: Table, role: str, names: Sequence[str]) -> str:
-    """Return the first column, if the others of the role are equal to it.
+    """Return the first column if all columns of the role are equal, or if it is named after it.
 
     Raises:
-        SelectionError: if they are not, so that another column can give another score.
+        SelectionError: if they differ, so that they can give different scores.
     """
     first = names[0]
     if role == "references":
         names = [name for name in names if name.lower() != "solution"]
-    others = [name for name in names if name != first]
     if first.lower() != role:
-        for other in others:
+        for other in names:
             one, another = list(table.columns[first]), list(table.columns[other])
-            if one != another:
+            if other != first and one != another:
                 message = f"The columns {first} and {other} can both hold the {role}."
                 sizes = [len(row) if isinstance(row, list) else 1 for row in (one[0], another[0])]
                 if sizes[0] != sizes[1]:
@@ -202,14 +204,7 @@ def _only(table: Table, role: str, names: Sequence[str]) -> str:
     return first
 
 
-# --- Counts ------------------------------------------------------------------------------
-
-
-_FREQUENCIES = ("count", "counts", "n")
-_COMPLEMENTS = {"incorrect", "wrong", "failed", "num_incorrect", "n_incorrect"}
-
-RowsOf = Callable[[], Sequence[Sequence[int]]]
-"""Returns the rows of each question. It is only called where they are needed."""
+# --- Counts -----------------------------------------------------------------------------
 
 
 def find_counts(table: Table, rows_of: RowsOf) -> dict[str, str]:
@@ -225,10 +220,10 @@ def find_counts(table: Table, rows_of: RowsOf) -> dict[str, str]:
             counts = [as_whole_number(cell) for cell in columns[correct]]
             if n == correct or None in sizes or None in counts:
                 continue
-            found = {"n": n, "correct": correct}
+            pair = {"n": n, "correct": correct}
             repeated = any(len(rows) > 1 for rows in rows_of())
             if table.roles or not set(counts) <= {0, 1}:
-                return found
+                return pair
             if repeated and numbers_samples(sizes, rows_of):
                 continue
             if repeated or 0 in sizes or (len(sizes) > 1 and _counts_up(sizes)):
@@ -238,7 +233,7 @@ def find_counts(table: Table, rows_of: RowsOf) -> dict[str, str]:
                     ["n", "counts", "outcomes"],
                     columns,
                 )
-            return found
+            return pair
     _refuse_complements(table)
     return {}
 
@@ -319,12 +314,13 @@ def numbers_samples(cells: Sequence[Any], rows_of: RowsOf, in_order: bool = Fals
     Args:
         cells: a column.
         rows_of: returns the rows of each question, if a row is one sample.
-        in_order: whether the numbers have to ascend, in two questions at least, and one of three
-            samples. Outcomes of two samples can be 0 and 1, and ranks can be any permutation.
+        in_order: whether the numbers also have to ascend, in at least two questions, one of which
+            has at least three samples. Otherwise graded samples would be taken for indices:
+            outcomes such as 0 and 1, or ranks, which are a permutation.
     """
     of_lists = has_lists(cells)
     if of_lists and in_order and not all(map(_starts_to_count, starts_of_lists(cells, 8))):
-        return False  # which saves the time and the memory of long lists
+        return False  # without reading long lists whole
     cells = cells if of_lists else list(cells)  # an entry of an Arrow column is slow to look up
     questions: Iterable[Any] = (
         cells if of_lists else ([cells[row] for row in rows] for rows in rows_of())

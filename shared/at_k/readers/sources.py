@@ -26,7 +26,7 @@ def load_table(source: Any, config: str | None = None, split: str | None = None)
         names = _expanded(list(map(str, source)))
         tables = [_load_one(name, config, split) for name in names]
         return tables[0] if len(tables) == 1 else join_tables(tables, names)
-    for read_object in OBJECT_READERS.values():
+    for read_object in OBJECT_READERS:
         table = read_object(source)
         if table is not None:
             return table
@@ -38,7 +38,7 @@ def is_paths(source: Any) -> bool:
     return (
         isinstance(source, (list, tuple))
         and len(source) > 0
-        and all(isinstance(name, (str, Path)) for name in source)
+        and all(isinstance(path, (str, Path)) for path in source)
     )
 
 
@@ -65,7 +65,7 @@ def _expanded(sources: Sequence[str]) -> list[str]:
 
 def _load_one(source: str, config: str | None, split: str | None) -> Table:
     path = Path(source)
-    for read_path in PATH_READERS.values() if path.exists() else ():
+    for read_path in PATH_READERS if path.exists() else ():
         table = read_path(path)
         if table is not None:
             return table
@@ -78,10 +78,11 @@ def _with_roles(table: Table, path: Path | None) -> Table:
     Raises:
         ValueError: if it has the columns of a log, but not its entries.
     """
-    for harness, read_table in TABLE_READERS.items():
+    for read_table in TABLE_READERS:
         try:
             log = read_table(table, path)
         except (AttributeError, LookupError, TypeError) as error:
+            harness = read_table.__name__.removeprefix("read_")
             raise ValueError(
                 f"{path or 'The source'} has the columns of a log ({harness}), but not its "
                 f"entries: {type(error).__name__}: {error}."
@@ -140,7 +141,7 @@ def _load_dataset(source: str, config: str | None) -> Any:
     return datasets.load_dataset(source, config)
 
 
-# --- Objects: data frames, Arrow tables, datasets, dicts and lists of rows ---------------
+# --- Python objects ---------------------------------------------------------------------
 
 
 def columns_of_object(source: Any, split: str | None = None) -> Columns:
@@ -162,7 +163,7 @@ def columns_of_object(source: Any, split: str | None = None) -> Columns:
     if hasattr(source, "iloc") and hasattr(source, "columns"):
         return _columns_of_pandas(source)
     if isinstance(source, Mapping):
-        if source and all(hasattr(part, "with_format") for part in source.values()):
+        if source and all(hasattr(dataset, "with_format") for dataset in source.values()):
             return columns_of_dataset(one_split(source, "The source", split))
         sizes = {name: len(column) for name, column in source.items()}
         if len(set(sizes.values())) > 1:

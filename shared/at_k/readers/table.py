@@ -64,14 +64,14 @@ class Table:
             there are no roles. The rows of each entry of "filters" repeat the same samples.
         origin: what the source says about itself, in the order in which it is reported:
             {"harness": "lm-evaluation-harness", "model": .., "task": ..}.
-        parts: number of sources that the rows come from.
+        sources: number of files that the rows come from.
         find_roles: returns the roles if they depend on the rows that are read.
     """
 
     columns: Columns
     roles: Roles = field(default_factory=dict)
     origin: dict[str, str] = field(default_factory=dict)
-    parts: int = 1
+    sources: int = 1
     find_roles: Callable[[Columns], Roles] | None = None
 
     def with_columns(self, columns: Columns) -> Table:
@@ -91,13 +91,14 @@ class Table:
 
 
 def join_tables(tables: Sequence[Table], names: Sequence[str]) -> Table:
-    """Return the rows of several tables, which are parts of one run, with their common columns.
+    """Return the rows of several files of one run, with the columns that all of them have.
 
-    A warning names the columns that some part lacks, of which a log has some for each task.
+    A warning names the columns that some file lacks. Logs are not warned about: their columns
+    differ from task to task.
 
     Args:
-        tables: the parts.
-        names: what to call them in a message.
+        tables: one for each file.
+        names: the files.
 
     Raises:
         ValueError: if they say that they are of different harnesses or models.
@@ -105,7 +106,7 @@ def join_tables(tables: Sequence[Table], names: Sequence[str]) -> Table:
     first = tables[0]
     for table, name in zip(tables[1:], names[1:], strict=True):
         for what in ("harness", "model"):
-            values = [each.origin.get(what) for each in (first, table)]
+            values = [first.origin.get(what), table.origin.get(what)]
             if values[0] != values[1]:
                 raise ValueError(
                     f"{names[0]} and {name} are not parts of one run: their {what} is "
@@ -128,8 +129,8 @@ def join_tables(tables: Sequence[Table], names: Sequence[str]) -> Table:
         for what in first.origin
         if all(what in table.origin for table in tables)
     }
-    parts = sum(table.parts for table in tables)
-    joined = Table(columns, roles, origin, parts)
+    sources = sum(table.sources for table in tables)
+    joined = Table(columns, roles, origin, sources)
     if first.find_roles and all(table.find_roles is first.find_roles for table in tables):
         joined = replace(joined, find_roles=first.find_roles).with_rows(columns)
     return joined

