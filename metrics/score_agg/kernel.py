@@ -20,8 +20,10 @@ from __future__ import annotations
 
 import abc
 import asyncio
+import atexit
 import dill
 import evaluate
+import gc
 import hashlib
 import inspect
 import itertools
@@ -80,23 +82,9 @@ _SAME_RUN = (
     "processes of one launcher, such as torchrun, or of one parent process."
 )
 
-class _Role:
-    def __init__(self, lock: FileLock):
-        self.lock = lock
-        self._process = os.getpid()
-        self._exchanges: dict[int, weakref.ref[Exchange]] = {}
-        weakref.finalize(self, _leave, lock, self._process)
+_roles: dict[tuple[int, str], FileLock] = {}
 
-    def number_of(self, exchange: Exchange) -> int:
-        living = {number: of() for number, of in self._exchanges.items()}
-        for number, other in living.items():
-            if other is exchange:
-                return number
-        number = next(n for n in itertools.count() if living.get(n) is None)
-        self._exchanges[number] = weakref.ref(exchange)
-        return number
-
-_roles: weakref.WeakValueDictionary[tuple[int, str], _Role] = weakref.WeakValueDictionary()
+_objects: dict[tuple[int, str], list[weakref.ref[Exchange]]] = {}
 
 def launched_run() -> str | None:
     for names in _LAUNCHERS:
@@ -116,37 +104,39 @@ class Exchange:
         self._conflict = folder / "conflict"
         self._received: dict[int, str] | None = None  # keys of rows, while a request is open
         self._answered = b""  # the last request
-        self._role = self._take_role()
+        self._number: int | None = None  # among the objects of the run in this process
+        self._take_role()
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_role": None}
+        return vars(self) | {"_number": None}
 
-    def _take_role(self) -> _Role:
-        name = str(self._lock_of(self._process))
-        role = _roles.get((os.getpid(), name))
-        if role is not None:
-            return role
+    def _take_role(self) -> None:
+        role = os.getpid(), str(self._lock_of(self._process))
+        if self._number is None:
+            self._number = _number_of(self, _objects.setdefault(role, []))
+        if role in _roles:
+            return
         self._folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(name)
+        lock = FileLock(role[1])
         try:
             lock.acquire(timeout=1)
         except Timeout:
             self._conflict.touch()
             raise ValueError(self._two_runs()) from None
-        _roles[os.getpid(), name] = role = _Role(lock)
+        _roles[role] = lock
         if self._process == 0:
             for path in (*self._folder.glob("*.rows"), self._request, self._result, self._conflict):
                 path.unlink(missing_ok=True)
-        return role
 
-    def _open(self) -> None:
-        self._role = self._role or self._take_role()
-        self._number = self._role.number_of(self)
+    def leave(self) -> None:
+        role = os.getpid(), str(self._lock_of(self._process))
+        if role in _roles:
+            _release(_roles.pop(role))
 
     # --- Process 0 ------------------------------------------------------------------------
 
     def receive(self) -> list[memoryview]:
-        self._open()
+        self._take_role()
         request = uuid.uuid4().hex
         self._received, rows = {}, {}
         self._write(self._request, request.encode())
@@ -205,7 +195,7 @@ class Exchange:
     def send(
         self, write_rows: Callable[[BinaryIO], Any] | None, error: Exception | None = None
     ) -> None:
-        self._open()
+        self._take_role()
         path, key = self._rows_of(self._process), uuid.uuid4().hex
         problem = None if error is None else str(error) or type(error).__name__
         started = time.monotonic()
@@ -293,15 +283,26 @@ def _waits(seconds: float) -> Iterator[None]:
         pause = min(2 * pause, 0.05)
         yield
 
-def _leave(lock: FileLock, process: int) -> None:
-    if process != os.getpid():
-        return
+def _number_of(exchange: Exchange, objects: list[weakref.ref[Exchange]]) -> int:
+    if any(other() is not None for other in objects):
+        gc.collect()  # metrics of evaluate refer to themselves, and outlive their last user
+    number = next((n for n, other in enumerate(objects) if other() is None), len(objects))
+    objects[number:] = [weakref.ref(exchange), *objects[number + 1 :]]
+    return number
+
+def _release(lock: FileLock) -> None:
     path = Path(lock.lock_file)
     with suppress(OSError):
         path.unlink(missing_ok=True)
     lock.release()
     with suppress(OSError):
         path.parent.rmdir()
+
+@atexit.register
+def _leave_roles() -> None:
+    for (owner, _), lock in _roles.items():
+        if owner == os.getpid():  # a forked process has a copy of these
+            _release(lock)
 
 
 # --- shared/at_k/checks.py ------------------------------------------------------------------------
@@ -3158,6 +3159,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             exchange.send(write, problem)
             if problem is not None:
                 raise problem
+            exchange.leave()
             return None
         try:
             received = exchange.receive()
@@ -3173,4 +3175,5 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             exchange.report(error)
             raise
         exchange.report(None)
+        exchange.leave()
         return result

@@ -8,15 +8,16 @@ files. They are written under another name and renamed, so that none is read hal
     <p>.rows    the rows of process p, with the key of the request and a key of its own
     result      the keys of the rows that process 0 has received, and its error if there was one
 
-The keys keep out the files of a run that was killed. Each process locks its role in the run while
-it has an object of the run, so that two runs with the same name are noticed. The objects of a run
+The keys keep out the files of a run that was killed. Each process locks its role in the run until
+it has computed, so that two runs with the same name are noticed. The objects of a run
 have numbers, so that processes that compute with different objects are noticed.
 """
 
 from __future__ import annotations
 
+import atexit
+import gc
 import hashlib
-import itertools
 import json
 import math
 import os
@@ -48,33 +49,11 @@ _SAME_RUN = (
     "processes of one launcher, such as torchrun, or of one parent process."
 )
 
-
-class _Role:
-    """The role of a process in a run, and the living objects that have it.
-
-    Args:
-        lock: of the role, which this process holds.
-    """
-
-    def __init__(self, lock: FileLock):
-        self.lock = lock
-        self._process = os.getpid()
-        self._exchanges: dict[int, weakref.ref[Exchange]] = {}
-        weakref.finalize(self, _leave, lock, self._process)
-
-    def number_of(self, exchange: Exchange) -> int:
-        """Return the number of an object: the least that no other living object has."""
-        living = {number: of() for number, of in self._exchanges.items()}
-        for number, other in living.items():
-            if other is exchange:
-                return number
-        number = next(n for n in itertools.count() if living.get(n) is None)
-        self._exchanges[number] = weakref.ref(exchange)
-        return number
-
-
-_roles: weakref.WeakValueDictionary[tuple[int, str], _Role] = weakref.WeakValueDictionary()
+_roles: dict[tuple[int, str], FileLock] = {}
 """The roles that this process has locked, by its id and the file of the lock."""
+
+_objects: dict[tuple[int, str], list[weakref.ref[Exchange]]] = {}
+"""The objects of each role that this process has made, by their numbers."""
 
 
 def launched_run() -> str | None:
@@ -97,7 +76,7 @@ def default_experiment() -> str:
 class Exchange:
     """One process of a run, and the files that it shares with the others.
 
-    The process holds its role, such as process 1, as long as an object of the role lives. Another
+    The process holds its role, such as process 1, until a computation has succeeded. Another
     process may take the role afterwards, as workers of a pool do.
 
     Args:
@@ -117,34 +96,36 @@ class Exchange:
         self._conflict = folder / "conflict"
         self._received: dict[int, str] | None = None  # keys of rows, while a request is open
         self._answered = b""  # the last request
-        self._role = self._take_role()
+        self._number: int | None = None  # among the objects of the run in this process
+        self._take_role()
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_role": None}
+        return vars(self) | {"_number": None}
 
-    def _take_role(self) -> _Role:
-        """Lock the role of this process, which a pickled copy has yet to do."""
-        name = str(self._lock_of(self._process))
-        role = _roles.get((os.getpid(), name))
-        if role is not None:
-            return role
+    def _take_role(self) -> None:
+        """Lock the role of this process, and number this object, if that is still to be done."""
+        role = os.getpid(), str(self._lock_of(self._process))
+        if self._number is None:
+            self._number = _number_of(self, _objects.setdefault(role, []))
+        if role in _roles:
+            return
         self._folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(name)
+        lock = FileLock(role[1])
         try:
             lock.acquire(timeout=1)
         except Timeout:
             self._conflict.touch()
             raise ValueError(self._two_runs()) from None
-        _roles[os.getpid(), name] = role = _Role(lock)
+        _roles[role] = lock
         if self._process == 0:
             for path in (*self._folder.glob("*.rows"), self._request, self._result, self._conflict):
                 path.unlink(missing_ok=True)
-        return role
 
-    def _open(self) -> None:
-        """Take the role, and give this object a number in it, if that is still to be done."""
-        self._role = self._role or self._take_role()
-        self._number = self._role.number_of(self)
+    def leave(self) -> None:
+        """Give up the role until the next computation."""
+        role = os.getpid(), str(self._lock_of(self._process))
+        if role in _roles:
+            _release(_roles.pop(role))
 
     # --- Process 0 ------------------------------------------------------------------------
 
@@ -155,7 +136,7 @@ class Exchange:
             ValueError: if a process does not send its rows in time, could not read its input,
                 computes with another metric object, or belongs to another run.
         """
-        self._open()
+        self._take_role()
         request = uuid.uuid4().hex
         self._received, rows = {}, {}
         self._write(self._request, request.encode())
@@ -224,7 +205,7 @@ class Exchange:
         Raises:
             ValueError: if process 0 does not ask for them in time, fails or ends.
         """
-        self._open()
+        self._take_role()
         path, key = self._rows_of(self._process), uuid.uuid4().hex
         problem = None if error is None else str(error) or type(error).__name__
         started = time.monotonic()
@@ -319,13 +300,27 @@ def _waits(seconds: float) -> Iterator[None]:
         yield
 
 
-def _leave(lock: FileLock, process: int) -> None:
-    """Remove the lock of a role, unless this is a forked copy of the process that holds it."""
-    if process != os.getpid():
-        return
+def _number_of(exchange: Exchange, objects: list[weakref.ref[Exchange]]) -> int:
+    """Return the number of a new object: the least that no other living object has."""
+    if any(other() is not None for other in objects):
+        gc.collect()  # metrics of evaluate refer to themselves, and outlive their last user
+    number = next((n for n, other in enumerate(objects) if other() is None), len(objects))
+    objects[number:] = [weakref.ref(exchange), *objects[number + 1 :]]
+    return number
+
+
+def _release(lock: FileLock) -> None:
+    """Remove the lock of a role."""
     path = Path(lock.lock_file)
     with suppress(OSError):
         path.unlink(missing_ok=True)
     lock.release()
     with suppress(OSError):
         path.parent.rmdir()
+
+
+@atexit.register
+def _leave_roles() -> None:
+    for (owner, _), lock in _roles.items():
+        if owner == os.getpid():  # a forked process has a copy of these
+            _release(lock)

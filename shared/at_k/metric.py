@@ -172,6 +172,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             exchange.send(write, problem)
             if problem is not None:
                 raise problem
+            exchange.leave()
             return None
         try:
             received = exchange.receive()
@@ -187,4 +188,5 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             exchange.report(error)
             raise
         exchange.report(None)
+        exchange.leave()
         return result

@@ -1,5 +1,6 @@
 """Several processes, and several threads."""
 
+import multiprocessing
 import pickle
 import subprocess
 import sys
@@ -81,6 +82,78 @@ def computed_by_threads(processes, folder, compute, **options):
 
     with ThreadPoolExecutor(processes) as threads:
         return list(threads.map(run, range(processes)))
+
+
+INVALID_INPUT = """
+import sys, time, at_k
+process, invalid, cache = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+metric = at_k.load("gpassk", num_process=2, process_id=process, cache_dir=cache)
+predictions = [[1, 2 if process == invalid else 0]]
+started = time.monotonic()
+for attempt in range(2):
+    try:
+        metric.compute(predictions=predictions, k=1)
+    except ValueError as error:
+        print(error, flush=True)
+print(time.monotonic() - started < 20)
+print(metric.compute(predictions=[[1, 0]], k=1, include="pass@k"))
+"""
+
+
+@pytest.mark.parametrize("invalid", [0, 1])
+def test_all_processes_learn_at_once_that_the_input_of_one_is_invalid(invalid, tmp_path):
+    printed = run_processes(INVALID_INPUT, invalid, tmp_path)
+    problem = "predictions[0][1] is 2: an outcome is 0 or False if incorrect, 1 or True if correct."
+    reported = {
+        0: f"Process 0 could not compute: {problem}",
+        1: f"Process 1 cannot read its input: {problem}",
+    }[invalid]
+    last = ["True", "{'pass@1': 0.5}" if invalid == 0 else "None"]
+    assert printed[invalid].splitlines() == [problem, problem, *last]
+    assert printed[1 - invalid].splitlines()[:2] == [reported, reported]
+
+
+ORDER = """
+import sys, at_k
+process, cache = int(sys.argv[1]), sys.argv[2]
+options = dict(num_process=2, process_id=process, cache_dir=cache)
+first, second = at_k.load("gpassk", **options), at_k.load("gpassk", **options)
+metrics = (first, second) if process == 0 else (second, first)
+for metric in metrics:
+    try:
+        print(metric.compute(predictions=[[1, process]], k=1, include="pass@k"), flush=True)
+    except ValueError as error:
+        print(error, flush=True)
+for metric in (first, second):
+    print(metric.compute(predictions=[[1, process]], k=1, include="pass@k"))
+"""
+
+
+def test_objects_that_compute_in_different_order_exchange_no_rows(tmp_path):
+    printed = [text.splitlines() for text in run_processes(ORDER, tmp_path)]
+    for process in (0, 1):
+        for line, number in zip(printed[process][:2], (1, 0), strict=True):
+            assert f"Process 1 computes with metric object {number} of this run" in line
+            assert f"process 0 with object {1 - number}" in line
+        score = {"pass@1": 0.75} if process == 0 else None
+        assert printed[process][2:] == [str(score)] * 2
+
+
+def score_in_role(arguments):
+    """Return the score of a process of a pool, which had another role before."""
+    process, folder = arguments
+    metric = at_k.load(
+        "gpassk", num_process=2, process_id=process, experiment_id="swap", cache_dir=folder
+    )
+    return metric.compute(predictions=[[1, process]], k=1, include="pass@k")
+
+
+def test_workers_of_a_pool_may_swap_their_roles(tmp_path):
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        for round_of_jobs in range(4):
+            roles = [(role, str(tmp_path)) for role in ((0, 1) if round_of_jobs % 2 else (1, 0))]
+            scores = pool.map(score_in_role, roles, chunksize=1)
+            assert sorted(scores, key=str) == [None, {"pass@1": 0.75}]
 
 
 def test_processes_compute_several_rounds_and_may_have_no_question(tmp_path):
