@@ -342,22 +342,22 @@ def as_list(name: str, value) -> list[Any]:
     return values
 
 def check_depth(name: str, values: Sequence[Any]) -> None:
-    for place, value in enumerate(values):
+    for index, value in enumerate(values):
         if not isinstance(value, (list, tuple, dict)):  # the usual case, and fast
             continue
         level = {id(value): value}
         for _ in range(50):
             level = {
                 id(entry): entry
-                for each in level.values()
-                for entry in _entries_of_nested(f"{name}[{place}]", each)
+                for nested in level.values()
+                for entry in _entries_of_nested(f"{name}[{index}]", nested)
                 if isinstance(entry, (list, tuple, dict))
             }
             if not level:
                 break
         else:
             raise ValueError(
-                f"{name}[{place}] is nested more than 50 levels deep, or contains itself."
+                f"{name}[{index}] is nested more than 50 levels deep, or contains itself."
             )
 
 def _entries_of_nested(name: str, values: list | tuple | dict) -> Iterable[Any]:
@@ -382,16 +382,16 @@ def entries_of(name: str, values) -> list[Any]:
 
 def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> list[str]:
     requested, known = as_list(name, names), list(known)
-    for each in requested:
-        if isinstance(each, str) and each in known:
+    for choice in requested:
+        if isinstance(choice, str) and choice in known:
             continue
-        family = re.sub(r"(?<=[@^])\d.*", "k", each) if isinstance(each, str) else None
+        family = re.sub(r"(?<=[@^])\d.*", "k", choice) if isinstance(choice, str) else None
         if family in known:
-            k = re.findall(r"[@^](\d+)", each)[0]
+            k = re.findall(r"[@^](\d+)", choice)[0]
             raise ValueError(
-                f"{name} has {short(each)}: give {family!r}, and k={k} (in the shell --k {k})."
+                f"{name} has {short(choice)}: give {family!r}, and k={k} (in the shell --k {k})."
             )
-        raise ValueError(f"{name} has {short(each)}, which is none of {', '.join(known)}.")
+        raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.")
     return requested
 
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
@@ -448,7 +448,7 @@ def check_k(k, n: np.ndarray | None = None) -> int:
     return int(k)
 
 def check_ks(k) -> list[int] | None:
-    return k if k is None else list(dict.fromkeys(check_k(each) for each in as_list("k", k)))
+    return k if k is None else list(dict.fromkeys(check_k(value) for value in as_list("k", k)))
 
 def choose_ks(
     ks: list[int] | None,
@@ -462,7 +462,7 @@ def choose_ks(
             check_samples(ks, n, instead)
         return ks
     least = int(n.min())
-    return [each for each in default if each <= least] or [least]
+    return [k for k in default if k <= least] or [least]
 
 def check_samples(ks: list[int], n: np.ndarray, instead: str = "") -> None:
     least = n.min()
@@ -491,8 +491,6 @@ class BinaryCounts:
 
     @classmethod
     def concatenate(cls, batches: Sequence[BinaryCounts]) -> BinaryCounts:
-        if len(batches) == 1:
-            return batches[0]
         n = np.concatenate([batch.n for batch in batches])
         return cls(n, np.concatenate([batch.c for batch in batches]))
 
@@ -543,6 +541,18 @@ def one_size(sizes: np.ndarray) -> int:
     size = int(sizes[0])
     # count_nonzero takes half the time of `all`, which matters in calls of a few microseconds.
     return size if np.count_nonzero(sizes == size) == len(sizes) else 0
+
+def joined_multiplicity(batches: Sequence[Any]) -> np.ndarray | None:
+    if all(batch.multiplicity is None for batch in batches):
+        return None
+    return np.concatenate(
+        [
+            np.ones(len(batch.values), np.int64)
+            if batch.multiplicity is None
+            else batch.multiplicity
+            for batch in batches
+        ]
+    )
 
 def sums_per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     if size := one_size(sizes):
@@ -841,11 +851,8 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
             raise ValueError(
                 f"{name}[{question}] is {short(label)}: a label is a text or a number."
             )
-    if None in entries:
-        raise ValueError(f"{name}[{entries.index(None)}] is None: give every question a label.")
-    for question, label in enumerate(entries):
-        if isinstance(label, float) and math.isnan(label):
-            raise ValueError(f"{name}[{question}] is nan: give every question a label.")
+        if label is None or (isinstance(label, float) and math.isnan(label)):
+            raise ValueError(f"{name}[{question}] is {label}: give every question a label.")
     check_depth(name, entries)
     codes: dict[str, int] = {}
     index = np.array([codes.setdefault(str(label), len(codes)) for label in entries])
@@ -1175,10 +1182,15 @@ def _require_same_length(name: str, **columns) -> None:
 
 PLAIN_TYPES = {bool, int, float, str, type(None)}
 
-def place(name: str, sizes: np.ndarray, sample: int) -> str:
+def sample_name(name: str, sizes: np.ndarray, sample: int) -> str:
     ends = np.cumsum(sizes)
     question = int(np.searchsorted(ends, sample, side="right"))
     return f"{name}[{question}][{sample - (ends[question] - sizes[question])}]"
+
+def require_sample(name: str, n: np.ndarray) -> np.ndarray:
+    if not n.all():
+        raise ValueError(f"{name}[{n.argmin()}] holds nothing but None: leave it out.")
+    return n
 
 @dataclass(frozen=True)
 class Rows:
@@ -1197,10 +1209,7 @@ class Rows:
 
     @cached_property
     def n(self) -> np.ndarray:
-        n = self.sizes_where(self.is_given)
-        if not n.all():
-            raise ValueError(f"{self.name}[{n.argmin()}] holds nothing but None: leave it out.")
-        return n
+        return require_sample(self.name, self.sizes_where(self.is_given))
 
     @property
     def is_given(self) -> np.ndarray | None:
@@ -1349,18 +1358,16 @@ JSON = pa.struct([("at_k.json", pa.large_string())])
 def stored(rows: Rows, references: Any = None) -> Rows:
     values = rows.values
     if rows.are_numbers():
-        missing = None if rows.scored is None else ~rows.scored
-        values = _column_of_numbers(values, missing)
+        if rows.scored is not None and not rows.scored.any():
+            array = pa.nulls(len(values))
+        else:
+            array = from_numpy(values, None if rows.scored is None else ~rows.scored)
+        values = pa.chunked_array([array])
     elif isinstance(values, list):
         check_types(rows)
         values = pa.chunked_array([_typed_array(values, rows.name, rows.sizes)])
     column = None if references is None else reference_column(references, len(rows))
     return replace(rows, values=values, scored=None, references=column)
-
-def _column_of_numbers(numbers: np.ndarray, missing: np.ndarray | None) -> pa.ChunkedArray:
-    if missing is not None and missing.all():
-        return pa.chunked_array([pa.nulls(len(numbers))])
-    return pa.chunked_array([from_numpy(numbers, missing)])
 
 def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
     references = as_arrow(references)
@@ -1395,14 +1402,15 @@ def check_types(rows: Rows) -> None:
     for sample in scored:
         if kinds[sample] != kinds[first]:
             raise ValueError(
-                f"{place(rows.name, rows.sizes, sample)} is {short(samples[sample])}, but "
-                f"{place(rows.name, rows.sizes, first)} is {short(samples[first])}: samples are "
-                f"all of one type."
+                f"{sample_name(rows.name, rows.sizes, sample)} is {short(samples[sample])}, but "
+                f"{sample_name(rows.name, rows.sizes, first)} is {short(samples[first])}: "
+                f"samples are all of one type."
             )
 
 def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
     if _PLAIN_TEXTS.issuperset(map(type, values)):
-        return _array_of_texts(values)
+        with suppress(UnicodeEncodeError):
+            return pa.array(values, pa.large_string())
     values = [_storable(plain_entry(value)) for value in values]
     entries = [entry for value in values for entry in (value if type(value) is list else [value])]
     kinds = {type(value) for value in (*values, *entries)} - {type(None)}
@@ -1419,12 +1427,6 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
 
 _PLAIN_TEXTS = {str, type(None)}
 
-def _array_of_texts(texts: list[str | None]) -> pa.Array:
-    try:
-        return pa.array(texts, pa.large_string())
-    except UnicodeEncodeError:
-        return pa.array([_storable(text) for text in texts], pa.large_string())
-
 def _storable(value: Any) -> Any:
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
@@ -1437,7 +1439,7 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
             _check_keys(value)
             texts.append(None if value is None else json.dumps(value, default=_json_default))
         except (TypeError, ValueError) as error:
-            where = f"{name}[{index}]" if sizes is None else place(name, sizes, index)
+            where = f"{name}[{index}]" if sizes is None else sample_name(name, sizes, index)
             raise ValueError(
                 f"{where} is {short(value)}, which neither Arrow nor JSON can hold: {error}."
             ) from error
@@ -1479,11 +1481,9 @@ def is_number(arrow_type: pa.DataType) -> bool:
 
 def from_numpy(values: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
     data = np.packbits(values, bitorder="little") if values.dtype == bool else values
-    buffers = [_validity(missing), pa.py_buffer(np.ascontiguousarray(data))]
+    valid = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
+    buffers = [valid, pa.py_buffer(np.ascontiguousarray(data))]
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)
-
-def _validity(missing: np.ndarray | None) -> pa.Buffer | None:
-    return None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
 
 def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
     if values.type == JSON:
@@ -1541,28 +1541,18 @@ class Outcomes:
 
     @classmethod
     def concatenate(cls, batches: Sequence[Outcomes]) -> Outcomes:
-        if len(batches) == 1:
-            return batches[0]
-        scored = multiplicity = None
+        scored = None
         if any(batch.scored is not None for batch in batches):
             scored = np.concatenate([batch.is_scored for batch in batches])
-        if any(batch.multiplicity is not None for batch in batches):
-            ones = (np.ones(len(batch.values), dtype=np.int64) for batch in batches)
-            multiplicity = np.concatenate(
-                [
-                    one if batch.multiplicity is None else batch.multiplicity
-                    for one, batch in zip(ones, batches, strict=True)
-                ]
-            )
         values = np.concatenate([batch.values for batch in batches])
         sizes = np.concatenate([batch.sizes for batch in batches])
-        return cls(values, sizes, batches[0].name, scored, multiplicity)
+        return cls(values, sizes, batches[0].name, scored, joined_multiplicity(batches))
 
     def require(self, valid: np.ndarray, wanted: str) -> None:
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
             first = int(np.argmax(invalid))
-            where = f"{place(self.name, self.sizes, first)} is"
+            where = f"{sample_name(self.name, self.sizes, first)} is"
             if self.multiplicity is not None:  # samples have no index
                 where = f"{where.rpartition('[')[0]} has an outcome"
             raise ValueError(f"{where} {self.values[first]}: {wanted}.")
@@ -1668,9 +1658,7 @@ def outcomes_of(rows: Rows, labels: Labels | None = None) -> Outcomes:
         values, scored = _numbers_of_labels(rows, labels or {})
     outcomes = Outcomes(values, rows.sizes, rows.name, scored, rows.multiplicity)
     if scored is not None:
-        n = sums_per_question(scored, rows.sizes)
-        if not n.all():
-            raise ValueError(f"{rows.name}[{n.argmin()}] holds nothing but None: leave it out.")
+        require_sample(rows.name, sums_per_question(scored, rows.sizes))
     return require_finite(outcomes) if values.dtype.kind == "f" else outcomes
 
 def _numbers_of_labels(rows: Rows, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
@@ -1696,7 +1684,7 @@ def _is_outcome(entry: Any) -> bool:
     return isinstance(entry, float) or (isinstance(entry, int) and -(2**63) <= entry < 2**63)
 
 def _no_outcome(rows: Rows, sample: int, entry: Any, labels: Labels) -> ValueError:
-    where = f"{place(rows.name, rows.sizes, sample)} is {short(entry)}"
+    where = f"{sample_name(rows.name, rows.sizes, sample)} is {short(entry)}"
     if labels:
         return ValueError(f"{where}, which is none of {', '.join(labels)}, and no number.")
     if isinstance(entry, str) and rows.name == "predictions":
@@ -1806,7 +1794,7 @@ def _comparable_numbers(rows: Rows) -> pa.ChunkedArray:
     if values.type == pa.float16():
         values = values.cast(pa.float32())
     if pc.any(pc.is_nan(values)).as_py():
-        where = place("predictions", rows.sizes, pc.index(pc.is_nan(values), True).as_py())
+        where = sample_name("predictions", rows.sizes, pc.index(pc.is_nan(values), True).as_py())
         raise ValueError(f"{where} is nan, which equals nothing: give None if it is unscored.")
     return values
 
@@ -1954,7 +1942,9 @@ def _kept(batch: Batch, counts_suffice: bool) -> Batch:
     if isinstance(batch, BinaryCounts):
         return batch
     if isinstance(batch, Rows):
-        return _copied(batch)
+        sink = pa.BufferOutputStream()
+        write_batch(batch, sink)
+        return read_batch(sink.getvalue())
     counted = _counted(batch) if counts_suffice else batch
     return replace(batch, values=batch.values.copy()) if counted is batch else counted
 
@@ -1997,23 +1987,15 @@ def unite(batches: Sequence[Any]) -> Batch:
         return first
     if not isinstance(first, Rows):
         return type(first).concatenate(batches)
-    multiplicity = None
-    if any(rows.multiplicity is not None for rows in batches):
-        multiplicity = np.concatenate([_multiplicity(rows) for rows in batches])
     references = None
     if first.references is not None:
         references = _joined([rows.references for rows in batches], "references")
     return Rows(
         _joined([rows.values for rows in batches], "predictions"),
         np.concatenate([rows.sizes for rows in batches]),
-        multiplicity=multiplicity,
+        multiplicity=joined_multiplicity(batches),
         references=references,
     )
-
-def _multiplicity(rows: Rows) -> np.ndarray:
-    if rows.multiplicity is None:
-        return np.ones(len(rows.values), dtype=np.int64)
-    return rows.multiplicity
 
 def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
     types = {column.type for column in columns if not pa.types.is_null(column.type)}
@@ -2037,11 +2019,11 @@ def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 def _in_one_chunk(batch: Batch) -> Batch:
     if not isinstance(batch, Rows):
         return batch
-    references = None if batch.references is None else _single(batch.references)
-    return replace(batch, values=_single(batch.values), references=references)
-
-def _single(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pa.chunked_array([one_chunk(column)])
+    values, references = (
+        None if column is None else pa.chunked_array([one_chunk(column)])
+        for column in (batch.values, batch.references)
+    )
+    return replace(batch, values=values, references=references)
 
 def write_batch(batch: Batch, file: BinaryIO) -> None:
     table = _table_of_batch(batch)
@@ -2079,11 +2061,6 @@ def _table_of_batch(batch: Batch) -> pa.Table:
     if references is not None:
         columns["references"] = references
     return pa.table(columns)
-
-def _copied(rows: Rows) -> Batch:
-    sink = pa.BufferOutputStream()
-    write_batch(rows, sink)
-    return read_batch(sink.getvalue())
 
 def _spilled(batch: Batch, folder: Path) -> Batch:
     if isinstance(batch, BinaryCounts):
@@ -2296,7 +2273,7 @@ class DistinctPairs:
         return cls(pairs, first, index, rows)
 
     def call(self, pair: int) -> str:
-        where = place("predictions", self.rows.sizes, self.first[pair])
+        where = sample_name("predictions", self.rows.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on {where}"
 
     def outcomes(self, results: Sequence[float | None]) -> Outcomes:
@@ -4558,7 +4535,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         with self._lock:
             token = _computing.set((*_computing.get(), id(self)))
             try:
-                result = self._result(predictions, references, options)
+                if self._exchange is None:
+                    result = self._scores(self._batches(predictions, references), options)
+                else:
+                    result = self._collective_result(
+                        self._exchange, predictions, references, options
+                    )
             finally:
                 _computing.reset(token)
             self._forget()
@@ -4569,11 +4551,6 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             raise ValueError(
                 f"{method} was called by a checker of the same metric object: load another one."
             )
-
-    def _result(self, predictions, references, options: dict[str, Any]) -> dict[str, Any] | None:
-        if self._exchange is not None:
-            return self._collective_result(self._exchange, predictions, references, options)
-        return self._scores(self._batches(predictions, references), options)
 
     def _batches(self, predictions, references) -> list[Batch]:
         batches = self._added.batches

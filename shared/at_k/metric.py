@@ -117,7 +117,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         with self._lock:
             token = _computing.set((*_computing.get(), id(self)))
             try:
-                result = self._result(predictions, references, options)
+                if self._exchange is None:
+                    result = self._scores(self._batches(predictions, references), options)
+                else:
+                    result = self._collective_result(
+                        self._exchange, predictions, references, options
+                    )
             finally:
                 _computing.reset(token)
             self._forget()
@@ -132,11 +137,6 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             raise ValueError(
                 f"{method} was called by a checker of the same metric object: load another one."
             )
-
-    def _result(self, predictions, references, options: dict[str, Any]) -> dict[str, Any] | None:
-        if self._exchange is not None:
-            return self._collective_result(self._exchange, predictions, references, options)
-        return self._scores(self._batches(predictions, references), options)
 
     def _batches(self, predictions, references) -> list[Batch]:
         """Return the questions that were added before, and these."""

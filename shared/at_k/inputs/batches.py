@@ -33,7 +33,7 @@ from .columns import (
     to_python,
 )
 from .containers import to_numpy
-from .counts import BinaryCounts
+from .counts import BinaryCounts, joined_multiplicity
 from .outcomes import Outcomes
 from .rows import Rows
 
@@ -95,7 +95,9 @@ def _kept(batch: Batch, counts_suffice: bool) -> Batch:
     if isinstance(batch, BinaryCounts):
         return batch
     if isinstance(batch, Rows):
-        return _copied(batch)
+        sink = pa.BufferOutputStream()
+        write_batch(batch, sink)
+        return read_batch(sink.getvalue())
     counted = _counted(batch) if counts_suffice else batch
     return replace(batch, values=batch.values.copy()) if counted is batch else counted
 
@@ -149,24 +151,15 @@ def unite(batches: Sequence[Any]) -> Batch:
         return first
     if not isinstance(first, Rows):
         return type(first).concatenate(batches)
-    multiplicity = None
-    if any(rows.multiplicity is not None for rows in batches):
-        multiplicity = np.concatenate([_multiplicity(rows) for rows in batches])
     references = None
     if first.references is not None:
         references = _joined([rows.references for rows in batches], "references")
     return Rows(
         _joined([rows.values for rows in batches], "predictions"),
         np.concatenate([rows.sizes for rows in batches]),
-        multiplicity=multiplicity,
+        multiplicity=joined_multiplicity(batches),
         references=references,
     )
-
-
-def _multiplicity(rows: Rows) -> np.ndarray:
-    if rows.multiplicity is None:
-        return np.ones(len(rows.values), dtype=np.int64)
-    return rows.multiplicity
 
 
 def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
@@ -194,12 +187,11 @@ def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 def _in_one_chunk(batch: Batch) -> Batch:
     if not isinstance(batch, Rows):
         return batch
-    references = None if batch.references is None else _single(batch.references)
-    return replace(batch, values=_single(batch.values), references=references)
-
-
-def _single(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pa.chunked_array([one_chunk(column)])
+    values, references = (
+        None if column is None else pa.chunked_array([one_chunk(column)])
+        for column in (batch.values, batch.references)
+    )
+    return replace(batch, values=values, references=references)
 
 
 # --- Files --------------------------------------------------------------------------------
@@ -246,12 +238,6 @@ def _table_of_batch(batch: Batch) -> pa.Table:
     if references is not None:
         columns["references"] = references
     return pa.table(columns)
-
-
-def _copied(rows: Rows) -> Batch:
-    sink = pa.BufferOutputStream()
-    write_batch(rows, sink)
-    return read_batch(sink.getvalue())
 
 
 def _spilled(batch: Batch, folder: Path) -> Batch:

@@ -31,7 +31,7 @@ from .named_checkers import (
 )
 from .outcomes import Labels, Outcomes
 from .portable import BatchResult, PairResult, PairToCheck
-from .rows import Rows, place
+from .rows import Rows, sample_name
 from .workers import CONCURRENT_CALLS, NOT_FINISHED, Workers, is_async
 
 CheckResult = bool | int | float | str | None
@@ -297,7 +297,7 @@ class DistinctPairs:
 
     def call(self, pair: int) -> str:
         """Return the call of the checker for a pair, for messages."""
-        where = place("predictions", self.rows.sizes, self.first[pair])
+        where = sample_name("predictions", self.rows.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on {where}"
 
     def outcomes(self, results: Sequence[float | None]) -> Outcomes:

@@ -26,7 +26,7 @@ from .columns import (
     to_python,
 )
 from .containers import to_numpy
-from .rows import Rows, place
+from .rows import Rows, sample_name
 
 NAMES = ("exact_match", "numeric", "math_verify")
 
@@ -166,7 +166,7 @@ def _comparable_numbers(rows: Rows) -> pa.ChunkedArray:
     if values.type == pa.float16():
         values = values.cast(pa.float32())
     if pc.any(pc.is_nan(values)).as_py():
-        where = place("predictions", rows.sizes, pc.index(pc.is_nan(values), True).as_py())
+        where = sample_name("predictions", rows.sizes, pc.index(pc.is_nan(values), True).as_py())
         raise ValueError(f"{where} is nan, which equals nothing: give None if it is unscored.")
     return values
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from ..checks import short
 from .containers import to_numpy
-from .counts import BinaryCounts, one_size, row_sums, sums_per_question
-from .rows import Rows, place, read_rows
+from .counts import BinaryCounts, joined_multiplicity, one_size, row_sums, sums_per_question
+from .rows import Rows, read_rows, require_sample, sample_name
 
 _BLOCK_BYTES = 1 << 21  # outcomes that are counted at once, which fit in the cache
 _BLOCK_SAMPLES = 1 << 20  # categories that are counted at once, to bound memory
@@ -56,22 +56,12 @@ class Outcomes:
     @classmethod
     def concatenate(cls, batches: Sequence[Outcomes]) -> Outcomes:
         """Return the outcomes of all questions of several batches."""
-        if len(batches) == 1:
-            return batches[0]
-        scored = multiplicity = None
+        scored = None
         if any(batch.scored is not None for batch in batches):
             scored = np.concatenate([batch.is_scored for batch in batches])
-        if any(batch.multiplicity is not None for batch in batches):
-            ones = (np.ones(len(batch.values), dtype=np.int64) for batch in batches)
-            multiplicity = np.concatenate(
-                [
-                    one if batch.multiplicity is None else batch.multiplicity
-                    for one, batch in zip(ones, batches, strict=True)
-                ]
-            )
         values = np.concatenate([batch.values for batch in batches])
         sizes = np.concatenate([batch.sizes for batch in batches])
-        return cls(values, sizes, batches[0].name, scored, multiplicity)
+        return cls(values, sizes, batches[0].name, scored, joined_multiplicity(batches))
 
     def require(self, valid: np.ndarray, wanted: str) -> None:
         """Raise a ValueError that names the first scored sample that is not valid.
@@ -83,7 +73,7 @@ class Outcomes:
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
             first = int(np.argmax(invalid))
-            where = f"{place(self.name, self.sizes, first)} is"
+            where = f"{sample_name(self.name, self.sizes, first)} is"
             if self.multiplicity is not None:  # samples have no index
                 where = f"{where.rpartition('[')[0]} has an outcome"
             raise ValueError(f"{where} {self.values[first]}: {wanted}.")
@@ -263,9 +253,7 @@ def outcomes_of(rows: Rows, labels: Labels | None = None) -> Outcomes:
         values, scored = _numbers_of_labels(rows, labels or {})
     outcomes = Outcomes(values, rows.sizes, rows.name, scored, rows.multiplicity)
     if scored is not None:
-        n = sums_per_question(scored, rows.sizes)
-        if not n.all():
-            raise ValueError(f"{rows.name}[{n.argmin()}] holds nothing but None: leave it out.")
+        require_sample(rows.name, sums_per_question(scored, rows.sizes))
     return require_finite(outcomes) if values.dtype.kind == "f" else outcomes
 
 
@@ -295,7 +283,7 @@ def _is_outcome(entry: Any) -> bool:
 
 
 def _no_outcome(rows: Rows, sample: int, entry: Any, labels: Labels) -> ValueError:
-    where = f"{place(rows.name, rows.sizes, sample)} is {short(entry)}"
+    where = f"{sample_name(rows.name, rows.sizes, sample)} is {short(entry)}"
     if labels:
         return ValueError(f"{where}, which is none of {', '.join(labels)}, and no number.")
     if isinstance(entry, str) and rows.name == "predictions":

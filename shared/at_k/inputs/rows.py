@@ -41,7 +41,7 @@ from .counts import sums_per_question
 PLAIN_TYPES = {bool, int, float, str, type(None)}
 
 
-def place(name: str, sizes: np.ndarray, sample: int) -> str:
+def sample_name(name: str, sizes: np.ndarray, sample: int) -> str:
     """Return the name of a sample in messages, such as `R[3][7]`.
 
     Args:
@@ -52,6 +52,13 @@ def place(name: str, sizes: np.ndarray, sample: int) -> str:
     ends = np.cumsum(sizes)
     question = int(np.searchsorted(ends, sample, side="right"))
     return f"{name}[{question}][{sample - (ends[question] - sizes[question])}]"
+
+
+def require_sample(name: str, n: np.ndarray) -> np.ndarray:
+    """Return (M,) numbers of samples that are not None; a ValueError if one of them is 0."""
+    if not n.all():
+        raise ValueError(f"{name}[{n.argmin()}] holds nothing but None: leave it out.")
+    return n
 
 
 @dataclass(frozen=True)
@@ -87,10 +94,7 @@ class Rows:
     @cached_property
     def n(self) -> np.ndarray:
         """(M,) number of samples of each question that are not None; a ValueError if it is 0."""
-        n = self.sizes_where(self.is_given)
-        if not n.all():
-            raise ValueError(f"{self.name}[{n.argmin()}] holds nothing but None: leave it out.")
-        return n
+        return require_sample(self.name, self.sizes_where(self.is_given))
 
     @property
     def is_given(self) -> np.ndarray | None:
