@@ -1617,7 +1617,8 @@ def _numbers_of_labels(rows: Rows, labels: Labels) -> tuple[np.ndarray, np.ndarr
         entries.append(None)
     numbers = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in entries]
     for entry, number in enumerate(numbers):
-        if number is not None and not _is_outcome(number):
+        is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
+        if not (number is None or isinstance(number, float) or is_integer):
             sample = entry if index is None else int(np.argmax(index == entry))
             raise _no_outcome(rows, sample, number, labels)
     scored = np.array([number is not None for number in numbers], dtype=bool)
@@ -1625,9 +1626,6 @@ def _numbers_of_labels(rows: Rows, labels: Labels) -> tuple[np.ndarray, np.ndarr
     if index is not None:
         values, scored = values[index], scored[index]
     return values, None if scored.all() else scored
-
-def _is_outcome(entry: Any) -> bool:
-    return isinstance(entry, float) or (isinstance(entry, int) and -(2**63) <= entry < 2**63)
 
 def _no_outcome(rows: Rows, sample: int, entry: Any, labels: Labels) -> ValueError:
     where = f"{sample_name(rows.name, rows.sizes, sample)} is {short(entry)}"
@@ -1972,7 +1970,22 @@ def _in_one_chunk(batch: Batch) -> Batch:
     return replace(batch, values=values, references=references)
 
 def write_batch(batch: Batch, file: BinaryIO) -> None:
-    table = _table_of_batch(batch)
+    if isinstance(batch, BinaryCounts):
+        columns = {"n": from_numpy(batch.n), "c": from_numpy(batch.c)}
+    else:
+        references = None
+        if isinstance(batch, Rows):
+            values, references = one_chunk(batch.values), batch.references
+        else:
+            values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
+        offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
+        columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
+        if batch.multiplicity is not None:
+            multiplicity = from_numpy(batch.multiplicity)
+            columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
+        if references is not None:
+            columns["references"] = references
+    table = pa.table(columns)
     with pa.ipc.new_stream(file, table.schema) as stream:
         stream.write_table(table)
 
@@ -1990,23 +2003,6 @@ def read_batch(data: Any) -> Batch:
     scored = to_numpy(values.is_valid()) if values.null_count else None
     numbers = to_numpy(values if scored is None else values.fill_null(0))
     return Outcomes(numbers, sizes, "predictions", scored, multiplicity)
-
-def _table_of_batch(batch: Batch) -> pa.Table:
-    if isinstance(batch, BinaryCounts):
-        return pa.table({"n": from_numpy(batch.n), "c": from_numpy(batch.c)})
-    offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
-    if isinstance(batch, Rows):
-        values, references = one_chunk(batch.values), batch.references
-    else:
-        values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
-        references = None
-    columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
-    if batch.multiplicity is not None:
-        multiplicity = from_numpy(batch.multiplicity)
-        columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
-    if references is not None:
-        columns["references"] = references
-    return pa.table(columns)
 
 def _spilled(batch: Batch, folder: Path) -> Batch:
     if isinstance(batch, BinaryCounts):
@@ -3005,29 +3001,22 @@ SCORE_AGG = Computation(
 
 _computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
 
-class _Lock:
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *exception) -> None:
-        self._lock.release()
-
-    def __reduce__(self):
-        return _Lock, ()
-
 class SampledMetric(evaluate.Metric, abc.ABC):
     def __init__(self, *args, experiment_id: str | None = None, **kwargs):
         experiment_id = experiment_id or default_experiment()
         super().__init__(*args, experiment_id=experiment_id, **kwargs)
-        self._lock = _Lock()
+        self._lock = threading.Lock()
         self._exchange: Exchange | None = None
         if self.num_process > 1:
             folder = Path(self.data_dir, f"{experiment_id}-{self.num_process}")
             self._exchange = Exchange(folder, self.num_process, self.process_id, self.timeout)
         self._forget()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state | {"_lock": threading.Lock()})
 
     computation: Computation
 
@@ -3086,12 +3075,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         with self._lock:
             token = _computing.set((*_computing.get(), id(self)))
             try:
-                if self._exchange is None:
-                    result = self._scores(self._batches(predictions, references), options)
-                else:
+                if self._exchange is not None:
                     result = self._collective_result(
                         self._exchange, predictions, references, options
                     )
+                else:
+                    result = self._scores(self._batches(predictions, references), options)
             finally:
                 _computing.reset(token)
             self._forget()

@@ -198,8 +198,23 @@ def _in_one_chunk(batch: Batch) -> Batch:
 
 
 def write_batch(batch: Batch, file: BinaryIO) -> None:
-    """Write a batch as an Arrow stream."""
-    table = _table_of_batch(batch)
+    """Write a batch as an Arrow stream, with a row for each question."""
+    if isinstance(batch, BinaryCounts):
+        columns = {"n": from_numpy(batch.n), "c": from_numpy(batch.c)}
+    else:
+        references = None
+        if isinstance(batch, Rows):
+            values, references = one_chunk(batch.values), batch.references
+        else:
+            values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
+        offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
+        columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
+        if batch.multiplicity is not None:
+            multiplicity = from_numpy(batch.multiplicity)
+            columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
+        if references is not None:
+            columns["references"] = references
+    table = pa.table(columns)
     with pa.ipc.new_stream(file, table.schema) as stream:
         stream.write_table(table)
 
@@ -219,25 +234,6 @@ def read_batch(data: Any) -> Batch:
     scored = to_numpy(values.is_valid()) if values.null_count else None
     numbers = to_numpy(values if scored is None else values.fill_null(0))
     return Outcomes(numbers, sizes, "predictions", scored, multiplicity)
-
-
-def _table_of_batch(batch: Batch) -> pa.Table:
-    """Return a table with a row for each question."""
-    if isinstance(batch, BinaryCounts):
-        return pa.table({"n": from_numpy(batch.n), "c": from_numpy(batch.c)})
-    offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
-    if isinstance(batch, Rows):
-        values, references = one_chunk(batch.values), batch.references
-    else:
-        values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
-        references = None
-    columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
-    if batch.multiplicity is not None:
-        multiplicity = from_numpy(batch.multiplicity)
-        columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
-    if references is not None:
-        columns["references"] = references
-    return pa.table(columns)
 
 
 def _spilled(batch: Batch, folder: Path) -> Batch:

@@ -268,7 +268,8 @@ def _numbers_of_labels(rows: Rows, labels: Labels) -> tuple[np.ndarray, np.ndarr
         entries.append(None)
     numbers = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in entries]
     for entry, number in enumerate(numbers):
-        if number is not None and not _is_outcome(number):
+        is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
+        if not (number is None or isinstance(number, float) or is_integer):
             sample = entry if index is None else int(np.argmax(index == entry))
             raise _no_outcome(rows, sample, number, labels)
     scored = np.array([number is not None for number in numbers], dtype=bool)
@@ -276,10 +277,6 @@ def _numbers_of_labels(rows: Rows, labels: Labels) -> tuple[np.ndarray, np.ndarr
     if index is not None:
         values, scored = values[index], scored[index]
     return values, None if scored.all() else scored
-
-
-def _is_outcome(entry: Any) -> bool:
-    return isinstance(entry, float) or (isinstance(entry, int) and -(2**63) <= entry < 2**63)
 
 
 def _no_outcome(rows: Rows, sample: int, entry: Any, labels: Labels) -> ValueError:
