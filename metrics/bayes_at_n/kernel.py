@@ -122,7 +122,7 @@ class Exchange:
         return vars(self) | {"_role": None}
 
     def _take_role(self) -> _Role:
-        name = str(self._lock_of(self._process))
+        name = str(self._file(self._process, "lock"))
         role = _roles.get((os.getpid(), name))
         if role is not None:
             return role
@@ -153,7 +153,7 @@ class Exchange:
         for _ in _waits(self._timeout):
             waiting = [process for process in range(1, self._processes) if process not in rows]
             for process in waiting:
-                content = _read(self._rows_of(process))
+                content = _read(self._file(process, "rows"))
                 header = content[: content.find(b"\n") + 1]
                 sent = json.loads(header or "{}")
                 if sent.get("request") == request:
@@ -177,7 +177,7 @@ class Exchange:
         problem = None if error is None else str(error) or type(error).__name__
         self._write(self._result, json.dumps({"keys": self._received, "error": problem}).encode())
         for _ in _waits(5.0):  # each process removes its rows when it has read the result
-            if not any(self._rows_of(p).exists() and self._lives(p) for p in self._received):
+            if not any(self._file(p, "rows").exists() and self._lives(p) for p in self._received):
                 break
         self._request.unlink(missing_ok=True)
         self._result.unlink(missing_ok=True)
@@ -206,7 +206,7 @@ class Exchange:
         self, write_rows: Callable[[BinaryIO], Any] | None, error: Exception | None = None
     ) -> None:
         self._open()
-        path, key = self._rows_of(self._process), uuid.uuid4().hex
+        path, key = self._file(self._process, "rows"), uuid.uuid4().hex
         problem = None if error is None else str(error) or type(error).__name__
         started = time.monotonic()
         try:
@@ -238,14 +238,11 @@ class Exchange:
 
     # --- Files ----------------------------------------------------------------------------
 
-    def _rows_of(self, process: int) -> Path:
-        return self._folder / f"{process}.rows"
-
-    def _lock_of(self, process: int) -> Path:
-        return self._folder / f"{process}.lock"
+    def _file(self, process: int, kind: str) -> Path:
+        return self._folder / f"{process}.{kind}"
 
     def _lives(self, process: int) -> bool:
-        path = self._lock_of(process)
+        path = self._file(process, "lock")
         if (os.getpid(), str(path)) in _roles:
             return True
         if not path.exists():
@@ -751,6 +748,12 @@ def to_numpy(values) -> np.ndarray:
     bits = np.frombuffer(data, np.uint8)[first : -(-stop // 8)]
     return np.unpackbits(bits, bitorder="little")[start - 8 * first : stop - 8 * first].view(bool)
 
+def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
+    if not values.null_count:
+        return to_numpy(values), None
+    zero = False if str(values.type) == "bool" else 0
+    return to_numpy(values.fill_null(zero)), to_numpy(values.is_valid())
+
 def as_arrow(values) -> Any:
     if isinstance(values, memoryview):
         return np.asarray(values)
@@ -1166,10 +1169,10 @@ class Rows:
 
     @cached_property
     def n(self) -> np.ndarray:
-        return require_sample(self.name, self.sizes_where(self.is_given))
+        return require_sample(self.name, self.sizes_where(self.is_present))
 
     @property
-    def is_given(self) -> np.ndarray | None:
+    def is_present(self) -> np.ndarray | None:
         if self.are_numbers():
             return self.scored
         if isinstance(self.values, list):
@@ -1256,10 +1259,8 @@ def _rows_of_column(column, name: str, flat_is_one_question: bool) -> Rows:
     values = plain_types(chunked(chunk.flatten() for chunk in chunks))
     if not is_numeric(values.type):
         return Rows(values, sizes, name)
-    scored = to_numpy(values.is_valid()) if values.null_count else None
-    if scored is not None:
-        values = values.fill_null(False if str(values.type) == "bool" else 0)
-    return Rows(to_numpy(values), sizes, name, scored)
+    numbers, scored = numbers_and_scored(values)
+    return Rows(numbers, sizes, name, scored)
 
 def _from_json(row: Any) -> Any:
     return [_from_json(text) for text in row] if isinstance(row, list) else row and json.loads(row)
@@ -1285,12 +1286,11 @@ def _rows_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> R
         types = {*map(type, entries)}
     if not types <= _NUMBERS:
         return Rows(entries, sizes, name)
-    scored = None
+    scored, filled = None, entries
     if type(None) in types:
         scored = np.array([entry is not None for entry in entries], dtype=bool)
-        numbers = np.asarray([0 if entry is None else entry for entry in entries])
-    else:
-        numbers = np.asarray(entries)
+        filled = [0 if entry is None else entry for entry in entries]
+    numbers = np.asarray(filled)
     if numbers.dtype.kind == "O":  # integers beyond 64 bits
         return Rows(entries, sizes, name)
     return Rows(numbers, sizes, name, scored)
@@ -2017,8 +2017,7 @@ def read_batch(data: Any) -> Batch:
     if "references" in table.column_names or not is_number(values.type):
         references = table["references"] if "references" in table.column_names else None
         return Rows(values, sizes, multiplicity=multiplicity, references=references)
-    scored = to_numpy(values.is_valid()) if values.null_count else None
-    numbers = to_numpy(values if scored is None else values.fill_null(0))
+    numbers, scored = numbers_and_scored(values)
     return Outcomes(numbers, sizes, "predictions", scored, multiplicity)
 
 def _spilled(batch: Batch, folder: Path) -> Batch:
@@ -2274,7 +2273,7 @@ class CheckCache:
         return len(self._results)
 
 def _outcomes_of_match(rows: Rows, correct: np.ndarray) -> Outcomes:
-    return Outcomes(correct, rows.sizes, _CHECKED, rows.is_given, multiplicity=rows.multiplicity)
+    return Outcomes(correct, rows.sizes, _CHECKED, rows.is_present, multiplicity=rows.multiplicity)
 
 def _warn_of_responses(rows: Rows, outcomes: Outcomes) -> None:
     first = slice(_COMPARED)
@@ -4412,7 +4411,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return vars(self) | {"_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state | {"_lock": threading.Lock()})
+        self.__dict__.update(state, _lock=threading.Lock())
 
     computation: Computation
 

@@ -45,7 +45,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return vars(self) | {"_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state | {"_lock": threading.Lock()})
+        self.__dict__.update(state, _lock=threading.Lock())
 
     computation: Computation
     """What the metric computes."""

@@ -32,7 +32,7 @@ from .columns import (
     to_json,
     to_python,
 )
-from .containers import to_numpy
+from .containers import numbers_and_scored, to_numpy
 from .counts import BinaryCounts, joined_multiplicity
 from .outcomes import Outcomes
 from .rows import Rows
@@ -231,8 +231,7 @@ def read_batch(data: Any) -> Batch:
     if "references" in table.column_names or not is_number(values.type):
         references = table["references"] if "references" in table.column_names else None
         return Rows(values, sizes, multiplicity=multiplicity, references=references)
-    scored = to_numpy(values.is_valid()) if values.null_count else None
-    numbers = to_numpy(values if scored is None else values.fill_null(0))
+    numbers, scored = numbers_and_scored(values)
     return Outcomes(numbers, sizes, "predictions", scored, multiplicity)
 
 

@@ -354,7 +354,7 @@ class CheckCache:
 
 
 def _outcomes_of_match(rows: Rows, correct: np.ndarray) -> Outcomes:
-    return Outcomes(correct, rows.sizes, _CHECKED, rows.is_given, multiplicity=rows.multiplicity)
+    return Outcomes(correct, rows.sizes, _CHECKED, rows.is_present, multiplicity=rows.multiplicity)
 
 
 def _warn_of_responses(rows: Rows, outcomes: Outcomes) -> None:
