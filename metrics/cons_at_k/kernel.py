@@ -4654,7 +4654,7 @@ class Computation:
         """Return the scores of these questions.
 
         Raises:
-            ValueError: if an input is invalid, with its place.
+            ValueError: if an input is invalid, with its index.
         """
         self.check_options(options)
         samples = Samples(self.read(predictions, references), self.validate, CheckCache())
@@ -4806,7 +4806,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         kept in temporary files, unless the metric was loaded with keep_in_memory=True.
 
         Raises:
-            ValueError: if an input is invalid, with its place. Nothing is added then.
+            ValueError: if an input is invalid, with its index. Nothing is added then.
         """
         self._refuse_own_checker("add_batch")
         batch = self.computation.read(predictions, references)
@@ -4819,7 +4819,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """Compute the scores of these questions and all that were added before.
 
         Raises:
-            ValueError: if an input is invalid, with its place; questions are counted from the first
+            ValueError: if an input is invalid, with its index; questions are counted from the first
                 that was added. What was added before is kept.
         """
         self._refuse_own_checker("compute")

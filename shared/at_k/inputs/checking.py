@@ -163,8 +163,8 @@ class Checking:
 
         Raises:
             ValueError: if the checker raises an exception (which is the cause), returns something
-                that is not an outcome, or ends its process, with the place `predictions[i][j]`; or
-                if a named checker cannot use a reference, with its place.
+                that is not an outcome, or ends its process, with its index `predictions[i][j]`; or
+                if a named checker cannot use a reference, with its index.
         """
         if self.checker == "exact_match":
             outcomes = _outcomes_of_match(rows, match_exactly(rows))

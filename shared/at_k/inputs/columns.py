@@ -40,7 +40,7 @@ def stored(rows: Rows, references: Any = None) -> Rows:
 
     Raises:
         ValueError: if samples have different types, if there is not one reference for each
-            question, or if Arrow and JSON cannot hold a value, with its place.
+            question, or if Arrow and JSON cannot hold a value, with its index.
     """
     values = rows.values
     if rows.are_numbers():
@@ -61,7 +61,7 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
 
     Raises:
         ValueError: if the number of references differs from the number of questions, or if a
-            reference cannot be stored, with its place.
+            reference cannot be stored, with its index.
     """
     references = as_arrow(references)
     column, array = arrow_column(references), numeric_array(references)
@@ -88,7 +88,7 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
 
 
 def check_types(rows: Rows) -> None:
-    """Raise a ValueError if a sample has another type than the first one, with both places."""
+    """Raise a ValueError if a sample has another type than the first one, with both indices."""
     samples = rows.values
     if not isinstance(samples, list) or _PLAIN_TEXTS.issuperset(map(type, samples)):
         return
@@ -109,10 +109,7 @@ def check_types(rows: Rows) -> None:
 def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
     """Return values of one type as an array of that type, and values of several types as JSON.
 
-    Args:
-        values: the entries.
-        name: what the caller calls them, for messages.
-        sizes: (M,) number of entries of each question, or None for one entry per question.
+    The sizes are (M,) numbers of entries of each question, or None for one entry per question.
     """
     if _PLAIN_TEXTS.issuperset(map(type, values)):
         with suppress(UnicodeEncodeError):
@@ -152,7 +149,7 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
     """Return the values as an array of type `JSON`. The arguments are those of `_typed_array`.
 
     Raises:
-        ValueError: if JSON cannot hold a value, with its place.
+        ValueError: if JSON cannot hold a value, with its index.
     """
     texts = []
     for index, value in enumerate(values):

@@ -42,7 +42,7 @@ def match_exactly(rows: Rows) -> np.ndarray:
     """Return (S,) whether each sample equals an acceptable answer of its question.
 
     Raises:
-        ValueError: if samples or references cannot be compared, with the place.
+        ValueError: if samples or references cannot be compared, with its index.
     """
     values, references = rows.values, rows.references
     if pa.types.is_null(values.type):
@@ -73,7 +73,7 @@ def match_numbers(rows: Rows) -> tuple[np.ndarray, pa.ChunkedArray]:
         (S,) whether the number equals one of them, and (S,) the number, or None if there is none.
 
     Raises:
-        ValueError: if samples or references cannot be compared, with the place.
+        ValueError: if samples or references cannot be compared, with its index.
     """
     values = rows.values
     if pa.types.is_null(values.type):

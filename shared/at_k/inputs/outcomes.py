@@ -222,31 +222,20 @@ def number_of_samples(n: np.ndarray) -> int | str:
 
 
 def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Outcomes:
-    """Read already-graded outcomes, see `read_rows`. A flat list or array is one question.
+    """Read already-graded outcomes, see `read_rows` and `outcomes_of`, or counts of them.
 
-    Missing entries (None, masked, or NA of pandas) are not scored.
-
-    Args:
-        R: the outcomes, or counts of them.
-        name: what the caller calls them, for messages.
-        labels: texts that may stand for outcomes, and the number of each.
-
-    Raises:
-        ValueError: if `read_rows` or `outcomes_of` raises it.
+    A flat list or array is one question. Missing entries (None, masked, or NA of pandas) are not
+    scored.
     """
     return outcomes_of(read_rows(R, name, flat_is_one_question=True), labels)
 
 
 def outcomes_of(rows: Rows, labels: Labels | None = None) -> Outcomes:
-    """Return the outcomes that rows without references are.
-
-    Args:
-        rows: the samples.
-        labels: texts that may stand for outcomes, and the number of each.
+    """Return the outcomes that rows without references are, with the numbers of labels.
 
     Raises:
         ValueError: if a sample is neither a finite number nor one of the labels, or if a question
-            has nothing but None, with the place.
+            has nothing but None, with its index.
     """
     values, scored = rows.values, rows.scored
     if not rows.are_numbers():
