@@ -113,7 +113,7 @@ class Exchange:
         return vars(self) | {"_number": None}
 
     def _take_role(self) -> None:
-        role = os.getpid(), str(self._lock_of(self._process))
+        role = os.getpid(), str(self._file(self._process, "lock"))
         if self._number is None:
             self._number = _number_of(self, _objects.setdefault(role, []))
         if role in _roles:
@@ -131,7 +131,7 @@ class Exchange:
                 path.unlink(missing_ok=True)
 
     def leave(self) -> None:
-        role = os.getpid(), str(self._lock_of(self._process))
+        role = os.getpid(), str(self._file(self._process, "lock"))
         if role in _roles:
             _release(_roles.pop(role))
 
@@ -145,7 +145,7 @@ class Exchange:
         for _ in _waits(self._timeout):
             waiting = [process for process in range(1, self._processes) if process not in rows]
             for process in waiting:
-                content = _read(self._rows_of(process))
+                content = _read(self._file(process, "rows"))
                 header = content[: content.find(b"\n") + 1]
                 sent = json.loads(header or "{}")
                 if sent.get("request") == request:
@@ -169,7 +169,7 @@ class Exchange:
         problem = None if error is None else str(error) or type(error).__name__
         self._write(self._result, json.dumps({"keys": self._received, "error": problem}).encode())
         for _ in _waits(5.0):  # each process removes its rows when it has read the result
-            if not any(self._rows_of(p).exists() and self._lives(p) for p in self._received):
+            if not any(self._file(p, "rows").exists() and self._lives(p) for p in self._received):
                 break
         self._request.unlink(missing_ok=True)
         self._result.unlink(missing_ok=True)
@@ -198,7 +198,7 @@ class Exchange:
         self, write_rows: Callable[[BinaryIO], Any] | None, error: Exception | None = None
     ) -> None:
         self._take_role()
-        path, key = self._rows_of(self._process), uuid.uuid4().hex
+        path, key = self._file(self._process, "rows"), uuid.uuid4().hex
         problem = None if error is None else str(error) or type(error).__name__
         started = time.monotonic()
         try:
@@ -230,14 +230,11 @@ class Exchange:
 
     # --- Files ----------------------------------------------------------------------------
 
-    def _rows_of(self, process: int) -> Path:
-        return self._folder / f"{process}.rows"
-
-    def _lock_of(self, process: int) -> Path:
-        return self._folder / f"{process}.lock"
+    def _file(self, process: int, kind: str) -> Path:
+        return self._folder / f"{process}.{kind}"
 
     def _lives(self, process: int) -> bool:
-        path = self._lock_of(process)
+        path = self._file(process, "lock")
         if (os.getpid(), str(path)) in _roles:
             return True
         if not path.exists():
@@ -343,22 +340,22 @@ def as_list(name: str, value) -> list[Any]:
     return values
 
 def check_depth(name: str, values: Sequence[Any]) -> None:
-    for place, value in enumerate(values):
+    for index, value in enumerate(values):
         if not isinstance(value, (list, tuple, dict)):  # the usual case, and fast
             continue
         level = {id(value): value}
         for _ in range(50):
             level = {
                 id(entry): entry
-                for each in level.values()
-                for entry in _entries_of_nested(f"{name}[{place}]", each)
+                for nested in level.values()
+                for entry in _entries_of_nested(f"{name}[{index}]", nested)
                 if isinstance(entry, (list, tuple, dict))
             }
             if not level:
                 break
         else:
             raise ValueError(
-                f"{name}[{place}] is nested more than 50 levels deep, or contains itself."
+                f"{name}[{index}] is nested more than 50 levels deep, or contains itself."
             )
 
 def _entries_of_nested(name: str, values: list | tuple | dict) -> Iterable[Any]:
@@ -383,16 +380,16 @@ def entries_of(name: str, values) -> list[Any]:
 
 def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> list[str]:
     requested, known = as_list(name, names), list(known)
-    for each in requested:
-        if isinstance(each, str) and each in known:
+    for choice in requested:
+        if isinstance(choice, str) and choice in known:
             continue
-        family = re.sub(r"(?<=[@^])\d.*", "k", each) if isinstance(each, str) else None
+        family = re.sub(r"(?<=[@^])\d.*", "k", choice) if isinstance(choice, str) else None
         if family in known:
-            k = re.findall(r"[@^](\d+)", each)[0]
+            k = re.findall(r"[@^](\d+)", choice)[0]
             raise ValueError(
-                f"{name} has {short(each)}: give {family!r}, and k={k} (in the shell --k {k})."
+                f"{name} has {short(choice)}: give {family!r}, and k={k} (in the shell --k {k})."
             )
-        raise ValueError(f"{name} has {short(each)}, which is none of {', '.join(known)}.")
+        raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.")
     return requested
 
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
@@ -449,7 +446,7 @@ def check_k(k, n: np.ndarray | None = None) -> int:
     return int(k)
 
 def check_ks(k) -> list[int] | None:
-    return k if k is None else list(dict.fromkeys(check_k(each) for each in as_list("k", k)))
+    return k if k is None else list(dict.fromkeys(check_k(value) for value in as_list("k", k)))
 
 def check_samples(ks: list[int], n: np.ndarray, instead: str = "") -> None:
     least = n.min()
@@ -478,8 +475,6 @@ class BinaryCounts:
 
     @classmethod
     def concatenate(cls, batches: Sequence[BinaryCounts]) -> BinaryCounts:
-        if len(batches) == 1:
-            return batches[0]
         n = np.concatenate([batch.n for batch in batches])
         return cls(n, np.concatenate([batch.c for batch in batches]))
 
@@ -530,6 +525,18 @@ def one_size(sizes: np.ndarray) -> int:
     size = int(sizes[0])
     # count_nonzero takes half the time of `all`, which matters in calls of a few microseconds.
     return size if np.count_nonzero(sizes == size) == len(sizes) else 0
+
+def joined_multiplicity(batches: Sequence[Any]) -> np.ndarray | None:
+    if all(batch.multiplicity is None for batch in batches):
+        return None
+    return np.concatenate(
+        [
+            np.ones(len(batch.values), np.int64)
+            if batch.multiplicity is None
+            else batch.multiplicity
+            for batch in batches
+        ]
+    )
 
 def sums_per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     if size := one_size(sizes):
@@ -757,6 +764,12 @@ def to_numpy(values) -> np.ndarray:
     bits = np.frombuffer(data, np.uint8)[first : -(-stop // 8)]
     return np.unpackbits(bits, bitorder="little")[start - 8 * first : stop - 8 * first].view(bool)
 
+def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
+    if not values.null_count:
+        return to_numpy(values), None
+    zero = False if str(values.type) == "bool" else 0
+    return to_numpy(values.fill_null(zero)), to_numpy(values.is_valid())
+
 def as_arrow(values) -> Any:
     if isinstance(values, memoryview):
         return np.asarray(values)
@@ -814,11 +827,8 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
             raise ValueError(
                 f"{name}[{question}] is {short(label)}: a label is a text or a number."
             )
-    if None in entries:
-        raise ValueError(f"{name}[{entries.index(None)}] is None: give every question a label.")
-    for question, label in enumerate(entries):
-        if isinstance(label, float) and math.isnan(label):
-            raise ValueError(f"{name}[{question}] is nan: give every question a label.")
+        if label is None or (isinstance(label, float) and math.isnan(label)):
+            raise ValueError(f"{name}[{question}] is {label}: give every question a label.")
     check_depth(name, entries)
     codes: dict[str, int] = {}
     index = np.array([codes.setdefault(str(label), len(codes)) for label in entries])
@@ -1148,10 +1158,15 @@ def _require_same_length(name: str, **columns) -> None:
 
 PLAIN_TYPES = {bool, int, float, str, type(None)}
 
-def place(name: str, sizes: np.ndarray, sample: int) -> str:
+def sample_name(name: str, sizes: np.ndarray, sample: int) -> str:
     ends = np.cumsum(sizes)
     question = int(np.searchsorted(ends, sample, side="right"))
     return f"{name}[{question}][{sample - (ends[question] - sizes[question])}]"
+
+def require_sample(name: str, n: np.ndarray) -> np.ndarray:
+    if not n.all():
+        raise ValueError(f"{name}[{n.argmin()}] holds nothing but None: leave it out.")
+    return n
 
 @dataclass(frozen=True)
 class Rows:
@@ -1170,13 +1185,10 @@ class Rows:
 
     @cached_property
     def n(self) -> np.ndarray:
-        n = self.sizes_where(self.is_given)
-        if not n.all():
-            raise ValueError(f"{self.name}[{n.argmin()}] holds nothing but None: leave it out.")
-        return n
+        return require_sample(self.name, self.sizes_where(self.is_present))
 
     @property
-    def is_given(self) -> np.ndarray | None:
+    def is_present(self) -> np.ndarray | None:
         if self.are_numbers():
             return self.scored
         if isinstance(self.values, list):
@@ -1263,10 +1275,8 @@ def _rows_of_column(column, name: str, flat_is_one_question: bool) -> Rows:
     values = plain_types(chunked(chunk.flatten() for chunk in chunks))
     if not is_numeric(values.type):
         return Rows(values, sizes, name)
-    scored = to_numpy(values.is_valid()) if values.null_count else None
-    if scored is not None:
-        values = values.fill_null(False if str(values.type) == "bool" else 0)
-    return Rows(to_numpy(values), sizes, name, scored)
+    numbers, scored = numbers_and_scored(values)
+    return Rows(numbers, sizes, name, scored)
 
 def _from_json(row: Any) -> Any:
     return [_from_json(text) for text in row] if isinstance(row, list) else row and json.loads(row)
@@ -1292,12 +1302,11 @@ def _rows_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> R
         types = {*map(type, entries)}
     if not types <= _NUMBERS:
         return Rows(entries, sizes, name)
-    scored = None
+    scored, filled = None, entries
     if type(None) in types:
         scored = np.array([entry is not None for entry in entries], dtype=bool)
-        numbers = np.asarray([0 if entry is None else entry for entry in entries])
-    else:
-        numbers = np.asarray(entries)
+        filled = [0 if entry is None else entry for entry in entries]
+    numbers = np.asarray(filled)
     if numbers.dtype.kind == "O":  # integers beyond 64 bits
         return Rows(entries, sizes, name)
     return Rows(numbers, sizes, name, scored)
@@ -1322,18 +1331,16 @@ JSON = pa.struct([("at_k.json", pa.large_string())])
 def stored(rows: Rows, references: Any = None) -> Rows:
     values = rows.values
     if rows.are_numbers():
-        missing = None if rows.scored is None else ~rows.scored
-        values = _column_of_numbers(values, missing)
+        if rows.scored is not None and not rows.scored.any():
+            array = pa.nulls(len(values))
+        else:
+            array = from_numpy(values, None if rows.scored is None else ~rows.scored)
+        values = pa.chunked_array([array])
     elif isinstance(values, list):
         check_types(rows)
         values = pa.chunked_array([_typed_array(values, rows.name, rows.sizes)])
     column = None if references is None else reference_column(references, len(rows))
     return replace(rows, values=values, scored=None, references=column)
-
-def _column_of_numbers(numbers: np.ndarray, missing: np.ndarray | None) -> pa.ChunkedArray:
-    if missing is not None and missing.all():
-        return pa.chunked_array([pa.nulls(len(numbers))])
-    return pa.chunked_array([from_numpy(numbers, missing)])
 
 def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
     references = as_arrow(references)
@@ -1368,14 +1375,15 @@ def check_types(rows: Rows) -> None:
     for sample in scored:
         if kinds[sample] != kinds[first]:
             raise ValueError(
-                f"{place(rows.name, rows.sizes, sample)} is {short(samples[sample])}, but "
-                f"{place(rows.name, rows.sizes, first)} is {short(samples[first])}: samples are "
-                f"all of one type."
+                f"{sample_name(rows.name, rows.sizes, sample)} is {short(samples[sample])}, but "
+                f"{sample_name(rows.name, rows.sizes, first)} is {short(samples[first])}: "
+                f"samples are all of one type."
             )
 
 def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
     if _PLAIN_TEXTS.issuperset(map(type, values)):
-        return _array_of_texts(values)
+        with suppress(UnicodeEncodeError):
+            return pa.array(values, pa.large_string())
     values = [_storable(plain_entry(value)) for value in values]
     entries = [entry for value in values for entry in (value if type(value) is list else [value])]
     kinds = {type(value) for value in (*values, *entries)} - {type(None)}
@@ -1392,12 +1400,6 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
 
 _PLAIN_TEXTS = {str, type(None)}
 
-def _array_of_texts(texts: list[str | None]) -> pa.Array:
-    try:
-        return pa.array(texts, pa.large_string())
-    except UnicodeEncodeError:
-        return pa.array([_storable(text) for text in texts], pa.large_string())
-
 def _storable(value: Any) -> Any:
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
@@ -1410,7 +1412,7 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
             _check_keys(value)
             texts.append(None if value is None else json.dumps(value, default=_json_default))
         except (TypeError, ValueError) as error:
-            where = f"{name}[{index}]" if sizes is None else place(name, sizes, index)
+            where = f"{name}[{index}]" if sizes is None else sample_name(name, sizes, index)
             raise ValueError(
                 f"{where} is {short(value)}, which neither Arrow nor JSON can hold: {error}."
             ) from error
@@ -1452,11 +1454,9 @@ def is_number(arrow_type: pa.DataType) -> bool:
 
 def from_numpy(values: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
     data = np.packbits(values, bitorder="little") if values.dtype == bool else values
-    buffers = [_validity(missing), pa.py_buffer(np.ascontiguousarray(data))]
+    valid = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
+    buffers = [valid, pa.py_buffer(np.ascontiguousarray(data))]
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)
-
-def _validity(missing: np.ndarray | None) -> pa.Buffer | None:
-    return None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
 
 def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
     if values.type == JSON:
@@ -1514,28 +1514,18 @@ class Outcomes:
 
     @classmethod
     def concatenate(cls, batches: Sequence[Outcomes]) -> Outcomes:
-        if len(batches) == 1:
-            return batches[0]
-        scored = multiplicity = None
+        scored = None
         if any(batch.scored is not None for batch in batches):
             scored = np.concatenate([batch.is_scored for batch in batches])
-        if any(batch.multiplicity is not None for batch in batches):
-            ones = (np.ones(len(batch.values), dtype=np.int64) for batch in batches)
-            multiplicity = np.concatenate(
-                [
-                    one if batch.multiplicity is None else batch.multiplicity
-                    for one, batch in zip(ones, batches, strict=True)
-                ]
-            )
         values = np.concatenate([batch.values for batch in batches])
         sizes = np.concatenate([batch.sizes for batch in batches])
-        return cls(values, sizes, batches[0].name, scored, multiplicity)
+        return cls(values, sizes, batches[0].name, scored, joined_multiplicity(batches))
 
     def require(self, valid: np.ndarray, wanted: str) -> None:
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
             first = int(np.argmax(invalid))
-            where = f"{place(self.name, self.sizes, first)} is"
+            where = f"{sample_name(self.name, self.sizes, first)} is"
             if self.multiplicity is not None:  # samples have no index
                 where = f"{where.rpartition('[')[0]} has an outcome"
             raise ValueError(f"{where} {self.values[first]}: {wanted}.")
@@ -1650,9 +1640,7 @@ def outcomes_of(rows: Rows, labels: Labels | None = None) -> Outcomes:
         values, scored = _numbers_of_labels(rows, labels or {})
     outcomes = Outcomes(values, rows.sizes, rows.name, scored, rows.multiplicity)
     if scored is not None:
-        n = sums_per_question(scored, rows.sizes)
-        if not n.all():
-            raise ValueError(f"{rows.name}[{n.argmin()}] holds nothing but None: leave it out.")
+        require_sample(rows.name, sums_per_question(scored, rows.sizes))
     return require_finite(outcomes) if values.dtype.kind == "f" else outcomes
 
 def _numbers_of_labels(rows: Rows, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
@@ -1665,7 +1653,8 @@ def _numbers_of_labels(rows: Rows, labels: Labels) -> tuple[np.ndarray, np.ndarr
         entries.append(None)
     numbers = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in entries]
     for entry, number in enumerate(numbers):
-        if number is not None and not _is_outcome(number):
+        is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
+        if not (number is None or isinstance(number, float) or is_integer):
             sample = entry if index is None else int(np.argmax(index == entry))
             raise _no_outcome(rows, sample, number, labels)
     scored = np.array([number is not None for number in numbers], dtype=bool)
@@ -1674,11 +1663,8 @@ def _numbers_of_labels(rows: Rows, labels: Labels) -> tuple[np.ndarray, np.ndarr
         values, scored = values[index], scored[index]
     return values, None if scored.all() else scored
 
-def _is_outcome(entry: Any) -> bool:
-    return isinstance(entry, float) or (isinstance(entry, int) and -(2**63) <= entry < 2**63)
-
 def _no_outcome(rows: Rows, sample: int, entry: Any, labels: Labels) -> ValueError:
-    where = f"{place(rows.name, rows.sizes, sample)} is {short(entry)}"
+    where = f"{sample_name(rows.name, rows.sizes, sample)} is {short(entry)}"
     if labels:
         return ValueError(f"{where}, which is none of {', '.join(labels)}, and no number.")
     if isinstance(entry, str) and rows.name == "predictions":
@@ -1788,7 +1774,7 @@ def _comparable_numbers(rows: Rows) -> pa.ChunkedArray:
     if values.type == pa.float16():
         values = values.cast(pa.float32())
     if pc.any(pc.is_nan(values)).as_py():
-        where = place("predictions", rows.sizes, pc.index(pc.is_nan(values), True).as_py())
+        where = sample_name("predictions", rows.sizes, pc.index(pc.is_nan(values), True).as_py())
         raise ValueError(f"{where} is nan, which equals nothing: give None if it is unscored.")
     return values
 
@@ -1936,7 +1922,9 @@ def _kept(batch: Batch, counts_suffice: bool) -> Batch:
     if isinstance(batch, BinaryCounts):
         return batch
     if isinstance(batch, Rows):
-        return _copied(batch)
+        sink = pa.BufferOutputStream()
+        write_batch(batch, sink)
+        return read_batch(sink.getvalue())
     counted = _counted(batch) if counts_suffice else batch
     return replace(batch, values=batch.values.copy()) if counted is batch else counted
 
@@ -1979,23 +1967,15 @@ def unite(batches: Sequence[Any]) -> Batch:
         return first
     if not isinstance(first, Rows):
         return type(first).concatenate(batches)
-    multiplicity = None
-    if any(rows.multiplicity is not None for rows in batches):
-        multiplicity = np.concatenate([_multiplicity(rows) for rows in batches])
     references = None
     if first.references is not None:
         references = _joined([rows.references for rows in batches], "references")
     return Rows(
         _joined([rows.values for rows in batches], "predictions"),
         np.concatenate([rows.sizes for rows in batches]),
-        multiplicity=multiplicity,
+        multiplicity=joined_multiplicity(batches),
         references=references,
     )
-
-def _multiplicity(rows: Rows) -> np.ndarray:
-    if rows.multiplicity is None:
-        return np.ones(len(rows.values), dtype=np.int64)
-    return rows.multiplicity
 
 def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
     types = {column.type for column in columns if not pa.types.is_null(column.type)}
@@ -2019,14 +1999,29 @@ def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 def _in_one_chunk(batch: Batch) -> Batch:
     if not isinstance(batch, Rows):
         return batch
-    references = None if batch.references is None else _single(batch.references)
-    return replace(batch, values=_single(batch.values), references=references)
-
-def _single(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pa.chunked_array([one_chunk(column)])
+    values, references = (
+        None if column is None else pa.chunked_array([one_chunk(column)])
+        for column in (batch.values, batch.references)
+    )
+    return replace(batch, values=values, references=references)
 
 def write_batch(batch: Batch, file: BinaryIO) -> None:
-    table = _table_of_batch(batch)
+    if isinstance(batch, BinaryCounts):
+        columns = {"n": from_numpy(batch.n), "c": from_numpy(batch.c)}
+    else:
+        references = None
+        if isinstance(batch, Rows):
+            values, references = one_chunk(batch.values), batch.references
+        else:
+            values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
+        offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
+        columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
+        if batch.multiplicity is not None:
+            multiplicity = from_numpy(batch.multiplicity)
+            columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
+        if references is not None:
+            columns["references"] = references
+    table = pa.table(columns)
     with pa.ipc.new_stream(file, table.schema) as stream:
         stream.write_table(table)
 
@@ -2041,31 +2036,8 @@ def read_batch(data: Any) -> Batch:
     if "references" in table.column_names or not is_number(values.type):
         references = table["references"] if "references" in table.column_names else None
         return Rows(values, sizes, multiplicity=multiplicity, references=references)
-    scored = to_numpy(values.is_valid()) if values.null_count else None
-    numbers = to_numpy(values if scored is None else values.fill_null(0))
+    numbers, scored = numbers_and_scored(values)
     return Outcomes(numbers, sizes, "predictions", scored, multiplicity)
-
-def _table_of_batch(batch: Batch) -> pa.Table:
-    if isinstance(batch, BinaryCounts):
-        return pa.table({"n": from_numpy(batch.n), "c": from_numpy(batch.c)})
-    offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
-    if isinstance(batch, Rows):
-        values, references = one_chunk(batch.values), batch.references
-    else:
-        values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
-        references = None
-    columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
-    if batch.multiplicity is not None:
-        multiplicity = from_numpy(batch.multiplicity)
-        columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
-    if references is not None:
-        columns["references"] = references
-    return pa.table(columns)
-
-def _copied(rows: Rows) -> Batch:
-    sink = pa.BufferOutputStream()
-    write_batch(rows, sink)
-    return read_batch(sink.getvalue())
 
 def _spilled(batch: Batch, folder: Path) -> Batch:
     if isinstance(batch, BinaryCounts):
@@ -2278,7 +2250,7 @@ class DistinctPairs:
         return cls(pairs, first, index, rows)
 
     def call(self, pair: int) -> str:
-        where = place("predictions", self.rows.sizes, self.first[pair])
+        where = sample_name("predictions", self.rows.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on {where}"
 
     def outcomes(self, results: Sequence[float | None]) -> Outcomes:
@@ -2320,7 +2292,7 @@ class CheckCache:
         return len(self._results)
 
 def _outcomes_of_match(rows: Rows, correct: np.ndarray) -> Outcomes:
-    return Outcomes(correct, rows.sizes, _CHECKED, rows.is_given, multiplicity=rows.multiplicity)
+    return Outcomes(correct, rows.sizes, _CHECKED, rows.is_present, multiplicity=rows.multiplicity)
 
 def _warn_of_responses(rows: Rows, outcomes: Outcomes) -> None:
     first = slice(_COMPARED)
@@ -4721,7 +4693,7 @@ class Computation:
         """Return the scores of these questions.
 
         Raises:
-            ValueError: if an input is invalid, with its place.
+            ValueError: if an input is invalid, with its index.
         """
         self.check_options(options)
         samples = Samples(self.read(predictions, references), self.validate, CheckCache())
@@ -4820,29 +4792,22 @@ CONS_AT_K = Computation(cons_at_k_results, require_shares)
 
 _computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
 
-class _Lock:
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *exception) -> None:
-        self._lock.release()
-
-    def __reduce__(self):
-        return _Lock, ()
-
 class SampledMetric(evaluate.Metric, abc.ABC):
     def __init__(self, *args, experiment_id: str | None = None, **kwargs):
         experiment_id = experiment_id or default_experiment()
         super().__init__(*args, experiment_id=experiment_id, **kwargs)
-        self._lock = _Lock()
+        self._lock = threading.Lock()
         self._exchange: Exchange | None = None
         if self.num_process > 1:
             folder = Path(self.data_dir, f"{experiment_id}-{self.num_process}")
             self._exchange = Exchange(folder, self.num_process, self.process_id, self.timeout)
         self._forget()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock())
 
     computation: Computation
 
@@ -4880,7 +4845,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         kept in temporary files, unless the metric was loaded with keep_in_memory=True.
 
         Raises:
-            ValueError: if an input is invalid, with its place. Nothing is added then.
+            ValueError: if an input is invalid, with its index. Nothing is added then.
         """
         self._refuse_own_checker("add_batch")
         batch = self.computation.read(predictions, references)
@@ -4893,7 +4858,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """Compute the scores of these questions and all that were added before.
 
         Raises:
-            ValueError: if an input is invalid, with its place; questions are counted from the first
+            ValueError: if an input is invalid, with its index; questions are counted from the first
                 that was added. What was added before is kept.
         """
         self._refuse_own_checker("compute")
@@ -4901,7 +4866,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         with self._lock:
             token = _computing.set((*_computing.get(), id(self)))
             try:
-                result = self._result(predictions, references, options)
+                if self._exchange is not None:
+                    result = self._collective_result(
+                        self._exchange, predictions, references, options
+                    )
+                else:
+                    result = self._scores(self._batches(predictions, references), options)
             finally:
                 _computing.reset(token)
             self._forget()
@@ -4912,11 +4882,6 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             raise ValueError(
                 f"{method} was called by a checker of the same metric object: load another one."
             )
-
-    def _result(self, predictions, references, options: dict[str, Any]) -> dict[str, Any] | None:
-        if self._exchange is not None:
-            return self._collective_result(self._exchange, predictions, references, options)
-        return self._scores(self._batches(predictions, references), options)
 
     def _batches(self, predictions, references) -> list[Batch]:
         batches = self._added.batches

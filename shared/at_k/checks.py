@@ -68,22 +68,22 @@ def check_depth(name: str, values: Sequence[Any]) -> None:
     Arrow and JSON read nested lists and dicts by recursion, which a deep one brings to a crash. A
     list whose own `__len__` fails crashes Arrow as well.
     """
-    for place, value in enumerate(values):
+    for index, value in enumerate(values):
         if not isinstance(value, (list, tuple, dict)):  # the usual case, and fast
             continue
         level = {id(value): value}
         for _ in range(50):
             level = {
                 id(entry): entry
-                for each in level.values()
-                for entry in _entries_of_nested(f"{name}[{place}]", each)
+                for nested in level.values()
+                for entry in _entries_of_nested(f"{name}[{index}]", nested)
                 if isinstance(entry, (list, tuple, dict))
             }
             if not level:
                 break
         else:
             raise ValueError(
-                f"{name}[{place}] is nested more than 50 levels deep, or contains itself."
+                f"{name}[{index}] is nested more than 50 levels deep, or contains itself."
             )
 
 
@@ -113,16 +113,16 @@ def entries_of(name: str, values) -> list[Any]:
 def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> list[str]:
     """Return a parameter of one or more names, each of which has to be known."""
     requested, known = as_list(name, names), list(known)
-    for each in requested:
-        if isinstance(each, str) and each in known:
+    for choice in requested:
+        if isinstance(choice, str) and choice in known:
             continue
-        family = re.sub(r"(?<=[@^])\d.*", "k", each) if isinstance(each, str) else None
+        family = re.sub(r"(?<=[@^])\d.*", "k", choice) if isinstance(choice, str) else None
         if family in known:
-            k = re.findall(r"[@^](\d+)", each)[0]
+            k = re.findall(r"[@^](\d+)", choice)[0]
             raise ValueError(
-                f"{name} has {short(each)}: give {family!r}, and k={k} (in the shell --k {k})."
+                f"{name} has {short(choice)}: give {family!r}, and k={k} (in the shell --k {k})."
             )
-        raise ValueError(f"{name} has {short(each)}, which is none of {', '.join(known)}.")
+        raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.")
     return requested
 
 
@@ -131,10 +131,10 @@ def check_categories(categories) -> dict[str, float] | None:
     if categories is None:
         return None
     labels = as_list("categories", categories)
-    for place, label in enumerate(labels):
-        if not isinstance(label, str) or label in labels[:place]:
+    for category, label in enumerate(labels):
+        if not isinstance(label, str) or label in labels[:category]:
             raise ValueError(
-                f"categories[{place}] is {short(label)}: give each category its own text."
+                f"categories[{category}] is {short(label)}: give each category its own text."
             )
     return {label: category for category, label in enumerate(labels)}
 
@@ -231,7 +231,7 @@ def check_k(k, n: np.ndarray | None = None) -> int:
 
 def check_ks(k) -> list[int] | None:
     """Return a parameter of one or more k as a list without duplicates; None for the default."""
-    return k if k is None else list(dict.fromkeys(check_k(each) for each in as_list("k", k)))
+    return k if k is None else list(dict.fromkeys(check_k(value) for value in as_list("k", k)))
 
 
 def choose_ks(
@@ -257,7 +257,7 @@ def choose_ks(
             check_samples(ks, n, instead)
         return ks
     least = int(n.min())
-    return [each for each in default if each <= least] or [least]
+    return [k for k in default if k <= least] or [least]
 
 
 def check_samples(ks: list[int], n: np.ndarray, instead: str = "") -> None:

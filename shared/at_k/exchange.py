@@ -104,7 +104,7 @@ class Exchange:
 
     def _take_role(self) -> None:
         """Lock the role of this process, and number this object, if that is still to be done."""
-        role = os.getpid(), str(self._lock_of(self._process))
+        role = os.getpid(), str(self._file(self._process, "lock"))
         if self._number is None:
             self._number = _number_of(self, _objects.setdefault(role, []))
         if role in _roles:
@@ -123,7 +123,7 @@ class Exchange:
 
     def leave(self) -> None:
         """Give up the role until the next computation."""
-        role = os.getpid(), str(self._lock_of(self._process))
+        role = os.getpid(), str(self._file(self._process, "lock"))
         if role in _roles:
             _release(_roles.pop(role))
 
@@ -143,7 +143,7 @@ class Exchange:
         for _ in _waits(self._timeout):
             waiting = [process for process in range(1, self._processes) if process not in rows]
             for process in waiting:
-                content = _read(self._rows_of(process))
+                content = _read(self._file(process, "rows"))
                 header = content[: content.find(b"\n") + 1]
                 sent = json.loads(header or "{}")
                 if sent.get("request") == request:
@@ -168,7 +168,7 @@ class Exchange:
         problem = None if error is None else str(error) or type(error).__name__
         self._write(self._result, json.dumps({"keys": self._received, "error": problem}).encode())
         for _ in _waits(5.0):  # each process removes its rows when it has read the result
-            if not any(self._rows_of(p).exists() and self._lives(p) for p in self._received):
+            if not any(self._file(p, "rows").exists() and self._lives(p) for p in self._received):
                 break
         self._request.unlink(missing_ok=True)
         self._result.unlink(missing_ok=True)
@@ -206,7 +206,7 @@ class Exchange:
             ValueError: if process 0 does not ask for them in time, fails or ends.
         """
         self._take_role()
-        path, key = self._rows_of(self._process), uuid.uuid4().hex
+        path, key = self._file(self._process, "rows"), uuid.uuid4().hex
         problem = None if error is None else str(error) or type(error).__name__
         started = time.monotonic()
         try:
@@ -238,15 +238,12 @@ class Exchange:
 
     # --- Files ----------------------------------------------------------------------------
 
-    def _rows_of(self, process: int) -> Path:
-        return self._folder / f"{process}.rows"
-
-    def _lock_of(self, process: int) -> Path:
-        return self._folder / f"{process}.lock"
+    def _file(self, process: int, kind: str) -> Path:
+        return self._folder / f"{process}.{kind}"
 
     def _lives(self, process: int) -> bool:
-        """Whether a process with this place exists."""
-        path = self._lock_of(process)
+        """Whether the process with this number exists."""
+        path = self._file(process, "lock")
         if (os.getpid(), str(path)) in _roles:
             return True
         if not path.exists():

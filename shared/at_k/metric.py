@@ -21,22 +21,6 @@ _computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
 """The ids of the metric objects that compute, for the calls of their checkers in any thread."""
 
 
-class _Lock:
-    """A lock, of which a pickled copy is another one."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *exception) -> None:
-        self._lock.release()
-
-    def __reduce__(self):
-        return _Lock, ()
-
-
 class SampledMetric(evaluate.Metric, abc.ABC):
     """A metric of several samples per question.
 
@@ -50,12 +34,18 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def __init__(self, *args, experiment_id: str | None = None, **kwargs):
         experiment_id = experiment_id or default_experiment()
         super().__init__(*args, experiment_id=experiment_id, **kwargs)
-        self._lock = _Lock()
+        self._lock = threading.Lock()
         self._exchange: Exchange | None = None
         if self.num_process > 1:
             folder = Path(self.data_dir, f"{experiment_id}-{self.num_process}")
             self._exchange = Exchange(folder, self.num_process, self.process_id, self.timeout)
         self._forget()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock())
 
     computation: Computation
     """What the metric computes."""
@@ -96,7 +86,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         kept in temporary files, unless the metric was loaded with keep_in_memory=True.
 
         Raises:
-            ValueError: if an input is invalid, with its place. Nothing is added then.
+            ValueError: if an input is invalid, with its index. Nothing is added then.
         """
         self._refuse_own_checker("add_batch")
         batch = self.computation.read(predictions, references)
@@ -109,7 +99,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """Compute the scores of these questions and all that were added before.
 
         Raises:
-            ValueError: if an input is invalid, with its place; questions are counted from the first
+            ValueError: if an input is invalid, with its index; questions are counted from the first
                 that was added. What was added before is kept.
         """
         self._refuse_own_checker("compute")
@@ -117,7 +107,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         with self._lock:
             token = _computing.set((*_computing.get(), id(self)))
             try:
-                result = self._result(predictions, references, options)
+                if self._exchange is not None:
+                    result = self._collective_result(
+                        self._exchange, predictions, references, options
+                    )
+                else:
+                    result = self._scores(self._batches(predictions, references), options)
             finally:
                 _computing.reset(token)
             self._forget()
@@ -132,11 +127,6 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             raise ValueError(
                 f"{method} was called by a checker of the same metric object: load another one."
             )
-
-    def _result(self, predictions, references, options: dict[str, Any]) -> dict[str, Any] | None:
-        if self._exchange is not None:
-            return self._collective_result(self._exchange, predictions, references, options)
-        return self._scores(self._batches(predictions, references), options)
 
     def _batches(self, predictions, references) -> list[Batch]:
         """Return the questions that were added before, and these."""

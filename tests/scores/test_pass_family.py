@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from at_k import g_pass_at_k_tau
 from at_k.scores.covariances import credit_covariances
 from at_k.scores.credits import (
     Credits,
@@ -149,7 +150,7 @@ def test_the_threshold_j_over_k_requires_j_correct_samples():
 @pytest.mark.parametrize("tau", [-0.1, 1.1, math.nan, True])
 def test_a_threshold_outside_of_0_to_1_raises_an_error(tau):
     with pytest.raises(ValueError, match="share of the k samples"):
-        threshold(4, tau)
+        g_pass_at_k_tau([[1, 0, 1, 0]], 4, tau)
 
 
 @given(st.data())

@@ -55,7 +55,7 @@ class RunInput:
     @property
     def present(self) -> np.ndarray:
         """(M,) the number of samples of each question that are not missing."""
-        return self._rows.sizes_where(self._rows.is_given)
+        return self._rows.sizes_where(self._rows.is_present)
 
     @property
     def caption(self) -> dict[str, Any]:

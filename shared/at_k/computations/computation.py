@@ -74,7 +74,7 @@ class Computation:
         results: a function of `Samples` and the parameters of the metric that returns the flat
             dict of `compute`.
         validate: returns the outcomes, or the counts that the scores depend on. It raises a
-            ValueError for an outcome that the metric does not accept, with its place.
+            ValueError for an outcome that the metric does not accept, with its index.
         counts_suffice: whether the results do not depend on the order of the samples of a question,
             not even in the last digit.
         accepts_labels: whether already-graded outcomes may be labels, whose numbers are parameters
@@ -101,7 +101,7 @@ class Computation:
         """Read questions, and outcomes that are already graded.
 
         Raises:
-            ValueError: if an input is invalid, with its place.
+            ValueError: if an input is invalid, with its index.
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
@@ -125,7 +125,7 @@ class Computation:
         """Return the scores of these questions.
 
         Raises:
-            ValueError: if an input is invalid, with its place.
+            ValueError: if an input is invalid, with its index.
         """
         self.check_options(options)
         samples = Samples(self.read(predictions, references), self.validate, CheckCache())

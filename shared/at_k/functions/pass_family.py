@@ -13,6 +13,7 @@ from ..scores.credits import (
     all_correct,
     any_correct,
     area_under_pass,
+    check_tau,
     majority,
     threshold,
 )
@@ -261,7 +262,7 @@ def g_pass_at_k_tau(R: OutcomesLike, k: int, tau: float) -> float:
         >>> round(g_pass_at_k_tau(R, 2, 0.5), 6), round(g_pass_at_k_tau(R, 2, 1.0), 6)
         (0.95, 0.45)
     """
-    return point_estimate(R, k, partial(threshold, tau=tau))
+    return point_estimate(R, k, partial(threshold, tau=check_tau(tau)))
 
 
 def g_pass_at_k_tau_ci(
@@ -294,7 +295,9 @@ def g_pass_at_k_tau_ci(
         >>> g_pass_at_k_tau_ci(R, 2, 0.5) == pass_at_k_ci(R, 2)
         True
     """
-    return posterior_summary(R, k, partial(threshold, tau=tau), confidence, bounds, alpha0, beta0)
+    return posterior_summary(
+        R, k, partial(threshold, tau=check_tau(tau)), confidence, bounds, alpha0, beta0
+    )
 
 
 def mg_pass_at_k(R: OutcomesLike, k: int) -> float:

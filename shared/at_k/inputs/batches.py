@@ -32,8 +32,8 @@ from .columns import (
     to_json,
     to_python,
 )
-from .containers import to_numpy
-from .counts import BinaryCounts
+from .containers import numbers_and_scored, to_numpy
+from .counts import BinaryCounts, joined_multiplicity
 from .outcomes import Outcomes
 from .rows import Rows
 
@@ -95,7 +95,9 @@ def _kept(batch: Batch, counts_suffice: bool) -> Batch:
     if isinstance(batch, BinaryCounts):
         return batch
     if isinstance(batch, Rows):
-        return _copied(batch)
+        sink = pa.BufferOutputStream()
+        write_batch(batch, sink)
+        return read_batch(sink.getvalue())
     counted = _counted(batch) if counts_suffice else batch
     return replace(batch, values=batch.values.copy()) if counted is batch else counted
 
@@ -149,24 +151,15 @@ def unite(batches: Sequence[Any]) -> Batch:
         return first
     if not isinstance(first, Rows):
         return type(first).concatenate(batches)
-    multiplicity = None
-    if any(rows.multiplicity is not None for rows in batches):
-        multiplicity = np.concatenate([_multiplicity(rows) for rows in batches])
     references = None
     if first.references is not None:
         references = _joined([rows.references for rows in batches], "references")
     return Rows(
         _joined([rows.values for rows in batches], "predictions"),
         np.concatenate([rows.sizes for rows in batches]),
-        multiplicity=multiplicity,
+        multiplicity=joined_multiplicity(batches),
         references=references,
     )
-
-
-def _multiplicity(rows: Rows) -> np.ndarray:
-    if rows.multiplicity is None:
-        return np.ones(len(rows.values), dtype=np.int64)
-    return rows.multiplicity
 
 
 def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
@@ -194,20 +187,34 @@ def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 def _in_one_chunk(batch: Batch) -> Batch:
     if not isinstance(batch, Rows):
         return batch
-    references = None if batch.references is None else _single(batch.references)
-    return replace(batch, values=_single(batch.values), references=references)
-
-
-def _single(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pa.chunked_array([one_chunk(column)])
+    values, references = (
+        None if column is None else pa.chunked_array([one_chunk(column)])
+        for column in (batch.values, batch.references)
+    )
+    return replace(batch, values=values, references=references)
 
 
 # --- Files --------------------------------------------------------------------------------
 
 
 def write_batch(batch: Batch, file: BinaryIO) -> None:
-    """Write a batch as an Arrow stream."""
-    table = _table_of_batch(batch)
+    """Write a batch as an Arrow stream, with a row for each question."""
+    if isinstance(batch, BinaryCounts):
+        columns = {"n": from_numpy(batch.n), "c": from_numpy(batch.c)}
+    else:
+        references = None
+        if isinstance(batch, Rows):
+            values, references = one_chunk(batch.values), batch.references
+        else:
+            values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
+        offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
+        columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
+        if batch.multiplicity is not None:
+            multiplicity = from_numpy(batch.multiplicity)
+            columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
+        if references is not None:
+            columns["references"] = references
+    table = pa.table(columns)
     with pa.ipc.new_stream(file, table.schema) as stream:
         stream.write_table(table)
 
@@ -224,34 +231,8 @@ def read_batch(data: Any) -> Batch:
     if "references" in table.column_names or not is_number(values.type):
         references = table["references"] if "references" in table.column_names else None
         return Rows(values, sizes, multiplicity=multiplicity, references=references)
-    scored = to_numpy(values.is_valid()) if values.null_count else None
-    numbers = to_numpy(values if scored is None else values.fill_null(0))
+    numbers, scored = numbers_and_scored(values)
     return Outcomes(numbers, sizes, "predictions", scored, multiplicity)
-
-
-def _table_of_batch(batch: Batch) -> pa.Table:
-    """Return a table with a row for each question."""
-    if isinstance(batch, BinaryCounts):
-        return pa.table({"n": from_numpy(batch.n), "c": from_numpy(batch.c)})
-    offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
-    if isinstance(batch, Rows):
-        values, references = one_chunk(batch.values), batch.references
-    else:
-        values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
-        references = None
-    columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
-    if batch.multiplicity is not None:
-        multiplicity = from_numpy(batch.multiplicity)
-        columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
-    if references is not None:
-        columns["references"] = references
-    return pa.table(columns)
-
-
-def _copied(rows: Rows) -> Batch:
-    sink = pa.BufferOutputStream()
-    write_batch(rows, sink)
-    return read_batch(sink.getvalue())
 
 
 def _spilled(batch: Batch, folder: Path) -> Batch:

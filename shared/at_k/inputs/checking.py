@@ -31,7 +31,7 @@ from .named_checkers import (
 )
 from .outcomes import Labels, Outcomes
 from .portable import BatchResult, PairResult, PairToCheck
-from .rows import Rows, place
+from .rows import Rows, sample_name
 from .workers import CONCURRENT_CALLS, NOT_FINISHED, Workers, is_async
 
 CheckResult = bool | int | float | str | None
@@ -163,8 +163,8 @@ class Checking:
 
         Raises:
             ValueError: if the checker raises an exception (which is the cause), returns something
-                that is not an outcome, or ends its process, with the place `predictions[i][j]`; or
-                if a named checker cannot use a reference, with its place.
+                that is not an outcome, or ends its process, with its index `predictions[i][j]`; or
+                if a named checker cannot use a reference, with its index.
         """
         if self.checker == "exact_match":
             outcomes = _outcomes_of_match(rows, match_exactly(rows))
@@ -297,7 +297,7 @@ class DistinctPairs:
 
     def call(self, pair: int) -> str:
         """Return the call of the checker for a pair, for messages."""
-        where = place("predictions", self.rows.sizes, self.first[pair])
+        where = sample_name("predictions", self.rows.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on {where}"
 
     def outcomes(self, results: Sequence[float | None]) -> Outcomes:
@@ -354,7 +354,7 @@ class CheckCache:
 
 
 def _outcomes_of_match(rows: Rows, correct: np.ndarray) -> Outcomes:
-    return Outcomes(correct, rows.sizes, _CHECKED, rows.is_given, multiplicity=rows.multiplicity)
+    return Outcomes(correct, rows.sizes, _CHECKED, rows.is_present, multiplicity=rows.multiplicity)
 
 
 def _warn_of_responses(rows: Rows, outcomes: Outcomes) -> None:

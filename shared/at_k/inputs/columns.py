@@ -7,6 +7,7 @@ as dicts with different keys, are JSON.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +25,7 @@ from .containers import (
     plain_types,
     to_numpy,
 )
-from .rows import Rows, place
+from .rows import Rows, sample_name
 
 JSON = pa.struct([("at_k.json", pa.large_string())])
 """The type of values that Arrow has no common type for."""
@@ -39,12 +40,15 @@ def stored(rows: Rows, references: Any = None) -> Rows:
 
     Raises:
         ValueError: if samples have different types, if there is not one reference for each
-            question, or if Arrow and JSON cannot hold a value, with its place.
+            question, or if Arrow and JSON cannot hold a value, with its index.
     """
     values = rows.values
     if rows.are_numbers():
-        missing = None if rows.scored is None else ~rows.scored
-        values = _column_of_numbers(values, missing)
+        if rows.scored is not None and not rows.scored.any():
+            array = pa.nulls(len(values))
+        else:
+            array = from_numpy(values, None if rows.scored is None else ~rows.scored)
+        values = pa.chunked_array([array])
     elif isinstance(values, list):
         check_types(rows)
         values = pa.chunked_array([_typed_array(values, rows.name, rows.sizes)])
@@ -52,18 +56,12 @@ def stored(rows: Rows, references: Any = None) -> Rows:
     return replace(rows, values=values, scored=None, references=column)
 
 
-def _column_of_numbers(numbers: np.ndarray, missing: np.ndarray | None) -> pa.ChunkedArray:
-    if missing is not None and missing.all():
-        return pa.chunked_array([pa.nulls(len(numbers))])
-    return pa.chunked_array([from_numpy(numbers, missing)])
-
-
 def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
     """Return one reference for each question as a column.
 
     Raises:
         ValueError: if the number of references differs from the number of questions, or if a
-            reference cannot be stored, with its place.
+            reference cannot be stored, with its index.
     """
     references = as_arrow(references)
     column, array = arrow_column(references), numeric_array(references)
@@ -90,7 +88,7 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
 
 
 def check_types(rows: Rows) -> None:
-    """Raise a ValueError if a sample has another type than the first one, with both places."""
+    """Raise a ValueError if a sample has another type than the first one, with both indices."""
     samples = rows.values
     if not isinstance(samples, list) or _PLAIN_TEXTS.issuperset(map(type, samples)):
         return
@@ -102,22 +100,20 @@ def check_types(rows: Rows) -> None:
     for sample in scored:
         if kinds[sample] != kinds[first]:
             raise ValueError(
-                f"{place(rows.name, rows.sizes, sample)} is {short(samples[sample])}, but "
-                f"{place(rows.name, rows.sizes, first)} is {short(samples[first])}: samples are "
-                f"all of one type."
+                f"{sample_name(rows.name, rows.sizes, sample)} is {short(samples[sample])}, but "
+                f"{sample_name(rows.name, rows.sizes, first)} is {short(samples[first])}: "
+                f"samples are all of one type."
             )
 
 
 def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
     """Return values of one type as an array of that type, and values of several types as JSON.
 
-    Args:
-        values: the entries.
-        name: what the caller calls them, for messages.
-        sizes: (M,) number of entries of each question, or None for one entry per question.
+    The sizes are (M,) numbers of entries of each question, or None for one entry per question.
     """
     if _PLAIN_TEXTS.issuperset(map(type, values)):
-        return _array_of_texts(values)
+        with suppress(UnicodeEncodeError):
+            return pa.array(values, pa.large_string())
     values = [_storable(plain_entry(value)) for value in values]
     entries = [entry for value in values for entry in (value if type(value) is list else [value])]
     kinds = {type(value) for value in (*values, *entries)} - {type(None)}
@@ -134,13 +130,6 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
 
 
 _PLAIN_TEXTS = {str, type(None)}
-
-
-def _array_of_texts(texts: list[str | None]) -> pa.Array:
-    try:
-        return pa.array(texts, pa.large_string())
-    except UnicodeEncodeError:
-        return pa.array([_storable(text) for text in texts], pa.large_string())
 
 
 def _storable(value: Any) -> Any:
@@ -160,7 +149,7 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
     """Return the values as an array of type `JSON`. The arguments are those of `_typed_array`.
 
     Raises:
-        ValueError: if JSON cannot hold a value, with its place.
+        ValueError: if JSON cannot hold a value, with its index.
     """
     texts = []
     for index, value in enumerate(values):
@@ -168,7 +157,7 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
             _check_keys(value)
             texts.append(None if value is None else json.dumps(value, default=_json_default))
         except (TypeError, ValueError) as error:
-            where = f"{name}[{index}]" if sizes is None else place(name, sizes, index)
+            where = f"{name}[{index}]" if sizes is None else sample_name(name, sizes, index)
             raise ValueError(
                 f"{where} is {short(value)}, which neither Arrow nor JSON can hold: {error}."
             ) from error
@@ -233,12 +222,9 @@ def from_numpy(values: np.ndarray, missing: np.ndarray | None = None) -> pa.Arra
         missing: (S,) True for entries that are None, or None if none are.
     """
     data = np.packbits(values, bitorder="little") if values.dtype == bool else values
-    buffers = [_validity(missing), pa.py_buffer(np.ascontiguousarray(data))]
+    valid = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
+    buffers = [valid, pa.py_buffer(np.ascontiguousarray(data))]
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)
-
-
-def _validity(missing: np.ndarray | None) -> pa.Buffer | None:
-    return None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
 
 
 def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:

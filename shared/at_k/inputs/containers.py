@@ -177,6 +177,14 @@ def to_numpy(values) -> np.ndarray:
     return np.unpackbits(bits, bitorder="little")[start - 8 * first : stop - 8 * first].view(bool)
 
 
+def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return numbers of Arrow, and where they are not None, or None if they nowhere are."""
+    if not values.null_count:
+        return to_numpy(values), None
+    zero = False if str(values.type) == "bool" else 0
+    return to_numpy(values.fill_null(zero)), to_numpy(values.is_valid())
+
+
 # --- Data frames --------------------------------------------------------------------------
 
 

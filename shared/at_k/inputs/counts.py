@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -37,8 +38,6 @@ class BinaryCounts:
     @classmethod
     def concatenate(cls, batches: Sequence[BinaryCounts]) -> BinaryCounts:
         """Return the counts of all questions of several batches."""
-        if len(batches) == 1:
-            return batches[0]
         n = np.concatenate([batch.n for batch in batches])
         return cls(n, np.concatenate([batch.c for batch in batches]))
 
@@ -103,10 +102,24 @@ class UniqueIntegers:
 
 
 def one_size(sizes: np.ndarray) -> int:
-    """The number of samples that all questions have in common, or 0 if it differs."""
+    """Return the number of samples that all questions have in common, or 0 if it differs."""
     size = int(sizes[0])
     # count_nonzero takes half the time of `all`, which matters in calls of a few microseconds.
     return size if np.count_nonzero(sizes == size) == len(sizes) else 0
+
+
+def joined_multiplicity(batches: Sequence[Any]) -> np.ndarray | None:
+    """Return how often each value of several batches occurs, or None if once each."""
+    if all(batch.multiplicity is None for batch in batches):
+        return None
+    return np.concatenate(
+        [
+            np.ones(len(batch.values), np.int64)
+            if batch.multiplicity is None
+            else batch.multiplicity
+            for batch in batches
+        ]
+    )
 
 
 # --- Sums ---------------------------------------------------------------------------------

@@ -32,11 +32,8 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
             raise ValueError(
                 f"{name}[{question}] is {short(label)}: a label is a text or a number."
             )
-    if None in entries:
-        raise ValueError(f"{name}[{entries.index(None)}] is None: give every question a label.")
-    for question, label in enumerate(entries):
-        if isinstance(label, float) and math.isnan(label):
-            raise ValueError(f"{name}[{question}] is nan: give every question a label.")
+        if label is None or (isinstance(label, float) and math.isnan(label)):
+            raise ValueError(f"{name}[{question}] is {label}: give every question a label.")
     check_depth(name, entries)
     codes: dict[str, int] = {}
     index = np.array([codes.setdefault(str(label), len(codes)) for label in entries])

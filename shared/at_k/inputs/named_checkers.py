@@ -26,7 +26,7 @@ from .columns import (
     to_python,
 )
 from .containers import to_numpy
-from .rows import Rows, place
+from .rows import Rows, sample_name
 
 NAMES = ("exact_match", "numeric", "math_verify")
 
@@ -42,7 +42,7 @@ def match_exactly(rows: Rows) -> np.ndarray:
     """Return (S,) whether each sample equals an acceptable answer of its question.
 
     Raises:
-        ValueError: if samples or references cannot be compared, with the place.
+        ValueError: if samples or references cannot be compared, with its index.
     """
     values, references = rows.values, rows.references
     if pa.types.is_null(values.type):
@@ -73,7 +73,7 @@ def match_numbers(rows: Rows) -> tuple[np.ndarray, pa.ChunkedArray]:
         (S,) whether the number equals one of them, and (S,) the number, or None if there is none.
 
     Raises:
-        ValueError: if samples or references cannot be compared, with the place.
+        ValueError: if samples or references cannot be compared, with its index.
     """
     values = rows.values
     if pa.types.is_null(values.type):
@@ -166,7 +166,7 @@ def _comparable_numbers(rows: Rows) -> pa.ChunkedArray:
     if values.type == pa.float16():
         values = values.cast(pa.float32())
     if pc.any(pc.is_nan(values)).as_py():
-        where = place("predictions", rows.sizes, pc.index(pc.is_nan(values), True).as_py())
+        where = sample_name("predictions", rows.sizes, pc.index(pc.is_nan(values), True).as_py())
         raise ValueError(f"{where} is nan, which equals nothing: give None if it is unscored.")
     return values
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from ..checks import short
 from .containers import to_numpy
-from .counts import BinaryCounts, one_size, row_sums, sums_per_question
-from .rows import Rows, place, read_rows
+from .counts import BinaryCounts, joined_multiplicity, one_size, row_sums, sums_per_question
+from .rows import Rows, read_rows, require_sample, sample_name
 
 _BLOCK_BYTES = 1 << 21  # outcomes that are counted at once, which fit in the cache
 _BLOCK_SAMPLES = 1 << 20  # categories that are counted at once, to bound memory
@@ -56,22 +56,12 @@ class Outcomes:
     @classmethod
     def concatenate(cls, batches: Sequence[Outcomes]) -> Outcomes:
         """Return the outcomes of all questions of several batches."""
-        if len(batches) == 1:
-            return batches[0]
-        scored = multiplicity = None
+        scored = None
         if any(batch.scored is not None for batch in batches):
             scored = np.concatenate([batch.is_scored for batch in batches])
-        if any(batch.multiplicity is not None for batch in batches):
-            ones = (np.ones(len(batch.values), dtype=np.int64) for batch in batches)
-            multiplicity = np.concatenate(
-                [
-                    one if batch.multiplicity is None else batch.multiplicity
-                    for one, batch in zip(ones, batches, strict=True)
-                ]
-            )
         values = np.concatenate([batch.values for batch in batches])
         sizes = np.concatenate([batch.sizes for batch in batches])
-        return cls(values, sizes, batches[0].name, scored, multiplicity)
+        return cls(values, sizes, batches[0].name, scored, joined_multiplicity(batches))
 
     def require(self, valid: np.ndarray, wanted: str) -> None:
         """Raise a ValueError that names the first scored sample that is not valid.
@@ -83,7 +73,7 @@ class Outcomes:
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
             first = int(np.argmax(invalid))
-            where = f"{place(self.name, self.sizes, first)} is"
+            where = f"{sample_name(self.name, self.sizes, first)} is"
             if self.multiplicity is not None:  # samples have no index
                 where = f"{where.rpartition('[')[0]} has an outcome"
             raise ValueError(f"{where} {self.values[first]}: {wanted}.")
@@ -232,40 +222,27 @@ def number_of_samples(n: np.ndarray) -> int | str:
 
 
 def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Outcomes:
-    """Read already-graded outcomes, see `read_rows`. A flat list or array is one question.
+    """Read already-graded outcomes, see `read_rows` and `outcomes_of`, or counts of them.
 
-    Missing entries (None, masked, or NA of pandas) are not scored.
-
-    Args:
-        R: the outcomes, or counts of them.
-        name: what the caller calls them, for messages.
-        labels: texts that may stand for outcomes, and the number of each.
-
-    Raises:
-        ValueError: if `read_rows` or `outcomes_of` raises it.
+    A flat list or array is one question. Missing entries (None, masked, or NA of pandas) are not
+    scored.
     """
     return outcomes_of(read_rows(R, name, flat_is_one_question=True), labels)
 
 
 def outcomes_of(rows: Rows, labels: Labels | None = None) -> Outcomes:
-    """Return the outcomes that rows without references are.
-
-    Args:
-        rows: the samples.
-        labels: texts that may stand for outcomes, and the number of each.
+    """Return the outcomes that rows without references are, with the numbers of labels.
 
     Raises:
         ValueError: if a sample is neither a finite number nor one of the labels, or if a question
-            has nothing but None, with the place.
+            has nothing but None, with its index.
     """
     values, scored = rows.values, rows.scored
     if not rows.are_numbers():
         values, scored = _numbers_of_labels(rows, labels or {})
     outcomes = Outcomes(values, rows.sizes, rows.name, scored, rows.multiplicity)
     if scored is not None:
-        n = sums_per_question(scored, rows.sizes)
-        if not n.all():
-            raise ValueError(f"{rows.name}[{n.argmin()}] holds nothing but None: leave it out.")
+        require_sample(rows.name, sums_per_question(scored, rows.sizes))
     return require_finite(outcomes) if values.dtype.kind == "f" else outcomes
 
 
@@ -280,7 +257,8 @@ def _numbers_of_labels(rows: Rows, labels: Labels) -> tuple[np.ndarray, np.ndarr
         entries.append(None)
     numbers = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in entries]
     for entry, number in enumerate(numbers):
-        if number is not None and not _is_outcome(number):
+        is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
+        if not (number is None or isinstance(number, float) or is_integer):
             sample = entry if index is None else int(np.argmax(index == entry))
             raise _no_outcome(rows, sample, number, labels)
     scored = np.array([number is not None for number in numbers], dtype=bool)
@@ -290,12 +268,8 @@ def _numbers_of_labels(rows: Rows, labels: Labels) -> tuple[np.ndarray, np.ndarr
     return values, None if scored.all() else scored
 
 
-def _is_outcome(entry: Any) -> bool:
-    return isinstance(entry, float) or (isinstance(entry, int) and -(2**63) <= entry < 2**63)
-
-
 def _no_outcome(rows: Rows, sample: int, entry: Any, labels: Labels) -> ValueError:
-    where = f"{place(rows.name, rows.sizes, sample)} is {short(entry)}"
+    where = f"{sample_name(rows.name, rows.sizes, sample)} is {short(entry)}"
     if labels:
         return ValueError(f"{where}, which is none of {', '.join(labels)}, and no number.")
     if isinstance(entry, str) and rows.name == "predictions":

@@ -29,6 +29,7 @@ from .containers import (
     as_arrow,
     chunked,
     is_numeric,
+    numbers_and_scored,
     numeric_array,
     plain_entry,
     plain_types,
@@ -41,7 +42,7 @@ from .counts import sums_per_question
 PLAIN_TYPES = {bool, int, float, str, type(None)}
 
 
-def place(name: str, sizes: np.ndarray, sample: int) -> str:
+def sample_name(name: str, sizes: np.ndarray, sample: int) -> str:
     """Return the name of a sample in messages, such as `R[3][7]`.
 
     Args:
@@ -52,6 +53,13 @@ def place(name: str, sizes: np.ndarray, sample: int) -> str:
     ends = np.cumsum(sizes)
     question = int(np.searchsorted(ends, sample, side="right"))
     return f"{name}[{question}][{sample - (ends[question] - sizes[question])}]"
+
+
+def require_sample(name: str, n: np.ndarray) -> np.ndarray:
+    """Return (M,) numbers of samples that are not None; a ValueError if one of them is 0."""
+    if not n.all():
+        raise ValueError(f"{name}[{n.argmin()}] holds nothing but None: leave it out.")
+    return n
 
 
 @dataclass(frozen=True)
@@ -87,13 +95,10 @@ class Rows:
     @cached_property
     def n(self) -> np.ndarray:
         """(M,) number of samples of each question that are not None; a ValueError if it is 0."""
-        n = self.sizes_where(self.is_given)
-        if not n.all():
-            raise ValueError(f"{self.name}[{n.argmin()}] holds nothing but None: leave it out.")
-        return n
+        return require_sample(self.name, self.sizes_where(self.is_present))
 
     @property
-    def is_given(self) -> np.ndarray | None:
+    def is_present(self) -> np.ndarray | None:
         """(S,) whether each sample is not None, or None if all are."""
         if self.are_numbers():
             return self.scored
@@ -210,10 +215,8 @@ def _rows_of_column(column, name: str, flat_is_one_question: bool) -> Rows:
     values = plain_types(chunked(chunk.flatten() for chunk in chunks))
     if not is_numeric(values.type):
         return Rows(values, sizes, name)
-    scored = to_numpy(values.is_valid()) if values.null_count else None
-    if scored is not None:
-        values = values.fill_null(False if str(values.type) == "bool" else 0)
-    return Rows(to_numpy(values), sizes, name, scored)
+    numbers, scored = numbers_and_scored(values)
+    return Rows(numbers, sizes, name, scored)
 
 
 def _from_json(row: Any) -> Any:
@@ -244,12 +247,11 @@ def _rows_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> R
         types = {*map(type, entries)}
     if not types <= _NUMBERS:
         return Rows(entries, sizes, name)
-    scored = None
+    scored, filled = None, entries
     if type(None) in types:
         scored = np.array([entry is not None for entry in entries], dtype=bool)
-        numbers = np.asarray([0 if entry is None else entry for entry in entries])
-    else:
-        numbers = np.asarray(entries)
+        filled = [0 if entry is None else entry for entry in entries]
+    numbers = np.asarray(filled)
     if numbers.dtype.kind == "O":  # integers beyond 64 bits
         return Rows(entries, sizes, name)
     return Rows(numbers, sizes, name, scored)

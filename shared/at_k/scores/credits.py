@@ -53,12 +53,9 @@ def threshold(k: int, tau: float) -> Credits:
     """G-Pass@k_tau: at least max(1, ceil(tau k)) are correct (Liu et al. 2024, arXiv:2412.13147).
 
     A product tau k within 1e-9 of an integer counts as that integer: in floating point,
-    0.28 x 25 is above 7 and 25/49 x 49 is below 25.
-
-    Raises:
-        ValueError: unless 0 <= tau <= 1.
+    0.28 x 25 is above 7 and 25/49 x 49 is below 25. `check_tau` has checked tau.
     """
-    return at_least(k, max(1, math.ceil(check_tau(tau) * k - 1e-9)))
+    return at_least(k, max(1, math.ceil(tau * k - 1e-9)))
 
 
 def check_tau(tau) -> float:
