@@ -73,7 +73,8 @@ class Module:
                     self.external.append(entry)
             elif node in self.tree.body and not _is_text(node):
                 assert isinstance(node, ast.stmt)
-                binds = {name for name, _ in _bound([node, *_outside_functions(node)])}
+                inner = [] if isinstance(node, _DEFINITIONS) else _outside_functions(node)
+                binds = {name for name, _ in _bound([node, *inner])}
                 uses = {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
                 self.statements[node] = binds, uses
 

@@ -164,11 +164,11 @@ def test_the_script_reaches_every_definition_in_its_kernel(folder):
         for alias in node.names
     }
     for node in tree.body:
-        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or node.name == "_leave_places":
+        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or node.name == "_leave_roles":
             names |= {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
     while new := set().union(*(used[name] for name in names & used.keys())) - names:
         names |= new
-    assert used.keys() - names <= {"_leave_places"}
+    assert used.keys() - names <= {"_leave_roles"}
 
 
 @pytest.mark.parametrize("folder", METRICS, ids=lambda folder: folder.name)

@@ -1198,8 +1198,8 @@ def read_rows(
             raise ValueError(
                 f"{name} is {short(values)}: give a list with the samples of each question."
             )
-        column = arrow_column(values)
-        array = None if column is not None else numeric_array(values)
+        array = numeric_array(values)
+        column = arrow_column(values) if array is None else None
         if column is not None:
             rows = _rows_of_column(column, name, flat_is_one_question)
         elif array is not None:
@@ -1258,6 +1258,9 @@ def _from_json(row: Any) -> Any:
 def _rows_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> Rows:
     if is_counts(lists):
         return _rows_of_counts(lists, name)
+    column = None if flat_is_one_question else _column_of_texts(lists)
+    if column is not None:
+        return _rows_of_column(column, name, flat_is_one_question)
     if flat_is_one_question and lists and not any(map(is_list_like, lists)):
         lists = [lists]
     for question, row in enumerate(lists):
@@ -1286,6 +1289,18 @@ def _rows_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> R
     return Rows(numbers, sizes, name, scored)
 
 _NUMBERS = PLAIN_TYPES - {str}
+
+def _column_of_texts(lists: list[Any]) -> Any:
+    if not {*map(type, lists)} <= {list, tuple} or not (lists and lists[0]):
+        return None
+    if type(lists[0][0]) is not str:
+        return None
+    import pyarrow as pa  # imported here, because it takes half as long as all of at_k
+
+    try:
+        return chunked([pa.array(lists, pa.large_list(pa.large_string()))])
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
 
 def _is_numeric_array(row: Any) -> bool:
     is_array = isinstance(row, np.ndarray) and row.ndim == 1 and not is_masked(row)
