@@ -211,7 +211,9 @@ def kernel_of(script: Module, modules: Mapping[str, Module]) -> str:
     missing = sorted(wanted.keys() - owners.keys())
     _raise_if_any(f"{wanted[name]}: no module of at_k defines {name}" for name in missing)
     ordered = _in_import_order({owners[name].name for name in wanted}, modules)
-    statements, names = _reachable(wanted, owners)
+    # A local name may be that of a definition in a module that the script does not import.
+    imported = {name: module for name, module in owners.items() if module in ordered}
+    statements, names = _reachable(wanted, imported)
     texts = {module.path: module.text_of(statements) for module in ordered}
     sections = [f"# {f'--- {path} ':-<98}\n\n{text}" for path, text in texts.items() if text]
     licence = "".join(f"{line}\n" for line in script.lines[: script.tree.body[0].lineno - 1])

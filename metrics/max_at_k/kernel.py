@@ -4586,42 +4586,8 @@ def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
             )
     return {label: f"{name}__" for label, name in zip(labels, names, strict=True)}
 
-def is_safe_name(key: str) -> bool:
-    return bool(re.fullmatch(r"\w+_(at|hat)_\d+(_\w+)?", key))
-
 def _with_underscores(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
-
-_SCORE_KEY = re.compile(r"(.*[@^])(\d+|n)(?:_(\d[\d.e-]*))?|(accuracy \()(\d+|n)( runs average\))")
-
-def read_score(key: str) -> ScoreId:
-    match = _SCORE_KEY.fullmatch(key)
-    if match is None:
-        return ScoreId(key)
-    name, k, tau, before, n, after = match.groups()
-    if before:
-        return ScoreId(f"{before}n{after}", n if n == "n" else int(n))
-    letter = "N" if name in ("avg@", "bayes@") else "k"
-    return ScoreId(
-        f"{name}{letter}", k if k == "n" else int(k), None if tau is None else float(tau)
-    )
-
-def read_estimates(scores: Mapping[str, Any]) -> list[Estimate]:
-    return list(_estimates(scores))
-
-def _estimates(scores: Mapping[str, Any]) -> Iterator[Estimate]:
-    suffixes = (*Interval._fields, "band_lo", "band_hi")
-    statistics = {f"{key}_{suffix}" for key in scores for suffix in suffixes}
-    for key, value in scores.items():
-        if key in statistics or key == "per_question":
-            continue
-        group, slash, name = key.rpartition("/")
-        values = [scores.get(f"{key}_{field}") for field in Interval._fields]
-        interval = None if values == [None] * len(values) else Interval(*values)
-        band = None
-        if f"{key}_band_lo" in scores:
-            band = scores[f"{key}_band_lo"], scores[f"{key}_band_hi"]
-        yield Estimate(*read_score(name), group if slash else None, value, interval, band)
 
 
 # --- shared/at_k/report.py ------------------------------------------------------------------------
