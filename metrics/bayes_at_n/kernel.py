@@ -400,6 +400,24 @@ def check_categories(categories) -> dict[str, float] | None:
             )
     return {label: category for category, label in enumerate(labels)}
 
+def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
+    entries = [label.item() if has_no_axes(label) else label for label in entries_of(name, labels)]
+    if len(entries) != questions:
+        raise ValueError(
+            f"{name} has {len(entries)} labels for {questions} questions: give one for each."
+        )
+    for question, label in enumerate(entries):
+        if hasattr(label, "shape"):
+            raise ValueError(
+                f"{name}[{question}] is {short(label)}: a label is a text or a number."
+            )
+        if label is None or (isinstance(label, float) and math.isnan(label)):
+            raise ValueError(f"{name}[{question}] is {label}: give every question a label.")
+    check_depth(name, entries)
+    codes: dict[str, int] = {}
+    index = np.array([codes.setdefault(str(label), len(codes)) for label in entries])
+    return list(codes), index
+
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
     number = math.nan
     if not isinstance(value, (float, int)) and has_no_axes(value):
@@ -797,27 +815,6 @@ def frame_rows(frame) -> np.ndarray | list[list[Any]]:
     if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes):
         return np.asarray(frame)
     return np.asarray(frame.astype(object)).tolist()  # which keeps missing entries as they are
-
-
-# --- shared/at_k/inputs/labels.py -----------------------------------------------------------------
-
-def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
-    entries = [label.item() if has_no_axes(label) else label for label in entries_of(name, labels)]
-    if len(entries) != questions:
-        raise ValueError(
-            f"{name} has {len(entries)} labels for {questions} questions: give one for each."
-        )
-    for question, label in enumerate(entries):
-        if hasattr(label, "shape"):
-            raise ValueError(
-                f"{name}[{question}] is {short(label)}: a label is a text or a number."
-            )
-        if label is None or (isinstance(label, float) and math.isnan(label)):
-            raise ValueError(f"{name}[{question}] is {label}: give every question a label.")
-    check_depth(name, entries)
-    codes: dict[str, int] = {}
-    index = np.array([codes.setdefault(str(label), len(codes)) for label in entries])
-    return list(codes), index
 
 
 # --- shared/at_k/inputs/workers.py ----------------------------------------------------------------
@@ -4152,13 +4149,16 @@ class Estimate(NamedTuple):
         return self.key if self.group is None else f"{self.group}/{self.key}"
 
 def as_dict(estimates: Iterable[Estimate], safe: bool = False) -> dict[str, Any]:
-    estimates = list(estimates)
-    groups = dict.fromkeys(x.group for x in estimates if x.group is not None)
-    prefixes = safe_prefixes(list(groups)) if safe else {group: f"{group}/" for group in groups}
+    prefixes: Mapping[str, str] = {}
+    if safe:
+        estimates = list(estimates)
+        groups = dict.fromkeys(x.group for x in estimates if x.group is not None)
+        prefixes = safe_prefixes(list(groups))
     result: dict[str, Any] = {}
     for estimate in estimates:
-        name = "" if estimate.group is None else prefixes[estimate.group]
-        name += safe_name(estimate.score_id) if safe else key_of(estimate)
+        name = safe_name(estimate.score_id) if safe else key_of(estimate)
+        if estimate.group is not None:
+            name = prefixes.get(estimate.group, f"{estimate.group}/") + name
         result[name] = estimate.score
         if estimate.interval is not None:
             for field, value in zip(Interval._fields, estimate.interval, strict=True):
@@ -4220,8 +4220,8 @@ class Report:
             result["per_question"] = {score.key: x for score, x in per_question.items()}
         return result
 
-    def estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
-        options, result = self._options, []
+    def estimates(self, scores: Scores, method: IntervalMethod | None) -> Iterator[Estimate]:
+        options = self._options
         intervals = self._intervals(method)
         bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
         for group, questions, interval_of, band_of in zip(
@@ -4236,9 +4236,7 @@ class Report:
                     reason = f"none: {score} has no posterior"
                     interval = Interval(None, None, None, None, reason)
                 limits = None if band is None else (band.lo, band.hi)
-                estimate = Estimate(score.metric, score.k, score.tau, group, mean, interval, limits)
-                result.append(estimate)
-        return result
+                yield Estimate(score.metric, score.k, score.tau, group, mean, interval, limits)
 
     def _shown(self, interval: Interval, score: float) -> Interval:
         if not self._with_mu:

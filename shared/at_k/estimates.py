@@ -65,13 +65,16 @@ def as_dict(estimates: Iterable[Estimate], safe: bool = False) -> dict[str, Any]
     Raises:
         ValueError: if two groups have the same safe name.
     """
-    estimates = list(estimates)
-    groups = dict.fromkeys(x.group for x in estimates if x.group is not None)
-    prefixes = safe_prefixes(list(groups)) if safe else {group: f"{group}/" for group in groups}
+    prefixes: Mapping[str, str] = {}
+    if safe:
+        estimates = list(estimates)
+        groups = dict.fromkeys(x.group for x in estimates if x.group is not None)
+        prefixes = safe_prefixes(list(groups))
     result: dict[str, Any] = {}
     for estimate in estimates:
-        name = "" if estimate.group is None else prefixes[estimate.group]
-        name += safe_name(estimate.score_id) if safe else key_of(estimate)
+        name = safe_name(estimate.score_id) if safe else key_of(estimate)
+        if estimate.group is not None:
+            name = prefixes.get(estimate.group, f"{estimate.group}/") + name
         result[name] = estimate.score
         if estimate.interval is not None:
             for field, value in zip(Interval._fields, estimate.interval, strict=True):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from .checks import check_flag, check_names
+from .checks import check_flag, check_names, label_index
 from .estimates import Estimate, as_dict, safe_prefixes
-from .inputs.labels import label_index
 from .intervals.band import simultaneous_confidence
 from .intervals.choice import IntervalOptions
 from .intervals.interval import Interval, IntervalMethod
@@ -70,8 +69,8 @@ class Report:
             result["per_question"] = {score.key: x for score, x in per_question.items()}
         return result
 
-    def estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
-        """Return the scores over all questions, then over each group, with intervals if requested.
+    def estimates(self, scores: Scores, method: IntervalMethod | None) -> Iterator[Estimate]:
+        """Yield the scores over all questions, then over each group, with intervals if requested.
 
         An interval that the options name has the name of its method, or "none: " and the reason why
         there is no interval.
@@ -80,7 +79,7 @@ class Report:
             scores: of the questions.
             method: of the intervals, or None to leave them out.
         """
-        options, result = self._options, []
+        options = self._options
         intervals = self._intervals(method)
         bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
         for group, questions, interval_of, band_of in zip(
@@ -95,9 +94,7 @@ class Report:
                     reason = f"none: {score} has no posterior"
                     interval = Interval(None, None, None, None, reason)
                 limits = None if band is None else (band.lo, band.hi)
-                estimate = Estimate(score.metric, score.k, score.tau, group, mean, interval, limits)
-                result.append(estimate)
-        return result
+                yield Estimate(score.metric, score.k, score.tau, group, mean, interval, limits)
 
     def _shown(self, interval: Interval, score: float) -> Interval:
         """Return an interval without the fields that are not requested."""

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from at_k.cli.comparison_tables import ComparisonView, LeaderboardView
-from at_k.cli.sentences import Scope
-from at_k.runs.compared import compare_runs, differences_of
+from at_k.cli.formats import Scope
 from at_k.runs.comparison import differences_as_dict
+from at_k.runs.differences import compare_runs, differences_of
 from at_k.runs.leaderboard import leaderboard_of
 from at_k.runs.measure import ComparisonOptions
 from at_k.runs.outcomes_of_runs import Run, check_same_questions, parse_run

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from at_k.cli.comparison_tables import leaderboard_notes
-from at_k.cli.sentences import INTERVAL_NAME, INTERVAL_SCOPE
+from at_k.cli.formats import INTERVAL_NAME, INTERVAL_SCOPE
 from at_k.estimates import Estimate
 from at_k.runs.comparison import Difference, read_differences
 

@@ -14,22 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import short
+from ..checks import label_index, short
 from ..computations.gpassk import GPASSK
 from ..inputs.checking import Checker, Checking
-from ..inputs.labels import label_index
 from ..readers.questions import Questions, read_questions
-from ..runs.compared import Compared, compare_runs, differences_of
 from ..runs.comparison import compare
+from ..runs.differences import Compared, compare_runs, differences_of
 from ..runs.leaderboard import leaderboard_of
 from ..runs.measure import ComparisonOptions
 from ..runs.outcomes_of_runs import Run, check_same_questions, grade_runs, parse_run
 from .comparison_tables import ComparisonView, LeaderboardView
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
-from .formats import View
+from .formats import Scope, View
 from .plot import check_plot, plot_comparison, scores_before_errors
 from .run_input import RunInput, checker_of_all
-from .sentences import Scope
 
 _COMPARE_EXAMPLES = f"""\
 examples, with the samples of the package:

@@ -10,18 +10,21 @@ from typing import Any
 
 from ..runs.comparison import Difference, differences_as_dict
 from ..runs.measure import ComparisonOptions
-from .formats import Cells, Scale, View, short_label
-from .sentences import (
+from .formats import (
     INTERVAL_NAME,
     INTERVAL_SCOPE,
     P_VALUES,
+    Cells,
+    Scale,
     Scope,
+    View,
     band_heading,
     enumerated,
     interval_heading,
     limits_in_words,
     listed,
     p_value,
+    short_label,
 )
 
 _LIMIT_COLUMNS = ("lo", "hi", "band lo", "band hi")

@@ -13,7 +13,7 @@ from .formats import PlotError
 from .run_input import RunInput, checker_of_all
 
 if TYPE_CHECKING:
-    from ..runs.compared import Compared
+    from ..runs.differences import Compared
     from .score_tables import ScoresView
 
 PLOT_HELP = (
@@ -119,7 +119,7 @@ def plot_comparison(file: str, compared: Compared, inputs: Sequence[RunInput]) -
         inputs: what the caption is about.
     """
     from ..charts import difference, forest
-    from ..runs.compared import differences_of
+    from ..runs.differences import differences_of
     from ..runs.leaderboard import leaderboard_of
 
     captions, checker = [run.caption for run in inputs], checker_of_all(inputs)

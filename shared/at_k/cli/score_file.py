@@ -17,11 +17,10 @@ from ..loading import metric_script
 from ..readers.columns import as_outcome
 from ..readers.questions import read_questions
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
-from .formats import aligned
+from .formats import Scope, aligned
 from .plot import check_plot, check_scores_to_plot, plot_scores, scores_before_errors
 from .run_input import RunInput
 from .score_tables import ScoresView, nouns_of
-from .sentences import Scope
 
 _METRIC_EXAMPLES = """\
 examples, with the samples of the package:

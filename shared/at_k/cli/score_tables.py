@@ -9,14 +9,17 @@ from functools import cached_property
 from typing import Any
 
 from ..estimates import Estimate, read_estimates
-from .formats import Cells, Scale, View, short_label
-from .sentences import (
+from .formats import (
     INTERVAL_NAME,
+    Cells,
+    Scale,
     Scope,
+    View,
     band_heading,
     enumerated,
     interval_heading,
     limits_in_words,
+    short_label,
 )
 
 _HEADINGS = {

@@ -12,8 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..checks import check_bounds, check_confidence, check_flag, check_names, check_prior
-from ..inputs.labels import label_index
+from ..checks import (
+    check_bounds,
+    check_confidence,
+    check_flag,
+    check_names,
+    check_prior,
+    label_index,
+)
 from ..scores.score import ScoreKey
 from .interval import Interval, IntervalMethod
 

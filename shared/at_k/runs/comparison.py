@@ -121,7 +121,7 @@ def compare(
             Annals of Statistics 14, 896.
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
-    from .compared import compare_sources, differences_of
+    from .differences import compare_sources, differences_of
     from .measure import ComparisonOptions
 
     options = ComparisonOptions(metric, k, interval, confidence, tau, clusters, w, temperature)

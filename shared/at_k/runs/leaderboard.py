@@ -13,7 +13,7 @@ from ..checks import short
 from ..functions import RunLike
 
 if TYPE_CHECKING:
-    from .compared import Compared
+    from .differences import Compared
 
 
 def leaderboard(
@@ -97,7 +97,7 @@ def leaderboard(
             Multivariate Gamma Distributions. Far East Journal of Theoretical Statistics 48, 139.
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
-    from .compared import compare_sources
+    from .differences import compare_sources
     from .measure import ComparisonOptions
 
     sources = check_runs(runs)
