@@ -44,11 +44,11 @@ def compare_samples(
     scope = Scope([run.outcomes.n for run in runs], checked)
     given |= measures[0]
     if len(runs) == 2:
-        compared = [compare_runs(runs, each) for each in options]
-        differences = [differences_of(each) for each in compared]
+        compared = [compare_runs(runs, measure) for measure in options]
+        differences = [differences_of(of_measure) for of_measure in compared]
         key = next(x.key for x in differences[0] if k is None or x.k == k)
         view = ComparisonView({None: differences[0]}, list(samples), compared[0].options, scope)
-        scores = [differences_as_dict(each) for each in differences]
+        scores = [differences_as_dict(of_measure) for of_measure in differences]
         return Comparison(view.sentence(key), str(options[0].interval), key, scores, None, given)
     only: dict[str, Any] = {} if k is None else {"k": k}
     found = compare_runs(runs, replace(options[0], **only, all_k=False))

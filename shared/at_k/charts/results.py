@@ -214,15 +214,15 @@ class ChartDetails:
         return " ".join(sentence for sentence in (*sentences, self._scored()) if sentence)
 
     def _scored(self) -> str:
-        parts = []
+        clauses = []
         if self.questions is not None:
-            parts.append(f"{self.questions} question{'s' * (self.questions != 1)}")
+            clauses.append(f"{self.questions} question{'s' * (self.questions != 1)}")
         if self.n is not None:
-            each = " each" if parts else " per question"
-            parts.append(f"{self.n} sample{'s' * (self.n != 1)}{each}")
+            scope = " each" if clauses else " per question"
+            clauses.append(f"{self.n} sample{'s' * (self.n != 1)}{scope}")
         if self.checker is not None:
-            parts.append(f"checked with {self.checker}")
-        scored = ", ".join(parts)
+            clauses.append(f"checked with {self.checker}")
+        scored = ", ".join(clauses)
         return f"{scored[0].upper()}{scored[1:]}." if scored else ""
 
     def limits(self, rows: Iterable[Row], mark: str) -> str:
