@@ -23,6 +23,7 @@ ROOMS = [
     ["runs"],
     ["charts"],
     ["cli"],
+    ["testing"],
     ["__main__"],
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}

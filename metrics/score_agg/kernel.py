@@ -21,6 +21,7 @@ from __future__ import annotations
 import abc
 import asyncio
 import atexit
+import difflib
 import dill
 import evaluate
 import gc
@@ -386,8 +387,20 @@ def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> 
             raise ValueError(
                 f"{name} has {short(choice)}: give {family!r}, and k={k} (in the shell --k {k})."
             )
-        raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.")
+        raise ValueError(
+            f"{name} has {short(choice)}, which is none of {', '.join(known)}."
+            f"{_did_you_mean(str(choice), known)}"
+        )
     return requested
+
+def _did_you_mean(text: str, names: Iterable[str]) -> str:
+    spelled = {_spelled_out(name): name for name in names}
+    similar = difflib.get_close_matches(_spelled_out(text), spelled, n=1)
+    return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
+
+def _spelled_out(name: str) -> str:
+    spelled = name.lower().replace("@", "at").replace("^", "hat")
+    return re.sub(r"[^a-z0-9]", "", spelled)
 
 def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
     entries = [label.item() if has_no_axes(label) else label for label in entries_of(name, labels)]

@@ -51,13 +51,14 @@ from .scores.score_agg import score_agg
 
 if TYPE_CHECKING:
     from . import charts as charts
+    from . import testing as testing
 
 __version__ = "0.2.0.dev0"  # read by setup.cfg
 
 
 def __getattr__(name: str) -> Any:
-    # Altair takes as long to import as the rest of the package.
-    if name == "charts":
+    # Altair takes as long to import as the rest of the package. Tests alone need the assertions.
+    if name in ("charts", "testing"):
         return import_module(f"{__name__}.charts")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -122,8 +123,24 @@ def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> 
             raise ValueError(
                 f"{name} has {short(choice)}: give {family!r}, and k={k} (in the shell --k {k})."
             )
-        raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.")
+        raise ValueError(
+            f"{name} has {short(choice)}, which is none of {', '.join(known)}."
+            f"{_did_you_mean(str(choice), known)}"
+        )
     return requested
+
+
+def _did_you_mean(text: str, names: Iterable[str]) -> str:
+    """Return a question with the name that a text is similar to, or an empty text."""
+    spelled = {_spelled_out(name): name for name in names}
+    similar = difflib.get_close_matches(_spelled_out(text), spelled, n=1)
+    return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
+
+
+def _spelled_out(name: str) -> str:
+    """Return the letters and digits of a name, with "at" for @ and "hat" for ^."""
+    spelled = name.lower().replace("@", "at").replace("^", "hat")
+    return re.sub(r"[^a-z0-9]", "", spelled)
 
 
 def check_categories(categories) -> dict[str, float] | None:

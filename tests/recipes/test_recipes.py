@@ -7,10 +7,12 @@ mpi_counts runs in one process here, and ran by hand in 2 and 3.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import yaml
 from conftest import ROOT
 
 FOLDER = Path(__file__).parent
@@ -42,6 +44,29 @@ def test_the_recipes_get_the_scores_that_they_assert(tmp_path):
 
 def test_the_recipe_with_workers_gets_the_scores_that_it_asserts(tmp_path):
     run(FOLDER / "dask_counts.py", folder=tmp_path)
+
+
+def test_the_assertions_of_the_recipe_for_pytest_pass(tmp_path):
+    run("-m", "pytest", "-q", "-p", "no:cacheprovider", FOLDER / "pytest_gate.py", folder=tmp_path)
+
+
+def test_the_workflow_of_github_gates_a_run(tmp_path):
+    """The command of its last step, in a shell, with a better run and with a worse one."""
+    (*_, step) = yaml.safe_load((FOLDER / "github_gate.yml").read_text())["jobs"]["gate"]["steps"]
+    command = step["run"].replace("at-k", f"{sys.executable} -m at_k", 1)
+    samples = ROOT / "shared/at_k/samples"
+    runs = {name: samples / f"smollm2_{name}.jsonl" for name in ("warm", "cool")}
+    for new, baseline, status in (("cool", "warm", 0), ("warm", "cool", 1)):
+        for target, name in {"new": new, "baseline": baseline}.items():
+            shutil.copy(runs[name], tmp_path / f"{target}.jsonl")
+        environment = os.environ | {"PYTHONPATH": str(ROOT / "shared")}
+        environment["GITHUB_STEP_SUMMARY"] = str(tmp_path / "summary.md")
+        result = subprocess.run(
+            ["bash", "-ec", command], cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        assert result.returncode == status, result.stderr
+        assert result.stdout.startswith("::notice" if status == 0 else "::error")
+    assert (tmp_path / "summary.md").read_text().count("| pass@1 |") == 2
 
 
 def test_every_recipe_says_what_it_needs_and_is_on_the_page():

@@ -32,8 +32,10 @@ Run `at-k COMMAND --help` for the flags of a command.
 
 exit status:
   0    the scores were printed, also if there were warnings
+  1    gate: the contrary of what the run has to reach is shown
   2    the arguments or the files are invalid, and the message on standard error says why. If
        only the chart of --plot fails, the scores are printed all the same
+  3    gate: the data show neither
   130  interrupted
 """
 
@@ -63,12 +65,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         options = _options(arguments)
-        run: Callable[..., str] = options.pop("run")
-        problem = None
+        run: Callable[..., str | tuple[str, int]] = options.pop("run")
+        problem, status = None, 0
         with warnings.catch_warnings():
             warnings.showwarning = _print_warning
             try:
                 output = run(**options)
+                if isinstance(output, tuple):  # a gate has an exit status of its own
+                    output, status = output
             except PlotError as error:
                 output, problem = error.output, str(error)
         print(printable(output), flush=True)
@@ -93,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError, ImportError, OSError) as error:
         _print_message(str(error))
         return 2
-    return 0
+    return status
 
 
 def _options(arguments: Sequence[str]) -> dict[str, Any]:
@@ -166,6 +170,13 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         from .plan_files import add_plan_flags
 
         add_plan_flags(command)
+    command = add_command(
+        "gate", "Exit with a status that says whether a run reaches a score, for CI."
+    )
+    if chosen == "gate":
+        from .gate_files import add_gate_flags
+
+        add_gate_flags(command)
     command = add_command(
         "completion", "Print a script that completes commands and flags in bash and zsh."
     )

@@ -84,7 +84,7 @@ def _compare_files(
     options = ComparisonOptions(**parameters, all_k=len(files) == 2)
     inputs = [
         RunInput(questions, check_correct_fn, name)
-        for name, questions in zip(names, _read_files(files, reading), strict=True)
+        for name, questions in zip(names, read_runs([[x] for x in files], reading), strict=True)
     ]
     first = inputs[0].questions
     if "clusters" in first.arguments:
@@ -116,15 +116,20 @@ def _compare_files(
     return output
 
 
-def _read_files(files: Sequence[str], reading: Mapping[str, Any]) -> list[Questions]:
-    """Read the questions of each file; groups and clusters are those of the first."""
+def read_runs(sources: Sequence[Sequence[str]], reading: Mapping[str, Any]) -> list[Questions]:
+    """Read the questions of runs; groups and clusters are those of the first.
+
+    Args:
+        sources: the files of each run.
+        reading: arguments of `read_questions`.
+    """
     reading = dict(reading)
-    if reading["groups"] is None:
-        del reading["groups"]
-    first = read_questions(files[0], **reading)
+    if reading.get("groups") is None:
+        reading.pop("groups", None)
+    first = read_questions(sources[0], **reading)
     for role in ("groups", "clusters"):
         reading.pop(role, None)
-    return [first, *(read_questions(file, **reading) for file in files[1:])]
+    return [first, *(read_questions(files, **reading) for files in sources[1:])]
 
 
 def graded_runs(

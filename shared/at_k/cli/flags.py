@@ -10,7 +10,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,7 @@ def add_flags(
     parameters: Iterable[inspect.Parameter],
     helps: dict[str, str],
     has_charts: bool = True,
+    formats: Sequence[str] = FORMATS_OF_OUTPUT,
 ) -> None:
     """Add a flag for each column of a file and for each parameter, and those of the output.
 
@@ -59,6 +60,7 @@ def add_flags(
         parameters: of what it runs.
         helps: the help text of each parameter, by name.
         has_charts: whether a chart can show the scores.
+        formats: of the output, with "table" and "json" among them.
     """
     columns = command.add_argument_group(
         "columns of the file, found by their usual names if not given",
@@ -118,7 +120,7 @@ def add_flags(
     command.add_argument(
         "--format",
         dest="output_format",
-        choices=FORMATS_OF_OUTPUT,
+        choices=formats,
         default="table",
         help="output format. json prints what the Python function returns. Default: table.",
     )

@@ -1,0 +1,175 @@
+"""`at-k gate FILE`: an exit status that says whether a run reaches a score."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import inspect
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..inputs.checking import Checker
+from ..runs.comparison import compare
+from ..runs.gate import (
+    CONTRARY,
+    SHOWN,
+    UNDECIDED,
+    Gate,
+    check_margin,
+    check_threshold,
+    gate_at_least,
+    gate_not_worse,
+    gate_options,
+)
+from .compare_files import graded_runs, read_runs
+from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
+from .formats import Scale, limits_in_words, number_of
+from .run_input import RunInput
+
+EXIT_STATUS = {SHOWN: 0, CONTRARY: 1, UNDECIDED: 3}
+_GATE_FORMATS = ("table", "json", "github")
+_NOT_FLAGS = ("R_a", "R_b", "p_values", "metric")
+_GATE_EXAMPLES = f"""\
+exit status:
+  0  the whole interval is at or above the least score: the run reaches it
+  1  the whole interval is below: it does not
+  2  the arguments or the files are invalid
+  3  the interval contains the least score: the data do not show either
+
+examples, with the samples of the package:
+  at-k gate {COOL} --check-correct-fn numeric --at-least 0.4
+  at-k gate {WARM} --check-correct-fn numeric --include pass@k --k 8 --at-least 0.6
+  at-k gate {COOL} --check-correct-fn numeric --baseline {WARM} --margin 0.02 --format json
+"""
+
+
+def add_gate_flags(command: argparse.ArgumentParser) -> None:
+    """Add the flags of the gate and of reading files to the parser, and what it runs."""
+    parameters = inspect.signature(compare, eval_str=True).parameters
+    helps = parameter_helps(inspect.getdoc(compare) or "")
+    include = parameters["metric"].replace(name="include")
+    shown = [include, *(parameters[name] for name in parameters if name not in _NOT_FLAGS)]
+    helps["include"] = helps["metric"]
+    helps["k"] = "size of the subsets of samples. Default: 1."
+    helps["confidence"] = "probability that the interval covers the true score or difference."
+    command.usage = "at-k gate FILE... (--at-least SCORE | --baseline FILE) [flags]"
+    command.epilog = _GATE_EXAMPLES.replace("%", "%%")
+    command.add_argument("files", metavar="FILE", nargs="+", help=FILE_HELP)
+    claim = command.add_argument_group("what the run has to reach")
+    claim.add_argument("--at-least", type=float, metavar="SCORE", help="the least score.")
+    claim.add_argument(
+        "--baseline",
+        metavar="FILE",
+        help="a run on the same questions. The score must not be lower, but for the margin.",
+    )
+    claim.add_argument(
+        "--margin",
+        type=float,
+        metavar="DIFFERENCE",
+        help="by how much the score may be lower than that of the baseline. Default: 0.",
+    )
+    add_flags(command, shown, helps, has_charts=False, formats=_GATE_FORMATS)
+    command.set_defaults(run=_gate_files)
+
+
+def _gate_files(
+    files: Sequence[str],
+    output_format: str,
+    at_least: float | None = None,
+    baseline: str | None = None,
+    margin: float | None = None,
+    num_proc: int | None = None,
+    check_correct_fn: Checker = "exact_match",
+    **flags: Any,
+) -> tuple[str, int]:
+    """Return the verdict on files, which are parts of one run, and the exit status."""
+    if (at_least is None) == (baseline is None):
+        raise ValueError("Give the least score as --at-least, or a run to compare as --baseline.")
+    if margin is not None and baseline is None:
+        raise ValueError("--margin belongs to --baseline: give that too, or leave it out.")
+    margin = check_margin("--margin", 0.0 if margin is None else margin)
+    at_least = None if at_least is None else check_threshold("--at-least", at_least)
+    reading, parameters = split_arguments(flags)
+    reading["checked"] = check_correct_fn != "exact_match"
+    options = gate_options(metric=parameters.pop("include", "pass@k"), **parameters)
+    sources = [files] if baseline is None else [files, [baseline]]
+    names = ["the run", "the baseline"]
+    inputs = [
+        RunInput(questions, check_correct_fn, name)
+        for name, questions in zip(names, read_runs(sources, reading), strict=False)
+    ]
+    if "clusters" in inputs[0].questions.arguments:
+        options = replace(options, clusters=inputs[0].questions.arguments["clusters"])
+    with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print in the verdict
+        runs = graded_runs(inputs, num_proc, options)
+    if at_least is not None:
+        gate = gate_at_least(runs[0], at_least, options)
+    else:
+        gate = gate_not_worse(runs[0], runs[1], margin, options)
+    output = {"json": _verdict_as_json, "github": _verdict_for_github, "table": verdict}[
+        output_format
+    ](gate)
+    if output_format == "table":
+        output = "\n".join([*(f"{run.name}: {run.described()}" for run in inputs), output])
+    return output, EXIT_STATUS[gate.status]
+
+
+def verdict(gate: Gate) -> str:
+    """Return a sentence: the claim, whether it is shown, and how much more data would decide."""
+    scale = Scale(percent=False, decimals=4)
+    interval = limits_in_words(scale, (gate.lo, gate.hi), gate.interval, gate.confidence)
+    if gate.baseline is None:
+        measured = f"{gate.key} is {scale.number(gate.score)} ({interval})"
+        claim = f"at least {gate.threshold:g}"
+    else:
+        measured = (
+            f"{gate.key} is {scale.number(gate.score)}, and {scale.number(gate.baseline)} in the "
+            f"baseline, a difference of {scale.number(gate.estimate, sign=True)} ({interval})"
+        )
+        margin = f" minus {-gate.threshold:g}" if gate.threshold else ""
+        claim = f"at least that of the baseline{margin}"
+    heading = {
+        SHOWN: f"Shown: the score is {claim}.",
+        CONTRARY: f"The contrary is shown: the score is not {claim}.",
+        UNDECIDED: f"Not decided: the score may or may not be {claim}.",
+    }[gate.status]
+    return " ".join(filter(None, [heading, f"{measured}.", _what_would_decide(gate)]))
+
+
+def _what_would_decide(gate: Gate) -> str:
+    if gate.status != UNDECIDED:
+        return ""
+    if gate.more is None:
+        return "No number of samples would decide, as the estimate is equal to the least score."
+    noun = "more question" if gate.interval == "questions" else "more sample"
+    of_each = "" if gate.interval == "questions" else " of each question"
+    return f"About {number_of(gate.more, noun)}{of_each} would decide, if the estimate stayed."
+
+
+def _verdict_as_json(gate: Gate) -> str:
+    fields = gate._asdict()
+    del fields["size"]
+    number = "questions" if gate.interval == "questions" else "samples"
+    more = {} if gate.status != UNDECIDED else {f"more_{number}": gate.more}
+    status = {"status": gate.status, "exit_status": EXIT_STATUS[gate.status]}
+    return json.dumps(status | fields | more | {"message": verdict(gate)}, indent=2)
+
+
+def _verdict_for_github(gate: Gate) -> str:
+    """Return an annotation of a workflow, and append a table to the summary of its step."""
+    sentence = verdict(gate)
+    cells = [gate.key, *(f"{x:.4f}" for x in (gate.estimate, gate.lo, gate.hi, gate.threshold))]
+    estimate = "score" if gate.baseline is None else "difference"
+    head = ["", estimate, "lo", "hi", "at least", "verdict"]
+    rows = [head, ["---"] * len(head), [*cells, gate.status]]
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with open(summary, "a", encoding="utf-8") as file:
+            file.write(f"### at-k gate\n\n{table}\n\n{sentence}\n")
+    level = {SHOWN: "notice", CONTRARY: "error", UNDECIDED: "warning"}[gate.status]
+    escaped = sentence.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return f"::{level} title=at-k gate::{escaped}"

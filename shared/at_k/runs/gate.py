@@ -1,0 +1,125 @@
+"""Does a run reach a score, or is it no worse than another run? What an interval shows about it.
+
+The claim is that a score is at least a threshold, or that the score of a run minus that of a
+baseline is at least -margin. The data show it if the whole interval is at or above the threshold,
+and show the contrary if the whole interval is below. A two-sided interval with the confidence 0.95
+shows a wrong claim with a probability of about 0.025.
+
+If the interval contains the threshold, more data would decide. The distance of a limit from the
+estimate is about proportional to 1 / sqrt(N), for N questions (or samples of each question, if the
+same questions are sampled again). With a limit at the distance s, and the threshold at the distance
+d, about N (s / d)^2 questions or samples would decide, if the estimate stayed as it is. For k > 1
+limits shrink faster with the number of samples, so that fewer suffice.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..checks import as_list, check_number
+from .differences import compare_runs, differences_of
+from .measure import WITHOUT_K, ComparisonOptions, measure_runs
+from .outcomes_of_runs import Run
+
+SHOWN, CONTRARY, UNDECIDED = "shown", "contrary", "undecided"
+
+
+class Gate(NamedTuple):
+    """A claim about the score of a run, and the interval that decides it.
+
+    Attributes:
+        key: of the score, such as "pass@4".
+        score: of the run.
+        baseline: the score of the baseline, or None if the score itself is judged.
+        threshold: the least score; or minus the margin, the least difference from the baseline.
+        lo, hi: confidence limits of the score, or of the difference.
+        interval: "sampling", "posterior" or "questions".
+        confidence: of the interval.
+        size: M for the interval "questions", otherwise the mean number of samples of a question.
+    """
+
+    key: str
+    score: float
+    baseline: float | None
+    threshold: float
+    lo: float
+    hi: float
+    interval: str
+    confidence: float
+    size: float
+
+    @property
+    def estimate(self) -> float:
+        """What is compared with the threshold: the score or the difference."""
+        return self.score if self.baseline is None else self.score - self.baseline
+
+    @property
+    def status(self) -> str:
+        """SHOWN, CONTRARY or UNDECIDED."""
+        if self.lo >= self.threshold:
+            return SHOWN
+        return CONTRARY if self.hi < self.threshold else UNDECIDED
+
+    @property
+    def more(self) -> int | None:
+        """About how many more questions, or samples of each question, would decide the claim.
+
+        It is 0 if the claim is decided, and None if no number would decide it, because the estimate
+        is equal to the threshold.
+        """
+        if self.status != UNDECIDED:
+            return 0
+        distance = abs(self.estimate - self.threshold)
+        if distance == 0:
+            return None
+        above = self.estimate > self.threshold
+        side = self.estimate - self.lo if above else self.hi - self.estimate
+        return max(1, math.ceil(self.size * ((side / distance) ** 2 - 1)))
+
+
+def gate_options(
+    metric: str = "pass@k", k: int | list[int] | None = None, **options: Any
+) -> ComparisonOptions:
+    """Return the options of a gate: those of a comparison, with one k, by default 1."""
+    ks = as_list("k", 1 if k is None else k)
+    if len(ks) > 1:
+        raise ValueError(f"There are {len(ks)} values of k: a gate has one score, so give one k.")
+    k = None if k is None and metric in WITHOUT_K else ks
+    return ComparisonOptions(metric=metric, k=k, **options)
+
+
+def check_threshold(name: str, threshold: Any) -> float:
+    return check_number(name, threshold, "give a finite number", -1e300, 1e300)
+
+
+def check_margin(name: str, margin: Any) -> float:
+    return check_number(name, margin, "give a number that is not negative", 0, 1e300)
+
+
+def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gate:
+    """Judge whether the score of a run is at least a threshold."""
+    options = options.for_samples({run.name: run.outcomes.n})
+    (score,), (measured,), _ = measure_runs([run], options)
+    ((lo,), (hi,)) = measured.limits(options.confidence).tolist()
+    (estimate,) = measured.estimates.tolist()
+    return Gate(score.key, estimate, None, threshold, lo, hi, *_interval_and_size([run], options))
+
+
+def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOptions) -> Gate:
+    """Judge whether the score of a run is at least that of a baseline minus a margin."""
+    compared = compare_runs([baseline, run], options)
+    (x,) = differences_of(compared)
+    interval = _interval_and_size([baseline, run], compared.options)
+    return Gate(x.key, x.b, x.a, 0.0 - margin, x.interval[0], x.interval[1], *interval)
+
+
+def _interval_and_size(runs: list[Run], options: ComparisonOptions) -> tuple[str, float, float]:
+    """Return the interval, its confidence, and the number that more data would raise."""
+    if options.interval == "questions":
+        size = float(len(runs[0].outcomes.n))
+    else:
+        size = float(np.mean([run.outcomes.n.mean() for run in runs]))
+    return str(options.interval), options.confidence, size

@@ -1,0 +1,135 @@
+"""Assertions about the scores of runs, for test suites.
+
+    from at_k.testing import assert_at_least
+
+    def test_the_model_solves_three_of_five_questions():
+        assert_at_least(outcomes, 0.6)
+
+An assertion fails unless the whole confidence interval agrees with it. The message says whether the
+contrary is shown, or how many more questions or samples would decide. The command `at-k gate` does
+the same with files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .functions import RunLike
+
+if TYPE_CHECKING:
+    from .runs.gate import Gate
+    from .runs.measure import ComparisonOptions
+    from .runs.outcomes_of_runs import Run
+
+
+def assert_at_least(
+    R: RunLike,
+    threshold: float,
+    metric: str = "pass@k",
+    k: int | None = None,
+    interval: str | None = None,
+    confidence: float = 0.95,
+    tau: float = 0.5,
+    clusters: list[str] | None = None,
+    w: list[float] | None = None,
+    check_correct_fn: str | Callable[..., Any] = "exact_match",
+    num_proc: int | None = None,
+) -> None:
+    """Assert that the score of a run is at least a threshold.
+
+    Args:
+        R: the outcomes of M questions; or a dict of predictions and references, as `at_k.read`
+            returns it.
+        threshold: the least score.
+        metric: the score, see `at_k.compare`.
+        k: size of the subsets of samples. Default: 1, for metrics that have a k.
+        interval: "sampling", for the same questions, sampled again; or "questions", for other
+            questions like these. Default: "sampling" where it applies.
+        confidence: probability that the interval covers the true score.
+        tau: share of correct samples that G-Pass@k requires, from 0 to 1.
+        clusters: a label of the cluster of each question, for interval "questions".
+        w: rewards of the categories, for max@k, avg@N and bayes@N.
+        check_correct_fn: what predictions are checked with, if the run has references.
+        num_proc: number of processes to run the checker in.
+
+    Raises:
+        AssertionError: if the lower confidence limit is below the threshold.
+        ValueError: if an outcome or a parameter is invalid.
+
+    Examples:
+        >>> assert_at_least([[1, 1, 1, 0], [1, 1, 1, 1], [1, 0, 1, 1]] * 20, 0.7)
+        >>> assert_at_least([[1, 0, 1, 0], [0, 1, 1, 1]], 0.6)
+        Traceback (most recent call last):
+        ...
+        AssertionError: Not decided: the score may or may not be at least 0.6. ...
+    """
+    from .runs.gate import check_threshold, gate_at_least, gate_options
+
+    threshold = check_threshold("threshold", threshold)
+    options = gate_options(
+        metric, k, interval=interval, confidence=confidence, tau=tau, clusters=clusters, w=w
+    )
+    (run,) = _outcomes_of({"R": R}, options, check_correct_fn, num_proc)
+    _assert_shown(gate_at_least(run, threshold, options))
+
+
+def assert_not_worse(
+    R: RunLike,
+    baseline: RunLike,
+    margin: float = 0.0,
+    metric: str = "pass@k",
+    k: int | None = None,
+    interval: str | None = None,
+    confidence: float = 0.95,
+    tau: float = 0.5,
+    clusters: list[str] | None = None,
+    w: list[float] | None = None,
+    check_correct_fn: str | Callable[..., Any] = "exact_match",
+    num_proc: int | None = None,
+) -> None:
+    """Assert that the score of a run is at least that of a baseline minus a margin.
+
+    Args:
+        R: a run, see `assert_at_least`, which has the other parameters too.
+        baseline: a run on the same questions, in the same order.
+        margin: by how much the score may be lower, 0 or more.
+
+    Raises:
+        AssertionError: if the lower confidence limit of the difference is below minus the margin.
+        ValueError: if an outcome or a parameter is invalid.
+
+    Examples:
+        >>> assert_not_worse([[1, 1, 1, 0]] * 50, [[1, 0, 1, 0]] * 50)
+    """
+    from .runs.gate import check_margin, gate_not_worse, gate_options
+
+    margin = check_margin("margin", margin)
+    options = gate_options(
+        metric, k, interval=interval, confidence=confidence, tau=tau, clusters=clusters, w=w
+    )
+    runs = _outcomes_of({"R": R, "baseline": baseline}, options, check_correct_fn, num_proc)
+    _assert_shown(gate_not_worse(runs[0], runs[1], margin, options))
+
+
+def _outcomes_of(
+    sources: dict[str, RunLike],
+    options: ComparisonOptions,
+    check_correct_fn: str | Callable[..., Any],
+    num_proc: int | None,
+) -> list[Run]:
+    """Return the runs with their outcomes."""
+    from .inputs.checking import Checking
+    from .runs.outcomes_of_runs import check_same_questions, grade_runs, parse_run
+
+    parsed = [parse_run(name, source, options.labels) for name, source in sources.items()]
+    check_same_questions(parsed)
+    return grade_runs(parsed, Checking(check_correct_fn, num_proc, labels=options.labels))
+
+
+def _assert_shown(gate: Gate) -> None:
+    from .cli.gate_files import verdict
+    from .runs.gate import SHOWN
+
+    if gate.status != SHOWN:
+        raise AssertionError(verdict(gate))

@@ -1,0 +1,187 @@
+"""The command `at-k gate` and `at_k.testing`: verdicts, exit statuses and formats."""
+
+import json
+from fractions import Fraction
+
+import at_k
+import numpy as np
+import pytest
+from at_k.cli.command import main
+from at_k.testing import assert_at_least, assert_not_worse
+from conftest import ROOT
+from run_command import error_of, write_json_lines
+
+RNG = np.random.default_rng(11)
+RATES = RNG.uniform(size=(40, 1))
+OUTCOMES = (RNG.uniform(size=(40, 12)) < RATES).astype(int).tolist()
+BASELINE = (RNG.uniform(size=(40, 12)) < RATES).astype(int).tolist()
+
+
+@pytest.fixture(name="file")
+def outcome_file(tmp_path):
+    return write_json_lines(tmp_path / "new.jsonl", [{"outcomes": row} for row in OUTCOMES])
+
+
+@pytest.fixture(name="baseline")
+def baseline_file(tmp_path):
+    return write_json_lines(tmp_path / "old.jsonl", [{"outcomes": row} for row in BASELINE])
+
+
+def gate(capsys, *arguments):
+    """Return the exit status and what is printed."""
+    status = main(["gate", *map(str, arguments)])
+    return status, capsys.readouterr().out
+
+
+def verdict_of(capsys, *arguments):
+    """Return the record of a gate, whose status is the exit status."""
+    status, printed = gate(capsys, *arguments, "--format", "json")
+    record = json.loads(printed)
+    assert record["exit_status"] == status
+    return record
+
+
+@pytest.mark.parametrize("interval", ["sampling", "questions"])
+@pytest.mark.parametrize("score", [("pass@k", "pass@3"), ("pass^k", "pass^3")])
+def test_the_limits_are_those_of_compute_and_decide_the_status(capsys, file, score, interval):
+    include, key = score
+    options = {"k": 3, "include": include, "confidence": 0.9, "interval": interval}
+    scores = at_k.load("gpassk").compute(predictions=OUTCOMES, **options)
+    lo, hi = scores[f"{key}_lo"], scores[f"{key}_hi"]
+    flags = ("--include", include, "--k", 3, "--confidence", 0.9, "--interval", interval)
+    for threshold, status in [
+        (lo - 1e-6, 0),
+        (lo + 1e-6, 3),
+        (scores[key], 3),
+        (hi - 1e-6, 3),
+        (hi + 1e-6, 1),
+    ]:
+        record = verdict_of(capsys, file, *flags, "--at-least", threshold)
+        assert (record["exit_status"], record["key"]) == (status, key)
+        assert [record[x] for x in ("lo", "hi", "score")] == pytest.approx([lo, hi, scores[key]])
+
+
+def test_the_limits_of_a_difference_are_those_of_compare(capsys, file, baseline):
+    difference = at_k.compare(BASELINE, OUTCOMES, k=2, interval="questions")
+    lo, hi = difference["pass@2_lo"], difference["pass@2_hi"]
+    flags = (file, "--baseline", baseline, "--k", 2, "--interval", "questions", "--margin")
+    assert verdict_of(capsys, *flags, max(0, -lo) + 1e-6)["status"] == "shown"
+    undecided = verdict_of(capsys, *flags, 0)
+    assert undecided["status"] == "undecided"
+    assert (undecided["lo"], undecided["hi"]) == (lo, hi)
+    assert undecided["score"] - undecided["baseline"] == difference["pass@2"]
+
+
+def test_a_run_that_is_worse_than_its_baseline_has_the_status_1(capsys, file, tmp_path):
+    better = [{"outcomes": [1] * 12} for _ in OUTCOMES]
+    record = verdict_of(
+        capsys, file, "--baseline", write_json_lines(tmp_path / "best.jsonl", better)
+    )
+    assert record["status"] == "contrary"
+    assert record["threshold"] == 0
+
+
+@pytest.mark.parametrize("above", [True, False])
+def test_as_many_questions_as_are_named_would_decide(capsys, tmp_path, above):
+    """With the same questions several times, the estimate stays: the named number decides."""
+    score = float(Fraction(int(np.sum(OUTCOMES)), np.size(OUTCOMES)))
+    threshold = score + (-0.03 if above else 0.03)
+    flags = ("--interval", "questions", "--at-least", threshold)
+
+    def record_of(repetitions):
+        rows = [{"outcomes": row} for row in OUTCOMES * repetitions]
+        return verdict_of(capsys, write_json_lines(tmp_path / "more.jsonl", rows), *flags)
+
+    more = record_of(1)["more_questions"]
+    enough = -(-(len(OUTCOMES) + more) // len(OUTCOMES))
+    assert record_of(enough + 1)["status"] == ("shown" if above else "contrary")
+    assert record_of(int(enough * 0.8))["status"] == "undecided"
+
+
+def test_as_many_samples_as_are_named_would_decide(capsys, tmp_path):
+    rows = [[1] * 5 + [0] * 5, [1] * 8 + [0] * 2] * 5
+
+    def record_of(repetitions):
+        file = tmp_path / "more.jsonl"
+        write_json_lines(file, [{"outcomes": row * repetitions} for row in rows])
+        return verdict_of(capsys, file, "--at-least", 0.61)
+
+    enough = -(-(10 + record_of(1)["more_samples"]) // 10)
+    assert record_of(enough + 2)["status"] == "shown"
+    assert record_of(int(enough * 0.8))["status"] == "undecided"
+
+
+def test_no_number_of_samples_decides_a_score_that_is_equal_to_the_threshold(capsys, tmp_path):
+    file = write_json_lines(tmp_path / "half.jsonl", [{"outcomes": [0, 1]}] * 6)
+    status, printed = gate(capsys, file, "--at-least", 0.5)
+    assert status == 3
+    assert "No number of samples would decide" in printed
+
+
+def test_the_last_line_says_which_of_the_three_holds_and_what_would_decide(capsys, file):
+    score = float(np.mean(OUTCOMES))
+    for threshold, words in [
+        (0.1, "Shown: the score is at least 0.1. pass@1 is "),
+        (0.95, "The contrary is shown: the score is not at least 0.95. pass@1 is "),
+        (round(score, 2) + 0.01, "Not decided: the score may or may not be at least "),
+    ]:
+        status, printed = gate(capsys, file, "--at-least", threshold)
+        last = printed.splitlines()[-1]
+        assert last.startswith(words)
+        assert ("more samples of each question would decide" in last) == (status == 3)
+
+
+def test_github_gets_an_annotation_and_a_table_in_the_summary(capsys, file, tmp_path, monkeypatch):
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    levels = {0.1: "notice", 0.95: "error", 0.48: "warning"}
+    for threshold, level in levels.items():
+        _, printed = gate(capsys, file, "--at-least", threshold, "--format", "github")
+        assert printed.startswith(f"::{level} title=at-k gate::")
+        assert printed.count("\n") == 1
+        assert "95 %25 confidence" in printed
+    text = summary.read_text()
+    assert text.startswith("before\n### at-k gate\n")
+    assert text.count("| pass@1 |") == 3
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ((), "Give the least score as --at-least, or a run to compare as --baseline"),
+        (("--at-least", "nan"), "--at-least is nan: give a finite number"),
+        (("--at-least", 0.5, "--margin", 0.1), "--margin belongs to --baseline"),
+        (("--at-least", 0.5, "--k", 1, 2), "There are 2 values of k: a gate has one score"),
+        (("--at-least", 0.5, "--k", 13), "the run: k is 13, but question 0 has n = 12"),
+        (("--at-least", 0.5, "--include", "pass_at_k"), "pass_at_k"),
+    ],
+)
+def test_invalid_input_has_the_status_2(capsys, file, flags, message):
+    assert message in error_of(capsys, "gate", file, *flags)
+
+
+def test_an_invalid_margin_is_named(capsys, file, baseline):
+    flags = ("--baseline", baseline, "--margin", -0.1)
+    assert "--margin is -0.1" in error_of(capsys, "gate", file, *flags)
+
+
+def test_assertions_pass_fail_and_name_their_arguments():
+    assert_at_least(OUTCOMES, 0.3)
+    assert_at_least(at_k.Counts([12] * 40, np.sum(OUTCOMES, axis=1)), 0.3, k=2)
+    assert_not_worse(OUTCOMES, BASELINE, margin=0.3)
+    with pytest.raises(AssertionError, match=r"contrary is shown: the score is not at least 0.9"):
+        assert_at_least(OUTCOMES, 0.9)
+    with pytest.raises(AssertionError, match=r"Not decided.* more samples of each question"):
+        assert_not_worse(OUTCOMES, BASELINE)
+    with pytest.raises(ValueError, match="threshold is inf"):
+        assert_at_least(OUTCOMES, float("inf"))
+    with pytest.raises(ValueError, match=r"R has 40 questions and baseline has 39"):
+        assert_not_worse(OUTCOMES, BASELINE[1:])
+
+
+def test_assertions_check_the_samples_of_what_read_returns():
+    run = at_k.read(str(ROOT / "shared/at_k/samples/smollm2_cool.jsonl"))
+    assert_at_least(run, 0.3, check_correct_fn="numeric")
+    with pytest.raises(AssertionError):
+        assert_at_least(run, 0.5, check_correct_fn="numeric", metric="pass^k", k=4)
