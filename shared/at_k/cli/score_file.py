@@ -17,8 +17,14 @@ from ..loading import metric_script
 from ..readers.columns import as_outcome
 from ..readers.questions import read_questions
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
-from .formats import Scope, aligned
+from .formats import FORMATS_OF_OUTPUT, Scope, aligned
 from .plot import check_plot, check_scores_to_plot, plot_scores, scores_before_errors
+from .publishing import (
+    PUBLISHED_FIELDS,
+    PUBLISHED_FORMATS,
+    Publication,
+    add_publishing_flags,
+)
 from .run_input import RunInput
 from .score_tables import ScoresView, nouns_of
 
@@ -47,7 +53,10 @@ def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
     examples = _VERDICT_EXAMPLES if name == "score_agg" else _METRIC_EXAMPLES
     command.epilog = (examples + _FILES).format(name=name, cool=COOL, warm=WARM).replace("%", "%%")
     command.add_argument("files", metavar="FILE", nargs="+", help=FILE_HELP)
-    add_flags(command, computation.parameters.values(), _parameter_helps_of(name))
+    formats = (*FORMATS_OF_OUTPUT, *PUBLISHED_FORMATS)
+    helps = _parameter_helps_of(name)
+    add_flags(command, computation.parameters.values(), helps, formats=formats)
+    add_publishing_flags(command)
     command.set_defaults(run=functools.partial(_score_files, name, computation))
 
 
@@ -76,6 +85,8 @@ def _score_files(
     **flags: Any,
 ) -> str:
     """Return the scores of files, which are parts of one run."""
+    publication = Publication(**{field: flags.pop(field) for field in PUBLISHED_FIELDS})
+    publication.check(output_format)
     reading, parameters = split_arguments(flags)
     defaults = {parameter.name: parameter.default for parameter in computation.parameters.values()}
     if plot is not None:
@@ -98,7 +109,10 @@ def _score_files(
         confidence=options.get("confidence"),
         temperature=options.get("temperature"),
     )
-    output = view.printed(output_format)
+    if output_format in PUBLISHED_FORMATS:
+        output = publication.printed(view, output_format)
+    else:
+        output = view.printed(output_format)
     if plot is not None:
         with scores_before_errors(output):
             plot_scores(plot, view, run)

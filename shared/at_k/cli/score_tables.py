@@ -159,7 +159,8 @@ class ScoresView(View):
         numbers = [value for value in values if isinstance(value, (int, float))]
         return Scale.of([x.metric for x in shown], numbers)
 
-    def _method_of(self, x: Estimate) -> str:
+    def method_of(self, x: Estimate) -> str:
+        """The method of the interval of a score that has one."""
         named = x.interval is not None and x.interval.interval
         return named or self.interval or "posterior"
 
@@ -220,7 +221,7 @@ class ScoresView(View):
         shown = self._overall
         if self.interval not in (None, "posterior"):  # limits of the mean reward, which is avg@N
             shown = [x for x in shown if x.metric != "bayes@N"]
-        methods = [self._method_of(x) for x in shown if _has_limits(x)]
+        methods = [self.method_of(x) for x in shown if _has_limits(x)]
         has_intervals = len(methods) == len(shown) and INTERVAL_NAME.keys() >= {*methods}
         if self.scope is None or self.confidence is None or not has_intervals:
             return ""
