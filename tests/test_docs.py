@@ -70,6 +70,17 @@ def test_relative_links_resolve(page):
         assert (page.parent / link).exists(), link
 
 
+def test_links_of_the_readme_lead_somewhere_from_pypi_too():
+    """They are absolute, and lead to files of the repository."""
+    text = PAGES[0].read_text(encoding="utf-8")
+    assert not re.findall(r"\]\((?!http|#)", text)
+    ours = r"https://(?:github|raw\.githubusercontent)\.com/evaluate-at-k/evaluate-at-k/"
+    paths = re.findall(rf"\]\({ours}(?:blob/)?main/([^)#]+)", text)
+    assert len(paths) >= 15
+    for path in paths:
+        assert (ROOT / path).exists(), path
+
+
 @pytest.mark.parametrize("page", [*PAGES, *GUIDES], ids=lambda page: str(page.relative_to(ROOT)))
 def test_files_that_are_named_exist(page):
     """Paths in code, such as `tests/exact.py`. A part such as <name> stands for any text."""

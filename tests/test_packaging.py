@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 
 import pytest
@@ -19,13 +20,16 @@ def run(*command, **options):
     return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
 
 
+@pytest.fixture(name="source", scope="module")
+def copy_of_the_checkout(tmp_path_factory):
+    """A build leaves nothing in the checkout."""
+    ignored = shutil.ignore_patterns(".git", ".venv", ".*_cache", "*.egg-info", "build", "dist")
+    return shutil.copytree(ROOT, tmp_path_factory.mktemp("copy") / "source", ignore=ignored)
+
+
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
+def wheel(source, tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
-    # From a copy, so that a build leaves nothing in the checkout.
-    source = shutil.copytree(
-        ROOT, folder / "source", ignore=shutil.ignore_patterns(".*", "*.egg-info", "build")
-    )
     pip = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q"]
     result = run(*pip, "-w", folder, source)
     assert result.returncode == 0, result.stderr
@@ -42,6 +46,17 @@ def test_the_wheel_holds_the_package_the_metrics_and_the_samples(wheel):
         assert f"at_k/{path.relative_to(ROOT)}" in names
     metadata = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
     assert {name.split("/")[0] for name in names} == {"at_k", metadata}
+
+
+def test_the_sdist_holds_every_file_of_the_repository(source, tmp_path):
+    build = "import setuptools.build_meta as b, sys; b.build_sdist(sys.argv[1])"
+    result = run(sys.executable, "-c", build, tmp_path, cwd=source)
+    assert result.returncode == 0, result.stderr
+    (sdist,) = tmp_path.glob("evaluate_at_k-*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    tracked = run("git", "ls-files", cwd=ROOT).stdout.splitlines()
+    assert set(tracked) - names <= {".gitattributes", ".gitignore"}
 
 
 def test_the_wheel_works_in_an_empty_folder(wheel, tmp_path):
