@@ -1,0 +1,139 @@
+"""The pages of the site: files of the repository, and what is made from the package's docstrings.
+
+mkdocs calls `on_files` and `on_page_markdown`. A link to a file that is a page leads to that page,
+and a link to any other file of the repository leads to the repository.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+from latex2mathml.converter import convert
+from mkdocs.plugins import event_priority
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).resolve().parents[2]
+REPOSITORY = "https://github.com/evaluate-at-k/evaluate-at-k/blob/main/"
+RAW = "https://raw.githubusercontent.com/evaluate-at-k/evaluate-at-k/main/"
+PAGES = {
+    "README.md": "index.md",
+    "tests/recipes/README.md": "recipes.md",
+    "tests/benchmarks/COVERAGE.md": "coverage.md",
+    "shared/at_k/README.md": "how_it_works.md",
+    ".github/CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+}
+"""The page of each file, by its path in the repository. Cards and pictures are added to it."""
+PAGES |= {
+    str(card.relative_to(ROOT)): f"metrics/{card.parent.name}.md"
+    for card in sorted((ROOT / "metrics").glob("*/README.md"))
+}
+PAGES |= {
+    str(picture.relative_to(ROOT)): f"pictures/{picture.name}"
+    for picture in sorted((ROOT / "tests/benchmarks/pictures").iterdir())
+}
+NOTEBOOK = "tests/recipes/from_samples_to_paper.py"
+PATHS = {page: path for path, page in PAGES.items()}
+
+MODULES = ("charts", "testing")
+"""Public modules beside the functions of `at_k.__all__`."""
+
+
+@event_priority(100)  # before the plug-in for notebooks, which looks for scripts
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages."""
+    for path, page in PAGES.items():
+        files.append(File.generated(config, page, abs_src_path=str(ROOT / path)))
+    folder, name = str(ROOT / posixpath.dirname(NOTEBOOK)), posixpath.basename(NOTEBOOK)
+    files.append(File(name, folder, config.site_dir, config.use_directory_urls))
+    files.append(File.generated(config, "functions.md", content=functions_page()))
+    files.append(File.generated(config, "command.md", content=command_page()))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Let links between files of the repository lead to their pages, or to the repository."""
+    path = PATHS.get(page.file.src_uri)
+    if path is None:
+        return markdown
+
+    def replace(link: re.Match[str]) -> str:
+        target, anchor = link["target"], link["anchor"] or ""
+        for prefix in (REPOSITORY, RAW):
+            if target.startswith(prefix):
+                target = target.removeprefix(prefix)
+                break
+        else:
+            if re.match(r"\w+:", target):
+                return link[0]
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+        pages = PAGES | {NOTEBOOK: posixpath.basename(NOTEBOOK)}
+        if target in pages:
+            folder = posixpath.dirname(page.file.src_uri)
+            return f"]({posixpath.relpath(pages[target], folder or '.')}{anchor})"
+        return f"]({REPOSITORY}{target}{anchor})"
+
+    markdown = re.sub(r"\]\((?P<target>[^)#\s]+)(?P<anchor>#[^)]*)?\)", replace, markdown)
+    return _with_formulas(markdown)
+
+
+def _with_formulas(markdown: str) -> str:
+    """Return a text whose formulas are MathML, which browsers draw without a script."""
+    blocks = re.split(r"(^```.*?^```|`[^`\n]+`)", markdown, flags=re.MULTILINE | re.DOTALL)
+    for i in range(0, len(blocks), 2):  # the others are code
+        blocks[i] = re.sub(r"\$\$(.+?)\$\$", _block, blocks[i], flags=re.DOTALL)
+        blocks[i] = re.sub(r"\$([^$]+?)\$", _inline, blocks[i])
+    return "".join(blocks)
+
+
+def _block(formula: re.Match[str]) -> str:
+    mathml = convert(" ".join(formula[1].split()), "block")
+    return f'\n<div style="overflow-x: auto">{mathml}</div>\n'
+
+
+def _inline(formula: re.Match[str]) -> str:
+    # Markdown takes <math> at the start of a line for a block of its own, and <span> for text.
+    return f"<span>{convert(' '.join(formula[1].split()))}</span>"
+
+
+def functions_page() -> str:
+    """Return the page of all public symbols, in the order of the modules that define them."""
+    package = importlib.import_module("at_k")
+    by_module: dict[str, list[str]] = {}
+    for name in package.__all__:
+        by_module.setdefault(getattr(package, name).__module__, []).append(name)
+    for module in MODULES:
+        public = vars(importlib.import_module(f"at_k.{module}"))
+        names = [
+            name
+            for name, value in public.items()
+            if not name.startswith("_") and inspect.isfunction(value)
+        ]
+        by_module[f"at_k.{module}"] = [f"{module}.{name}" for name in names]
+    lines = ["# Functions", "", inspect.getdoc(importlib.import_module("at_k.functions")) or ""]
+    for module, names in by_module.items():
+        heading = (importlib.import_module(module).__doc__ or module).splitlines()[0]
+        lines += ["", f"## {heading.rstrip('.')}", ""]
+        lines += [f"::: at_k.{name}\n" for name in names]
+    return "\n".join(lines)
+
+
+def command_page() -> str:
+    """Return the page of the command: the help of all subcommands."""
+    command = importlib.import_module("at_k.cli.command")
+    names = list(command._commands(command._parser([])))
+    lines = ["# Command", "", _help_of(command._parser([]))]
+    for name in names:
+        parser = command._commands(command._parser([name]))[name]
+        lines += ["", f"## at-k {name}", "", _help_of(parser)]
+    return "\n".join(lines)
+
+
+def _help_of(parser: Any) -> str:
+    package = str(Path(importlib.import_module("at_k").__file__ or "").parent)
+    return f"```text\n{parser.format_help().replace(package, 'at_k').rstrip()}\n```"
