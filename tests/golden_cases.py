@@ -289,6 +289,8 @@ def function_cases() -> Iterator[Case]:
         yield from cases("_ci functions", f"{name}_ci", some, over("k", 1, 3, 8, 100), options[:2])
         extra = over("bounds", None, (0.2, 0.6)) + PRIORS + CONFIDENCE[1:]
         yield from cases("_ci functions", f"{name}_ci", some[:3], over("k", 4), options, extra)
+        methods = over("interval", "sampling", "questions", "hierarchical", "auto")
+        yield from cases("_ci functions", f"{name}_ci", some[:3], over("k", 4), options, methods)
     yield from cases("functions", "cons_at_k", OUTCOMES | SIZES, over("k", 1, 2, 5, 100))
     some, extra = [*OUTCOMES, *LONG, *GRADED], [BOUNDED, *CONFIDENCE]
     yield from cases("reward functions", ["avg", "bayes"], some, W)

@@ -125,7 +125,7 @@ FUNCTIONS: dict[str, dict[str, Any]] = {
     "pass_at_k": {"k": 2},
     "pass_at_k_ci": {"k": 2, "confidence": 0.9, "alpha0": 1.0, "beta0": 1.0, "bounds": (0, 1)},
     "g_pass_at_k_tau": {"k": 2, "tau": 0.5},
-    "mg_pass_at_k_ci": {"k": 3},
+    "mg_pass_at_k_ci": {"k": 3, "interval": "questions"},
     "threshold_spectrum_at_k": {"k": 2, "weights": [0.5, 0.5]},
     "geo_spectrum_at_k": {"k": 2, "lam": 0.5},
     "geom_ds_at_k": {"k": 2, "pass_power": 0.5, "unanimous_power": 0.5},

@@ -392,13 +392,15 @@ def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> 
             )
         raise ValueError(
             f"{name} has {short(choice)}, which is none of {', '.join(known)}."
-            f"{_did_you_mean(str(choice), known)}"
+            f"{_did_you_mean(choice, known)}"
         )
     return requested
 
-def _did_you_mean(text: str, names: Iterable[str]) -> str:
+def _did_you_mean(choice: object, names: Iterable[str]) -> str:
+    if not isinstance(choice, str):
+        return ""
     spelled = {_spelled_out(name): name for name in names}
-    similar = difflib.get_close_matches(_spelled_out(text), spelled, n=1)
+    similar = difflib.get_close_matches(_spelled_out(choice), spelled, n=1)
     return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
 
 def _spelled_out(name: str) -> str:

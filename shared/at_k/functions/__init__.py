@@ -10,9 +10,10 @@ A function such as `pass_at_k` returns the mean over questions of an unbiased es
 says otherwise. `pass_at_k_ci` returns (mu, sigma, lo, hi): the posterior mean and standard
 deviation of the score of k new samples, averaged over questions, and the limits mu -+ z sigma,
 clipped to the bounds. The success rate of each question has a Beta(alpha0, beta0) prior, and the
-probabilities of categories have a Dirichlet prior (Hariri et al. 2026, arXiv:2510.04265). The
-metrics (`at_k.load`) have other intervals, whose coverage is closer to the confidence. No random
-numbers are used.
+probabilities of categories have a Dirichlet prior (Hariri et al. 2026, arXiv:2510.04265). Other
+intervals have a coverage that is closer to the confidence: those of the metrics (`at_k.load`), and
+with interval="sampling" or another name those of the pass@k family here. No random numbers are
+used.
 
 All raise a ValueError if an outcome or a parameter is invalid. The message names the entry
 (`R[3][7]`), the question or the parameter, and says what would be valid.

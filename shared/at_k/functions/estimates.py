@@ -1,8 +1,9 @@
-"""Point estimates and posterior summaries of scores that are expected credits."""
+"""Point estimates and limits of scores that are expected credits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,28 +28,59 @@ def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
     return float(keys[""].value(counts.multiplicity @ columns / len(counts.n)))
 
 
-def posterior_summary(
-    R: OutcomesLike,
-    k: int,
-    score: ScoreOfK,
-    confidence: float,
-    bounds: Bounds,
-    alpha0: float,
-    beta0: float,
-    allow_above_n: bool = False,
+class Limits(NamedTuple):
+    """The parameters that all functions with limits have; see `pass_at_k_ci`."""
+
+    confidence: float
+    bounds: Bounds
+    alpha0: float
+    beta0: float
+    interval: str
+
+
+def summary_of_score(
+    R: OutcomesLike, k: int, score: ScoreOfK, limits: Limits, allow_above_n: bool = False
 ) -> Summary:
-    """Return the posterior summary of a score of k new samples, averaged over questions.
+    """Return the mean, the standard deviation and the limits of a score of k new samples.
 
     Args:
         allow_above_n: whether k may exceed the number of samples of a question.
     """
-    scores, prior = {"": _as_score(score(check_k(k)))}, check_prior(alpha0, beta0)
-    confidence, limits = check_confidence(confidence), check_bounds(bounds)
+    scores, prior = {"": _as_score(score(check_k(k)))}, check_prior(limits.alpha0, limits.beta0)
+    confidence, bounds = check_confidence(limits.confidence), check_bounds(limits.bounds)
+    if limits.interval != "posterior":
+        return _summary_of_gpassk(R, k, scores[""], limits)
     counts = read_outcomes(R).counts()
     if not allow_above_n:
         check_k(k, counts.n)
     moments = pass_moments(counts, scores, prior)
-    return summary_of_moments(moments, "", counts.multiplicity, confidence, limits)
+    return summary_of_moments(moments, "", counts.multiplicity, confidence, bounds)
+
+
+def _summary_of_gpassk(R: OutcomesLike, k: int, score: Score, limits: Limits) -> Summary:
+    """Return the summary by an interval of the metric gpassk."""
+    # Imported here because most intervals need SciPy, and the posterior does not.
+    from ..intervals.binary_family import pass_intervals
+    from ..intervals.choice import interval_options
+
+    counts = read_outcomes(R).counts()
+    questions = np.arange(len(counts.n))
+    options = interval_options(
+        len(questions),
+        limits.confidence,
+        limits.interval,
+        None,
+        alpha0=limits.alpha0,
+        beta0=limits.beta0,
+    )
+    if not options.allow_above_n:
+        check_k(k, counts.n)
+    _, method = pass_intervals(counts, {"": score}, options)
+    if problem := method.problem(questions):
+        raise ValueError(f"R has no interval: {problem}.")
+    mu, sigma, *ends, _ = method.for_groups([questions], limits.confidence)[0][""]
+    lo, hi = np.clip(ends, *check_bounds(limits.bounds)).tolist()
+    return mu, sigma, lo, hi
 
 
 def summary_of_moments(

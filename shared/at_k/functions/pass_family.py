@@ -18,7 +18,7 @@ from ..scores.credits import (
     threshold,
 )
 from . import Bounds, OutcomesLike, Summary
-from .estimates import point_estimate, posterior_summary
+from .estimates import Limits, point_estimate, summary_of_score
 
 
 def pass_at_k(R: OutcomesLike, k: int) -> float:
@@ -49,6 +49,8 @@ def pass_at_k_ci(
     bounds: Bounds = (0.0, 1.0),
     alpha0: float = 1.0,
     beta0: float = 1.0,
+    *,
+    interval: str = "posterior",
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of pass@k, which is 1 - (1 - p)^k given the success rate p.
 
@@ -59,15 +61,17 @@ def pass_at_k_ci(
         bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
         alpha0: first parameter of the Beta prior of each success rate, above 0.
         beta0: second parameter of this prior, above 0.
+        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
+            or "auto", whose coverage is closer to the confidence.
 
     Returns:
-        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
+        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> [round(x, 6) for x in pass_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
         [0.839286, 0.097263, 0.648654, 1.0]
     """
-    return posterior_summary(R, k, any_correct, confidence, bounds, alpha0, beta0)
+    return summary_of_score(R, k, any_correct, Limits(confidence, bounds, alpha0, beta0, interval))
 
 
 def pass_hat_k(R: OutcomesLike, k: int) -> float:
@@ -98,6 +102,8 @@ def pass_hat_k_ci(
     bounds: Bounds = (0.0, 1.0),
     alpha0: float = 1.0,
     beta0: float = 1.0,
+    *,
+    interval: str = "posterior",
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of pass^k, which is p^k given the success rate p.
 
@@ -108,15 +114,17 @@ def pass_hat_k_ci(
         bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
         alpha0: first parameter of the Beta prior of each success rate, above 0.
         beta0: second parameter of this prior, above 0.
+        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
+            or "auto", whose coverage is closer to the confidence.
 
     Returns:
-        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
+        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> [round(x, 6) for x in pass_hat_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
         [0.446429, 0.146167, 0.159946, 0.732911]
     """
-    return posterior_summary(R, k, all_correct, confidence, bounds, alpha0, beta0)
+    return summary_of_score(R, k, all_correct, Limits(confidence, bounds, alpha0, beta0, interval))
 
 
 unanimous_at_k = g_pass_at_k = pass_hat_k
@@ -151,6 +159,8 @@ def auc_at_k_ci(
     bounds: Bounds = (0.0, 1.0),
     alpha0: float = 1.0,
     beta0: float = 1.0,
+    *,
+    interval: str = "posterior",
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of AUC@k.
 
@@ -161,16 +171,20 @@ def auc_at_k_ci(
         bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
         alpha0: first parameter of the Beta prior of each success rate, above 0.
         beta0: second parameter of this prior, above 0.
+        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
+            or "auto", whose coverage is closer to the confidence.
 
     Returns:
-        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
+        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
         >>> auc_at_k_ci(R, 1) == pass_at_k_ci(R, 1)
         True
     """
-    return posterior_summary(R, k, area_under_pass, confidence, bounds, alpha0, beta0)
+    return summary_of_score(
+        R, k, area_under_pass, Limits(confidence, bounds, alpha0, beta0, interval)
+    )
 
 
 def maj_at_k(R: OutcomesLike, k: int) -> float:
@@ -202,6 +216,8 @@ def maj_at_k_ci(
     bounds: Bounds = (0.0, 1.0),
     alpha0: float = 1.0,
     beta0: float = 1.0,
+    *,
+    interval: str = "posterior",
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of maj@k, P(Binomial(k, p) > k/2) given the success rate p.
 
@@ -212,15 +228,17 @@ def maj_at_k_ci(
         bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
         alpha0: first parameter of the Beta prior of each success rate, above 0.
         beta0: second parameter of this prior, above 0.
+        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
+            or "auto", whose coverage is closer to the confidence.
 
     Returns:
-        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
+        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> [round(x, 6) for x in maj_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 3)]
         [0.684524, 0.151958, 0.386692, 0.982356]
     """
-    return posterior_summary(R, k, majority, confidence, bounds, alpha0, beta0)
+    return summary_of_score(R, k, majority, Limits(confidence, bounds, alpha0, beta0, interval))
 
 
 def cons_at_k(R: OutcomesLike, k: int) -> float:
@@ -273,6 +291,8 @@ def g_pass_at_k_tau_ci(
     bounds: Bounds = (0.0, 1.0),
     alpha0: float = 1.0,
     beta0: float = 1.0,
+    *,
+    interval: str = "posterior",
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of G-Pass@k_tau.
 
@@ -286,17 +306,22 @@ def g_pass_at_k_tau_ci(
         bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
         alpha0: first parameter of the Beta prior of each success rate, above 0.
         beta0: second parameter of this prior, above 0.
+        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
+            or "auto", whose coverage is closer to the confidence.
 
     Returns:
-        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
+        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
         >>> g_pass_at_k_tau_ci(R, 2, 0.5) == pass_at_k_ci(R, 2)
         True
     """
-    return posterior_summary(
-        R, k, partial(threshold, tau=check_tau(tau)), confidence, bounds, alpha0, beta0
+    return summary_of_score(
+        R,
+        k,
+        partial(threshold, tau=check_tau(tau)),
+        Limits(confidence, bounds, alpha0, beta0, interval),
     )
 
 
@@ -328,6 +353,8 @@ def mg_pass_at_k_ci(
     bounds: Bounds = (0.0, 1.0),
     alpha0: float = 1.0,
     beta0: float = 1.0,
+    *,
+    interval: str = "posterior",
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of mG-Pass@k.
 
@@ -338,13 +365,15 @@ def mg_pass_at_k_ci(
         bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
         alpha0: first parameter of the Beta prior of each success rate, above 0.
         beta0: second parameter of this prior, above 0.
+        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
+            or "auto", whose coverage is closer to the confidence.
 
     Returns:
-        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
+        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
         >>> mg_pass_at_k_ci(R, 2) == pass_hat_k_ci(R, 2)
         True
     """
-    return posterior_summary(R, k, above_half, confidence, bounds, alpha0, beta0)
+    return summary_of_score(R, k, above_half, Limits(confidence, bounds, alpha0, beta0, interval))

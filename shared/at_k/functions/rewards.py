@@ -61,7 +61,8 @@ def bayes_ci(
 
     For real rewards, it is the mean reward with the interval "auto": the same questions sampled
     again, or other questions like these if each question has one sample. Its limits are also
-    clipped to the range of the rewards.
+    clipped to the range of the rewards. For categories, Bayes@N is defined as the mean of a
+    posterior, so its limits are those of the posterior; the metric bayes_at_n has other intervals.
 
     Args:
         R: outcomes of M questions: categories or real rewards, see `at_k.functions`.

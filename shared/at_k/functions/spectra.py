@@ -10,7 +10,7 @@ from functools import partial
 
 from ..scores.credits import geo_spectrum, geom, geom_ds, spectrum
 from . import Bounds, Numbers, OutcomesLike, Summary
-from .estimates import ScoreOfK, point_estimate, posterior_summary
+from .estimates import Limits, ScoreOfK, point_estimate, summary_of_score
 
 
 def threshold_spectrum_at_k(R: OutcomesLike, k: int, weights: Numbers) -> float:
@@ -43,6 +43,8 @@ def threshold_spectrum_at_k_ci(
     bounds: Bounds = (0.0, 1.0),
     alpha0: float = 1.0,
     beta0: float = 1.0,
+    *,
+    interval: str = "posterior",
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of S_w.
 
@@ -56,9 +58,11 @@ def threshold_spectrum_at_k_ci(
         bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
         alpha0: first parameter of the Beta prior of each success rate, above 0.
         beta0: second parameter of this prior, above 0.
+        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
+            or "auto", whose coverage is closer to the confidence.
 
     Returns:
-        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
+        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> from at_k import pass_hat_k_ci
@@ -66,8 +70,12 @@ def threshold_spectrum_at_k_ci(
         >>> threshold_spectrum_at_k_ci(R, 2, [0, 1]) == pass_hat_k_ci(R, 2)
         True
     """
-    return posterior_summary(
-        R, k, _weighted_spectrum(weights), confidence, bounds, alpha0, beta0, allow_above_n=True
+    return summary_of_score(
+        R,
+        k,
+        _weighted_spectrum(weights),
+        Limits(confidence, bounds, alpha0, beta0, interval),
+        allow_above_n=True,
     )
 
 
@@ -112,6 +120,8 @@ def geom_at_k_ci(
     bounds: Bounds = (0.0, 1.0),
     alpha0: float = 1.0,
     beta0: float = 1.0,
+    *,
+    interval: str = "posterior",
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of Geom@k.
 
@@ -127,16 +137,20 @@ def geom_at_k_ci(
         bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
         alpha0: first parameter of the Beta prior of each success rate, above 0.
         beta0: second parameter of this prior, above 0.
+        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
+            or "auto", whose coverage is closer to the confidence.
 
     Returns:
-        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
+        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> [round(x, 6) for x in geom_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
         [0.610666, 0.133107, 0.349782, 0.87155]
     """
     score = partial(geom, pass_power=pass_power, unanimous_power=unanimous_power)
-    return posterior_summary(R, k, score, confidence, bounds, alpha0, beta0, allow_above_n=True)
+    return summary_of_score(
+        R, k, score, Limits(confidence, bounds, alpha0, beta0, interval), allow_above_n=True
+    )
 
 
 def geom_ds_at_k(
@@ -173,6 +187,8 @@ def geom_ds_at_k_ci(
     bounds: Bounds = (0.0, 1.0),
     alpha0: float = 1.0,
     beta0: float = 1.0,
+    *,
+    interval: str = "posterior",
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of Geom@k of the data set, with sigma to first order.
 
@@ -185,16 +201,20 @@ def geom_ds_at_k_ci(
         bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
         alpha0: first parameter of the Beta prior of each success rate, above 0.
         beta0: second parameter of this prior, above 0.
+        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
+            or "auto", whose coverage is closer to the confidence.
 
     Returns:
-        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
+        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> [round(x, 6) for x in geom_ds_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
         [0.612112, 0.132755, 0.351917, 0.872307]
     """
     score = partial(geom_ds, pass_power=pass_power, unanimous_power=unanimous_power)
-    return posterior_summary(R, k, score, confidence, bounds, alpha0, beta0, allow_above_n=True)
+    return summary_of_score(
+        R, k, score, Limits(confidence, bounds, alpha0, beta0, interval), allow_above_n=True
+    )
 
 
 def geo_spectrum_at_k(
@@ -241,6 +261,8 @@ def geo_spectrum_at_k_ci(
     bounds: Bounds = (0.0, 1.0),
     alpha0: float = 1.0,
     beta0: float = 1.0,
+    *,
+    interval: str = "posterior",
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of GeoSpectrum@k, with sigma to first order.
 
@@ -254,9 +276,11 @@ def geo_spectrum_at_k_ci(
         bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
         alpha0: first parameter of the Beta prior of each success rate, above 0.
         beta0: second parameter of this prior, above 0.
+        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
+            or "auto", whose coverage is closer to the confidence.
 
     Returns:
-        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
+        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
@@ -264,7 +288,9 @@ def geo_spectrum_at_k_ci(
         True
     """
     score = partial(geo_spectrum, lam=_one_lam(lam, lambda_), weights=weights)
-    return posterior_summary(R, k, score, confidence, bounds, alpha0, beta0, allow_above_n=True)
+    return summary_of_score(
+        R, k, score, Limits(confidence, bounds, alpha0, beta0, interval), allow_above_n=True
+    )
 
 
 def _one_lam(lam: float, lambda_: float | None) -> float:
@@ -301,6 +327,8 @@ def geo_spectrum_star_at_k_ci(
     bounds: Bounds = (0.0, 1.0),
     alpha0: float = 1.0,
     beta0: float = 1.0,
+    *,
+    interval: str = "posterior",
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of GeoSpectrum*@k, with sigma to first order.
 
@@ -311,15 +339,17 @@ def geo_spectrum_star_at_k_ci(
         bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
         alpha0: first parameter of the Beta prior of each success rate, above 0.
         beta0: second parameter of this prior, above 0.
+        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
+            or "auto", whose coverage is closer to the confidence.
 
     Returns:
-        (mu, sigma, lo, hi), the posterior summary (arXiv:2510.04265), see `at_k.functions`.
+        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
         >>> geo_spectrum_star_at_k_ci(R, 3) == geo_spectrum_at_k_ci(R, 3)
         True
     """
-    return posterior_summary(
-        R, k, geo_spectrum, confidence, bounds, alpha0, beta0, allow_above_n=True
+    return summary_of_score(
+        R, k, geo_spectrum, Limits(confidence, bounds, alpha0, beta0, interval), allow_above_n=True
     )

@@ -1,0 +1,67 @@
+"""The intervals of the functions that end in _ci: those of the metric gpassk, by name."""
+
+import at_k
+import numpy as np
+import pytest
+
+RNG = np.random.default_rng(7)
+OUTCOMES = (RNG.uniform(size=(24, 9)) < RNG.uniform(size=(24, 1))).astype(int).tolist()
+# The function, its other arguments, and the name and the key of the same score of the metric.
+SCORES = [
+    ("pass_at_k_ci", (), "pass@k", "pass@4"),
+    ("pass_hat_k_ci", (), "pass^k", "pass^4"),
+    ("auc_at_k_ci", (), "AUC@k", "AUC@4"),
+    ("maj_at_k_ci", (), "maj@k", "maj@4"),
+    ("g_pass_at_k_tau_ci", (0.6,), "G-Pass@k", "G-Pass@4_0.6"),
+    ("mg_pass_at_k_ci", (), "mG-Pass@k", "mG-Pass@4"),
+    ("geom_at_k_ci", (), "Geom@k", "Geom@4"),
+    ("geom_ds_at_k_ci", (), "Geom_ds@k", "Geom_ds@4"),
+]
+
+
+@pytest.mark.parametrize("interval", ["posterior", "sampling", "questions", "hierarchical", "auto"])
+@pytest.mark.parametrize("score", SCORES, ids=lambda score: score[0])
+def test_the_limits_are_those_of_the_metric(gpassk, score, interval):
+    function, arguments, include, key = score
+    if interval == "hierarchical" and function.startswith("geom"):
+        with pytest.raises(ValueError, match="is a product of two scores"):
+            getattr(at_k, function)(OUTCOMES, 4, interval=interval)
+        return
+    options = {"k": 4, "confidence": 0.9, "interval": interval, "include": include}
+    scores = gpassk.compute(predictions=OUTCOMES, thresholds=0.6, **options)
+    summary = getattr(at_k, function)(OUTCOMES, 4, *arguments, confidence=0.9, interval=interval)
+    expected = [scores[f"{key}_{name}"] for name in ("mu", "sigma", "lo", "hi")]
+    assert summary == pytest.approx(expected, rel=1e-12)
+    assert all(isinstance(value, float) for value in summary)
+
+
+def test_the_limits_are_clipped_to_the_bounds():
+    mu, sigma, lo, hi = at_k.pass_at_k_ci(OUTCOMES, 2, interval="sampling")
+    middle = (lo + hi) / 2
+    clipped = at_k.pass_at_k_ci(OUTCOMES, 2, bounds=(0.0, middle), interval="sampling")
+    assert clipped == (mu, sigma, lo, middle)
+
+
+def test_auto_extrapolates_for_a_k_above_n():
+    mu, _, lo, hi = at_k.pass_at_k_ci(OUTCOMES, 20, interval="auto")
+    assert at_k.pass_at_k(OUTCOMES, 9) < mu < 1
+    assert lo < mu < hi
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"interval": "wilson"}, "interval has 'wilson', which is none of posterior, sampling"),
+        ({"interval": "sampling", "alpha0": 2.0}, "only interval='posterior' uses alpha0, beta0"),
+        ({"interval": "sampling", "k": 10}, "k is 10, but question 0 has n = 9"),
+        ({"interval": "sampling", "R": [[1], [0]], "k": 1}, "R has no interval: one sample"),
+    ],
+)
+def test_what_does_not_apply_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        at_k.pass_at_k_ci(**({"R": OUTCOMES, "k": 2} | arguments))
+
+
+def test_the_interval_is_given_by_its_name():
+    with pytest.raises(TypeError):
+        at_k.pass_at_k_ci(OUTCOMES, 2, 0.95, (0.0, 1.0), 1.0, 1.0, "sampling")  # type: ignore[misc]
