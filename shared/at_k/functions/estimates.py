@@ -48,7 +48,7 @@ def summary_of_score(
     """
     scores, prior = {"": _as_score(score(check_k(k)))}, check_prior(limits.alpha0, limits.beta0)
     confidence, bounds = check_confidence(limits.confidence), check_bounds(limits.bounds)
-    if limits.interval != "posterior":
+    if not isinstance(limits.interval, str) or limits.interval != "posterior":
         return _summary_of_gpassk(R, k, scores[""], limits)
     counts = read_outcomes(R).counts()
     if not allow_above_n:
