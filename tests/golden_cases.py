@@ -444,7 +444,9 @@ def input_cases() -> Iterator[Case]:
     extra = over("weights", {"a": 1, "b": 0.25, "c": 0.0, "dd": 0.5})
     yield from cases("checkers", AGG, "letters only", TEMPERATURES, extra, PER_QUESTION)
     merged, k = over("merge_right", True, False), over("k", None, 1, [2, 3, 4, 5, 7])
+    included = over("include", "vote@k", ["avg@n", "cons@k"])
     yield from cases("votes", CONS, CHECKED, merged, k, checks[:3], PER_QUESTION)
+    yield from cases("votes", CONS, CHECKED, included, k[:2], checks[:1], CONFIDENCE[:2])
     some = ["12 x 16", "ragged", "unscored", "rewards", "rewards, unscored", "verdicts", *CHECKED]
     for name, inputs, steps in itertools.product(METRICS, some, ("", "1", "1221")):
         compute = partial(in_steps, name, INPUTS[inputs], steps)

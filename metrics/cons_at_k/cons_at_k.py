@@ -50,6 +50,8 @@ Args:
     references: one for each question: a text, a number, a list of acceptable answers, or
         whatever check_correct_fn accepts.
     k: size of the subsets of samples, one or several. Default: all n samples of each question.
+    include: the scores to compute, one or several of "cons@k", "avg@n", "pass@k", "maj@k",
+        "accuracy" and "vote@k". Default: all that the outcomes allow.
     merge_right: whether all correct answers to a question count as one answer in vote@k. If not,
         votes are counted for each wording. Default: True.
     check_correct_fn: a function of a prediction and a reference that returns whether the prediction

@@ -4696,11 +4696,21 @@ class Computation:
 
 # --- shared/at_k/computations/cons_at_k.py --------------------------------------------------------
 
+_SCORES = {
+    "cons@k": "cons@k",
+    "avg@n": "avg@N",
+    "pass@k": "pass@k",
+    "maj@k": "maj@k",
+    "accuracy": "accuracy (n runs average)",
+    "vote@k": "vote@k",
+}
+
 _INTERVALS_OF_CONSENSUS = ("posterior", "sampling", "questions", "auto")
 
 def cons_at_k_results(
     samples: Samples,
     k: int | list[int] | None = None,
+    include: str | list[str] | None = None,
     merge_right: bool = True,
     check_correct_fn: Checker = "exact_match",
     num_proc: int | None = None,
@@ -4718,6 +4728,7 @@ def cons_at_k_results(
 ) -> dict[str, Any]:
     # Validate everything that does not depend on outcomes first.
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
+    included = check_names("include", list(_SCORES) if include is None else include, _SCORES)
     merge_right = check_flag("merge_right", merge_right)
     options = interval_options(
         len(samples),
@@ -4750,7 +4761,7 @@ def cons_at_k_results(
         values[key] = mean_shares(outcomes)
         if same_questions:
             estimated[key] = EstimatedScore(values[key], share_variances(outcomes), counts.n)
-    if checked.answers is not None:
+    if checked.answers is not None and "vote@k" in included:
         votes = count_answers(correct, checked.answers, merge_right)
         for shown, size in ks.items():
             drawn = counts.n if size is None else size
@@ -4759,10 +4770,14 @@ def cons_at_k_results(
             if same_questions:
                 variances = vote_variances(votes, drawn)
                 estimated[key] = EstimatedScore(values[key], variances, counts.n / drawn)
+    metrics = [_SCORES[name] for name in included]
+    shown = {key: of_questions for key, of_questions in values.items() if key.metric in metrics}
+    if include is not None:
+        _check_included(included, {key.metric for key in shown})
     points = Scores(
-        one_column_each(values),
+        one_column_each(shown),
         np.arange(len(counts.n)),
-        np.stack([*values.values()], axis=1),
+        np.stack([*shown.values()], axis=1),
     )
     if confidence is None:
         return report.of(points)
@@ -4778,6 +4793,15 @@ def cons_at_k_results(
         single = QuestionIntervals(others, UNIT_RANGE, allow_one=True)
         method = AutoIntervals(counts.n, method, single)
     return report.of(points, JoinedIntervals(family_intervals(family, options), method, others))
+
+def _check_included(included: list[str], metrics: set[str]) -> None:
+    reasons = {
+        "vote@k": "is a vote among answers: give predictions and references, or counts of answers",
+        "accuracy": "is the mean share of correctness, and these outcomes are 0 or 1: avg@n is it",
+    }
+    for name in included:
+        if _SCORES[name] not in metrics:
+            raise ValueError(f"include has {name!r}, which {reasons[name]}.")
 
 CONS_AT_K = Computation(cons_at_k_results, require_shares)
 

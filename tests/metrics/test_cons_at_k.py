@@ -145,3 +145,44 @@ def test_each_group_has_its_own_votes(cons_at_k):
         predictions=[["a", "a", "b"], ["a", "b", "b"]], references=["a", "a"], groups=["x", "y"]
     )
     assert (scores["x/vote@3"], scores["y/vote@3"], scores["vote@3"]) == (1.0, 0.0, 0.5)
+
+
+# --- The scores that are included -----------------------------------------------------------
+
+ANSWERS = {
+    "predictions": [["A", "A", "X", "B"], ["B", "C", "B", "B"], ["X", "X", "C", "C"]],
+    "references": ["A", "B", "C"],
+}
+
+
+@pytest.mark.parametrize("interval", ["sampling", "questions", "posterior", "auto"])
+@pytest.mark.parametrize("include", ["vote@k", "cons@k", ["maj@k", "vote@k"], ["avg@n", "pass@k"]])
+def test_included_scores_are_those_of_all_scores(cons_at_k, include, interval):
+    options = {"k": [1, 3], "confidence": 0.9, "interval": interval, "band": True}
+    everything = cons_at_k.compute(**ANSWERS, **options)
+    chosen = cons_at_k.compute(**ANSWERS, **options, include=include)
+    names = [include] if isinstance(include, str) else include
+    assert chosen == {
+        key: value
+        for key, value in everything.items()
+        if key.partition("@")[0] in [name.partition("@")[0] for name in names]
+    }
+
+
+def test_the_mean_share_is_included_by_its_name(cons_at_k):
+    result = cons_at_k.compute(predictions=[[0.6, 0.4], [0.9, 0.1]], include="accuracy")
+    assert result == {"accuracy (2 runs average)": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("include", "message"),
+    [
+        ("vote@k", "include has 'vote@k', which is a vote among answers"),
+        (["avg@n", "accuracy"], "include has 'accuracy', which is the mean share"),
+        ("cons_at_k", "Did you mean 'cons@k'"),
+        ([], "include"),
+    ],
+)
+def test_a_score_that_the_outcomes_do_not_allow_is_refused(cons_at_k, include, message):
+    with pytest.raises(ValueError, match=message):
+        cons_at_k.compute(predictions=[[1, 0, 1], [1, 1, 0]], include=include)

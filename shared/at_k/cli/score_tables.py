@@ -159,6 +159,12 @@ class ScoresView(View):
         numbers = [value for value in values if isinstance(value, (int, float))]
         return Scale.of([x.metric for x in shown], numbers)
 
+    def _is_biased(self, x: Estimate) -> bool:
+        """Whether a score is cons@k with a k below n, which papers should not report."""
+        if x.metric != "cons@k" or self.scope is None:
+            return False
+        return isinstance(x.k, int) and any(int(n.max()) > x.k for n in self.scope.sizes)
+
     def method_of(self, x: Estimate) -> str:
         """The method of the interval of a score that has one."""
         named = x.interval is not None and x.interval.interval
@@ -216,9 +222,11 @@ class ScoresView(View):
     def sentence(self) -> str:
         """The scores with their limits, or an empty text if a score has none, or if many do.
 
-        Limits of a posterior need not contain the score, so its mean is named instead.
+        vote@k, the majority vote of most papers, is the first. Limits of a posterior need not
+        contain the score, so its mean is named instead.
         """
-        shown = self._overall
+        shown = [x for x in self._overall if not self._is_biased(x)]
+        shown.sort(key=lambda x: x.metric != "vote@k")
         if self.interval not in (None, "posterior"):  # limits of the mean reward, which is avg@N
             shown = [x for x in shown if x.metric != "bayes@N"]
         methods = [self.method_of(x) for x in shown if _has_limits(x)]
