@@ -540,6 +540,8 @@ class BinaryCounts:
         if not base:
             return np.full(len(codes.values), self.n[0]), codes.values
         n, c = np.divmod(codes.values, base)
+        if self._is_large:
+            return np.unique(self.n)[n], np.unique(self.c)[c]
         return n, c
 
     @property
@@ -554,8 +556,15 @@ class BinaryCounts:
     def _codes(self) -> tuple[int, UniqueIntegers]:
         if size := one_size(self.n):
             return 0, UniqueIntegers(self.c, size)
-        base = int(self.c.max()) + 1
-        return base, UniqueIntegers(self.c + base * self.n, base * (int(self.n.max()) + 1))
+        n, c = self.n, self.c
+        if self._is_large:  # codes of their ranks, which fit into 64 bits
+            n, c = (np.searchsorted(np.unique(x), x) for x in (n, c))
+        base = int(c.max()) + 1
+        return base, UniqueIntegers(c + base * n, base * (int(n.max()) + 1))
+
+    @cached_property
+    def _is_large(self) -> bool:
+        return int(self.n.max()) >= 1 << 31
 
 class UniqueIntegers:
     def __init__(self, array: np.ndarray, most: int):
@@ -2380,6 +2389,7 @@ def _contains(text: str | None, reference: Any) -> bool:
 # --- shared/at_k/scores/double_double.py ----------------------------------------------------------
 
 _MANTISSA_BITS = 160  # of the integer mantissas: well above the 106 bits of a double-double
+LARGE_TABLE = 1 << 17  # entries of a table, above which only what is needed is computed
 _ENTRIES_OF_A_STEP = 16  # of a table, one of which is computed with integers
 
 @dataclass(frozen=True, slots=True)
@@ -2457,6 +2467,26 @@ class ScaledDoubleDouble:
         masked = DoubleDouble(self.mantissa.hi * mask, self.mantissa.lo * mask)
         return ScaledDoubleDouble(masked, self.exponent)
 
+    def inverse(self) -> ScaledDoubleDouble:
+        return ScaledDoubleDouble(_inverse(self.mantissa), -self.exponent)
+
+    def prefix_products(self) -> ScaledDoubleDouble:
+        result, step = self, 1
+        while step < self.exponent.shape[-1]:
+            longer = result[..., :-step] * result[..., step:]
+            longer = scaled(longer.mantissa, longer.exponent)
+            result = ScaledDoubleDouble.concatenate([result[..., :step], longer])
+            step *= 2
+        one = scaled(DoubleDouble.from_doubles(np.ones((*self.exponent.shape[:-1], 1))))
+        return ScaledDoubleDouble.concatenate([one, result])
+
+    @staticmethod
+    def concatenate(arrays: list[ScaledDoubleDouble]) -> ScaledDoubleDouble:
+        return ScaledDoubleDouble(
+            DoubleDouble.concatenate([array.mantissa for array in arrays]),
+            np.concatenate([array.exponent for array in arrays], axis=-1),
+        )
+
     def to_double_double(self) -> DoubleDouble:
         # The clip changes no result, as no double has such an exponent; ldexp takes a C int.
         exponent = np.minimum(np.maximum(self.exponent, -4000), 4000).astype(np.intc)
@@ -2465,12 +2495,19 @@ class ScaledDoubleDouble:
                 np.ldexp(self.mantissa.hi, exponent), np.ldexp(self.mantissa.lo, exponent)
             )
 
-def rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble]:
-    # Sizes are rounded up to a power of two, so that similar sizes share a cached table.
-    return _rising_factorials(base, 1 << max(6, (int(size) - 1).bit_length()))
+def rising_factorials(
+    base: Fraction, size: int
+) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble | _Inverse]:
+    # Sizes are rounded up, so that similar sizes share a cached table.
+    rounded = 1 << max(6, (int(size) - 1).bit_length())
+    if rounded > LARGE_TABLE:
+        rounded = -(-int(size) // LARGE_TABLE) * LARGE_TABLE
+    return _rising_factorials(base, rounded)
 
 @lru_cache(maxsize=8)
-def _rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble]:
+def _rising_factorials(
+    base: Fraction, size: int
+) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble | _Inverse]:
     # Every 16th entry is computed with integers, and the 15 after it in double-double arithmetic.
     # The denominator of a double is a power of two: integers hold the product of the numerators,
     # and the power of two goes to the exponent. Each step cuts the mantissa to _MANTISSA_BITS.
@@ -2488,7 +2525,7 @@ def _rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, S
     entries = [entry]
     start, first = DoubleDouble.from_fraction(base), _ENTRIES_OF_A_STEP * np.arange(len(mantissas))
     for offset in range(_ENTRIES_OF_A_STEP - 1):
-        entry = entry * _scaled(DoubleDouble.from_doubles(first + offset) + start)
+        entry = entry * scaled(DoubleDouble.from_doubles(first + offset) + start)
         entries.append(entry)
     table = ScaledDoubleDouble(
         DoubleDouble(
@@ -2497,12 +2534,19 @@ def _rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, S
         ),
         np.stack([entry.exponent for entry in entries], axis=1).ravel(),
     )
-    return table, ScaledDoubleDouble(_inverse(table.mantissa), -table.exponent)
+    return table, _Inverse(table) if size > LARGE_TABLE else table.inverse()
 
-def _scaled(numbers: DoubleDouble) -> ScaledDoubleDouble:
+class _Inverse:
+    def __init__(self, table: ScaledDoubleDouble):
+        self._table = table
+
+    def __getitem__(self, index) -> ScaledDoubleDouble:
+        return self._table[index].inverse()
+
+def scaled(numbers: DoubleDouble, times_two_to: np.ndarray | int = 0) -> ScaledDoubleDouble:
     exponent = np.frexp(numbers.hi)[1].astype(np.int64)
     mantissa = DoubleDouble(np.ldexp(numbers.hi, -exponent), np.ldexp(numbers.lo, -exponent))
-    return ScaledDoubleDouble(mantissa, exponent)
+    return ScaledDoubleDouble(mantissa, exponent + times_two_to)
 
 def _inverse(numbers: DoubleDouble) -> DoubleDouble:
     start = DoubleDouble.from_doubles(1 / numbers.hi)
@@ -2673,6 +2717,8 @@ def pmf(
 ) -> DoubleDouble:
     correct = np.arange(k + 1) if correct is None else correct
     incorrect = k - correct
+    if n.max(initial=0) > max(LARGE_TABLE, len(n) * k):
+        return _pmf_by_products(n, c, k, prior, correct)
     n, c = n[:, None], c[:, None]
     factorial, inverse = rising_factorials(Fraction(1), max(k, n.max(initial=0)))
     choose = inverse[correct] * inverse[incorrect] * factorial[k]
@@ -2692,6 +2738,26 @@ def pmf(
     cells = alpha[c + correct] * beta[n - c + incorrect]
     rows = inverse_alpha[c] * inverse_beta[n - c] * (both[n] * inverse_both[n + k])
     return (cells * choose * rows).to_double_double()
+
+def _pmf_by_products(
+    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
+) -> DoubleDouble:
+    factorial, inverse = rising_factorials(Fraction(1), k)
+    choose = inverse[correct] * inverse[k - correct] * factorial[k]
+    alpha0, beta0 = (0.0, 0.0) if prior is None else prior
+    # fall(x, j) without a prior, and rise(x, j) with one.
+    steps = np.arange(k) * (-1 if prior is None else 1)
+
+    def products(samples: np.ndarray, *of_prior: float) -> ScaledDoubleDouble:
+        factors = DoubleDouble.from_doubles(samples[:, None] + steps)
+        for parameter in of_prior:
+            factors = factors + DoubleDouble.from_doubles(parameter)
+        return scaled(factors).prefix_products()
+
+    of_correct, of_incorrect = products(c, alpha0), products(n - c, beta0)
+    all_ways = products(n, alpha0, beta0)[:, -1:]
+    cells = of_correct[:, correct] * of_incorrect[:, k - correct] * choose
+    return (cells * all_ways.inverse()).to_double_double()
 
 
 # --- shared/at_k/scores/rewards.py ----------------------------------------------------------------

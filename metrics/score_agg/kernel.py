@@ -491,6 +491,8 @@ class BinaryCounts:
         if not base:
             return np.full(len(codes.values), self.n[0]), codes.values
         n, c = np.divmod(codes.values, base)
+        if self._is_large:
+            return np.unique(self.n)[n], np.unique(self.c)[c]
         return n, c
 
     @property
@@ -505,8 +507,15 @@ class BinaryCounts:
     def _codes(self) -> tuple[int, UniqueIntegers]:
         if size := one_size(self.n):
             return 0, UniqueIntegers(self.c, size)
-        base = int(self.c.max()) + 1
-        return base, UniqueIntegers(self.c + base * self.n, base * (int(self.n.max()) + 1))
+        n, c = self.n, self.c
+        if self._is_large:  # codes of their ranks, which fit into 64 bits
+            n, c = (np.searchsorted(np.unique(x), x) for x in (n, c))
+        base = int(c.max()) + 1
+        return base, UniqueIntegers(c + base * n, base * (int(n.max()) + 1))
+
+    @cached_property
+    def _is_large(self) -> bool:
+        return int(self.n.max()) >= 1 << 31
 
 class UniqueIntegers:
     def __init__(self, array: np.ndarray, most: int):

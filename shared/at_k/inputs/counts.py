@@ -48,6 +48,8 @@ class BinaryCounts:
         if not base:
             return np.full(len(codes.values), self.n[0]), codes.values
         n, c = np.divmod(codes.values, base)
+        if self._is_large:
+            return np.unique(self.n)[n], np.unique(self.c)[c]
         return n, c
 
     @property
@@ -65,8 +67,15 @@ class BinaryCounts:
         """A base, and the distinct c + base x n; or 0 and the distinct c, if all n are equal."""
         if size := one_size(self.n):
             return 0, UniqueIntegers(self.c, size)
-        base = int(self.c.max()) + 1
-        return base, UniqueIntegers(self.c + base * self.n, base * (int(self.n.max()) + 1))
+        n, c = self.n, self.c
+        if self._is_large:  # codes of their ranks, which fit into 64 bits
+            n, c = (np.searchsorted(np.unique(x), x) for x in (n, c))
+        base = int(c.max()) + 1
+        return base, UniqueIntegers(c + base * n, base * (int(n.max()) + 1))
+
+    @cached_property
+    def _is_large(self) -> bool:
+        return int(self.n.max()) >= 1 << 31
 
 
 class UniqueIntegers:

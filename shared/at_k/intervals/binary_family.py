@@ -50,6 +50,7 @@ RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
 
 _COUNTS_OF_A_BLOCK = 1 << 9  # c of one n, which few rates have in common
 _ESTIMATES_AT_ONCE = 1 << 13  # to bound memory
+_MOST_OF_A_QUESTION = 1_000_000  # of a question: time and rounding errors grow with n
 _COUNT_BINS = 128  # the most bins for the number of correct samples in a profile
 
 
@@ -122,6 +123,11 @@ class BinaryFamily(Family):
             extrapolated: for each key the credits of a score of any k.
         """
         n, c = counts.unique
+        if (too_large := np.flatnonzero(n[counts.inverse] > _MOST_OF_A_QUESTION)).size:
+            raise ValueError(
+                f"Question {too_large[0]} has n = {counts.n[too_large[0]]} samples: only the "
+                f"interval 'posterior' takes more than {_MOST_OF_A_QUESTION}."
+            )
         return cls(
             inverse=counts.inverse,
             multiplicity=counts.multiplicity,

@@ -12,6 +12,11 @@ differences (Newcombe 1998, Statistics in Medicine 17, 873 and 2635; Zou & Donne
 correlation of the scores over questions, or over clusters of questions: a question may be hard for
 both runs.
 
+If r > 0, the square is (1 - r) (y_hi^2 + x_lo^2) + r (y_hi - x_lo)^2. With a rising confidence two
+skewed limits may approach each other, and the last term would shrink the interval. The part of the
+errors that both runs share is symmetric: z |sigma_B - sigma_A|, with the standard errors of the
+scores, takes the place of y_hi - x_lo, so that a higher confidence never has a narrower interval.
+
 The p-value of a difference is the smallest miscoverage at which its interval excludes 0.
 
 *All differences together.* The errors of the differences, divided by their standard deviations, are
@@ -43,6 +48,7 @@ from scipy.special import ndtr
 
 from ..inputs.checking import Checker, Checking
 from ..intervals.band import confidence_of_each, path_angles, path_exceedance
+from ..intervals.interval import student_z
 from ..scores.score import ScoreId
 from .comparison import Difference
 from .measure import ComparisonOptions, Measured, measure_runs
@@ -66,12 +72,13 @@ class Differences:
     """
 
     def __init__(self, runs: Sequence[Measured], new_questions: bool, width: float):
-        self._runs = runs
+        self._runs, self._new_questions = runs, new_questions
         self.pairs = np.array([*itertools.combinations(range(len(runs)), 2)])
         a, b = self.pairs.T
         estimates = np.array([run.estimates for run in runs])
         self.values = estimates[b] - estimates[a]
         self._correlation = np.zeros(self.values.shape)
+        self._shared = np.zeros(self.values.shape)
         angles = []
         for pair, (run_a, run_b) in enumerate((runs[i], runs[j]) for i, j in self.pairs.tolist()):
             of_samples = None
@@ -82,6 +89,8 @@ class Differences:
                 # one that only b does.
                 least = 2.0 * width**2 if of_samples is None else np.diag(of_samples)
                 self._correlation[pair] = _correlation(run_a.deviations, run_b.deviations, least)
+                sigma_a, sigma_b = (run.standard_errors() for run in (run_a, run_b))
+                self._shared[pair] = np.abs(sigma_b - sigma_a)
                 errors = run_b.deviations - run_a.deviations
                 angles.append(path_angles(errors.T @ errors))
             else:
@@ -99,8 +108,11 @@ class Differences:
         a, b = (self._runs[run] for run in self.pairs[pair])
         (lo_a, hi_a), (lo_b, hi_b) = a.limits(confidence), b.limits(confidence)
         r, difference = self._correlation[pair], self.values[pair]
-        down = _length(b.estimates - lo_b, hi_a - a.estimates, r)
-        up = _length(hi_b - b.estimates, a.estimates - lo_a, r)
+        shared = self._shared[pair]
+        if self._new_questions:
+            shared = student_z(len(a.deviations), confidence) * shared
+        down = _length(b.estimates - lo_b, hi_a - a.estimates, r, shared)
+        up = _length(hi_b - b.estimates, a.estimates - lo_a, r, shared)
         return np.stack([difference - down, difference + up])
 
     def simultaneous_limits(self, confidence: float) -> np.ndarray:
@@ -132,8 +144,17 @@ class Differences:
         return p
 
 
-def _length(x: np.ndarray, y: np.ndarray, r: np.ndarray) -> np.ndarray:
-    return np.sqrt(np.maximum(0.0, x * x + y * y - 2 * r * x * y))
+def _length(x: np.ndarray, y: np.ndarray, r: np.ndarray, shared: np.ndarray) -> np.ndarray:
+    """(m,) the distance of a limit from the difference; it grows with x, y and `shared`.
+
+    Args:
+        x, y: (m,) distances of the limits of both scores.
+        r: (m,) correlations.
+        shared: (m,) distance if the correlation were 1.
+    """
+    shared = np.minimum(shared, np.maximum(x, y))  # the difference stays in its range
+    squares, positive, negative = x * x + y * y, np.maximum(r, 0.0), np.minimum(r, 0.0)
+    return np.sqrt(squares - positive * (squares - shared * shared) - 2 * negative * x * y)
 
 
 def _correlation(a: np.ndarray, b: np.ndarray, least: np.ndarray | float) -> np.ndarray:

@@ -59,6 +59,7 @@ class Measured(NamedTuple):
     Args:
         estimates: (m,).
         deviations: (G, m) of each question, or each cluster of questions, from the mean.
+        questions: M.
         of_samples: (m, m) covariance of the sums over questions, for new samples of the same
             questions; or None if each question has one sample, or if it is not known.
         limits: returns (2, m) lower and upper limits, for a confidence.
@@ -66,8 +67,15 @@ class Measured(NamedTuple):
 
     estimates: np.ndarray
     deviations: np.ndarray
+    questions: int
     of_samples: np.ndarray | None
     limits: Callable[[float], np.ndarray]
+
+    def standard_errors(self) -> np.ndarray:
+        """(m,) standard errors of the estimates, for other questions."""
+        number = len(self.deviations)
+        squares = np.sum(self.deviations**2, axis=0)
+        return np.sqrt(squares * number / (number - 1)) / self.questions
 
 
 @dataclass(frozen=True)
@@ -230,6 +238,7 @@ def _of_family(family: Family, options: ComparisonOptions) -> Measured:
     return Measured(
         np.array([float(score.value(model.point[:, 0])) for score in family.scores.values()]),
         cluster_deviations(family.columns[family.inverse] @ gradient, options.clusters),
+        len(family.inverse),
         None if family.n.max() < 2 else of_samples * len(family.inverse),
         cache(limits),
     )
@@ -250,7 +259,7 @@ def _measured(
         return np.array([[interval.lo, interval.hi] for interval in intervals]).T
 
     deviations = cluster_deviations(columns, clusters)
-    return Measured(columns.mean(axis=0), deviations, of_samples, cache(limits))
+    return Measured(columns.mean(axis=0), deviations, len(columns), of_samples, cache(limits))
 
 
 def _votes(run: Run, options: ComparisonOptions) -> Measured:

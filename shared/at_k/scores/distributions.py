@@ -24,7 +24,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from .double_double import DoubleDouble, rising_factorials
+from .double_double import (
+    LARGE_TABLE,
+    DoubleDouble,
+    ScaledDoubleDouble,
+    rising_factorials,
+    scaled,
+)
 
 Prior = tuple[float, float]
 """(alpha0, beta0) of the Beta prior of a question's success rate, both positive."""
@@ -48,6 +54,8 @@ def pmf(
     """
     correct = np.arange(k + 1) if correct is None else correct
     incorrect = k - correct
+    if n.max(initial=0) > max(LARGE_TABLE, len(n) * k):
+        return _pmf_by_products(n, c, k, prior, correct)
     n, c = n[:, None], c[:, None]
     factorial, inverse = rising_factorials(Fraction(1), max(k, n.max(initial=0)))
     choose = inverse[correct] * inverse[incorrect] * factorial[k]
@@ -67,3 +75,25 @@ def pmf(
     cells = alpha[c + correct] * beta[n - c + incorrect]
     rows = inverse_alpha[c] * inverse_beta[n - c] * (both[n] * inverse_both[n + k])
     return (cells * choose * rows).to_double_double()
+
+
+def _pmf_by_products(
+    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
+) -> DoubleDouble:
+    """The same for so large n that a table of factorials would take longer than k factors."""
+    factorial, inverse = rising_factorials(Fraction(1), k)
+    choose = inverse[correct] * inverse[k - correct] * factorial[k]
+    alpha0, beta0 = (0.0, 0.0) if prior is None else prior
+    # fall(x, j) without a prior, and rise(x, j) with one.
+    steps = np.arange(k) * (-1 if prior is None else 1)
+
+    def products(samples: np.ndarray, *of_prior: float) -> ScaledDoubleDouble:
+        factors = DoubleDouble.from_doubles(samples[:, None] + steps)
+        for parameter in of_prior:
+            factors = factors + DoubleDouble.from_doubles(parameter)
+        return scaled(factors).prefix_products()
+
+    of_correct, of_incorrect = products(c, alpha0), products(n - c, beta0)
+    all_ways = products(n, alpha0, beta0)[:, -1:]
+    cells = of_correct[:, correct] * of_incorrect[:, k - correct] * choose
+    return (cells * all_ways.inverse()).to_double_double()

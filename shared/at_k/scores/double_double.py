@@ -20,6 +20,7 @@ from functools import lru_cache
 import numpy as np
 
 _MANTISSA_BITS = 160  # of the integer mantissas: well above the 106 bits of a double-double
+LARGE_TABLE = 1 << 17  # entries of a table, above which only what is needed is computed
 _ENTRIES_OF_A_STEP = 16  # of a table, one of which is computed with integers
 
 
@@ -120,6 +121,29 @@ class ScaledDoubleDouble:
         masked = DoubleDouble(self.mantissa.hi * mask, self.mantissa.lo * mask)
         return ScaledDoubleDouble(masked, self.exponent)
 
+    def inverse(self) -> ScaledDoubleDouble:
+        """Return 1 / numbers, which are not 0."""
+        return ScaledDoubleDouble(_inverse(self.mantissa), -self.exponent)
+
+    def prefix_products(self) -> ScaledDoubleDouble:
+        """Return the products of the first 0, 1, .., all numbers of the last axis."""
+        result, step = self, 1
+        while step < self.exponent.shape[-1]:
+            longer = result[..., :-step] * result[..., step:]
+            longer = scaled(longer.mantissa, longer.exponent)
+            result = ScaledDoubleDouble.concatenate([result[..., :step], longer])
+            step *= 2
+        one = scaled(DoubleDouble.from_doubles(np.ones((*self.exponent.shape[:-1], 1))))
+        return ScaledDoubleDouble.concatenate([one, result])
+
+    @staticmethod
+    def concatenate(arrays: list[ScaledDoubleDouble]) -> ScaledDoubleDouble:
+        """Join arrays along the last axis."""
+        return ScaledDoubleDouble(
+            DoubleDouble.concatenate([array.mantissa for array in arrays]),
+            np.concatenate([array.exponent for array in arrays], axis=-1),
+        )
+
     def to_double_double(self) -> DoubleDouble:
         """Return the numbers without a separate exponent; those below the smallest double are 0."""
         # The clip changes no result, as no double has such an exponent; ldexp takes a C int.
@@ -133,7 +157,9 @@ class ScaledDoubleDouble:
 # --- Rising factorials ------------------------------------------------------------------
 
 
-def rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble]:
+def rising_factorials(
+    base: Fraction, size: int
+) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble | _Inverse]:
     """Return tables of base (base + 1) .. (base + m - 1) for m = 0 .. size, and of the inverses.
 
     With base 1 these are the factorials. The tables may be longer than `size` + 1.
@@ -142,12 +168,17 @@ def rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, Sc
         base: a positive double, or a sum of doubles.
         size: the largest m.
     """
-    # Sizes are rounded up to a power of two, so that similar sizes share a cached table.
-    return _rising_factorials(base, 1 << max(6, (int(size) - 1).bit_length()))
+    # Sizes are rounded up, so that similar sizes share a cached table.
+    rounded = 1 << max(6, (int(size) - 1).bit_length())
+    if rounded > LARGE_TABLE:
+        rounded = -(-int(size) // LARGE_TABLE) * LARGE_TABLE
+    return _rising_factorials(base, rounded)
 
 
 @lru_cache(maxsize=8)
-def _rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble]:
+def _rising_factorials(
+    base: Fraction, size: int
+) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble | _Inverse]:
     # Every 16th entry is computed with integers, and the 15 after it in double-double arithmetic.
     # The denominator of a double is a power of two: integers hold the product of the numerators,
     # and the power of two goes to the exponent. Each step cuts the mantissa to _MANTISSA_BITS.
@@ -165,7 +196,7 @@ def _rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, S
     entries = [entry]
     start, first = DoubleDouble.from_fraction(base), _ENTRIES_OF_A_STEP * np.arange(len(mantissas))
     for offset in range(_ENTRIES_OF_A_STEP - 1):
-        entry = entry * _scaled(DoubleDouble.from_doubles(first + offset) + start)
+        entry = entry * scaled(DoubleDouble.from_doubles(first + offset) + start)
         entries.append(entry)
     table = ScaledDoubleDouble(
         DoubleDouble(
@@ -174,14 +205,29 @@ def _rising_factorials(base: Fraction, size: int) -> tuple[ScaledDoubleDouble, S
         ),
         np.stack([entry.exponent for entry in entries], axis=1).ravel(),
     )
-    return table, ScaledDoubleDouble(_inverse(table.mantissa), -table.exponent)
+    return table, _Inverse(table) if size > LARGE_TABLE else table.inverse()
 
 
-def _scaled(numbers: DoubleDouble) -> ScaledDoubleDouble:
-    """Return positive numbers with mantissas from 1/2 to 1."""
+class _Inverse:
+    """The inverses of a large table, of which most are never needed."""
+
+    def __init__(self, table: ScaledDoubleDouble):
+        self._table = table
+
+    def __getitem__(self, index) -> ScaledDoubleDouble:
+        return self._table[index].inverse()
+
+
+def scaled(numbers: DoubleDouble, times_two_to: np.ndarray | int = 0) -> ScaledDoubleDouble:
+    """Return numbers with mantissas from 1/2 to 1, or 0.
+
+    Args:
+        numbers: that are multiplied by 2**times_two_to.
+        times_two_to: integers.
+    """
     exponent = np.frexp(numbers.hi)[1].astype(np.int64)
     mantissa = DoubleDouble(np.ldexp(numbers.hi, -exponent), np.ldexp(numbers.lo, -exponent))
-    return ScaledDoubleDouble(mantissa, exponent)
+    return ScaledDoubleDouble(mantissa, exponent + times_two_to)
 
 
 def _inverse(numbers: DoubleDouble) -> DoubleDouble:

@@ -9,6 +9,7 @@ double-double arithmetic. Posterior covariances are in `covariances`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -77,6 +78,7 @@ def expected_credits(
     return result
 
 
+@lru_cache(maxsize=16)
 def cumulative_credit(credit: Credits) -> DoubleDouble:
     """(k + 1,) the value of 0, 1, .., k correct samples."""
     return DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]

@@ -1,0 +1,65 @@
+"""Counts of millions of samples: the time depends on the distinct counts, and digits are exact."""
+
+from fractions import Fraction
+from math import comb
+
+import at_k
+import pytest
+from at_k import Counts
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def exact(n, c, k, credit):
+    """Return the mean credit of all subsets of k samples, by the number of correct ones in it."""
+    ways = sum(comb(c, j) * comb(n - c, k - j) * credit(j) for j in range(k + 1))
+    return Fraction(ways, comb(n, k))
+
+
+def exact_of_posterior(n, c, k, credit):
+    """Return the posterior mean with a uniform prior."""
+    total = Fraction(0)
+    for j in range(k + 1):
+        ways = Fraction(comb(k, j))
+        for i in range(j):
+            ways *= c + 1 + i
+        for i in range(k - j):
+            ways *= n - c + 1 + i
+        for i in range(k):
+            ways /= n + 2 + i
+        total += ways * credit(j)
+    return total
+
+
+@given(data=st.data())
+def test_scores_of_large_counts_are_exact(data):
+    n = data.draw(st.one_of(st.integers(2**17 - 5, 2**17 + 5), st.integers(2**17, 2**53 - 1)))
+    near_a_limit = st.integers(0, 30)
+    c = data.draw(st.one_of(st.integers(0, n), near_a_limit, near_a_limit.map(lambda x: n - x)))
+    k = data.draw(st.integers(1, 40))
+    credits = {
+        "pass_at_k": lambda j: int(j > 0),
+        "pass_hat_k": lambda j: int(j == k),
+        "maj_at_k": lambda j: int(2 * j > k),
+    }
+    for name, credit in credits.items():
+        score = getattr(at_k, name)(Counts([n], [c]), k)
+        expected = exact(n, c, k, credit)
+        assert score == pytest.approx(float(expected), rel=1e-15, abs=1e-300)
+        mu = getattr(at_k, f"{name}_ci")(Counts([n], [c]), k, bounds=None)[0]
+        assert mu == pytest.approx(float(exact_of_posterior(n, c, k, credit)), rel=1e-15)
+
+
+def test_large_and_small_counts_of_one_run_agree_with_each_alone():
+    runs = [(10**7, 3), (12, 5), (2**52, 2**51), (300_000, 299_999)]
+    together = at_k.pass_at_k(Counts(*zip(*runs, strict=True)), 7)
+    alone = [at_k.pass_at_k(Counts([n], [c]), 7) for n, c in runs]
+    assert together == pytest.approx(sum(alone) / 4, rel=1e-15)
+
+
+def test_an_interval_that_would_take_too_long_is_refused_with_the_question(gpassk):
+    counts = {"n": [8, 10**6 + 1], "correct": [3, 10]}
+    options = {"predictions": counts, "k": 2, "include": "pass@k", "confidence": 0.95}
+    with pytest.raises(ValueError, match="Question 1 has n = 1000001 samples: only the interval"):
+        gpassk.compute(**options)
+    assert gpassk.compute(**options, interval="posterior")["pass@2_sigma"] > 0
