@@ -240,3 +240,26 @@ def test_an_invalid_posterior_is_refused(given, message):
 def test_invalid_weights_are_refused():
     with pytest.raises(ValueError, match="weights has 1 entries with the sum 1: give 2 weights"):
         at_k.tailpass([[0, 1]], 2).linear([1])
+
+
+@pytest.mark.parametrize("w", [[1.0, 1.0], [0.3, 0.3], [0.0, 0.0]])
+def test_a_constant_payoff_does_not_vary(w):
+    profile = tailpass([[0, 1, 1], [1, 0, 1], [1, 1, 1]], k=3, w=w)
+    assert profile.linear([1 / 3] * 3)[1] == 0.0
+    assert profile.moment(0.7) == (pytest.approx(w[0] ** 0.7), 0.0)
+    mu, sigma, lo, hi = profile.moment_ci(2.0, method="normal")
+    assert mu == lo == hi
+    assert sigma == 0.0
+
+
+@pytest.mark.parametrize("method", ["mc", None, ["normal"]])
+def test_the_only_method_of_limits_is_named_where_another_is_given(method):
+    profile = tailpass([[0, 1, 1], [1, 0, 1]], k=2)
+    for limits in (
+        lambda: profile.ci(0.9, method=method),
+        lambda: profile.linear_ci([0.5, 0.5], method=method),
+        lambda: profile.moment_ci(1, method=method),
+    ):
+        with pytest.raises(ValueError, match="give 'normal'.* Monte Carlo"):
+            limits()
+    assert profile.ci(0.9, method="normal")[0].tolist() == profile.mean.tolist()

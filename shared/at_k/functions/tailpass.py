@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..checks import as_list, check_confidence, check_k, check_number, check_positive
+from ..checks import as_list, check_confidence, check_k, check_number, check_positive, short
 from ..inputs.outcomes import read_outcomes
 from ..scores.rewards import (
     are_real_rewards,
@@ -131,8 +131,9 @@ def tailpass(
 class TailPassProfile:
     """The posterior of TailPass@k at each of T thresholds, for M independent questions.
 
-    Means and standard deviations are exact, and intervals are normal approximations. A payoff is
-    a value from 0 to 1 of the mean score of k samples.
+    Means and standard deviations are exact, and intervals are normal approximations: those of
+    method="normal" in scorio, whose default is Monte Carlo. A payoff is a value from 0 to 1 of the
+    mean score of k samples.
 
     Args:
         concentrations: (M, L) of the Dirichlet posterior of each question.
@@ -225,24 +226,46 @@ class TailPassProfile:
         k = check_k(k)
         return TailPassProfile(self._posterior, self._scores, k, _thresholds(k, thresholds))
 
-    def ci(self, confidence: float = 0.95) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return (mean, std, lo, hi) of each threshold: four arrays of shape (T,)."""
+    def ci(
+        self, confidence: float = 0.95, *, method: str = "normal"
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return (mean, std, lo, hi) of each threshold: four arrays of shape (T,).
+
+        Args:
+            confidence: probability that an interval covers the true value, between 0 and 1.
+            method: "normal". Another method is a ValueError, also in `linear_ci` and `moment_ci`.
+        """
+        _check_method(method)
         return self.mean, self.std, *_clipped_limits(self.mean, self.std, confidence)
 
-    def linear_ci(self, weights: Numbers, confidence: float = 0.95) -> Summary:
+    def linear_ci(
+        self, weights: Numbers, confidence: float = 0.95, *, method: str = "normal"
+    ) -> Summary:
         """Return (mu, sigma, lo, hi) of `linear`."""
+        _check_method(method)
         return _with_clipped_limits(self.linear(weights), confidence)
 
-    def moment_ci(self, lam: float, confidence: float = 0.95) -> Summary:
+    def moment_ci(self, lam: float, confidence: float = 0.95, *, method: str = "normal") -> Summary:
         """Return (mu, sigma, lo, hi) of `moment`."""
+        _check_method(method)
         return _with_clipped_limits(self.moment(lam), confidence)
 
     def _covariance(self, a: np.ndarray, b: np.ndarray) -> float:
         return float(self._share @ self._payoffs.covariance(a, b)) / self.question_count
 
     def _summary(self, payoff: np.ndarray) -> tuple[float, float]:
+        if np.ptp(payoff) <= 1e-15:  # constant: the variance would be a rounding error
+            return float(payoff[0]), 0.0
         mean = float(self._share @ self._payoffs.mean(payoff))
         return mean, math.sqrt(max(0.0, self._covariance(payoff, payoff)))
+
+
+def _check_method(method: Any) -> None:
+    if not isinstance(method, str) or method != "normal":
+        raise ValueError(
+            f"method is {short(method)}: give 'normal', a normal approximation with exact moments. "
+            f"The Monte Carlo intervals that scorio has by default are not available here."
+        )
 
 
 def _clipped_limits(mean: Any, std: Any, confidence: float) -> tuple[Any, Any]:
