@@ -14,6 +14,7 @@ means are expected values of a hypergeometric number; with f the maximum, they a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,6 +27,7 @@ from .reward_groups import like, read_rewards
 
 _BASELINES = ("marginal", "none", "leave-one-out", "centered")
 _BELOW_N = ("leave-one-out", "centered")  # which need k < n
+_CACHED_CELLS = 1 << 16  # of a table, to bound memory
 _MAXIMUM = "max@k"
 _THRESHOLD = "G-Pass@k_"
 
@@ -116,16 +118,17 @@ def advantages(
             (samples.values == 0) | (samples.values == 1),
             f"for the score {short(score)}, a reward is 0 or 1 (score='max@k' takes real rewards)",
         )
-    result = np.zeros(len(samples.values))
-    for n, prompts, index in samples.by_size():
-        _check_size(weight_of, n, samples.name(int(prompts[0])), baseline, normalize)
-        values = samples.values[index]
-        for size, weight in weight_of.items():
-            credit = credits[size]
-            means = _Maximum(values, size) if credit is None else _Credited(values, credit)
-            one = means.standardized() if normalize else _weights(means, n, size, baseline)
-            result[index] += weight * one
-    return like(rewards, result)
+
+    def weigh(rows: np.ndarray, prompt: str) -> np.ndarray:
+        _check_size(weight_of, rows.shape[1], prompt, baseline, normalize)
+        total: np.ndarray | float = 0.0
+        for size, credit in credits.items():
+            means = _Maximum(rows, size) if credit is None else _Credited(rows, credit)
+            one = means.standardized() if normalize else _weights(means, baseline)
+            total = total + weight_of[size] * one
+        return total
+
+    return like(rewards, samples.map(weigh))
 
 
 # --- Parameters ---------------------------------------------------------------------------
@@ -202,6 +205,9 @@ def _check_size(ks: Iterable[int], n: int, prompt: str, baseline: str, normalize
 class _Means(Protocol):
     """Means of f over subsets of k of n samples, for each sample i: (G, n) arrays."""
 
+    n: int
+    k: int
+
     def included(self) -> np.ndarray:
         """The mean over the subsets that contain i."""
 
@@ -215,8 +221,9 @@ class _Means(Protocol):
         """`included` minus the mean over all subsets, in standard deviations of f; or 0."""
 
 
-def _weights(means: _Means, n: int, k: int, baseline: str) -> np.ndarray:
+def _weights(means: _Means, baseline: str) -> np.ndarray:
     """(G, n) the weights with a baseline."""
+    n, k = means.n, means.k
     if baseline == "marginal":
         return k / n * means.marginal()
     if baseline == "none":
@@ -234,8 +241,8 @@ class _Credited:
 
     def __init__(self, rewards: np.ndarray, credits: Credits):
         self.n, self.k = rewards.shape[1], len(credits)
-        self.correct = rewards.astype(np.int64)
-        self.c_of_row = self.correct.sum(axis=1)
+        self.rewards = rewards
+        self.c_of_row = (rewards @ np.ones(self.n)).astype(np.int64)  # faster than a sum of rows
         self.c = np.flatnonzero(np.bincount(self.c_of_row))
         self.credits, self.values = np.array(credits), np.cumsum([0.0, *credits])
 
@@ -255,7 +262,7 @@ class _Credited:
     def standardized(self) -> np.ndarray:
         n, c, k = self.n, self.c, self.k
         if k == n:
-            return np.zeros(self.correct.shape)
+            return np.zeros(self.rewards.shape)
         # Replace an incorrect sample by a correct one: E[f] changes by a credit, beside k - 1 of
         # the n - 2 others. Thus no difference of nearly equal means is taken.
         step = (1 - k / n) / (n - 1) * _expected(n - 2, c - 1, self.credits)
@@ -267,66 +274,72 @@ class _Credited:
         """(G, n) from the means of an incorrect and of a correct sample, each (U,) by c."""
         table = np.zeros((self.n + 1, 2))
         table[self.c, 0], table[self.c, 1] = incorrect, correct
-        return table[self.c_of_row[:, None], self.correct]
+        means = self.rewards * table[self.c_of_row, 1:]
+        if np.any(incorrect):
+            means += (1 - self.rewards) * table[self.c_of_row, :1]
+        return means
 
 
 class _Maximum:
     """Means of the maximum, for (G, n) real rewards.
 
-    r_1 <= .. <= r_n are the sorted rewards. The j-th is the maximum of C(j - 1, k - 1) subsets.
+    r_1 <= .. <= r_n are the sorted rewards. The means are sums over gaps r_(j+1) - r_j, so samples
+    with equal rewards have equal means. C(j, k) subsets are among the j lowest.
     """
 
     def __init__(self, rewards: np.ndarray, k: int):
         self.n, self.k = rewards.shape[1], k
-        self.order = np.argsort(rewards, axis=1)
-        self.sorted = np.take_along_axis(rewards, self.order, axis=1)
+        self.index = np.argsort(rewards, axis=1)
+        self.index += self.n * np.arange(len(rewards))[:, None]
+        self.ranked = rewards.take(self.index)
 
     def included(self) -> np.ndarray:
-        return self._by_sample(self._included(self.sorted))
-
-    def _included(self, ranked: np.ndarray) -> np.ndarray:
-        """The mean over the subsets that contain i, whose maximum is r_i or a later one."""
-        n, k = self.n, self.k
-        means = ranked * _share(n - 1, k - 1)
-        if k > 1:
-            later = ranked[:, 1:] * ((k - 1) / (n - 1) * _share(n - 2, k - 2))
-            means[:, :-1] += np.cumsum(later[:, ::-1], axis=1)[:, ::-1]
-        return means
+        return self._by_sample(self._included(self.ranked))
 
     def excluded(self) -> np.ndarray:
+        # The mean over all subsets is k/n and 1 - k/n of the means with and without i.
         n, k = self.n, self.k
-        share = k / (n - 1) * _share(n - 2, k - 1)  # of each rank among the n - 1 others
-        means = np.zeros(self.sorted.shape)
-        means[:, 1:] = np.cumsum(self.sorted[:, :-1] * share, axis=1)
-        means[:, :-1] += np.cumsum((self.sorted[:, 1:] * share)[:, ::-1], axis=1)[:, ::-1]
-        return self._by_sample(means)
+        included = self._included(self.ranked)
+        mean = self.ranked @ self._share_as_maximum()
+        return self._by_sample((n * mean[:, None] - k * included) / (n - k))
 
     def marginal(self) -> np.ndarray:
         if self.k == 1:
             return self.included()
-        # Sample i exceeds the maximum of k - 1 others by the gaps between that and r_i. The gap
-        # above r_j counts for the C(j, k - 1) subsets of the j lowest.
-        gaps = np.diff(self.sorted, axis=1) * _share(self.n - 1, self.k - 1)[1:]
-        means = np.zeros(self.sorted.shape)
-        means[:, 1:] = np.cumsum(gaps, axis=1)
+        # Sample i exceeds the maximum of k - 1 others by the gaps between that and r_i.
+        means = np.zeros(self.ranked.shape)
+        gaps = np.diff(self.ranked, axis=1)
+        gaps *= _share(self.n - 1, self.k - 1)[1:]
+        np.cumsum(gaps, axis=1, out=means[:, 1:])
         return self._by_sample(means)
 
     def standardized(self) -> np.ndarray:
-        shares = self.k / self.n * _share(self.n - 1, self.k - 1)  # of each rank as the maximum
-        centered = self.sorted - self.sorted[:, [np.argmax(shares)]]
-        std = _std(centered, np.broadcast_to(shares, centered.shape))[:, None]
-        deviation = self._included(centered) - (centered @ shares)[:, None]
+        share = self._share_as_maximum()
+        centered = self.ranked - self.ranked[:, [np.argmax(share)]]
+        std = _std(centered, np.broadcast_to(share, centered.shape))[:, None]
+        deviation = self._included(centered) - (centered @ share)[:, None]
         scaled = np.divide(deviation, std, out=np.zeros(deviation.shape), where=std > 0)
         return self._by_sample(scaled)
 
+    def _included(self, ranked: np.ndarray) -> np.ndarray:
+        """The mean over the subsets that contain i: r_n minus the gaps above their maximum."""
+        if self.k == 1:
+            return ranked
+        means = np.repeat(ranked[:, -1:], self.n, axis=1)
+        gaps = np.diff(ranked, axis=1)
+        gaps *= _share(self.n - 1, self.k - 1)[:-1]
+        means[:, :-1] -= np.cumsum(gaps[:, ::-1], axis=1)[:, ::-1]
+        return means
+
+    def _share_as_maximum(self) -> np.ndarray:
+        """(n,) the share of the subsets of which each rank is the maximum."""
+        return self.k / self.n * _share(self.n - 1, self.k - 1)
+
     def _by_sample(self, means: np.ndarray) -> np.ndarray:
-        """Undo the sorting of (G, n) means. Equal rewards have the mean of the last of them."""
-        is_last = np.diff(self.sorted, axis=1, append=np.inf) > 0
-        last = np.where(is_last, np.arange(self.n), self.n)
-        last = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]
-        result = np.empty(means.shape)
-        np.put_along_axis(result, self.order, np.take_along_axis(means, last, axis=1), axis=1)
-        return result
+        """Undo the sorting of (G, n) means."""
+        result = np.empty(means.size)
+        result[self.index] = means
+        return result.reshape(means.shape)
 
 
 def _std(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
@@ -356,9 +369,18 @@ def _expected(n: int, c: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def _pmf(n: int, c: np.ndarray, k: int) -> np.ndarray:
     """(U, k + 1) the pmf of the number of correct samples among k of n."""
+    if (n + 1) * (k + 1) <= _CACHED_CELLS:
+        return _pmf_table(n, k)[c]
     return pmf(np.full(len(c), n), c, k).hi
 
 
+@lru_cache(maxsize=64)
+def _pmf_table(n: int, k: int) -> np.ndarray:
+    """(n + 1, k + 1) the pmf for c = 0 .. n. All steps of a training run have the same n and k."""
+    return pmf(np.full(n + 1, n), np.arange(n + 1), k).hi
+
+
+@lru_cache(maxsize=64)
 def _share(n: int, k: int) -> np.ndarray:
     """(n + 1,) the share C(m, k) / C(n, k) of subsets of k among the first m = 0 .. n."""
     return pmf(np.full(n + 1, n), np.arange(n + 1), k, correct=np.array([k])).hi[:, 0]

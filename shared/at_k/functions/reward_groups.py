@@ -7,7 +7,7 @@ the array namespace that it names.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from ..checks import entries_of, has_no_axes, is_masked, short
 from ..inputs.containers import plain_entry, to_array
+from ..inputs.counts import one_size
 
 _LARGEST_REWARD = 1e150  # whose square is a double
 
@@ -27,6 +28,7 @@ class RewardGroups:
         values: (S,) rewards in the order of the caller, NaN for samples that are not scored.
         prompt: (S,) the index of each sample's prompt.
         prompts: M.
+        size: number of samples of each prompt, if they follow each other; otherwise 0.
         names: of the prompts for messages, if they have ids; otherwise None.
         in_rows: whether the caller's samples have two indices, for messages.
     """
@@ -34,21 +36,30 @@ class RewardGroups:
     values: np.ndarray
     prompt: np.ndarray
     prompts: int
+    size: int = 0
     names: list[Any] | None = None
     in_rows: bool = False
 
-    def by_size(self) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """Yield n, (G,) prompts with n scored samples, and (G, n) the indices of the samples."""
-        scored = np.flatnonzero(~np.isnan(self.values))
-        prompt = self.prompt[scored]
-        if (np.diff(prompt) < 0).any():
-            order = np.argsort(prompt, kind="stable")
-            scored, prompt = scored[order], prompt[order]
-        sizes = np.bincount(prompt, minlength=self.prompts)
+    def map(self, weigh: Callable[[np.ndarray, str], np.ndarray]) -> np.ndarray:
+        """Return (S,) weights, 0 for samples that are not scored.
+
+        Args:
+            weigh: takes (G, n) rewards of prompts with n scored samples and the name of the first
+                prompt, and returns (G, n) weights.
+        """
+        is_scored = ~np.isnan(self.values)
+        if self.size and is_scored.all():  # the usual case, and fast
+            return weigh(self.values.reshape(-1, self.size), self.name(0)).reshape(-1)
+        sizes = np.bincount(self.prompt[is_scored], minlength=self.prompts)
+        order = np.flatnonzero(is_scored)
+        order = order[np.argsort(self.prompt[order], kind="stable")]
         start = np.cumsum(sizes) - sizes
+        result = np.zeros(len(self.values))
         for n in np.flatnonzero(np.bincount(sizes)).tolist():
             prompts = np.flatnonzero(sizes == n)
-            yield n, prompts, scored[start[prompts, None] + np.arange(n)]
+            index = order[start[prompts, None] + np.arange(n)]
+            result[index] = weigh(self.values[index], self.name(int(prompts[0])))
+        return result
 
     def name(self, prompt: int) -> str:
         """Return the name of a prompt for messages."""
@@ -128,9 +139,8 @@ def _with_prompts(values: np.ndarray, sizes: np.ndarray | None, groups, group_si
             raise ValueError(
                 "groups and group_size are for flat rewards, and these have a row for each prompt."
             )
-        return RewardGroups(
-            values, np.repeat(np.arange(len(sizes)), sizes), len(sizes), in_rows=True
-        )
+        prompt = np.repeat(np.arange(len(sizes)), sizes)
+        return RewardGroups(values, prompt, len(sizes), one_size(sizes), in_rows=True)
     if groups is not None and group_size is not None:
         raise ValueError("groups and group_size are both given: give one of them.")
     if group_size is not None:
@@ -142,7 +152,7 @@ def _with_prompts(values: np.ndarray, sizes: np.ndarray | None, groups, group_si
                 f"{len(values)} rewards are no groups of group_size = {size}: the last prompt has "
                 f"{len(values) % size}. Give groups, with the prompt of each sample."
             )
-        return RewardGroups(values, np.arange(len(values)) // size, len(values) // size)
+        return RewardGroups(values, np.arange(len(values)) // size, len(values) // size, size)
     if groups is None:
         raise ValueError(
             f"rewards is flat: give group_size, the number of samples of each prompt (for one "
@@ -158,7 +168,7 @@ def _with_prompts(values: np.ndarray, sizes: np.ndarray | None, groups, group_si
         if label is None or not isinstance(label, (str, int, float, bytes)) or label != label:
             raise ValueError(f"groups[{sample}] is {short(label)}: an id is a text or a number.")
         prompt[sample] = codes.setdefault(label, len(codes))
-    return RewardGroups(values, prompt, len(codes), list(codes))
+    return RewardGroups(values, prompt, len(codes), names=list(codes))
 
 
 def _is_array(values) -> bool:
