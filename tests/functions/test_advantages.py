@@ -224,7 +224,9 @@ def test_standardized_pass_at_k_is_that_of_chen_et_al_2025():
         positive = (1 - mean) / std
         negative = (1 - mean - math.comb(wrong - 1, k - 1) / math.comb(n - 1, k - 1)) / std
         for baseline in BASELINES:
-            weights = at_k.advantages([[1] * c + [0] * wrong], k, "pass@k", baseline, normalize="std")
+            weights = at_k.advantages(
+                [[1] * c + [0] * wrong], k, "pass@k", baseline, normalize="std"
+            )
             assert weights[0] == pytest.approx([positive] * c + [negative] * wrong, rel=1e-12)
 
 

@@ -173,6 +173,8 @@ def _with_prompts(values: np.ndarray, sizes: np.ndarray | None, groups, group_si
 
 def _is_array(values) -> bool:
     """Whether the values are an array or a tensor, for which `like` makes another one."""
+    if has_no_axes(values):
+        return False
     return hasattr(values, "new_tensor") or hasattr(values, "__array_namespace__")
 
 
