@@ -1,4 +1,4 @@
-"""Weights of samples in policy gradients, against enumeration, simulation and published formulas."""
+"""Weights of samples against enumeration, policy gradients in closed form, and published ones."""
 
 import itertools
 import math
@@ -11,7 +11,6 @@ from exact import spectrum_values, values_by_definition
 
 BASELINES = ("none", "marginal", "leave-one-out", "centered")
 NAMES = ("pass@k", "pass^k", "maj@k", "AUC@k", "mG-Pass@k", "G-Pass@k_0.6")
-TRUE = 1.0
 
 
 def value_of(score, k):
@@ -70,7 +69,7 @@ def check(rewards, k, score, baseline, normalize=None):
 @pytest.mark.parametrize("baseline", BASELINES)
 @pytest.mark.parametrize("score", NAMES)
 def test_binary_scores_are_sums_over_all_subsets(score, baseline):
-    for n, c in [(n, c) for n in (1, 2, 5, 7) for c in range(n + 1)]:
+    for n, c in [(size, c) for size in (1, 2, 5, 7) for c in range(size + 1)]:
         rewards = np.random.default_rng(c).permutation([1] * c + [0] * (n - c)).tolist()
         for k in range(1, n + (baseline in ("none", "marginal"))):
             check(rewards, k, score, baseline)

@@ -10,7 +10,7 @@ from container_types import Tensor
 
 ROWS = [[1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
 WEIGHTS = at_k.advantages(ROWS, 2)
-FLAT, FLAT_WEIGHTS = sum(ROWS, []), sum(WEIGHTS, [])
+FLAT, FLAT_WEIGHTS = [x for row in ROWS for x in row], [x for row in WEIGHTS for x in row]
 
 
 class NewTensor(Tensor):
@@ -29,7 +29,7 @@ class NewTensor(Tensor):
 def test_arrays_keep_their_type_and_shape(dtype):
     rewards = np.array(ROWS, dtype=dtype)
     weights = at_k.advantages(rewards, 2)
-    assert weights.dtype == dtype and weights.shape == (3, 4)
+    assert (weights.dtype, weights.shape) == (dtype, (3, 4))
     np.testing.assert_array_equal(weights, np.array(WEIGHTS, dtype=dtype))
     assert at_k.advantages(rewards.reshape(-1), 2, group_size=4).shape == (12,)
     np.testing.assert_array_equal(at_k.advantages(rewards.T.copy().T, 2), weights)
@@ -47,7 +47,7 @@ def test_the_rewards_are_not_changed():
 @pytest.mark.parametrize("dtype", ["torch.float32", "torch.bfloat16"])
 def test_tensors_make_tensors_like_themselves(dtype):
     result = at_k.advantages(NewTensor(ROWS, dtype), 2)
-    assert result["dtype"] == dtype and result["device"] == "cuda:1"
+    assert (result["dtype"], result["device"]) == (dtype, "cuda:1")
     np.testing.assert_array_equal(result["values"], WEIGHTS)
     rows = at_k.advantages([NewTensor(row, dtype) for row in ROWS], 2)
     assert [list(row["values"]) for row in rows] == WEIGHTS

@@ -32,7 +32,7 @@ rewards = torch.zeros(8, 3, dtype=torch.bfloat16)
 rewards[:, 2] = torch.tensor([1, 0, 0, 0, 0, 0, 0, 1])
 mask = torch.ones_like(rewards)
 advantages, _ = get_adv_estimator_fn("at_k")(rewards.requires_grad_(), mask, index)
-assert advantages.dtype == torch.bfloat16 and not advantages.requires_grad
+assert (advantages.dtype, advantages.requires_grad) == (torch.bfloat16, False)
 assert advantages.tolist() == [[1.0] * 3, *[[0.0] * 3] * 6, [1.0] * 3], advantages
 
 # With k = n, the weights are those of verl's own estimator, which has no k.

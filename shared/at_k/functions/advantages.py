@@ -61,7 +61,7 @@ def advantages(
             two need k < n.
         groups: flat rewards' prompts, an id for each sample, in any order.
         group_size: number of samples of each prompt, if they follow each other.
-        normalize: None, or "std" for the standardised advantages of Chen et al. 2025
+        normalize: None, or "std" for the standardized advantages of Chen et al. 2025
             (arXiv:2508.10751). They have a baseline of their own, and `baseline` has no effect.
 
     Returns:
@@ -89,12 +89,13 @@ def advantages(
         - normalize="std": the mean of f over the S that contain i, minus its mean over all S,
           divided by its standard deviation over all S; 0 if this is 0.
 
-        In a trainer that subtracts the mean, use "centered" only. The mean of s_i ("none") is no
-        baseline: the result is (1 - k/n) times the gradient, and 0 for k = n. "marginal" minus
-        its mean follows a mixture of the scores of k and of k - 1 samples, another objective.
+        In a trainer that subtracts the mean, use "centered". The mean of s_i ("none") depends on
+        sample i: after its subtraction, the gradient is (1 - k/n) times that of the score, and 0
+        for k = n. "marginal" minus its mean follows another objective, 1 - k/n times the score of
+        k samples plus k/n times that of k - 1.
 
-        Dividing by the standard deviation of the weights, as trainers do by default, makes all
-        binary scores the same: switch it off (in TRL, scale_rewards="none").
+        Such trainers may also divide by the standard deviation of the weights. All binary scores
+        then have the same weights: switch it off (in TRL, scale_rewards="none").
 
         The sum over k = 1 .. n of the marginal weights of pass@k divided by k is 1/c for each
         correct sample (maximum likelihood): k={j: 1 / j for j in range(1, n + 1)}.
