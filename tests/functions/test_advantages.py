@@ -7,6 +7,7 @@ from fractions import Fraction
 import at_k
 import numpy as np
 import pytest
+from conftest import ROOT
 from exact import spectrum_values, values_by_definition
 
 BASELINES = ("none", "marginal", "leave-one-out", "centered")
@@ -306,3 +307,15 @@ def test_centering_other_weights_follows_other_objectives():
         )
         error = steps.std(axis=0) / math.sqrt(len(steps))
         assert np.all(np.abs(steps.mean(axis=0) - expected) < 4 * error), baseline
+
+
+def test_training_on_pass_at_8_raises_it_and_training_on_pass_at_1_does_not(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tests" / "benchmarks")
+    from training import PICTURE, STEPS, train
+
+    assert PICTURE.exists()
+    by_1, by_8 = train(1), train(8)
+    assert by_1[0]["pass@8"] == by_8[0]["pass@8"] == pytest.approx(1 - (15 / 16) ** 8)
+    assert by_1[STEPS]["pass@8"] == pytest.approx(0.41, abs=0.02)
+    assert by_8[STEPS]["pass@8"] > 0.89
+    assert by_1[STEPS]["pass@1"] > by_8[STEPS]["pass@1"] + 0.1
