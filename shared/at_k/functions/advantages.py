@@ -98,7 +98,7 @@ def advantages(
         then have the same weights: switch it off (in TRL, scale_rewards="none").
 
         The sum over k = 1 .. n of the marginal weights of pass@k divided by k is 1/c for each
-        correct sample (maximum likelihood): k={j: 1 / j for j in range(1, n + 1)}.
+        correct sample, which is MaxRL: k={j: 1 / j for j in range(1, n + 1)}.
 
     Examples:
         >>> from at_k import advantages

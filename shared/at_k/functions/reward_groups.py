@@ -164,7 +164,8 @@ def _with_prompts(values: np.ndarray, sizes: np.ndarray | None, groups, group_si
     codes: dict[Any, int] = {}
     prompt = np.empty(len(ids), dtype=np.int64)
     for sample, label in enumerate(ids):
-        label = plain_entry(label)
+        if not isinstance(label, (str, int)):  # the usual cases, and fast
+            label = plain_entry(label)
         if label is None or not isinstance(label, (str, int, float, bytes)) or label != label:
             raise ValueError(f"groups[{sample}] is {short(label)}: an id is a text or a number.")
         prompt[sample] = codes.setdefault(label, len(codes))
@@ -200,7 +201,7 @@ def _row(name: str, values) -> np.ndarray:
         return array
     numbers = np.empty(len(values))
     for sample, entry in enumerate(values):
-        number = plain_entry(entry)
+        number = entry if isinstance(entry, (float, int)) else plain_entry(entry)
         if number is not None and not isinstance(number, (bool, int, float)):
             raise ValueError(
                 f"{name}[{sample}] is {short(entry)}: a reward is a number, or None if the sample "
