@@ -57,8 +57,8 @@ def test_lists_of_any_numbers_become_lists_of_floats():
     rows = [[True, False, 0, 1], (0, np.float32(0), np.True_, Fraction(0)), [np.array(0.0)] * 4]
     assert at_k.advantages(rows, 2) == WEIGHTS
     assert at_k.advantages([Tensor(x) for x in FLAT], 2, group_size=4) == FLAT_WEIGHTS
-    rows = [np.array(row) for row in ROWS]
-    assert [list(row) for row in at_k.advantages(rows, 2)] == WEIGHTS
+    arrays = [np.array(row) for row in ROWS]
+    assert [list(row) for row in at_k.advantages(arrays, 2)] == WEIGHTS
 
 
 def test_prompts_may_have_different_numbers_of_samples():

@@ -35,7 +35,7 @@ for row, probability in zip(advantages, (20 / 35, 10 / 35), strict=True):
 
 
 def train(folder):
-    """Run two steps of a model with random parameters, and return the advantages of the second."""
+    """Run two steps of a model with random parameters, and check the advantages of the trainer."""
     from datasets import Dataset
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast, set_seed
@@ -51,7 +51,16 @@ def train(folder):
     model = GPT2LMHeadModel(
         GPT2Config(vocab_size=12, n_positions=16, n_embd=8, n_layer=1, n_head=1, eos_token_id=1)
     )
-    trainer = GRPOTrainer(
+    seen = []
+
+    class Recorder(GRPOTrainer):
+        def compute_loss(self, model, inputs, *args, **options):
+            texts = tokens.batch_decode(inputs["completion_ids"], skip_special_tokens=True)
+            prompts = tokens.batch_decode(inputs["prompt_ids"], skip_special_tokens=True)
+            seen.append((prompts, texts, inputs["advantages"].cpu().numpy()))
+            return super().compute_loss(model, inputs, *args, **options)
+
+    trainer = Recorder(
         model,
         pass_at_k,
         GRPOConfig(
@@ -70,16 +79,6 @@ def train(folder):
         train_dataset=Dataset.from_dict({"prompt": ["1 2", "3 4"], "answer": ["5", "6"]}),
         processing_class=tokens,
     )
-    seen = []
-    step = trainer.compute_loss
-
-    def compute_loss(model, inputs, *args, **options):
-        texts = tokens.batch_decode(inputs["completion_ids"], skip_special_tokens=True)
-        prompts = tokens.batch_decode(inputs["prompt_ids"], skip_special_tokens=True)
-        seen.append((prompts, texts, inputs["advantages"].cpu().numpy()))
-        return step(model, inputs, *args, **options)
-
-    trainer.compute_loss = compute_loss
     trainer.train()
     assert any("pass_at_4" in key for log in trainer.state.log_history for key in log)
     for prompts, texts, advantages in seen:

@@ -122,7 +122,7 @@ def advantages(
 
     def weigh(rows: np.ndarray, prompt: str) -> np.ndarray:
         _check_size(weight_of, rows.shape[1], prompt, baseline, normalize)
-        total: np.ndarray | float = 0.0
+        total = np.zeros(1)
         for size, credit in credits.items():
             means = _Maximum(rows, size) if credit is None else _Credited(rows, credit)
             one = means.standardized() if normalize else _weights(means, baseline)
