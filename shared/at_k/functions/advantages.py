@@ -125,7 +125,7 @@ def advantages(
         total = np.zeros(1)
         for size, credit in credits.items():
             means = _Maximum(rows, size) if credit is None else _Credited(rows, credit)
-            one = means.standardized() if normalize else _weights(means, baseline)
+            one = means.standardized() if normalize else _with_baseline(means, baseline)
             total = total + weight_of[size] * one
         return total
 
@@ -222,7 +222,7 @@ class _Means(Protocol):
         """`included` minus the mean over all subsets, in standard deviations of f; or 0."""
 
 
-def _weights(means: _Means, baseline: str) -> np.ndarray:
+def _with_baseline(means: _Means, baseline: str) -> np.ndarray:
     """(G, n) the weights with a baseline."""
     n, k = means.n, means.k
     if baseline == "marginal":

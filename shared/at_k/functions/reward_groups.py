@@ -109,10 +109,12 @@ def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
                 f"entry is a list: give a list of samples for each prompt."
             )
         if any(rows):
-            read = [_row(f"rewards[{prompt}]", row) for prompt, row in enumerate(rewards)]
+            read = [
+                _rewards_of_list(f"rewards[{prompt}]", row) for prompt, row in enumerate(rewards)
+            ]
             values, sizes = np.concatenate(read), np.array([len(row) for row in read])
         else:
-            values, sizes = _row("rewards", rewards), None
+            values, sizes = _rewards_of_list("rewards", rewards), None
     else:
         raise TypeError(
             f"rewards is a {type(rewards).__module__}.{type(rewards).__name__}: give an array of "
@@ -192,7 +194,7 @@ def _float_array(name: str, values) -> np.ndarray:
     return array.astype(float)
 
 
-def _row(name: str, values) -> np.ndarray:
+def _rewards_of_list(name: str, values) -> np.ndarray:
     """Return a list or an array of numbers as doubles, with NaN for None."""
     if _is_array(values):
         array = _float_array(name, values)
