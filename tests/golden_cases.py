@@ -135,6 +135,10 @@ UNFIT |= {"references, 9": (LETTERS, [*TEXTS, "a"]), "references, None": (LETTER
 PLAIN: Inputs = OUTCOMES | LONG | SIZES | GRADED | REWARDS | VERDICTS | CONTAINERS
 INPUTS: dict[str, tuple] = {name: (value,) for name, value in PLAIN.items()}
 INPUTS |= CHECKED | TEXT_CONTAINERS | PAIRS | UNFIT | {"letters only": (LETTERS,)}
+INPUTS |= {
+    "rewards, lists": (NORMAL.tolist(),),
+    "flat": (OUTCOMES["12 x 16"].reshape(-1).tolist(),),
+}
 INPUTS |= REWARD_PAIRS | RUNS | {"answers": tuple(ANSWERS), "nothing": ()}
 INPUTS |= {"one run of answers": (ANSWERS[0],)}
 
@@ -298,6 +302,16 @@ def function_cases() -> Iterator[Case]:
     yield from cases("reward functions", ["bayes", "bayes_ci"], some, W, R0[1:])
     yield from cases("reward functions", "max_at_k", some, over("k", 1, 2, 5, 100), W)
     yield from cases("reward functions", "max_at_k_ci", some, over("k", 1, 3, 16), W, R0, extra[:2])
+    baselines = over("baseline", "marginal", "none", "leave-one-out", "centered")
+    baselines += over("normalize", "std")
+    binary = over("score", "pass@k", "pass^k", "maj@k", "AUC@k", "mG-Pass@k", "G-Pass@k_0.5")
+    k = over("k", 1, 3, {1: 0.5, 2: 2.0}, 6)
+    yield from cases("advantages", "advantages", "ragged", k[1:], binary, baselines)
+    yield from cases(
+        "advantages", "advantages", "rewards, lists", k, over("score", "max@k"), baselines
+    )
+    prompts = [{"group_size": 16}, {"groups": [*"abcd"] * 48}]
+    yield from cases("advantages", "advantages", "flat", k[1:2], baselines[:3], prompts)
     scores = over("metric", "pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k")
     k, kinds = over("k", None, 1, [2, 4]), over("interval", "sampling", "questions")
     yield from cases("compare", "compare", PAIRS, scores, k, kinds)

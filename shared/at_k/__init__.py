@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .functions import Counts
+from .functions.advantages import advantages
 from .functions.pass_family import (
     auc_at_k,
     auc_at_k_ci,
@@ -65,6 +66,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "Counts",
+    "advantages",
     "auc_at_k",
     "auc_at_k_ci",
     "avg",

@@ -47,6 +47,7 @@ def groups(divisor: int, published: dict[str, Callable[..., float]]) -> Groups:
         "counting": lambda: cases.counting(1_000_000 // divisor),
         "checkers": lambda: cases.checkers(2000 // divisor),
         "rewards": lambda: cases.rewards(100_000 // divisor),
+        "advantages": lambda: cases.training(4096 // divisor),
         "verdicts": lambda: cases.verdicts(100_000 // divisor, published),
         "imports": cases.imports,
     }

@@ -20,6 +20,7 @@ from speed_peers import (
     DoNothing,
     check_for_a_millisecond,
     count_equal,
+    loop_over_prompts,
     loop_over_questions,
     loop_over_rows,
     random_outcomes,
@@ -201,6 +202,24 @@ def rewards(questions: int) -> Iterator[Row]:
     compute = partial(max_at_k.compute, predictions=R, k=8)
     what = f"max_at_k of {questions:,} x 64 real rewards, k = 8"
     yield Row(what, "sorting them", ratio(compute, partial(np.sort, R, axis=1), 3))
+
+
+def training(prompts: int) -> Iterator[Row]:
+    """Time the weights of 16 samples of each prompt, which trainers compute in every step."""
+    real = np.random.default_rng(0).normal(size=(prompts, 16))
+    binary = (real > 0).astype(float)
+    sort, argsort = partial(np.sort, real, axis=1), partial(np.argsort, real, axis=1)
+    ids = np.repeat(np.arange(prompts), 16)
+    for score, rewards in (("pass@k", binary), ("max@k", real)):
+        for baseline in ("marginal", "leave-one-out"):
+            weigh = partial(at_k.advantages, rewards, 8, score, baseline)
+            what = f"advantages of {prompts:,} x 16, {score}, k = 8, {baseline}"
+            yield Row(what, "np.sort of them", ratio(weigh, sort))
+            yield Row(what, "np.argsort of them", ratio(weigh, argsort))
+        weigh = partial(at_k.advantages, rewards, 8, score)
+        loop = partial(loop_over_prompts, rewards.reshape(-1), ids, 8, score)
+        what = f"advantages of {prompts:,} x 16, {score}, k = 8"
+        yield Row(what, "a loop over prompts and samples", ratio(weigh, loop, 1), 0.1)
 
 
 def verdicts(items: int, published: Mapping[str, Callable[..., float]]) -> Iterator[Row]:

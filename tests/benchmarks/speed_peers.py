@@ -50,6 +50,28 @@ def loop_over_questions(R: np.ndarray, k: int = 8) -> float:
     return float(np.mean([1 - np.prod(1 - k / np.arange(n - c + 1, n + 1)) for c in R.sum(axis=1)]))
 
 
+def loop_over_prompts(rewards: np.ndarray, ids: np.ndarray, k: int, score: str) -> np.ndarray:
+    """Compute marginal weights as trainers do: a dict of prompts, and a loop over samples."""
+    prompts: dict[int, list[int]] = {}
+    for sample, prompt in enumerate(ids.tolist()):
+        prompts.setdefault(prompt, []).append(sample)
+    weights = np.zeros(len(rewards))
+    for samples in prompts.values():
+        n, of_prompt = len(samples), rewards[samples]
+        if score == "pass@k":
+            weight = math.comb(n - int(of_prompt.sum()), k - 1) / math.comb(n, k)
+            for sample in samples:
+                weights[sample] = weight if rewards[sample] == 1 else 0.0
+            continue
+        order = np.argsort(of_prompt)
+        for rank in range(k - 1, n):
+            weights[samples[order[rank]]] = sum(
+                (of_prompt[order[rank]] - of_prompt[order[j]]) * math.comb(j, k - 2)
+                for j in range(k - 2, rank)
+            ) / math.comb(n, k)
+    return weights
+
+
 def count_equal(predictions: pa.Array, references: pa.Array) -> np.ndarray:
     """Count the predictions of each question that are equal to its reference, in pyarrow."""
     correct = pc.equal(predictions.flatten(), references.take(pc.list_parent_indices(predictions)))

@@ -34,6 +34,7 @@ MODULES = (
     "scores.score_agg",
 )
 OWN = {"Counts", "load", "read", "cons_at_k", "score_agg", "compare", "leaderboard", "plan"}
+OWN |= {"advantages"}
 R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
 
 

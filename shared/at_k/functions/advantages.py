@@ -1,0 +1,387 @@
+"""Advantages: the weights of samples in the policy gradient of a score of k samples.
+
+Let f be the score of a subset S of k of the n samples of a prompt, and J = E[f]. The gradient of J
+is the expected value of the sum over samples of s_i grad log pi_i, with the weights
+
+    s_i = C(n, k)^-1 x the sum of f(S) over the subsets S that contain i,
+
+which are k/n times the mean of f over these subsets. A baseline that does not depend on sample i
+can be subtracted from its weight, which reduces the variance (Walder & Karkhanis 2025,
+arXiv:2505.15201). With binary rewards, f depends on the number of correct samples in S, so all
+means are expected values of a hypergeometric number; with f the maximum, they are sums over ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..checks import as_list, check_k, check_names, check_number, is_list_like, short
+from ..scores.credits import PASS_FAMILY, Credits, ScoreOptions, check_tau, threshold
+from ..scores.distributions import pmf
+from ..scores.pass_family import blocks_of_rows
+from .reward_groups import like, read_rewards
+
+_BASELINES = ("marginal", "none", "leave-one-out", "centered")
+_BELOW_N = ("leave-one-out", "centered")  # which need k < n
+_CACHED_CELLS = 1 << 16  # of a table, to bound memory
+_MAXIMUM = "max@k"
+_THRESHOLD = "G-Pass@k_"
+
+
+def advantages(
+    rewards: Any,
+    k: int | Mapping[int, float],
+    score: Any = "pass@k",
+    baseline: str = "marginal",
+    groups: Any = None,
+    group_size: int | None = None,
+    normalize: str | None = None,
+) -> Any:
+    """Return the weight of each sample in the policy gradient of pass@k, max@k or another score.
+
+    With the loss -(weights * log_probs).sum() / M, log_probs being those of M prompts' samples, a
+    step follows an unbiased estimate of the gradient of the score. n is the number of scored
+    samples of a prompt, and f the score of k samples.
+
+    Args:
+        rewards: of shape (M, n), an array of NumPy or JAX, a tensor of torch on any device, or a
+            list of lists or arrays, which may differ in length; or flat, with `groups` or
+            `group_size`. Samples whose reward is None or NaN are not scored: their weight is 0.
+        k: number of samples that the score is of, at most the n of each prompt; or a dict of
+            weights, {1: 0.5, 8: 0.5}, for a weighted sum of scores.
+        score: "pass@k", "pass^k", "maj@k", "AUC@k", "mG-Pass@k", "G-Pass@k_0.5" with any
+            threshold, or credits, k numbers of at least 0, the r-th of which the r-th correct
+            sample adds. The rewards are then 0 or 1. Or "max@k", of real rewards.
+        baseline: what is subtracted from s_i, see Notes: "marginal", "none", "leave-one-out", or
+            "centered" for trainers that subtract the mean of each prompt, as GRPO does. The last
+            two need k < n.
+        groups: flat rewards' prompts, an id for each sample, in any order.
+        group_size: number of samples of each prompt, if they follow each other.
+        normalize: None, or "std" for the standardized advantages of Chen et al. 2025
+            (arXiv:2508.10751). They have a baseline of their own, and `baseline` has no effect.
+
+    Returns:
+        The weights, in the shape, type, dtype and device of the rewards, without gradient. Lists
+        become lists of floats. Samples with equal rewards have equal weights.
+
+    Raises:
+        ValueError: if k is above the n of a prompt, or a reward is invalid; the prompt is named.
+        TypeError: if rewards is an array of integers or bools, which cannot hold the weights.
+
+    Notes:
+        Equations are those of Walder & Karkhanis 2025 (arXiv:2505.15201). Sums are over the subsets
+        S of k samples that contain i, c samples are correct, and w_r are the credits.
+
+        - "none": s_i, the sum of f(S) / C(n, k). For pass@k it is k/n if sample i is correct, else
+          k/n times pass@(k - 1) of the other samples (Theorem 2). For max@k see Bagirov et al.
+          2025, arXiv:2510.23393.
+        - "marginal": the sum of [f(S) - f(S without i)] / C(n, k) (eq. 33). A correct sample has
+          k/n times the expected credit of one more correct sample beside k - 1 others, for pass@k
+          C(n - c, k - 1) / C(n, k); an incorrect one has 0. f of no samples is 0. With k = n and
+          max@k, only the best sample has a weight, its distance to the second.
+        - "leave-one-out": s_i - k/(n - 1) times the score of the other samples (eq. 29).
+        - "centered": s_i n / (n - k), for trainers that then subtract the mean over the prompt's
+          scored samples. Without this subtraction the gradient is n / (n - k) times too large.
+        - normalize="std": the mean of f over the S that contain i, minus its mean over all S,
+          divided by its standard deviation over all S; 0 if this is 0.
+
+        In a trainer that subtracts the mean, use "centered". The mean of s_i ("none") depends on
+        sample i: after its subtraction, the gradient is (1 - k/n) times that of the score, and 0
+        for k = n. "marginal" minus its mean follows another objective, 1 - k/n times the score of
+        k samples plus k/n times that of k - 1.
+
+        Such trainers may also divide by the standard deviation of the weights. All binary scores
+        then have the same weights: switch it off (in TRL, scale_rewards="none").
+
+        The sum over k = 1 .. n of the marginal weights of pass@k divided by k is 1/c for each
+        correct sample, which is MaxRL: k={j: 1 / j for j in range(1, n + 1)}.
+
+    Examples:
+        >>> from at_k import advantages
+        >>> advantages([[1.0, 0.0, 0.0, 0.0], [1.0, 1.0, None, 0.0]], k=2)
+        [[0.5, 0.0, 0.0, 0.0], [0.3333333333333333, 0.3333333333333333, 0.0, 0.0]]
+        >>> advantages([0.2, 0.9, 0.5, 0.1], k=2, score="max@k", group_size=2)
+        [0.0, 0.7, 0.4, 0.0]
+    """
+    weight_of = _check_weights(k)
+    credits = {size: _check_score(score, size) for size in weight_of}
+    if baseline not in _BASELINES:
+        raise ValueError(f"baseline is {short(baseline)}: give one of {', '.join(_BASELINES)}.")
+    if normalize not in (None, "std"):
+        raise ValueError(f"normalize is {short(normalize)}: give None or 'std'.")
+    samples = read_rewards(rewards, groups, group_size)
+    if None not in credits.values():
+        samples.require(
+            (samples.values == 0) | (samples.values == 1),
+            f"for the score {short(score)}, a reward is 0 or 1 (score='max@k' takes real rewards)",
+        )
+
+    def weigh(rows: np.ndarray, prompt: str) -> np.ndarray:
+        _check_size(weight_of, rows.shape[1], prompt, baseline, normalize)
+        total = np.zeros(1)
+        for size, credit in credits.items():
+            means = _Maximum(rows, size) if credit is None else _Credited(rows, credit)
+            one = means.standardized() if normalize else _with_baseline(means, baseline)
+            total = total + weight_of[size] * one
+        return total
+
+    return like(rewards, samples.map(weigh))
+
+
+# --- Parameters ---------------------------------------------------------------------------
+
+
+def _check_weights(k) -> dict[int, float]:
+    """Return each k with its weight."""
+    if is_list_like(k):
+        raise ValueError(
+            f"k is {short(k)}: give one k, or a dict of weights such as {{1: 0.5, 8: 0.5}}."
+        )
+    if not isinstance(k, Mapping):
+        return {check_k(k): 1.0}
+    if not k:
+        raise ValueError("k is an empty dict: give at least one k with its weight.")
+    wanted = "a weight is a number from -1e100 to 1e100"
+    return {
+        check_k(size): check_number(f"k[{size}]", weight, wanted, -1e100, 1e100)
+        for size, weight in k.items()
+    }
+
+
+def _check_score(score, k: int) -> Credits | None:
+    """Return the credits of a score, or None for max@k."""
+    if not isinstance(score, str):
+        wanted = "a credit is a number from 0 to 1e100"
+        credits = as_list("score", score)
+        if len(credits) != k:
+            raise ValueError(f"score has {len(credits)} credits but k is {k}: give k credits.")
+        return tuple(
+            check_number(f"score[{r}]", credit, wanted, 0, 1e100)
+            for r, credit in enumerate(credits)
+        )
+    if score == _MAXIMUM:
+        return None
+    if score.startswith(_THRESHOLD):
+        return threshold(k, check_tau(_threshold(score)))
+    if score == "G-Pass@k":
+        raise ValueError(f"score is {score!r}: add the threshold, as in 'G-Pass@k_0.5'.")
+    check_names("score", score, [_MAXIMUM, f"{_THRESHOLD}0.5", *PASS_FAMILY])
+    terms = PASS_FAMILY[score](k, 0.0, ScoreOptions()).terms
+    if len(terms) > 1:
+        raise ValueError(
+            f"score is {score!r}, a product of expected values, whose gradient is no mean over "
+            f"subsets of k samples: train on its factors, such as 'pass@k' and 'pass^k'."
+        )
+    return terms[0]
+
+
+def _threshold(score: str) -> float:
+    try:
+        return float(score.removeprefix(_THRESHOLD))
+    except ValueError:
+        raise ValueError(f"score is {score!r}: give a threshold, as in 'G-Pass@k_0.5'.") from None
+
+
+def _check_size(ks: Iterable[int], n: int, prompt: str, baseline: str, normalize) -> None:
+    """Raise a ValueError if a k is too large for a prompt with n scored samples."""
+    k = max(ks)
+    if k > n:
+        raise ValueError(
+            f"k is {k}, but {prompt} has n = {n} scored samples: give a k of at most n, or leave "
+            f"the prompt out."
+        )
+    if k == n and not normalize and baseline in _BELOW_N:
+        raise ValueError(
+            f"k is {k}, and {prompt} has n = {n} scored samples: baseline={baseline!r} needs k < n."
+        )
+
+
+# --- Means over subsets -------------------------------------------------------------------
+
+
+class _Means(Protocol):
+    """Means of f over subsets of k of n samples, for each sample i: (G, n) arrays."""
+
+    n: int
+    k: int
+
+    def included(self) -> np.ndarray:
+        """The mean over the subsets that contain i."""
+
+    def excluded(self) -> np.ndarray:
+        """The mean over the subsets without i, for k < n."""
+
+    def marginal(self) -> np.ndarray:
+        """The mean of f(S) - f(S without i) over the subsets S that contain i."""
+
+    def standardized(self) -> np.ndarray:
+        """`included` minus the mean over all subsets, in standard deviations of f; or 0."""
+
+
+def _with_baseline(means: _Means, baseline: str) -> np.ndarray:
+    """(G, n) the weights with a baseline."""
+    n, k = means.n, means.k
+    if baseline == "marginal":
+        return k / n * means.marginal()
+    if baseline == "none":
+        return k / n * means.included()
+    if baseline == "leave-one-out":
+        return k / n * means.included() - k / (n - 1) * means.excluded()
+    return k / (n - k) * means.included()
+
+
+class _Credited:
+    """Means of a sum of credits, for (G, n) binary rewards.
+
+    They depend on c, the number of correct samples of the prompt, and on whether i is correct.
+    """
+
+    def __init__(self, rewards: np.ndarray, credits: Credits):
+        self.n, self.k = rewards.shape[1], len(credits)
+        self.rewards = rewards
+        self.c_of_row = (rewards @ np.ones(self.n)).astype(np.int64)  # faster than a sum of rows
+        self.c = np.flatnonzero(np.bincount(self.c_of_row))
+        self.credits, self.values = np.array(credits), np.cumsum([0.0, *credits])
+
+    def included(self) -> np.ndarray:
+        n, c, values = self.n, self.c, self.values
+        return self._by_sample(
+            _expected(n - 1, c, values[:-1]), _expected(n - 1, c - 1, values[1:])
+        )
+
+    def excluded(self) -> np.ndarray:
+        n, c, values = self.n, self.c, self.values
+        return self._by_sample(_expected(n - 1, c, values), _expected(n - 1, c - 1, values))
+
+    def marginal(self) -> np.ndarray:
+        return self._by_sample(0.0, _expected(self.n - 1, self.c - 1, self.credits))
+
+    def standardized(self) -> np.ndarray:
+        n, c, k = self.n, self.c, self.k
+        if k == n:
+            return np.zeros(self.rewards.shape)
+        # Replace an incorrect sample by a correct one: E[f] changes by a credit, beside k - 1 of
+        # the n - 2 others. Thus no difference of nearly equal means is taken.
+        step = (1 - k / n) / (n - 1) * _expected(n - 2, c - 1, self.credits)
+        std = _std(np.broadcast_to(self.values, (len(c), k + 1)), _pmf(n, c, k))
+        step = np.divide(step, std, out=np.zeros(len(c)), where=std > 0)
+        return self._by_sample(-c * step, (n - c) * step)
+
+    def _by_sample(self, incorrect, correct) -> np.ndarray:
+        """(G, n) from the means of an incorrect and of a correct sample, each (U,) by c."""
+        table = np.zeros((self.n + 1, 2))
+        table[self.c, 0], table[self.c, 1] = incorrect, correct
+        means = self.rewards * table[self.c_of_row, 1:]
+        if np.any(incorrect):
+            means += (1 - self.rewards) * table[self.c_of_row, :1]
+        return means
+
+
+class _Maximum:
+    """Means of the maximum, for (G, n) real rewards.
+
+    r_1 <= .. <= r_n are the sorted rewards. The means are sums over gaps r_(j+1) - r_j, so samples
+    with equal rewards have equal means. C(j, k) subsets are among the j lowest.
+
+    Arrays of ranks are (n, G): adding their rows is faster than np.cumsum along any axis.
+    """
+
+    def __init__(self, rewards: np.ndarray, k: int):
+        rows, self.n = rewards.shape
+        self.k = k
+        order = np.ascontiguousarray(np.argsort(rewards, axis=1).T)
+        self.index = order + self.n * np.arange(rows)
+        self.ranked = rewards.take(self.index)
+
+    def included(self) -> np.ndarray:
+        return self._by_sample(self._included(self.ranked))
+
+    def excluded(self) -> np.ndarray:
+        # The mean over all subsets is k/n and 1 - k/n of the means with and without i.
+        n, k = self.n, self.k
+        means = self._share_as_maximum() @ self.ranked - k / n * self._included(self.ranked)
+        return self._by_sample(n / (n - k) * means)
+
+    def marginal(self) -> np.ndarray:
+        if self.k == 1:
+            return self.included()
+        # Sample i exceeds the maximum of k - 1 others by the gaps between that and r_i.
+        means, share = np.zeros(self.ranked.shape), _share(self.n - 1, self.k - 1)
+        for j in range(1, self.n):
+            means[j] = means[j - 1] + share[j] * (self.ranked[j] - self.ranked[j - 1])
+        return self._by_sample(means)
+
+    def standardized(self) -> np.ndarray:
+        share = self._share_as_maximum()
+        centered = self.ranked - self.ranked[np.argmax(share)]
+        std = _std(centered.T, np.broadcast_to(share, centered.T.shape))
+        deviation = self._included(centered) - share @ centered
+        scaled = np.divide(deviation, std, out=np.zeros(deviation.shape), where=std > 0)
+        return self._by_sample(scaled)
+
+    def _included(self, ranked: np.ndarray) -> np.ndarray:
+        """(n, G) mean over the subsets that contain i: r_n minus the gaps above their maximum."""
+        if self.k == 1:
+            return ranked
+        means, share = ranked.copy(), _share(self.n - 1, self.k - 1)
+        for j in reversed(range(self.n - 1)):
+            means[j] = means[j + 1] - share[j] * (ranked[j + 1] - ranked[j])
+        return means
+
+    def _share_as_maximum(self) -> np.ndarray:
+        """(n,) the share of the subsets of which each rank is the maximum."""
+        return self.k / self.n * _share(self.n - 1, self.k - 1)
+
+    def _by_sample(self, means: np.ndarray) -> np.ndarray:
+        """Undo the sorting of (n, G) means: (G, n)."""
+        result = np.empty(means.size)
+        result[self.index] = means
+        return result.reshape(-1, self.n)
+
+
+def _std(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """(G,) standard deviations of (G, m) values with probabilities.
+
+    Deviations from the most probable value lose no digits to cancellation.
+    """
+    middle = np.argmax(shares, axis=1)[:, None]
+    deviation = values - np.take_along_axis(values, middle, axis=1)
+    variance = (shares * deviation**2).sum(axis=1) - (shares * deviation).sum(axis=1) ** 2
+    return np.sqrt(np.maximum(variance, 0.0))
+
+
+def _expected(n: int, c: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """(U,) the mean of values[j], with j of k of n samples correct; 0 unless 0 <= c <= n.
+
+    Args:
+        n: number of samples.
+        c: (U,) correct samples.
+        values: (k + 1,) of 0 .. k correct samples.
+    """
+    k, result = len(values) - 1, np.zeros(len(c))
+    for rows in blocks_of_rows(np.flatnonzero((c >= 0) & (c <= n)), k):
+        result[rows] = _pmf(n, c[rows], k) @ values
+    return result
+
+
+def _pmf(n: int, c: np.ndarray, k: int) -> np.ndarray:
+    """(U, k + 1) the pmf of the number of correct samples among k of n."""
+    if (n + 1) * (k + 1) <= _CACHED_CELLS:
+        return _pmf_table(n, k)[c]
+    return pmf(np.full(len(c), n), c, k).hi
+
+
+@lru_cache(maxsize=64)
+def _pmf_table(n: int, k: int) -> np.ndarray:
+    """(n + 1, k + 1) the pmf for c = 0 .. n. All steps of a training run have the same n and k."""
+    return pmf(np.full(n + 1, n), np.arange(n + 1), k).hi
+
+
+@lru_cache(maxsize=64)
+def _share(n: int, k: int) -> np.ndarray:
+    """(n + 1,) the share C(m, k) / C(n, k) of subsets of k among the first m = 0 .. n."""
+    return pmf(np.full(n + 1, n), np.arange(n + 1), k, correct=np.array([k])).hi[:, 0]

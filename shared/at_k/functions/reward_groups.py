@@ -1,0 +1,234 @@
+"""Rewards of training as groups of one size, and weights in the container of the rewards.
+
+No library of tensors is imported: a tensor makes another one like itself, by its own method or by
+the array namespace that it names.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..checks import entries_of, has_no_axes, is_masked, short
+from ..inputs.containers import plain_entry, to_array
+from ..inputs.counts import one_size
+
+_LARGEST_REWARD = 1e150  # whose square is a double
+
+
+@dataclass(frozen=True)
+class RewardGroups:
+    """The rewards of all samples, and the prompt of each.
+
+    Attributes:
+        values: (S,) rewards in the order of the caller, NaN for samples that are not scored.
+        prompt: (S,) the index of each sample's prompt.
+        prompts: M.
+        size: number of samples of each prompt, if they follow each other; otherwise 0.
+        names: of the prompts for messages, if they have ids; otherwise None.
+        in_rows: whether the caller's samples have two indices, for messages.
+    """
+
+    values: np.ndarray
+    prompt: np.ndarray
+    prompts: int
+    size: int = 0
+    names: list[Any] | None = None
+    in_rows: bool = False
+
+    def map(self, weigh: Callable[[np.ndarray, str], np.ndarray]) -> np.ndarray:
+        """Return (S,) weights, 0 for samples that are not scored.
+
+        Args:
+            weigh: takes (G, n) rewards of prompts with n scored samples and the name of the first
+                prompt, and returns (G, n) weights.
+        """
+        is_scored = ~np.isnan(self.values)
+        if self.size and is_scored.all():  # the usual case, and fast
+            return weigh(self.values.reshape(-1, self.size), self.name(0)).reshape(-1)
+        sizes = np.bincount(self.prompt[is_scored], minlength=self.prompts)
+        order = np.flatnonzero(is_scored)
+        order = order[np.argsort(self.prompt[order], kind="stable")]
+        start = np.cumsum(sizes) - sizes
+        result = np.zeros(len(self.values))
+        for n in np.flatnonzero(np.bincount(sizes)).tolist():
+            prompts = np.flatnonzero(sizes == n)
+            index = order[start[prompts, None] + np.arange(n)]
+            result[index] = weigh(self.values[index], self.name(int(prompts[0])))
+        return result
+
+    def name(self, prompt: int) -> str:
+        """Return the name of a prompt for messages."""
+        return f"prompt {prompt}" if self.names is None else f"prompt {self.names[prompt]!r}"
+
+    def require(self, valid: np.ndarray, wanted: str) -> None:
+        """Raise a ValueError that names the first scored sample that is not valid.
+
+        Args:
+            valid: (S,) bool.
+            wanted: what a valid reward is.
+        """
+        invalid = ~valid & ~np.isnan(self.values)
+        if invalid.any():
+            sample = int(np.argmax(invalid))
+            prompt = int(self.prompt[sample])
+            where = f"rewards[{sample}] of {self.name(prompt)}"
+            if self.in_rows:
+                where = f"rewards[{prompt}][{sample - int(np.argmax(self.prompt == prompt))}]"
+            raise ValueError(f"{where} is {self.values[sample]:g}: {wanted}.")
+
+
+# --- Reading ------------------------------------------------------------------------------
+
+
+def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
+    """Read rewards of shape (prompts, samples), possibly ragged, or flat ones with their groups.
+
+    Raises:
+        TypeError: if the rewards are not an array, a tensor or a list, or cannot hold weights.
+        ValueError: if the groups do not fit the rewards.
+    """
+    if _is_array(rewards):
+        array = _float_array("rewards", rewards)
+        if array.ndim not in (1, 2):
+            raise ValueError(
+                f"rewards has the shape {array.shape}: give (prompts, samples), or a flat array "
+                f"with groups or group_size."
+            )
+        sizes = None if array.ndim == 1 else np.full(len(array), array.shape[1])
+        values = array.reshape(-1)
+    elif isinstance(rewards, (list, tuple)):
+        rows = [isinstance(row, (list, tuple)) or _is_array(row) for row in rewards]
+        if any(rows) and not all(rows):
+            raise ValueError(
+                f"rewards[{rows.index(False)}] is {short(rewards[rows.index(False)])}, and another "
+                f"entry is a list: give a list of samples for each prompt."
+            )
+        if any(rows):
+            read = [
+                _rewards_of_list(f"rewards[{prompt}]", row) for prompt, row in enumerate(rewards)
+            ]
+            values, sizes = np.concatenate(read), np.array([len(row) for row in read])
+        else:
+            values, sizes = _rewards_of_list("rewards", rewards), None
+    else:
+        raise TypeError(
+            f"rewards is a {type(rewards).__module__}.{type(rewards).__name__}: give an array of "
+            f"NumPy, a tensor of torch or JAX, or a list."
+        )
+    if not len(values):
+        raise ValueError("rewards is empty: give at least one sample.")
+    result = _with_prompts(values, sizes, groups, group_size)
+    result.require(
+        np.abs(values) <= _LARGEST_REWARD,
+        "a reward is a number from -1e150 to 1e150, or None or NaN if the sample is not scored",
+    )
+    return result
+
+
+def _with_prompts(values: np.ndarray, sizes: np.ndarray | None, groups, group_size) -> RewardGroups:
+    """Find the prompt of each of (S,) values.
+
+    Args:
+        sizes: (M,) number of samples of each prompt, or None if the rewards are flat.
+    """
+    if sizes is not None:
+        if groups is not None or group_size is not None:
+            raise ValueError(
+                "groups and group_size are for flat rewards, and these have a row for each prompt."
+            )
+        prompt = np.repeat(np.arange(len(sizes)), sizes)
+        return RewardGroups(values, prompt, len(sizes), one_size(sizes), in_rows=True)
+    if groups is not None and group_size is not None:
+        raise ValueError("groups and group_size are both given: give one of them.")
+    if group_size is not None:
+        size = group_size.item() if has_no_axes(group_size) else group_size
+        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+            raise ValueError(f"group_size is {short(group_size)}: give a positive integer.")
+        if len(values) % size:
+            raise ValueError(
+                f"{len(values)} rewards are no groups of group_size = {size}: the last prompt has "
+                f"{len(values) % size}. Give groups, with the prompt of each sample."
+            )
+        return RewardGroups(values, np.arange(len(values)) // size, len(values) // size, size)
+    if groups is None:
+        raise ValueError(
+            f"rewards is flat: give group_size, the number of samples of each prompt (for one "
+            f"prompt {len(values)}), or groups, with the prompt of each sample."
+        )
+    ids = to_array(groups).tolist() if _is_array(groups) else entries_of("groups", groups)
+    if len(ids) != len(values):
+        raise ValueError(f"groups has {len(ids)} ids for {len(values)} rewards: give one for each.")
+    codes: dict[Any, int] = {}
+    prompt = np.empty(len(ids), dtype=np.int64)
+    for sample, label in enumerate(ids):
+        if not isinstance(label, (str, int)):  # the usual cases, and fast
+            label = plain_entry(label)
+        if label is None or not isinstance(label, (str, int, float, bytes)) or label != label:
+            raise ValueError(f"groups[{sample}] is {short(label)}: an id is a text or a number.")
+        prompt[sample] = codes.setdefault(label, len(codes))
+    return RewardGroups(values, prompt, len(codes), names=list(codes))
+
+
+def _is_array(values) -> bool:
+    """Whether the values are an array or a tensor, for which `like` makes another one."""
+    if has_no_axes(values):
+        return False
+    return hasattr(values, "new_tensor") or hasattr(values, "__array_namespace__")
+
+
+def _float_array(name: str, values) -> np.ndarray:
+    """Return an array or a tensor as doubles; a TypeError if it cannot hold weights."""
+    array = to_array(values)
+    if array.dtype.kind != "f":
+        raise TypeError(
+            f"{name} has the dtype {array.dtype}, which cannot hold the weights: convert it to "
+            f"floats, such as float32."
+        )
+    if is_masked(values):
+        return values.astype(float).filled(math.nan)
+    return array.astype(float)
+
+
+def _rewards_of_list(name: str, values) -> np.ndarray:
+    """Return a list or an array of numbers as doubles, with NaN for None."""
+    if _is_array(values):
+        array = _float_array(name, values)
+        if array.ndim != 1:
+            raise ValueError(f"{name} has the shape {array.shape}: give one number per sample.")
+        return array
+    numbers = np.empty(len(values))
+    for sample, entry in enumerate(values):
+        number = entry if isinstance(entry, (float, int)) else plain_entry(entry)
+        if number is not None and not isinstance(number, (bool, int, float)):
+            raise ValueError(
+                f"{name}[{sample}] is {short(entry)}: a reward is a number, or None if the sample "
+                f"is not scored."
+            )
+        try:
+            numbers[sample] = math.nan if number is None else number
+        except OverflowError:  # an integer that no double can hold
+            numbers[sample] = math.inf
+    return numbers
+
+
+# --- Writing ------------------------------------------------------------------------------
+
+
+def like(rewards, weights: np.ndarray) -> Any:
+    """Return (S,) weights in the shape, type, dtype and device of the rewards, without gradient."""
+    if isinstance(rewards, (list, tuple)):
+        if not (isinstance(rewards[0], (list, tuple)) or _is_array(rewards[0])):
+            return weights.tolist()
+        ends = np.cumsum([len(row) for row in rewards])
+        rows = np.split(weights, ends[:-1])
+        return [like(row, part) for row, part in zip(rewards, rows, strict=True)]
+    weights = weights.reshape(tuple(rewards.shape))
+    if hasattr(rewards, "new_tensor"):
+        return rewards.new_tensor(weights)
+    namespace = rewards.__array_namespace__()
+    return namespace.asarray(weights, dtype=rewards.dtype, device=rewards.device)

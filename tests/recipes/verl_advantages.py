@@ -1,0 +1,45 @@
+"""An advantage estimator of verl for pass@k or max@k. Needs verl, and torch.
+
+Import this file where training starts, and set `algorithm.adv_estimator=at_k`.
+"""
+
+import at_k
+import numpy as np
+import torch
+from verl.trainer.ppo.core_algos import get_adv_estimator_fn, register_adv_est
+
+K = 4
+
+
+@register_adv_est("at_k")
+def at_k_advantages(token_level_rewards, response_mask, index, config=None, **_):
+    """Return (advantages, returns), both (batch, response length).
+
+    Args:
+        token_level_rewards: (batch, response length), the reward of a sample is their sum.
+        response_mask: (batch, response length).
+        index: (batch,) the id of each sample's prompt, in any order.
+        config: the section `algorithm` of verl.
+    """
+    rewards = token_level_rewards.sum(dim=-1)
+    weights = at_k.advantages(rewards, K, score="max@k", groups=index)
+    advantages = weights.unsqueeze(-1) * response_mask
+    return advantages, advantages
+
+
+index = np.array(["a", "b"] * 4, dtype=object)
+rewards = torch.zeros(8, 3, dtype=torch.bfloat16)
+rewards[:, 2] = torch.tensor([1, 0, 0, 0, 0, 0, 0, 1])
+mask = torch.ones_like(rewards)
+advantages, _ = get_adv_estimator_fn("at_k")(rewards.requires_grad_(), mask, index)
+assert (advantages.dtype, advantages.requires_grad) == (torch.bfloat16, False)
+assert advantages.tolist() == [[1.0] * 3, *[[0.0] * 3] * 6, [1.0] * 3], advantages
+
+# With k = n, the weights are those of verl's own estimator, which has no k.
+real = torch.zeros(8, 3)
+real[:, 2] = torch.tensor([0.5, 0.1, 0.2, 0.9, 0.4, 0.3, 0.1, 0.2])
+theirs, _ = get_adv_estimator_fn("grpo_passk")(
+    real, torch.ones(8, 3), index, config={"norm_adv_by_std_in_grpo": False}
+)
+ours, _ = at_k_advantages(real, torch.ones(8, 3), index)
+assert torch.allclose(ours, theirs), (ours, theirs)
