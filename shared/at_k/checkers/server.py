@@ -1,0 +1,478 @@
+"""The program inside the sandbox: it runs one program after another, each in its own process.
+
+It imports nothing of at_k, and has one thread, so that it can fork. It reads jobs from standard
+input and writes replies to standard output, as lines of JSON. In a sandbox it is process 1 of a
+namespace, and so no program can send it a signal.
+
+A program and tests in code share a process. They pass if the process reports a token, which arrives
+after the fork and is only on the value stack of the frame that runs them. All that this frame needs
+after the program has started was loaded before: C functions, tuples and code objects, which a
+program cannot change. So what a program replaces is not called on the way to the token.
+"""
+
+import builtins
+import gc
+import importlib
+import json
+import math
+import mmap
+import os
+import re
+import resource
+import select
+import shutil
+import signal
+import socket
+import sys
+import time
+import types
+from functools import lru_cache
+
+_TOKEN_BYTES = 32
+_FILE_BYTES = 1 << 25  # the largest file that a program may write, and the largest output
+_MOST_PROCESSES = 64  # of a program, threads included
+_MESSAGE = 500  # characters
+# To import them in each process would take longer than most tests.
+_OFTEN_IMPORTED = (
+    *("bisect", "collections", "copy", "dataclasses", "datetime", "decimal", "fractions"),
+    *("functools", "hashlib", "heapq", "itertools", "math", "operator", "random", "re"),
+    *("statistics", "string", "traceback", "typing"),
+)
+
+
+def serve(limits):
+    """Run the jobs of standard input until it ends.
+
+    Args:
+        limits: a dict with cpu_seconds, wall_seconds and memory (bytes) of a program, the folders
+            that it may write to, and with whether its number of processes is limited.
+    """
+    jobs, replies = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1):
+        os.dup2(null, descriptor)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # process 1 ignores signals without a handler
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    child_ended, wakeup = os.pipe()
+    for descriptor in (child_ended, wakeup):
+        os.set_blocking(descriptor, False)
+    signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
+    for name in _OFTEN_IMPORTED:
+        importlib.import_module(name)
+    server = _Server(limits, jobs, child_ended, null)
+    gc.collect()
+    gc.freeze()
+    with open(jobs, "rb", closefd=False) as lines, open(replies, "wb", closefd=False) as out:
+        out.write(b'{"ready": true}\n')
+        out.flush()
+        for line in lines:
+            reply = server.run(json.loads(line))
+            is_clean = _clean(limits["folders"])
+            out.write(json.dumps(reply).encode() + b"\n")
+            out.flush()
+            if not is_clean:
+                break  # a new sandbox takes the next job
+    if os.getpid() != 1:
+        shutil.rmtree(limits["folders"][0], ignore_errors=True)
+
+
+class _Server:
+    """Runs programs, and waits for them.
+
+    Attributes:
+        limits: see `serve`.
+        jobs: the descriptor of the jobs, which ends if the parent process ends.
+        child_ended: a descriptor that has a byte when a process has ended.
+        null: a descriptor of /dev/null.
+        own_bytes: the address space of this process, which each child has from the start.
+        report, printed: files for what the process of a program reports, and for its output.
+    """
+
+    def __init__(self, limits, jobs, child_ended, null):
+        self.limits, self.jobs, self.child_ended, self.null = limits, jobs, child_ended, null
+        self.own_bytes = _address_space()
+        self.report, self.printed = (_unnamed_file(limits["folders"][0]) for _ in range(2))
+
+    def run(self, job):
+        """Run a program, and return a dict with status, message, cpu_seconds and output."""
+        report, printed = self.report, self.printed
+        for descriptor in (report, printed):
+            os.ftruncate(descriptor, 0)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+        tests = _compiled(job["tests"], "<tests>") if job["form"] == "tests" else None
+        ours, theirs = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                run_program(self, job, tests, theirs.fileno())
+            finally:
+                os._exit(1)
+        theirs.close()
+        token = os.urandom(_TOKEN_BYTES)
+        ours.send(token)
+        in_time = self._wait(pid)
+        _end_processes(pid)
+        _, status, usage = os.wait4(pid, 0)
+        _reap()
+        is_started = _received(ours) == b"1"
+        said, output = _content(report), _content(printed)
+        cpu_seconds = usage.ru_utime + usage.ru_stime
+        if not is_started:
+            verdict = "not run", said.decode(errors="replace") or "its process did not start"
+        else:
+            verdict = self._verdict(job["form"], said, token, status, in_time, cpu_seconds)
+        if job["form"] == "calls":
+            output = said
+        return dict(
+            status=verdict[0],
+            message=verdict[1][:_MESSAGE],
+            cpu_seconds=round(cpu_seconds, 6),
+            output=output.decode(errors="replace") if verdict[0] == "passed" else "",
+        )
+
+    def _wait(self, pid):
+        """Wait until a process ends; return False if it takes too long."""
+        deadline = time.monotonic() + self.limits["wall_seconds"]
+        events = select.poll()
+        events.register(self.child_ended, select.POLLIN)
+        events.register(self.jobs, 0)  # reports only that the parent has ended
+        while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            cpu_left = self.limits["cpu_seconds"] - _cpu_seconds(pid)
+            left = min(cpu_left, deadline - time.monotonic())
+            if left <= 0:
+                return False
+            ready = dict(events.poll(math.ceil(1000 * max(0.005, left))))
+            if self.jobs in ready:
+                _end_processes(pid)
+                _clean(self.limits["folders"])
+                os._exit(1)
+            if self.child_ended in ready:
+                os.read(self.child_ended, 4096)
+        return True
+
+    def _verdict(self, form, said, token, status, in_time, cpu_seconds):
+        """Return the status and the message of a program that started."""
+        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+        allowed = self.limits["cpu_seconds"]
+        if cpu_seconds > allowed or number == signal.SIGXCPU:
+            return "timeout", f"more than {allowed:g} s of CPU time"
+        if not in_time:
+            return "timeout", f"not finished after {self.limits['wall_seconds']:g} s"
+        if number:
+            return "crashed", f"ended by the signal {signal.Signals(number).name}"
+        code = os.WEXITSTATUS(status)
+        if (said == token) if form == "tests" else code == 0:
+            return "passed", ""
+        message = said.decode(errors="replace") if code else ""
+        if not message:
+            return "failed", f"the program ended its process, with exit status {code}"
+        return "memory" if message.startswith("MemoryError") else "failed", message
+
+
+# --- Processes and files ------------------------------------------------------------------
+
+
+def _end_processes(pid):
+    """End a program and all processes that it started.
+
+    Process 1 ends all others in its namespace, at once. Outside a sandbox, a process that left the
+    group of the program is not found.
+    """
+    try:
+        os.kill(-1, signal.SIGKILL) if os.getpid() == 1 else os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):  # all have ended; macOS refuses for zombies
+        pass
+
+
+def _reap():
+    """Wait for the processes that process 1 has inherited."""
+    while os.getpid() == 1:
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def _cpu_seconds(pid):
+    """Return the CPU time of a process so far, or 0 where the system does not tell."""
+    try:
+        return time.clock_gettime((~pid << 3) | 2)
+    except OSError:
+        return 0.0
+
+
+def _address_space():
+    """Return the bytes of address space of this process: the smallest limit that it fits.
+
+    There is no /proc in the sandbox, which would let a program write to its own memory.
+    """
+    step = 1 << 20
+    low, high = 0, 1 << 47
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    while high - low > step:
+        middle = (low + high) // 2
+        resource.setrlimit(resource.RLIMIT_AS, (middle, limits[1]))
+        try:
+            mmap.mmap(-1, step).close()
+            high = middle
+        except (OSError, MemoryError):
+            low = middle
+    resource.setrlimit(resource.RLIMIT_AS, limits)
+    return high
+
+
+def _unnamed_file(folder):
+    path = os.path.join(folder, os.urandom(8).hex())
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    os.unlink(path)
+    return descriptor
+
+
+def _content(descriptor):
+    """Return what a file holds."""
+    content = b""
+    while part := os.pread(descriptor, 1 << 20, len(content)):
+        content += part
+    return content
+
+
+def _received(connection):
+    """Return what was sent, without waiting, and close the connection."""
+    try:
+        return connection.recv(1, socket.MSG_DONTWAIT)
+    except OSError:
+        return b""
+    finally:
+        connection.close()
+
+
+def _clean(folders):
+    """Remove all files in folders; return False if some are left."""
+    for folder in folders:
+        for name in os.listdir(folder):
+            path = os.path.join(folder, name)
+            try:
+                if os.path.isdir(path) and not os.path.islink(path):
+                    for parent, names, _ in os.walk(path):
+                        for child in [parent, *(os.path.join(parent, name) for name in names)]:
+                            if not os.path.islink(child):
+                                os.chmod(child, 0o700)
+                    shutil.rmtree(path)
+                else:
+                    os.unlink(path)
+            except (OSError, RecursionError):
+                return False
+    return True
+
+
+@lru_cache(maxsize=8)
+def _compiled(source, name="<at_k>"):
+    return compile(source, name, "exec", dont_inherit=True)
+
+
+# --- The process of a program -------------------------------------------------------------
+
+
+def run_program(server, job, tests, channel):
+    """Run a program in this process, which ends then."""
+    write, read, leave, token_bytes = os.write, os.read, os._exit, _TOKEN_BYTES
+    report, is_code = server.report, tests is not None
+    try:
+        limit_process(server, job, channel)
+    except BaseException as error:
+        write(report, repr(error).encode(errors="replace"))
+        leave(1)
+    write(channel, b"1")
+    try:
+        operands = [prepare(job, tests)]
+        forbid()
+        if is_code:
+            # Nothing is looked up after the program has started: see the head of this module.
+            write(report, read(channel, token_bytes)[any(map(*operands.pop())) :])
+        else:
+            any(map(*operands.pop()))
+            if job["form"] == "calls":
+                result = call(sys.modules["program"].__dict__, job["entry_point"], job["input"])
+                write(report, json.dumps(result, default=as_json).encode())
+            sys.stdout.flush()
+        leave(0)
+    except BaseException as error:
+        if job["form"] == "stdin" and isinstance(error, SystemExit) and error.code in (None, 0):
+            sys.stdout.flush()
+            leave(0)
+        write(report, last_line(error, job).encode(errors="replace"))
+        leave(1)
+
+
+def limit_process(server, job, channel):
+    """Limit this process, and close the descriptors of the server."""
+    if os.getppid() != 1:  # process 1 needs no group to find the processes of a program
+        os.setpgid(0, 0)
+    signal.set_wakeup_fd(-1)
+    limits = server.limits
+    if job["form"] == "stdin":
+        stdin = _unnamed_file(limits["folders"][0])
+        os.write(stdin, job["input"].encode())
+        os.lseek(stdin, 0, os.SEEK_SET)
+        os.dup2(server.printed, 1)
+        os.dup2(stdin, 0)
+    os.dup2(server.null, 2)
+    kept = sorted({channel, server.report})
+    for before, after in zip([2, *kept], [*kept, 256]):
+        os.closerange(before + 1, after)
+    sys.argv = ["program.py"]
+    seconds = math.ceil(limits["cpu_seconds"])
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    for limit, value in {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: _FILE_BYTES,
+        resource.RLIMIT_AS: server.own_bytes + limits["memory"],
+        **({resource.RLIMIT_NPROC: _MOST_PROCESSES} if limits["limits_processes"] else {}),
+    }.items():
+        resource.setrlimit(limit, (value, value))
+
+
+def prepare(job, tests):
+    """Return `exec`, and the codes and namespaces that it takes, in their order."""
+    for name in {*job["imports"], *imported(job["program"])}:
+        try:
+            importlib.import_module(name)
+        except Exception:  # noqa: S112, BLE001 - it is raised again where it is imported
+            continue
+    for name in ("ctypes", "_ctypes"):
+        sys.modules.pop(name, None)
+    program = types.ModuleType("__main__" if job["form"] == "stdin" else "program")
+    sys.modules[program.__name__] = program
+    code = compile(job["program"], "<program>", "exec", dont_inherit=True)
+    if tests is None:
+        return exec, (code,), (program.__dict__,)
+    namespace = {"__name__": "tests", "__builtins__": _BUILTINS}
+    own = {
+        "__builtins__": _BUILTINS.copy(),
+        "program": program.__dict__,
+        "tests": namespace,
+        "used": frozenset(job["names"]),
+        "entry_point": job["entry_point"],
+        "watched": watched(job["imports"]),
+    }
+    return exec, (code, _LINKING, tests, _COMPARING), (program.__dict__, own, namespace, own)
+
+
+def imported(program):
+    """Return the modules that a program imports and that are not of the standard library.
+
+    They are imported before the program runs, because some of them need ctypes.
+    """
+    return {*_IMPORT.findall(program)} - sys.stdlib_module_names
+
+
+_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
+
+
+def watched(imports):
+    """Return (name, namespace, callables) of builtins, the modules of tests, and their classes."""
+    spaces = [("builtins", vars(builtins), _CALLABLES)]
+    prefixes = tuple(f"{name}." for name in imports)
+    for name, module in sys.modules.items():
+        if name in imports or name.startswith(prefixes):
+            spaces.append((name, vars(module), _callables(vars(module))))
+            for key, value in vars(module).items():
+                if isinstance(value, type) and value.__module__ == name:
+                    spaces.append((f"{name}.{key}", vars(value), _callables(vars(value))))
+    return tuple(spaces)
+
+
+def _callables(space):
+    return tuple((key, value) for key, value in space.items() if callable(value))
+
+
+_BUILTINS = dict(vars(builtins))
+_CALLABLES = _callables(_BUILTINS)
+
+# Give the tests the names of the program. A name of a builtin function, such as `abs`, is one of
+# them only if the tests use no other name of the program, or if it is the entry point.
+_LINKING = _compiled("""
+names = {key: program[key] for key in list(program) if type(key) is str and key[:2] != "__"}
+shadowing = {key for key in names if key in __builtins__} - {entry_point}
+if entry_point or (used & names.keys()) - shadowing:
+    for key in shadowing:
+        del names[key]
+tests.update(names)
+""")
+_COMPARING = _compiled("""
+for name, space, callables in watched:
+    for key, value in callables:
+        if space.get(key) is not value:
+            raise RuntimeError(f"the program replaced {name}.{key}")
+""")
+
+_FORBID = """
+def forbid(event, arguments):
+    if event in {events}:
+        raise RuntimeError(event + " is not available to a program that is tested")
+    if event == "import":
+        # Joined, because a subclass of str may give other results than its text.
+        name, path = "".join((arguments[0],)), "".join((arguments[1] or "",))
+        is_installed = not path or ".." not in path and path.startswith({installed})
+        if name.rpartition(".")[2] in {modules} or not is_installed:
+            raise ImportError(name + " is not available to a program that is tested")
+"""
+_EVENTS = (
+    *("gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys.addaudithook"),
+    *("sys.settrace", "sys.setprofile", "sys.monitoring.register_callback"),
+    *("sys._current_frames", "sys._current_exceptions"),
+)
+
+
+_INSTALLED = tuple(f"{prefix}/" for prefix in (sys.prefix, sys.base_prefix, "/usr", "/lib"))
+_NATIVE = ("_ctypes", "_cffi_backend")
+_FORBIDDING = _compiled(_FORBID.format(events=_EVENTS, installed=_INSTALLED, modules=_NATIVE))
+
+
+def forbid():
+    """Forbid what shows a program the objects of other frames, or gives it all memory.
+
+    What is forbidden are constants of a code object, which a program cannot change.
+    """
+    own = {"__builtins__": _BUILTINS.copy()}
+    exec(_FORBIDDING, own)
+    sys.addaudithook(own.pop("forbid"))
+
+
+def call(namespace, entry_point, arguments):
+    """Call a function of the program, or a method of an object of its class."""
+    names = entry_point.split(".")
+    if len(names) == 1 and names[0] not in namespace and "Solution" in namespace:
+        names = ["Solution", *names]
+    function = namespace[names[0]]
+    for name in names[1:]:
+        function = getattr(function() if isinstance(function, type) else function, name)
+    return function(*arguments)
+
+
+def as_json(value):
+    """Raise a TypeError for a result that JSON cannot hold."""
+    raise TypeError(f"the result has a {type(value).__name__}: only numbers, texts, lists and dicts")
+
+
+def last_line(error, job):
+    """Return the last line of the traceback; for an assertion without a message, its test."""
+    text = str(error).strip()
+    if not text and isinstance(error, AssertionError) and job["form"] == "tests":
+        lines, traceback = job["tests"].splitlines(), error.__traceback__
+        while traceback is not None:
+            if traceback.tb_frame.f_code.co_filename == "<tests>":
+                text = lines[traceback.tb_lineno - 1].strip()
+            traceback = traceback.tb_next
+    name = type(error).__name__
+    return f"{name}: {text}" if text else name
+
+
+if __name__ == "__main__":
+    limits_of_programs = json.loads(sys.argv[1])
+    user = limits_of_programs["user"]
+    if user is not None:  # root drops its rights, and a user of its own has processes of its own
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    serve(limits_of_programs)
