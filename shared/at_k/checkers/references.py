@@ -321,7 +321,7 @@ def _value(text: Any) -> Any:
         return text
 
 
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?")
+_DECIMAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?")
 
 
 def _are_equal_texts(output: str, expected: str) -> bool:
@@ -338,8 +338,8 @@ def _are_equal_texts(output: str, expected: str) -> bool:
             return False
         for word, expected_word in zip(words, expected_words, strict=True):
             if word != expected_word and not (
-                _NUMBER.fullmatch(word)
-                and _NUMBER.fullmatch(expected_word)
+                _DECIMAL.fullmatch(word)
+                and _DECIMAL.fullmatch(expected_word)
                 and Decimal(word) == Decimal(expected_word)
             ):
                 return False

@@ -29,7 +29,7 @@ _ENVIRONMENT = {
 }
 
 
-class SandboxError(RuntimeError):
+class SandboxError(OSError):
     """A sandbox cannot start."""
 
 

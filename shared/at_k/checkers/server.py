@@ -115,7 +115,7 @@ class _Server:
         _, status, usage = os.wait4(pid, 0)
         _reap()
         is_started = _received(ours) == b"1"
-        said, output = _content(report), _content(printed)
+        said, output = _whole_content(report), _whole_content(printed)
         cpu_seconds = usage.ru_utime + usage.ru_stime
         if not is_started:
             verdict = "not run", said.decode(errors="replace") or "its process did not start"
@@ -228,7 +228,7 @@ def _unnamed_file(folder):
     return descriptor
 
 
-def _content(descriptor):
+def _whole_content(descriptor):
     """Return what a file holds."""
     content = b""
     while part := os.pread(descriptor, 1 << 20, len(content)):
@@ -424,9 +424,9 @@ _EVENTS = (
 )
 
 
-_INSTALLED = tuple(f"{prefix}/" for prefix in (sys.prefix, sys.base_prefix, "/usr", "/lib"))
+_FOLDERS_OF_PYTHON = tuple(f"{prefix}/" for prefix in (sys.prefix, sys.base_prefix, "/usr", "/lib"))
 _NATIVE = ("_ctypes", "_cffi_backend")
-_FORBIDDING = _compiled(_FORBID.format(events=_EVENTS, installed=_INSTALLED, modules=_NATIVE))
+_FORBIDDING = _compiled(_FORBID.format(events=_EVENTS, installed=_FOLDERS_OF_PYTHON, modules=_NATIVE))
 
 
 def forbid():
