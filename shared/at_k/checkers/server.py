@@ -31,6 +31,7 @@ from functools import lru_cache
 _TOKEN_BYTES = 32
 _FILE_BYTES = 1 << 25  # the largest file that a program may write, and the largest output
 _MOST_PROCESSES = 64  # of a program, threads included
+_PIDS = 4096  # among which the processes of a program are looked for
 _MESSAGE = 500  # characters
 # To import them in each process would take longer than most tests.
 _OFTEN_IMPORTED = (
@@ -84,12 +85,14 @@ class _Server:
         jobs: the descriptor of the jobs, which ends if the parent process ends.
         child_ended: a descriptor that has a byte when a process has ended.
         null: a descriptor of /dev/null.
+        of_cpu_time: the message for a program that takes too much of it.
         own_bytes: the address space of this process, which each child has from the start.
         report, printed: files for what the process of a program reports, and for its output.
     """
 
     def __init__(self, limits, jobs, child_ended, null):
         self.limits, self.jobs, self.child_ended, self.null = limits, jobs, child_ended, null
+        self.of_cpu_time = f"more than {limits['cpu_seconds']:g} s of CPU time"
         self.own_bytes = _address_space()
         self.report, self.printed = (_unnamed_file(limits["folders"][0]) for _ in range(2))
 
@@ -104,13 +107,13 @@ class _Server:
         pid = os.fork()
         if pid == 0:
             try:
-                run_program(self, job, tests, theirs.fileno())
+                run_program(self, job, tests, theirs)
             finally:
                 os._exit(1)
         theirs.close()
         token = os.urandom(_TOKEN_BYTES)
         ours.send(token)
-        in_time = self._wait(pid)
+        excess = self._wait(pid)
         _end_processes(pid)
         _, status, usage = os.wait4(pid, 0)
         _reap()
@@ -120,7 +123,7 @@ class _Server:
         if not is_started:
             verdict = "not run", said.decode(errors="replace") or "its process did not start"
         else:
-            verdict = self._verdict(job["form"], said, token, status, in_time, cpu_seconds)
+            verdict = self._verdict(job["form"], said, token, status, excess, cpu_seconds)
         if job["form"] == "calls":
             output = said
         return dict(
@@ -131,7 +134,7 @@ class _Server:
         )
 
     def _wait(self, pid):
-        """Wait until a process ends; return False if it takes too long."""
+        """Wait until a process ends; return None, or how it exceeds its time."""
         deadline = time.monotonic() + self.limits["wall_seconds"]
         events = select.poll()
         events.register(self.child_ended, select.POLLIN)
@@ -139,8 +142,10 @@ class _Server:
         while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             cpu_left = self.limits["cpu_seconds"] - _cpu_seconds(pid)
             left = min(cpu_left, deadline - time.monotonic())
+            if cpu_left <= 0:
+                return self.of_cpu_time
             if left <= 0:
-                return False
+                return f"not finished after {self.limits['wall_seconds']:g} s"
             ready = dict(events.poll(math.ceil(1000 * max(0.005, left))))
             if self.jobs in ready:
                 _end_processes(pid)
@@ -148,16 +153,15 @@ class _Server:
                 os._exit(1)
             if self.child_ended in ready:
                 os.read(self.child_ended, 4096)
-        return True
+        return None
 
-    def _verdict(self, form, said, token, status, in_time, cpu_seconds):
+    def _verdict(self, form, said, token, status, excess, cpu_seconds):
         """Return the status and the message of a program that started."""
         number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-        allowed = self.limits["cpu_seconds"]
-        if cpu_seconds > allowed or number == signal.SIGXCPU:
-            return "timeout", f"more than {allowed:g} s of CPU time"
-        if not in_time:
-            return "timeout", f"not finished after {self.limits['wall_seconds']:g} s"
+        if cpu_seconds > self.limits["cpu_seconds"] or number == signal.SIGXCPU:
+            return "timeout", self.of_cpu_time
+        if excess is not None:
+            return "timeout", excess
         if number:
             return "crashed", f"ended by the signal {signal.Signals(number).name}"
         code = os.WEXITSTATUS(status)
@@ -194,11 +198,17 @@ def _reap():
 
 
 def _cpu_seconds(pid):
-    """Return the CPU time of a process so far, or 0 where the system does not tell."""
-    try:
-        return time.clock_gettime((~pid << 3) | 2)
-    except OSError:
-        return 0.0
+    """Return the CPU time so far of a program, or 0 where the system does not tell.
+
+    In a namespace, all later processes are those of the program.
+    """
+    seconds = 0.0
+    for number in range(pid, pid + _PIDS if os.getpid() == 1 else pid + 1):
+        try:
+            seconds += time.clock_gettime((~number << 3) | 2)
+        except OSError:  # there is no such process
+            pass
+    return seconds
 
 
 def _address_space():
@@ -273,16 +283,18 @@ def _compiled(source, name="<at_k>"):
 # --- The process of a program -------------------------------------------------------------
 
 
-def run_program(server, job, tests, channel):
+def run_program(server, job, tests, connection):
     """Run a program in this process, which ends then."""
     write, read, leave, token_bytes = os.write, os.read, os._exit, _TOKEN_BYTES
     report, is_code = server.report, tests is not None
     try:
-        limit_process(server, job, channel)
+        limit_process(server, job, connection.fileno())
     except BaseException as error:
         write(report, repr(error).encode(errors="replace"))
         leave(1)
-    write(channel, b"1")
+    connection.send(b"1")
+    connection.shutdown(socket.SHUT_WR)
+    channel = connection.fileno()
     try:
         operands = [prepare(job, tests)]
         forbid()
