@@ -4,13 +4,10 @@ All run in one sandbox, one after another, each before a correct program that mu
 """
 
 import os
-import signal
 import socket
-import subprocess
-import sys
 import threading
-import time
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -130,8 +127,8 @@ FORGED = {
         "_ctypes is not available",
     ),
     "loads ctypes by its file": (
-        "import importlib.machinery, sysconfig, glob\n"
-        "path = glob.glob(sysconfig.get_path('platstdlib') + '/**/_ctypes.*.so', recursive=True)[0]\n"
+        "import importlib.machinery\n"
+        "path = importlib.machinery.PathFinder.find_spec('_ctypes').origin\n"
         "loader = importlib.machinery.ExtensionFileLoader('x._ctypes', path)\n"
         "spec = importlib.machinery.ModuleSpec('x._ctypes', loader, origin=path)\n"
         "loader.create_module(spec)\n" + RIGHT,
@@ -188,9 +185,9 @@ DISTURBING = {
     ),
     "recursion": ("def f(): f()\nf()", "failed"),
     "recursion in C": (
-        "import sys\nsys.setrecursionlimit(10 ** 9)\nx = []\nfor i in range(10 ** 6): x = [x]\n"
+        "import sys\nsys.setrecursionlimit(10 ** 9)\nx = []\nfor i in range(10 ** 5): x = [x]\n"
         "repr(x)",
-        ("crashed", "memory", "failed"),
+        ("crashed", "memory", "failed", "timeout"),
     ),
     "nested code": ("(" * 100000, ("failed", "memory")),
     "a segmentation fault": ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", "crashed"),
@@ -271,3 +268,112 @@ def test_a_disturbing_program_has_its_status_and_harms_no_other(name):
     record, after = records(tuple(DISTURBING))[name]
     assert record["status"] in ((expected,) if isinstance(expected, str) else expected), record
     assert after["status"] == "passed", after
+
+
+UNITTESTS = """
+import math
+import unittest
+class TestSquare(unittest.TestCase):
+    def test_two(self):
+        self.assertEqual(square(2), 4)
+        self.assertTrue(math.isclose(abs(square(-3)), 9))
+"""
+REPLACING = {
+    "a method of a test case": "import unittest\nunittest.TestCase.assertEqual = lambda *x: None\n"
+    "unittest.TestCase.assertTrue = lambda *x: None\n",
+    "the loader": "import unittest\n"
+    "unittest.TestLoader.loadTestsFromTestCase = lambda *x: unittest.TestSuite()\n",
+    "what the tests import": "import math\nmath.isclose = lambda *x: True\n"
+    "class Always(int):\n    pass\n",
+    "a builtin function of a library": "import builtins\nbuiltins.isinstance = lambda *x: True\n",
+    "a module": "import sys, types\nsys.modules['math'] = types.SimpleNamespace(isclose=lambda *x: 1)\n",
+}
+
+
+@pytest.mark.parametrize("what", REPLACING)
+def test_a_program_that_replaces_what_the_tests_call_fails(what):
+    wrong = "def square(x):\n    return 4\n"
+    checker = python_tests(workers=1)
+    [[replaced, without]] = checker.run([[REPLACING[what] + wrong, RIGHT]], [UNITTESTS])
+    assert replaced["status"] == "failed", replaced
+    assert without["status"] == "passed", without
+
+
+def test_a_program_sees_no_secret_of_the_caller_and_no_network(tmp_path, monkeypatch):
+    """A file of the home, the environment, and a server on this machine."""
+    secret = Path.home() / ".at_k_secret_of_a_test"
+    secret.write_text("secret")
+    monkeypatch.setenv("HF_TOKEN", "secret")
+    server = socket.create_server(("127.0.0.1", 0))
+    threading.Thread(target=server.accept, daemon=True).start()
+    port = server.getsockname()[1]
+    programs = {
+        f"text = open({str(secret)!r}).read()": "FileNotFoundError",
+        f"import os\ntext = os.listdir({str(Path.home())!r})\nassert not text": None,
+        "import os\nassert 'secret' not in str(dict(os.environ)), 'secret'\nassert 0, 'none'": "none",
+        f"import socket\nsocket.create_connection(('127.0.0.1', {port}), 5)": "Error",
+        f"open({__file__!r})": "FileNotFoundError",
+        "import os\nopen(os.__file__, 'a')": "Error",
+        "open('/usr/at_k', 'w')": "Error",
+        "open('/dev/at_k', 'w')": "Error",
+        "open('/etc/passwd')": "FileNotFoundError",
+        "import os\nassert 0, f'user {os.getuid()}'": "user",
+    }
+    try:
+        [row] = python_tests(workers=1).run([list(programs)], ["assert True"])
+    finally:
+        secret.unlink()
+        server.close()
+    for (program, message), record in zip(programs.items(), row, strict=True):
+        if message is not None:
+            assert record["status"] == "failed", (program, record)
+            assert message in record["message"], (program, record)
+        assert record["message"] != "AssertionError: secret"
+    assert f"user {os.getuid()}" not in row[-1]["message"] or os.getuid() != 0
+
+
+def test_a_program_leaves_nothing_for_the_next_one():
+    leaving = (
+        "import os, pathlib, socket, subprocess, sys, tempfile\n"
+        "pathlib.Path('left').write_text('x')\n"
+        "pathlib.Path(tempfile.mkdtemp(), 'left').write_text('x')\n"
+        "pathlib.Path('/dev/shm/left').write_text('x')\n"
+        "os.symlink('/usr', 'link')\n"
+        "server = socket.socket(socket.AF_UNIX)\nserver.bind('\\0left')\nserver.listen()\n"
+        "subprocess.Popen(['sleep', '99'], start_new_session=True)\n"
+        "import math\nmath.pi = 3\nimport builtins\nbuiltins.left = 1\nx = 1\n"
+    )
+    looking = (
+        "import builtins, math, os, socket\n"
+        "assert not os.listdir('.') and not os.listdir('/tmp') and not os.listdir('/dev/shm')\n"
+        "assert math.pi > 3 and not hasattr(builtins, 'left')\n"
+        "client = socket.socket(socket.AF_UNIX)\n"
+        "try:\n    client.connect('\\0left')\nexcept OSError:\n    x = 1\n"
+        "for number in range(2, os.getpid()):\n"
+        "    try:\n        os.kill(number, 0)\n        x = 0\n"
+        "    except ProcessLookupError:\n        pass\n"
+    )
+    [row] = python_tests(workers=1).run([[leaving, looking, leaving, looking]], ["assert x == 1"])
+    assert [record["status"] for record in row] == ["passed"] * 4, row
+
+
+def test_an_object_that_equals_everything_passes_assertions_but_no_call():
+    """As the documentation says: assertions compare in the process of the program."""
+    program = "class Any:\n    def __eq__(self, other):\n        return True\n\n"
+    program += "def square(x):\n    return Any()\n"
+    calls = {"entry_point": "square", "inputs": [[2]], "outputs": [4]}
+    [[asserted], [called]] = python_tests().run([[program]] * 2, ["assert square(2) == 4", calls])
+    assert asserted["status"] == "passed"
+    assert called["status"] == "failed" and "Any" in called["message"]
+
+
+def test_a_call_does_not_know_the_expected_output():
+    """It is in no object of the process, so a program that looks for it finds nothing."""
+    program = (
+        "import sys\ndef square(x):\n    frame, texts = sys._getframe(), []\n    while frame:\n"
+        "        texts += [repr(frame.f_locals), repr(frame.f_globals)]\n        frame = frame.f_back\n"
+        "    return '123456' + '789' in ''.join(texts)\n"
+    )
+    calls = {"entry_point": "square", "inputs": [[2]], "outputs": [123456789]}
+    [[record]] = python_tests().run([[program]], [calls])
+    assert record["message"] == "case 0: returned False, expected 123456789"

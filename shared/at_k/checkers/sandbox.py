@@ -170,8 +170,6 @@ def _bubblewrap(is_root: bool, descriptors: list[int]) -> list[str]:
             command += ["--symlink", os.readlink(path), path]
         elif os.path.isdir(path):
             command += ["--ro-bind", path, path]
-    for path in _SETTINGS:
-        command += ["--ro-bind-try", path, path]
     command += ["--dev", "/dev"]
     options = subprocess.run([program, "--help"], capture_output=True, text=True).stdout
     for folder in ("/tmp", "/dev/shm"):
@@ -181,10 +179,12 @@ def _bubblewrap(is_root: bool, descriptors: list[int]) -> list[str]:
         command += ["--tmpfs", folder]
     command += ["--remount-ro", "/dev"]
     paths = [*_python_folders(), str(SERVER)]
+    settings = [path for path in _SETTINGS if os.path.exists(path)]
     # bubblewrap would make folders that only root may enter.
-    for parent in sorted({str(parent) for path in paths for parent in Path(path).parents} - {"/"}):
+    parents = {str(parent) for path in paths + settings for parent in Path(path).parents}
+    for parent in sorted(parents - {"/"}):
         command += ["--perms", "0755", "--dir", parent]
-    for path in paths:
+    for path in paths + settings:
         command += ["--ro-bind", path, path]
     command += ["--chdir", "/tmp"]
     if (filter_of_calls := system_call_filter()) is not None:

@@ -139,14 +139,16 @@ class _Server:
         events = select.poll()
         events.register(self.child_ended, select.POLLIN)
         events.register(self.jobs, 0)  # reports only that the parent has ended
+        cpu_left = allowed = self.limits["cpu_seconds"]
         while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-            cpu_left = self.limits["cpu_seconds"] - _cpu_seconds(pid)
-            left = min(cpu_left, deadline - time.monotonic())
+            wall_left = deadline - time.monotonic()
             if cpu_left <= 0:
                 return self.of_cpu_time
-            if left <= 0:
+            if wall_left <= 0:
                 return f"not finished after {self.limits['wall_seconds']:g} s"
-            ready = dict(events.poll(math.ceil(1000 * max(0.005, left))))
+            ready = dict(events.poll(math.ceil(1000 * max(0.005, min(cpu_left, wall_left)))))
+            if not ready:
+                cpu_left = allowed - _cpu_seconds(pid)
             if self.jobs in ready:
                 _end_processes(pid)
                 _clean(self.limits["folders"])
@@ -358,9 +360,9 @@ def prepare(job, tests):
     code = compile(job["program"], "<program>", "exec", dont_inherit=True)
     if tests is None:
         return exec, (code,), (program.__dict__,)
-    namespace = {"__name__": "tests", "__builtins__": _BUILTINS}
+    namespace = {"__name__": "tests", "__builtins__": _BUILTINS_OF_TESTS}
     own = {
-        "__builtins__": _BUILTINS.copy(),
+        "__builtins__": _BUILTINS,
         "program": program.__dict__,
         "tests": namespace,
         "used": frozenset(job["names"]),
@@ -382,15 +384,23 @@ _IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
 
 
 def watched(imports):
-    """Return (name, namespace, callables) of builtins, the modules of tests, and their classes."""
+    """Return (name, namespace, callables) of the modules of tests and of their classes.
+
+    Modules also use builtin functions. Of these, tests in code have copies that are their own.
+    """
+    if not imports:
+        return ()
     spaces = [("builtins", vars(builtins), _CALLABLES)]
-    prefixes = tuple(f"{name}." for name in imports)
-    for name, module in sys.modules.items():
-        if name in imports or name.startswith(prefixes):
-            spaces.append((name, vars(module), _callables(vars(module))))
-            for key, value in vars(module).items():
-                if isinstance(value, type) and value.__module__ == name:
-                    spaces.append((f"{name}.{key}", vars(value), _callables(vars(value))))
+    inside = tuple(f"{name}." for name in imports)
+    names = [name for name in sys.modules if name in imports or name.startswith(inside)]
+    modules = tuple((name, sys.modules[name]) for name in names)
+    spaces.append(("sys.modules", sys.modules, modules))
+    for name in names:
+        namespace = vars(sys.modules[name])
+        spaces.append((name, namespace, _callables(namespace)))
+        for key, value in namespace.items():
+            if isinstance(value, type) and value.__module__ == name:
+                spaces.append((f"{name}.{key}", vars(value), _callables(vars(value))))
     return tuple(spaces)
 
 
@@ -398,7 +408,8 @@ def _callables(space):
     return tuple((key, value) for key, value in space.items() if callable(value))
 
 
-_BUILTINS = dict(vars(builtins))
+# Copies that no program can find, made here because a process that makes them takes longer.
+_BUILTINS, _BUILTINS_OF_TESTS = (dict(vars(builtins)) for _ in range(2))
 _CALLABLES = _callables(_BUILTINS)
 
 # Give the tests the names of the program. A name of a builtin function, such as `abs`, is one of
@@ -446,7 +457,7 @@ def forbid():
 
     What is forbidden are constants of a code object, which a program cannot change.
     """
-    own = {"__builtins__": _BUILTINS.copy()}
+    own = {"__builtins__": _BUILTINS}
     exec(_FORBIDDING, own)
     sys.addaudithook(own.pop("forbid"))
 
