@@ -14,6 +14,7 @@ from .references import Tests
 from .sandbox import Limits, Sandbox, SandboxDied, SandboxError
 
 _ATTEMPTS = 2  # that a program gets, if its sandbox dies
+_PATIENCE = 30.0  # seconds that a reply may be late
 
 
 class Record(TypedDict):
@@ -167,7 +168,7 @@ class Pool:
         """Let a sandbox run the next case of a task."""
         place.task = task
         # Twice, because a server that waits for a slow machine is not dead.
-        place.deadline = time.monotonic() + 2 * self._limits.wall_seconds + 30
+        place.deadline = time.monotonic() + 2 * self._limits.wall_seconds + _PATIENCE
         if place.sandbox is None:
             self._start(place)
         assert place.sandbox is not None

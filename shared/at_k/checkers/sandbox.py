@@ -6,10 +6,12 @@ import json
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,8 +82,12 @@ class Sandbox:
         server = [sys.executable, "-s", "-P", "-B", "-X", "utf8"]
         command = [*server, str(SERVER), json.dumps(settings)]
         descriptors: list[int] = []
+        information = None
         if is_isolated:
-            command = [*_bubblewrap(is_root, descriptors), "--", *command]
+            information, theirs = os.pipe()
+            descriptors.append(theirs)
+            options = _bubblewrap(is_root, descriptors)
+            command = [*options, "--info-fd", str(theirs), "--", *command]
         environment = _ENVIRONMENT | {"HOME": str(folders[0]), "TMPDIR": str(folders[0])}
         try:
             self._process = subprocess.Popen(
@@ -101,6 +107,7 @@ class Sandbox:
                 os.close(descriptor)
         assert self._process.stdin is not None and self._process.stdout is not None
         self._jobs, self._replies = self._process.stdin, self._process.stdout
+        self._server = None if information is None else _process_in(information)
 
     def fileno(self) -> int:
         """The descriptor to wait for: it can be read when there is a reply."""
@@ -133,16 +140,28 @@ class Sandbox:
 
     def end(self) -> None:
         """End the process, and all that run in it."""
+        if self._server is not None:
+            # A server that has dropped the rights of root does not end with bubblewrap.
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._server, signal.SIGKILL)
+            os.close(self._server)
         self._process.kill()
         self._process.wait()
         for file in (self._replies, self._errors):
             file.close()
-        try:
+        with suppress(OSError):  # a job that was not sent is in the buffer
             self._jobs.close()
-        except OSError:  # a job that was not sent is in the buffer
-            pass
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _process_in(information: int) -> int | None:
+    """Return a descriptor of the process that bubblewrap says it has started, if it has."""
+    with open(information, encoding="utf-8") as file:
+        text = file.read()
+    with suppress(ValueError, KeyError, ProcessLookupError):
+        return os.pidfd_open(json.loads(text)["child-pid"])
+    return None
 
 
 def _counts_processes_of_namespaces() -> bool:
