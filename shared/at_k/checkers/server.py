@@ -60,6 +60,7 @@ def serve(limits):
     signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
     for name in _OFTEN_IMPORTED:
         importlib.import_module(name)
+    kept = {folder: {*os.listdir(folder)} for folder in limits["folders"]}
     server = _Server(limits, jobs, child_ended, null)
     gc.collect()
     gc.freeze()
@@ -68,7 +69,7 @@ def serve(limits):
         out.flush()
         for line in lines:
             reply = server.run(json.loads(line))
-            is_clean = _clean(limits["folders"])
+            is_clean = _clean(kept)
             out.write(json.dumps(reply).encode() + b"\n")
             out.flush()
             if not is_clean:
@@ -151,7 +152,8 @@ class _Server:
                 cpu_left = allowed - _cpu_seconds(pid)
             if self.jobs in ready:
                 _end_processes(pid)
-                _clean(self.limits["folders"])
+                if os.getpid() != 1:
+                    shutil.rmtree(self.limits["folders"][0], ignore_errors=True)
                 os._exit(1)
             if self.child_ended in ready:
                 os.read(self.child_ended, 4096)
@@ -258,10 +260,14 @@ def _received(connection):
         connection.close()
 
 
-def _clean(folders):
-    """Remove all files in folders; return False if some are left."""
-    for folder in folders:
-        for name in os.listdir(folder):
+def _clean(kept):
+    """Remove what a program left in folders; return False if something is left.
+
+    Args:
+        kept: what is in each folder from the start, such as a Python that is installed there.
+    """
+    for folder, names in kept.items():
+        for name in {*os.listdir(folder)} - names:
             path = os.path.join(folder, name)
             try:
                 if os.path.isdir(path) and not os.path.islink(path):
