@@ -345,7 +345,8 @@ def test_a_program_leaves_nothing_for_the_next_one():
     )
     looking = (
         "import builtins, math, os, socket\n"
-        "assert not os.listdir('.') and not os.listdir('/tmp') and not os.listdir('/dev/shm')\n"
+        "left = [*os.listdir('.'), *os.listdir('/tmp'), *os.listdir('/dev/shm')]\n"
+        "assert not {'left', 'link'} & {*left} and not [x for x in left if x[:3] == 'tmp']\n"
         "assert math.pi > 3 and not hasattr(builtins, 'left')\n"
         "client = socket.socket(socket.AF_UNIX)\n"
         "try:\n    client.connect('\\0left')\nexcept OSError:\n    x = 1\n"

@@ -7,6 +7,7 @@ import os
 import platform
 import shutil
 import signal
+import site
 import subprocess
 import sys
 import sysconfig
@@ -76,10 +77,11 @@ class Sandbox:
             "wall_seconds": limits.wall_seconds,
             "memory": limits.memory,
             "folders": folders,
+            "installed": [*_SYSTEM, *_python_folders()],
             "limits_processes": is_isolated and (is_root or _counts_processes_of_namespaces()),
             "user": (1 << 30) + (os.getpid() << 7) + index % 128 if is_root else None,
         }
-        server = [sys.executable, "-s", "-P", "-B", "-X", "utf8"]
+        server = [sys.executable, "-P", "-B", "-X", "utf8"]
         command = [*server, str(SERVER), json.dumps(settings)]
         descriptors: list[int] = []
         information = None
@@ -89,6 +91,8 @@ class Sandbox:
             options = _bubblewrap(is_root, descriptors)
             command = [*options, "--info-fd", str(theirs), "--", *command]
         environment = _ENVIRONMENT | {"HOME": str(folders[0]), "TMPDIR": str(folders[0])}
+        if site.ENABLE_USER_SITE:
+            environment["PYTHONUSERBASE"] = site.getuserbase()
         try:
             self._process = subprocess.Popen(
                 command,
@@ -220,6 +224,8 @@ def _python_folders() -> list[str]:
     executable = Path(sys.executable)
     folders = {sys.prefix, sys.base_prefix, *sysconfig.get_paths().values()}
     folders |= {str(executable.parent), str(executable.resolve().parent.parent)}
+    # Of the user, or of an environment that this one extends.
+    folders |= {path for path in sys.path if path.endswith(("site-packages", "dist-packages"))}
     outermost: list[str] = []
     for folder in sorted(folder for folder in folders if os.path.isdir(folder)):
         if not f"{folder}/".startswith(tuple(f"{path}/" for path in (*_SYSTEM, *outermost))):

@@ -46,7 +46,8 @@ def serve(limits):
 
     Args:
         limits: a dict with cpu_seconds, wall_seconds and memory (bytes) of a program, the folders
-            that it may write to, and with whether its number of processes is limited.
+            that it may write to, those of installed modules, and whether the number of its
+            processes is limited.
     """
     jobs, replies = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
@@ -86,6 +87,7 @@ class _Server:
         jobs: the descriptor of the jobs, which ends if the parent process ends.
         child_ended: a descriptor that has a byte when a process has ended.
         null: a descriptor of /dev/null.
+        forbidding: the code of an audit hook, see `_forbidding`.
         of_cpu_time: the message for a program that takes too much of it.
         own_bytes: the address space of this process, which each child has from the start.
         report, printed: files for what the process of a program reports, and for its output.
@@ -94,6 +96,7 @@ class _Server:
     def __init__(self, limits, jobs, child_ended, null):
         self.limits, self.jobs, self.child_ended, self.null = limits, jobs, child_ended, null
         self.of_cpu_time = f"more than {limits['cpu_seconds']:g} s of CPU time"
+        self.forbidding = _forbidding(limits["installed"])
         self.own_bytes = _address_space()
         self.report, self.printed = (_unnamed_file(limits["folders"][0]) for _ in range(2))
 
@@ -305,7 +308,7 @@ def run_program(server, job, tests, connection):
     channel = connection.fileno()
     try:
         operands = [prepare(job, tests)]
-        forbid()
+        forbid(server.forbidding)
         if is_code:
             # Nothing is looked up after the program has started: see the head of this module.
             write(report, read(channel, token_bytes)[any(map(*operands.pop())) :])
@@ -359,8 +362,6 @@ def prepare(job, tests):
             importlib.import_module(name)
         except Exception:  # noqa: S112, BLE001 - it is raised again where it is imported
             continue
-    for name in ("ctypes", "_ctypes"):
-        sys.modules.pop(name, None)
     program = types.ModuleType("__main__" if job["form"] == "stdin" else "program")
     sys.modules[program.__name__] = program
     code = compile(job["program"], "<program>", "exec", dont_inherit=True)
@@ -383,10 +384,16 @@ def imported(program):
 
     They are imported before the program runs, because some of them need ctypes.
     """
-    return {*_IMPORT.findall(program)} - sys.stdlib_module_names
+    names = set()
+    for package, imports in _IMPORT.findall(program):
+        entries = [entry.split()[0] for entry in imports.split(",") if entry.strip()]
+        names |= {f"{package}.{entry}" for entry in entries} | {package} if package else {*entries}
+    return {name for name in names if name.partition(".")[0] not in sys.stdlib_module_names}
 
 
-_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+([\w., \t]*)", re.MULTILINE
+)
 
 
 def watched(imports):
@@ -453,18 +460,24 @@ _EVENTS = (
 )
 
 
-_FOLDERS_OF_PYTHON = tuple(f"{prefix}/" for prefix in (sys.prefix, sys.base_prefix, "/usr", "/lib"))
 _NATIVE = ("_ctypes", "_cffi_backend")
-_FORBIDDING = _compiled(_FORBID.format(events=_EVENTS, installed=_FOLDERS_OF_PYTHON, modules=_NATIVE))
 
 
-def forbid():
-    """Forbid what shows a program the objects of other frames, or gives it all memory.
+def _forbidding(folders):
+    """Return the code of a hook that forbids what shows a program the objects of other frames.
 
-    What is forbidden are constants of a code object, which a program cannot change.
+    It also forbids what gives a program all memory: ctypes, and modules in machine code that are
+    not in the folders of installed ones. All names are constants of the code, which a program
+    cannot change.
     """
+    installed = tuple(f"{folder}/" for folder in folders)
+    return _compiled(_FORBID.format(events=_EVENTS, installed=installed, modules=_NATIVE))
+
+
+def forbid(code):
+    """Add the audit hook of a code."""
     own = {"__builtins__": _BUILTINS}
-    exec(_FORBIDDING, own)
+    exec(code, own)
     sys.addaudithook(own.pop("forbid"))
 
 
