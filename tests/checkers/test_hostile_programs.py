@@ -173,7 +173,7 @@ DISTURBING = {
     ),
     "a huge power": ("x = 9 ** 9 ** 9 ** 9", "timeout"),
     "50 GB of memory": ("x = bytearray(50 << 30)", "memory"),
-    "memory by and by": ("x = []\nwhile True: x.append(bytearray(1 << 20))", "memory"),
+    "memory by and by": ("x = []\nwhile True: x.append(bytearray(1 << 24))", "memory"),
     "50 GB of output": ("while True: print('x' * 1000000)", "timeout"),
     "50 GB in a file": (
         "with open('file', 'w') as file:\n    while True: file.write('x' * 1000000)",

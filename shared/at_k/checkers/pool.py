@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import select
 import time
-from collections import deque
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
@@ -110,18 +109,21 @@ class Pool:
 
         A program whose sandbox dies is run again once, and then "not run".
         """
-        waiting = deque(_Task(index, *sample) for index, sample in enumerate(samples))
-        places = self._places[: len(waiting)]
-        while waiting or any(place.task for place in places):
-            for place in places:
-                if place.task is None and waiting:
-                    self._send(place, waiting.popleft())
-            for place in self._answered(places):
+        new = (_Task(index, *sample) for index, sample in enumerate(samples))
+        waiting: list[_Task] = []  # those that have to go on
+        while True:
+            for place in self._places:
+                task = place.task or (waiting.pop() if waiting else next(new, None))
+                if place.task is None and task is not None:
+                    self._send(place, task)
+            if not any(place.task for place in self._places):
+                return
+            for place in self._answered():
                 task, place.task = place.task, None
                 assert task is not None
                 record = self._record(place, task)
                 if record is None:
-                    waiting.appendleft(task)
+                    waiting.append(task)
                 else:
                     yield task.index, record
 
@@ -148,9 +150,11 @@ class Pool:
             status, message = ("passed", "") if problem is None else ("failed", problem)
         return {"status": status, "message": message, "cpu_seconds": task.cpu_seconds}
 
-    def _answered(self, places: list[_Place]) -> list[_Place]:
+    def _answered(self) -> list[_Place]:
         """Wait until sandboxes have answered, or are overdue, and return their places."""
-        busy = {place.sandbox.fileno(): place for place in places if place.task and place.sandbox}
+        busy = {
+            place.sandbox.fileno(): place for place in self._places if place.task and place.sandbox
+        }
         poll = select.poll()
         for descriptor in busy:
             poll.register(descriptor, select.POLLIN)

@@ -162,7 +162,7 @@ class PythonTests:
                 try:
                     return Pool(self._limits, workers, is_isolated=True)
                 except SandboxError as error:
-                    problem = f"bubblewrap cannot make a sandbox: {error}"
+                    problem = f"bubblewrap cannot make a sandbox ({error}){_remedy()}"
         if os.environ.get(_CONSENT) == "1" and self.sandbox != "bubblewrap":
             if problem is not None:
                 warnings.warn(
@@ -181,6 +181,16 @@ class PythonTests:
             f"variable {_CONSENT}=1 it runs them in plain processes with limits, which are not a "
             f"sandbox: do that only in a container or machine that you can lose."
         )
+
+
+def _remedy() -> str:
+    """Return what helps where the system forbids the namespaces of users, as Ubuntu does."""
+    setting = "kernel.apparmor_restrict_unprivileged_userns"
+    try:
+        with open(f"/proc/sys/{setting.replace('.', '/')}", encoding="ascii") as file:
+            return f": sudo sysctl {setting}=0 allows it" if file.read().strip() == "1" else ""
+    except OSError:
+        return ""
 
 
 def _outcome(record: Record) -> bool | None:
