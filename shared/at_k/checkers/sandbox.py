@@ -14,6 +14,7 @@ import sysconfig
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -194,10 +195,9 @@ def _bubblewrap(is_root: bool, descriptors: list[int]) -> list[str]:
         elif os.path.isdir(path):
             command += ["--ro-bind", path, path]
     command += ["--dev", "/dev"]
-    options = subprocess.run([program, "--help"], capture_output=True, text=True).stdout
     for folder in ("/tmp", "/dev/shm"):
         command += ["--perms", "1777"]
-        if "--size" in options:
+        if _has_sizes(program):
             command += ["--size", str(1 << 28)]
         command += ["--tmpfs", folder]
     command += ["--remount-ro", "/dev"]
@@ -217,6 +217,13 @@ def _bubblewrap(is_root: bool, descriptors: list[int]) -> list[str]:
         descriptors.append(descriptor)
         command += ["--seccomp", str(descriptor)]
     return command
+
+
+@lru_cache
+def _has_sizes(program: str) -> bool:
+    """Whether this bubblewrap limits the size of a folder in memory, as since version 0.7."""
+    command = [program, "--help"]
+    return "--size" in subprocess.run(command, capture_output=True, text=True).stdout
 
 
 def _python_folders() -> list[str]:
