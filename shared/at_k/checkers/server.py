@@ -18,7 +18,6 @@ import math
 import mmap
 import os
 import re
-import resource
 import select
 import shutil
 import signal
@@ -223,6 +222,8 @@ def _address_space():
 
     There is no /proc in the sandbox, which would let a program write to its own memory.
     """
+    import resource  # not at the head: on Windows, the module can be imported
+
     step = 1 << 20
     low, high = 0, 1 << 47
     limits = resource.getrlimit(resource.RLIMIT_AS)
@@ -329,6 +330,8 @@ def run_program(server, job, tests, connection):
 
 def limit_process(server, job, channel):
     """Limit this process, and close the descriptors of the server."""
+    import resource
+
     if os.getppid() != 1:  # process 1 needs no group to find the processes of a program
         os.setpgid(0, 0)
     signal.set_wakeup_fd(-1)
