@@ -938,9 +938,7 @@ class Workers:
             for process in processes:
                 process.end()
 
-def with_progress(
-    batches: Iterable[BatchResult], pairs: int
-) -> Generator[BatchResult, None, None]:
+def with_progress(batches: Iterable[BatchResult], pairs: int) -> Generator[BatchResult, None, None]:
     from tqdm.auto import tqdm
 
     # Otherwise the environment variable TQDM_DISABLE decides.

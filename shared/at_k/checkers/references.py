@@ -273,23 +273,19 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
             raise ValueError(f"{where}[{name!r}] is {short(values)}: give a list of cases.")
     if len(inputs) != len(outputs):
         raise ValueError(f"{where} has {len(inputs)} inputs but {len(outputs)} outputs.")
+    read_inputs: list[Any]
+    read_outputs: list[Any]
     if entry_point is None:
-        read = [
-            [_lines(value, f"{where}[{name!r}][{case}]") for case, value in enumerate(values)]
-            for name, values in (("inputs", inputs), ("outputs", outputs))
-        ]
+        read_inputs = [_lines(x, f"{where}['inputs'][{case}]") for case, x in enumerate(inputs)]
+        read_outputs = [_lines(x, f"{where}['outputs'][{case}]") for case, x in enumerate(outputs)]
     else:
-        read = [
-            [_arguments(value, f"{where}['inputs'][{case}]") for case, value in enumerate(inputs)],
-            [_value(value) for value in outputs]
-            if all(isinstance(value, str) for value in inputs)
-            else list(outputs),
-        ]
+        read_inputs = [_arguments(x, f"{where}['inputs'][{case}]") for case, x in enumerate(inputs)]
+        read_outputs = [*map(_value, outputs)] if _are_texts(inputs) else list(outputs)
     return Tests(
         row.get("prompt", "") if entry_point and "input_output" not in row else "",
         entry_point,
-        inputs=tuple(read[0]),
-        outputs=tuple(read[1]),
+        inputs=tuple(read_inputs),
+        outputs=tuple(read_outputs),
         is_wrapped="input_output" in row,
     )
 

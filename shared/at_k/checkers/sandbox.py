@@ -37,7 +37,7 @@ class SandboxError(OSError):
     """A sandbox cannot start."""
 
 
-class SandboxDied(Exception):
+class SandboxDiedError(Exception):
     """A sandbox ended, or did not answer, before it had run a program."""
 
 
@@ -70,7 +70,7 @@ class Sandbox:
 
     def __init__(self, limits: Limits, is_isolated: bool, index: int):
         self._folder = None if is_isolated else tempfile.mkdtemp(prefix="at_k_")
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         is_root = is_isolated and os.geteuid() == 0
         folders = ["/tmp", "/dev/shm"] if is_isolated else [self._folder]
         settings = {
@@ -110,7 +110,8 @@ class Sandbox:
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._jobs, self._replies = self._process.stdin, self._process.stdout
         self._server = None if information is None else _process_in(information)
 
@@ -122,7 +123,7 @@ class Sandbox:
         """Wait until programs can be sent; raise a SandboxError with what went wrong."""
         try:
             self.receive()
-        except SandboxDied as error:
+        except SandboxDiedError as error:
             self._process.wait()
             self._errors.seek(0)
             text = self._errors.read().decode(errors="replace").strip()
@@ -134,13 +135,13 @@ class Sandbox:
             self._jobs.write(json.dumps(job).encode() + b"\n")
             self._jobs.flush()
         except OSError as error:
-            raise SandboxDied from error
+            raise SandboxDiedError from error
 
     def receive(self) -> dict[str, Any]:
         """Return the reply to the program that was sent, see `server.py`."""
         line = self._replies.readline()
         if not line.endswith(b"\n"):
-            raise SandboxDied
+            raise SandboxDiedError
         return json.loads(line)
 
     def end(self) -> None:

@@ -25,6 +25,7 @@ import socket
 import sys
 import time
 import types
+from contextlib import suppress
 from functools import lru_cache
 
 _TOKEN_BYTES = 32
@@ -129,12 +130,12 @@ class _Server:
             verdict = self._verdict(job["form"], said, token, status, excess, cpu_seconds)
         if job["form"] == "calls":
             output = said
-        return dict(
-            status=verdict[0],
-            message=verdict[1][:_MESSAGE],
-            cpu_seconds=round(cpu_seconds, 6),
-            output=output.decode(errors="replace") if verdict[0] == "passed" else "",
-        )
+        return {
+            "status": verdict[0],
+            "message": verdict[1][:_MESSAGE],
+            "cpu_seconds": round(cpu_seconds, 6),
+            "output": output.decode(errors="replace") if verdict[0] == "passed" else "",
+        }
 
     def _wait(self, pid):
         """Wait until a process ends; return None, or how it exceeds its time."""
@@ -188,10 +189,9 @@ def _end_processes(pid):
     Process 1 ends all others in its namespace, at once. Outside a sandbox, a process that left the
     group of the program is not found.
     """
-    try:
+    # All may have ended, and macOS refuses a signal to those that have.
+    with suppress(ProcessLookupError, PermissionError):
         os.kill(-1, signal.SIGKILL) if os.getpid() == 1 else os.killpg(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):  # all have ended; macOS refuses for zombies
-        pass
 
 
 def _reap():
@@ -210,10 +210,8 @@ def _cpu_seconds(pid):
     """
     seconds = 0.0
     for number in range(pid, pid + _PIDS if os.getpid() == 1 else pid + 1):
-        try:
+        with suppress(OSError):  # there may be no such process
             seconds += time.clock_gettime((~number << 3) | 2)
-        except OSError:  # there is no such process
-            pass
     return seconds
 
 
@@ -344,7 +342,7 @@ def limit_process(server, job, channel):
         os.dup2(stdin, 0)
     os.dup2(server.null, 2)
     kept = sorted({channel, server.report})
-    for before, after in zip([2, *kept], [*kept, 256]):
+    for before, after in zip([2, *kept], [*kept, 256], strict=True):
         os.closerange(before + 1, after)
     sys.argv = ["program.py"]
     seconds = math.ceil(limits["cpu_seconds"])
@@ -363,7 +361,7 @@ def prepare(job, tests):
     for name in {*job["imports"], *imported(job["program"])}:
         try:
             importlib.import_module(name)
-        except Exception:  # noqa: S112, BLE001 - it is raised again where it is imported
+        except Exception:  # it is raised again where it is imported
             continue
     program = types.ModuleType("__main__" if job["form"] == "stdin" else "program")
     sys.modules[program.__name__] = program
@@ -394,9 +392,7 @@ def imported(program):
     return {name for name in names if name.partition(".")[0] not in sys.stdlib_module_names}
 
 
-_IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+([\w., \t]*)", re.MULTILINE
-)
+_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+([\w., \t]*)", re.MULTILINE)
 
 
 def watched(imports):
@@ -406,7 +402,7 @@ def watched(imports):
     """
     if not imports:
         return ()
-    spaces = [("builtins", vars(builtins), _CALLABLES)]
+    spaces: list = [("builtins", vars(builtins), _CALLABLES)]
     inside = tuple(f"{name}." for name in imports)
     names = [name for name in sys.modules if name in imports or name.startswith(inside)]
     modules = tuple((name, sys.modules[name]) for name in names)
@@ -479,7 +475,7 @@ def _forbidding(folders):
 
 def forbid(code):
     """Add the audit hook of a code."""
-    own = {"__builtins__": _BUILTINS}
+    own: dict = {"__builtins__": _BUILTINS}
     exec(code, own)
     sys.addaudithook(own.pop("forbid"))
 
@@ -497,7 +493,9 @@ def call(namespace, entry_point, arguments):
 
 def as_json(value):
     """Raise a TypeError for a result that JSON cannot hold."""
-    raise TypeError(f"the result has a {type(value).__name__}: only numbers, texts, lists and dicts")
+    raise TypeError(
+        f"the result has a {type(value).__name__}: only numbers, texts, lists and dicts"
+    )
 
 
 def last_line(error, job):

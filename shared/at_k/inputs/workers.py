@@ -142,9 +142,7 @@ class Workers:
                 process.end()
 
 
-def with_progress(
-    batches: Iterable[BatchResult], pairs: int
-) -> Generator[BatchResult, None, None]:
+def with_progress(batches: Iterable[BatchResult], pairs: int) -> Generator[BatchResult, None, None]:
     """Yield the results of batches, and show how many of the pairs are checked."""
     from tqdm.auto import tqdm
 
