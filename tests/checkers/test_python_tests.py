@@ -81,6 +81,10 @@ FORMS = {
         "test_list": ["assert math.isclose(add(1, 2), 3)"],
         "challenge_test_list": [],
     },
+    "MBPP, with a class": {
+        "test_setup_code": "class Two:\n    value = 2\n",
+        "test_list": ["assert add(Two.value, 1) == 3"],
+    },
     "MBPP, sanitized": {
         "prompt": "Write a function",
         "test_imports": ["import math"],
@@ -154,6 +158,11 @@ def test_a_program_may_define_a_function_with_the_name_of_a_builtin_one():
     assert statuses(["def sum(a, b): return a * b"], ["assert sum(2, 5) == 10"]) == ["passed"]
     shadowing = "def abs(x): return 0\ndef f(x): return 9\n"
     assert statuses([shadowing], ["assert abs(f(1) - 1) < 0.1"]) == ["failed"]
+
+
+def test_a_program_may_begin_with_an_import_of_the_future():
+    program = "from __future__ import annotations\n" + ADD
+    assert statuses([program, SUBTRACT], FORMS["MBPP"]) == ["passed", "failed"]
 
 
 def test_programs_use_third_party_libraries():

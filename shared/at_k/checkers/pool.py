@@ -66,6 +66,13 @@ class _Place:
     deadline: float = field(default=0.0)
 
 
+def _cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # not on macOS
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 class Pool:
     """Sandboxes, which end with the context.
 
@@ -80,7 +87,7 @@ class Pool:
 
     def __init__(self, limits: Limits, workers: int | None, is_isolated: bool):
         self._limits, self._is_isolated = limits, is_isolated
-        self._places = [_Place(index) for index in range(workers or len(os.sched_getaffinity(0)))]
+        self._places = [_Place(index) for index in range(workers or _cores())]
         self._started = 0
         self._start(self._places[0])
         try:

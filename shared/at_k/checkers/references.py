@@ -8,7 +8,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -26,6 +26,7 @@ class Tests:
 
     Attributes:
         prompt: what is put before a sample.
+        setup: code that runs before a program, in its namespace.
         entry_point: the function that is tested, or None if it is not known.
         code: the tests as code, or None if there are inputs and outputs.
         names: the names that the code uses.
@@ -36,6 +37,7 @@ class Tests:
     """
 
     prompt: str = ""
+    setup: str = ""
     entry_point: str | None = None
     code: str | None = None
     names: tuple[str, ...] = ()
@@ -61,6 +63,7 @@ class Tests:
         if self.code is not None:
             return {
                 "form": "tests",
+                "setup": self.setup,
                 "program": program,
                 "tests": self.code,
                 "entry_point": self.entry_point,
@@ -69,6 +72,7 @@ class Tests:
             }
         return {
             "form": "stdin" if self.entry_point is None else "calls",
+            "setup": "",
             "program": program,
             "entry_point": self.entry_point,
             "imports": (),
@@ -120,10 +124,16 @@ def read_tests(reference: Any, where: str) -> Tests:
         _check_entry_point(entry_point, where)
         if {"inputs", "outputs"} <= row.keys():
             return _cases(row, entry_point, where)
-        code = _code_of_row(row)
-        if code is not None:
-            prompt = row.get("prompt", "") if entry_point else ""
-            return _tests_in_code(code, where, entry_point, prompt)
+        tests = next((row[name] for name in ("test", "tests", "test_list") if name in row), None)
+        if tests is not None:
+            setup = _joined(row.get("test_imports", row.get("test_setup_code", "")), where)
+            # The tests have imports of their own, so that a program cannot replace them.
+            own = setup if _has_only_imports(setup) else ""
+            return replace(
+                _tests_in_code(f"{own}\n{_joined(tests, where)}", where, entry_point),
+                prompt=_joined(row.get("prompt", ""), where) if entry_point else "",
+                setup=setup,
+            )
     raise ValueError(f"{where} is {short(reference)}: python_tests takes {FORMS}.")
 
 
@@ -150,19 +160,20 @@ def _check_entry_point(entry_point: Any, where: str) -> None:
         raise ValueError(f"{where} has the entry point {short(entry_point)}: give a name.")
 
 
-def _code_of_row(row: Mapping[str, Any]) -> str | None:
-    """Return the tests of a row of HumanEval or MBPP as code, or None if there are none."""
-    setup = row.get("test_imports", row.get("test_setup_code", ""))
-    tests = next((row[name] for name in ("test", "tests", "test_list") if name in row), None)
-    lines = []
-    for value in (setup, tests):
-        if isinstance(value, str):
-            lines.append(value)
-        elif isinstance(value, (list, tuple)) and _are_texts(value):
-            lines += value
-        else:
-            return None
-    return "\n".join(lines)
+def _joined(value: Any, where: str) -> str:
+    """Return a text, or texts as lines of one."""
+    if isinstance(value, (list, tuple)) and _are_texts(value):
+        return "\n".join(value)
+    if not isinstance(value, str):
+        raise ValueError(f"{where} has the tests {short(value)}: give code.")
+    return value
+
+
+def _has_only_imports(code: str) -> bool:
+    try:
+        return all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in ast.parse(code).body)
+    except SyntaxError:
+        return True  # the tests do not compile then, which is an error
 
 
 # --- Tests in code ------------------------------------------------------------------------
@@ -177,23 +188,30 @@ for class_of_at_k in ({classes},):
 """
 
 
+def _tests_in_code(code: str, where: str, entry_point: str | None = None) -> Tests:
+    try:
+        return _parsed_tests(code, entry_point)
+    except ValueError as error:
+        raise ValueError(f"{where} {error}") from error
+
+
 @lru_cache(maxsize=1 << 12)
-def _tests_in_code(
-    code: str, where: str, entry_point: str | None = None, prompt: str = ""
-) -> Tests:
-    """Read tests that are code, with calls of the test functions and classes that it defines."""
+def _parsed_tests(code: str, entry_point: str | None) -> Tests:
+    """Read tests that are code, with calls of the test functions and classes that it defines.
+
+    Raises:
+        ValueError: if they cannot test a program, with the predicate of the message.
+    """
     try:
         tree = ast.parse(code)
-        compile(tree, where, "exec", dont_inherit=True)
+        compile(tree, "<tests>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = f" in line {error.lineno}" if isinstance(error, SyntaxError) else ""
         problem = error.msg if isinstance(error, SyntaxError) else error
-        raise ValueError(f"{where} is not Python code: {problem}{line}.") from error
-    calls = list(_calls(tree, where, entry_point))
+        raise ValueError(f"is not Python code: {problem}{line}.") from error
+    calls = list(_calls(tree, entry_point))
     if not calls and not any(map(_is_active, tree.body)):
-        raise ValueError(
-            f"{where} is {short(code)}, which tests nothing: python_tests takes {FORMS}."
-        )
+        raise ValueError(f"is {short(code)}, which tests nothing: python_tests takes {FORMS}.")
     code = "\n".join([code, *calls])
     nodes = list(ast.walk(ast.parse(code)))
     modules = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
@@ -204,14 +222,17 @@ def _tests_in_code(
     ]
     for module in modules:
         if not _is_installed(module.partition(".")[0]):
-            raise ValueError(f"{where} imports {module}, which is not installed here.")
+            raise ValueError(f"imports {module}, which is not installed here.")
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     return Tests(
-        prompt, entry_point, code, names=tuple(sorted(names)), imports=tuple(sorted({*modules}))
+        entry_point=entry_point,
+        code=code,
+        names=tuple(sorted(names)),
+        imports=tuple(sorted({*modules})),
     )
 
 
-def _calls(tree: ast.Module, where: str, entry_point: str | None) -> Iterator[str]:
+def _calls(tree: ast.Module, entry_point: str | None) -> Iterator[str]:
     """Yield the code that runs the test functions and classes that nothing else calls."""
     called = {
         node.func.id
@@ -229,14 +250,14 @@ def _calls(tree: ast.Module, where: str, entry_point: str | None) -> Iterator[st
             if node.name == "check":
                 if entry_point is None:
                     raise ValueError(
-                        f"{where} defines check(candidate) and does not call it: give a dict with "
-                        f'"test" and "entry_point", the name of the function to be checked.'
+                        "defines check(candidate) and does not call it: give a dict with "
+                        '"test" and "entry_point", the name of the function to be checked.'
                     )
                 yield f"check({entry_point})"
             elif node.name.startswith("test"):
                 if len(node.args.posonlyargs + node.args.args) > len(node.args.defaults):
                     raise ValueError(
-                        f"{where} has the test function {node.name} with parameters: python_tests "
+                        f"has the test function {node.name} with parameters: python_tests "
                         f"calls test functions without arguments."
                     )
                 yield f"{node.name}()"
@@ -282,8 +303,8 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
         read_inputs = [_arguments(x, f"{where}['inputs'][{case}]") for case, x in enumerate(inputs)]
         read_outputs = [*map(_value, outputs)] if _are_texts(inputs) else list(outputs)
     return Tests(
-        row.get("prompt", "") if entry_point and "input_output" not in row else "",
-        entry_point,
+        prompt=row.get("prompt", "") if entry_point and "input_output" not in row else "",
+        entry_point=entry_point,
         inputs=tuple(read_inputs),
         outputs=tuple(read_outputs),
         is_wrapped="input_output" in row,

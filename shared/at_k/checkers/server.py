@@ -117,9 +117,9 @@ class _Server:
         theirs.close()
         token = os.urandom(_TOKEN_BYTES)
         ours.send(token)
-        excess = self._wait(pid)
+        excess, ended = self._wait(pid)
         _end_processes(pid)
-        _, status, usage = os.wait4(pid, 0)
+        _, status, usage = ended or os.wait4(pid, 0)
         _reap()
         is_started = _received(ours) == b"1"
         said, output = _whole_content(report), _whole_content(printed)
@@ -138,18 +138,21 @@ class _Server:
         }
 
     def _wait(self, pid):
-        """Wait until a process ends; return None, or how it exceeds its time."""
+        """Wait until a process ends, and return None and what `os.wait4` returns.
+
+        For a process that exceeds its time, return how it does, and None.
+        """
         deadline = time.monotonic() + self.limits["wall_seconds"]
         events = select.poll()
         events.register(self.child_ended, select.POLLIN)
         events.register(self.jobs, 0)  # reports only that the parent has ended
         cpu_left = allowed = self.limits["cpu_seconds"]
-        while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        while (ended := os.wait4(pid, os.WNOHANG))[0] == 0:
             wall_left = deadline - time.monotonic()
             if cpu_left <= 0:
-                return self.of_cpu_time
+                return self.of_cpu_time, None
             if wall_left <= 0:
-                return f"not finished after {self.limits['wall_seconds']:g} s"
+                return f"not finished after {self.limits['wall_seconds']:g} s", None
             ready = dict(events.poll(math.ceil(1000 * max(0.005, min(cpu_left, wall_left)))))
             if not ready:
                 cpu_left = allowed - _cpu_seconds(pid)
@@ -160,7 +163,7 @@ class _Server:
                 os._exit(1)
             if self.child_ended in ready:
                 os.read(self.child_ended, 4096)
-        return None
+        return None, ended
 
     def _verdict(self, form, said, token, status, excess, cpu_seconds):
         """Return the status and the message of a program that started."""
@@ -218,8 +221,11 @@ def _cpu_seconds(pid):
 def _address_space():
     """Return the bytes of address space of this process: the smallest limit that it fits.
 
-    There is no /proc in the sandbox, which would let a program write to its own memory.
+    There is no /proc in the sandbox, which would let a program write to its own memory. macOS does
+    not limit address space.
     """
+    if sys.platform != "linux":
+        return 0
     import resource  # not at the head: on Windows, the module can be imported
 
     step = 1 << 20
@@ -350,7 +356,7 @@ def limit_process(server, job, channel):
     for limit, value in {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_FSIZE: _FILE_BYTES,
-        resource.RLIMIT_AS: server.own_bytes + limits["memory"],
+        **({resource.RLIMIT_AS: server.own_bytes + limits["memory"]} if server.own_bytes else {}),
         **({resource.RLIMIT_NPROC: _MOST_PROCESSES} if limits["limits_processes"] else {}),
     }.items():
         resource.setrlimit(limit, (value, value))
@@ -377,6 +383,8 @@ def prepare(job, tests):
         "entry_point": job["entry_point"],
         "watched": watched(job["imports"]),
     }
+    if job["setup"]:
+        exec(_compiled(job["setup"], "<setup>"), program.__dict__)
     return exec, (code, _LINKING, tests, _COMPARING), (program.__dict__, own, namespace, own)
 
 
