@@ -22,6 +22,7 @@ ROOMS = [
     ["readers"],
     ["runs"],
     ["charts"],
+    ["checkers"],
     ["cli"],
     ["testing"],
     ["__main__"],

@@ -56,6 +56,7 @@ from evaluate.module import temp_seed
 from filelock import FileLock, Timeout
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
+from importlib import import_module
 from itertools import accumulate
 from multiprocessing import Pipe, Process
 from multiprocessing.connection import Connection, wait
@@ -909,19 +910,12 @@ class Workers:
         labels: Mapping[str, float] | None,
         pairs: list[PairToCheck],
     ) -> Generator[BatchResult, None, None]:
-        from tqdm.auto import tqdm
-
         if is_async(checker):
             with _threads_for(checker, self.executor) as (call, threads):
                 yield from replace(self, executor=threads).check(call, labels, pairs)
             return
         check = portable_check(checker, labels, batched=self.batch_size is not None)
-        # Otherwise the environment variable TQDM_DISABLE decides.
-        hidden = {"disable": True} if _are_progress_bars_hidden() else {}
-        with tqdm(total=len(pairs), desc="Checking", unit=" pairs", delay=1, **hidden) as bar:
-            for start, results in self._results(check, pairs):
-                bar.update(len(results))
-                yield start, results
+        yield from with_progress(self._results(check, pairs), len(pairs))
 
     def _results(self, check: CheckBatch, pairs: list[PairToCheck]) -> Iterator[BatchResult]:
         def batches(most: int) -> Iterator[PairBatch]:
@@ -972,6 +966,16 @@ class Workers:
         finally:
             for process in processes:
                 process.end()
+
+def with_progress(batches: Iterable[BatchResult], pairs: int) -> Generator[BatchResult, None, None]:
+    from tqdm.auto import tqdm
+
+    # Otherwise the environment variable TQDM_DISABLE decides.
+    hidden = {"disable": True} if _are_progress_bars_hidden() else {}
+    with tqdm(total=pairs, desc="Checking", unit=" pairs", delay=1, **hidden) as bar:
+        for start, results in batches:
+            bar.update(len(results))
+            yield start, results
 
 def _are_progress_bars_hidden() -> bool:
     evaluate, datasets = (sys.modules.get(name) for name in ("evaluate.utils.logging", "datasets"))
@@ -1732,7 +1736,7 @@ def _no_outcome(rows: Rows, sample: int, entry: Any, labels: Labels) -> ValueErr
 
 # --- shared/at_k/inputs/named_checkers.py ---------------------------------------------------------
 
-NAMES = ("exact_match", "numeric", "math_verify")
+NAMES = ("exact_match", "numeric", "math_verify", "python_tests")
 
 # `pa.array` and `pa.scalar` import pandas, if it is installed, which takes 0.2 s.
 _FALSE = from_numpy(np.zeros(1, dtype=bool))[0]
@@ -1868,6 +1872,16 @@ def math_verify_library():
         ) from error
     logging.getLogger("math_verify").setLevel(logging.ERROR)
     return math_verify
+
+def python_tests_checker() -> Any:
+    try:
+        return import_module("at_k.checkers").python_tests()
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            "check_correct_fn='python_tests' needs the package evaluate-at-k, which a metric of "
+            'the Hub does not bring: pip install "evaluate-at-k @ '
+            'git+https://github.com/evaluate-at-k/evaluate-at-k".'
+        ) from error
 
 def check_references(references: pa.ChunkedArray) -> None:
     for question, reference in enumerate(to_python(references)):
@@ -2180,7 +2194,18 @@ class Checking:
                 f"the same time: give neither num_proc nor processes, but a ThreadPoolExecutor as "
                 f"executor to run more or fewer."
             )
+        if self._runner is not None and (executor is not None or timeout is not None):
+            raise ValueError(
+                "python_tests runs programs in sandboxes of its own: give num_proc for their "
+                "number instead of an executor, and check_correct_fn=python_tests(timeout=..) of "
+                "at_k.checkers instead of a timeout."
+            )
         self._batch_size  # noqa: B018
+
+    @cached_property
+    def _runner(self) -> Any:
+        checker = python_tests_checker() if self.checker == "python_tests" else self.checker
+        return checker if hasattr(checker, "check_pairs") else None
 
     @cached_property
     def _batch_size(self) -> int | None:
@@ -2204,6 +2229,13 @@ class Checking:
             return Checked(_outcomes_of_match(rows, correct), numbers)
         if self.checker == "math_verify":
             check_references(rows.references)
+        if self._runner is not None:
+            self._runner.read_references(to_python(rows.references))
+            if not is_text(rows.values.type):
+                raise ValueError(
+                    f"{rows.name} are checked with python_tests and are not texts: give Python "
+                    f"code."
+                )
         pairs = DistinctPairs.of(rows)
         results = self._results(pairs, cache or CheckCache())
         if self.checker == "math_verify":
@@ -2267,6 +2299,9 @@ class Checking:
             raise ValueError(f"The executor gave {known_results} results for {len(results)} pairs.")
 
     def _batches(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
+        if self._runner is not None:
+            batches = self._runner.check_pairs(pairs, self.num_proc)
+            return with_progress(batches, len(pairs))
         if not isinstance(self.checker, str):
             workers = Workers(self.num_proc, self.executor, self.timeout, self._batch_size)
             return workers.check(self.checker, self.labels or {}, pairs)

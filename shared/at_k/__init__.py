@@ -2,7 +2,8 @@
 
 The functions take already-graded outcomes; their common parameters are documented in
 `at_k.functions`. `load` returns a metric of Hugging Face `evaluate`, which checks predictions
-against references. `charts` draws the results; it is imported when it is first used.
+against references. `charts` draws the results, and `checkers` has checkers that run programs; they
+are imported when they are first used.
 """
 
 from importlib import import_module
@@ -52,15 +53,16 @@ from .scores.score_agg import score_agg
 
 if TYPE_CHECKING:
     from . import charts as charts
+    from . import checkers as checkers
     from . import testing as testing
 
 __version__ = "0.2.0.dev0"  # read by setup.cfg
 
 
 def __getattr__(name: str) -> Any:
-    # Altair takes as long to import as the rest of the package. Tests alone need the assertions.
-    if name in ("charts", "testing"):
-        return import_module(f"{__name__}.charts")
+    # Altair takes as long to import as the rest of the package.
+    if name in ("charts", "checkers", "testing"):
+        return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

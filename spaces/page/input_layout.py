@@ -171,7 +171,7 @@ def build_inputs(space: Space, request: Request, answer: Answer, view: View) -> 
         list(CHECKERS),
         value=example.checker,
         label="Checker",
-        info=f"how a {cell} is compared with the reference",
+        info=f"how a {cell} is compared with the reference; programs are not run here",
         visible=space.has_references,
         elem_id="checker",
     )

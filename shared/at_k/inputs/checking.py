@@ -28,11 +28,12 @@ from .named_checkers import (
     match_numbers,
     math_verify,
     math_verify_library,
+    python_tests_checker,
 )
 from .outcomes import Labels, Outcomes
 from .portable import BatchResult, PairResult, PairToCheck
 from .rows import Rows, sample_name
-from .workers import CONCURRENT_CALLS, NOT_FINISHED, Workers, is_async
+from .workers import CONCURRENT_CALLS, NOT_FINISHED, Workers, is_async, with_progress
 
 CheckResult = bool | int | float | str | None
 """What a checker returns for a sample: correct or incorrect, a category, a share of
@@ -43,7 +44,8 @@ Checker = str | Callable[[Any, Any], Any]
 
 The function may be async. If it has an attribute `batched` that is True, it is a function of a list
 of predictions and a list of references, and returns a list of results. The lists have at most
-`batch_size` entries, which is another attribute of the function, by default 64.
+`batch_size` entries, which is another attribute of the function, by default 64. A checker with the
+methods `read_references` and `check_pairs`, as `python_tests` has, runs its own workers.
 """
 
 _CHECKED = "the result for predictions"  # what messages call the outcomes of a checker
@@ -137,7 +139,19 @@ class Checking:
                 f"the same time: give neither num_proc nor processes, but a ThreadPoolExecutor as "
                 f"executor to run more or fewer."
             )
+        if self._runner is not None and (executor is not None or timeout is not None):
+            raise ValueError(
+                "python_tests runs programs in sandboxes of its own: give num_proc for their "
+                "number instead of an executor, and check_correct_fn=python_tests(timeout=..) of "
+                "at_k.checkers instead of a timeout."
+            )
         self._batch_size  # noqa: B018
+
+    @cached_property
+    def _runner(self) -> Any:
+        """The checker if it runs its own workers, or None."""
+        checker = python_tests_checker() if self.checker == "python_tests" else self.checker
+        return checker if hasattr(checker, "check_pairs") else None
 
     @cached_property
     def _batch_size(self) -> int | None:
@@ -176,6 +190,13 @@ class Checking:
             return Checked(_outcomes_of_match(rows, correct), numbers)
         if self.checker == "math_verify":
             check_references(rows.references)
+        if self._runner is not None:
+            self._runner.read_references(to_python(rows.references))
+            if not is_text(rows.values.type):
+                raise ValueError(
+                    f"{rows.name} are checked with python_tests and are not texts: give Python "
+                    f"code."
+                )
         pairs = DistinctPairs.of(rows)
         results = self._results(pairs, cache or CheckCache())
         if self.checker == "math_verify":
@@ -243,6 +264,9 @@ class Checking:
 
     def _batches(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
         """Yield the results of batches of pairs as they finish."""
+        if self._runner is not None:
+            batches = self._runner.check_pairs(pairs, self.num_proc)
+            return with_progress(batches, len(pairs))
         if not isinstance(self.checker, str):
             workers = Workers(self.num_proc, self.executor, self.timeout, self._batch_size)
             return workers.check(self.checker, self.labels or {}, pairs)

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal, InvalidOperation
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from .columns import (
 from .containers import to_numpy
 from .rows import Rows, sample_name
 
-NAMES = ("exact_match", "numeric", "math_verify")
+NAMES = ("exact_match", "numeric", "math_verify", "python_tests")
 
 # `pa.array` and `pa.scalar` import pandas, if it is installed, which takes 0.2 s.
 _FALSE = from_numpy(np.zeros(1, dtype=bool))[0]
@@ -221,6 +222,22 @@ def math_verify_library():
         ) from error
     logging.getLogger("math_verify").setLevel(logging.ERROR)
     return math_verify
+
+
+def python_tests_checker() -> Any:
+    """Return the checker that runs tests, which the package has and a metric of a Hub has not.
+
+    Raises:
+        ImportError: if the package is not installed.
+    """
+    try:
+        return import_module("at_k.checkers").python_tests()
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            "check_correct_fn='python_tests' needs the package evaluate-at-k, which a metric of "
+            'the Hub does not bring: pip install "evaluate-at-k @ '
+            'git+https://github.com/evaluate-at-k/evaluate-at-k".'
+        ) from error
 
 
 def check_references(references: pa.ChunkedArray) -> None:

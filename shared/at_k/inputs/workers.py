@@ -79,19 +79,12 @@ class Workers:
             ValueError: if the checker cannot be pickled, or if worker processes cannot start.
             BrokenExecutor: if a worker dies.
         """
-        from tqdm.auto import tqdm
-
         if is_async(checker):
             with _threads_for(checker, self.executor) as (call, threads):
                 yield from replace(self, executor=threads).check(call, labels, pairs)
             return
         check = portable_check(checker, labels, batched=self.batch_size is not None)
-        # Otherwise the environment variable TQDM_DISABLE decides.
-        hidden = {"disable": True} if _are_progress_bars_hidden() else {}
-        with tqdm(total=len(pairs), desc="Checking", unit=" pairs", delay=1, **hidden) as bar:
-            for start, results in self._results(check, pairs):
-                bar.update(len(results))
-                yield start, results
+        yield from with_progress(self._results(check, pairs), len(pairs))
 
     def _results(self, check: CheckBatch, pairs: list[PairToCheck]) -> Iterator[BatchResult]:
         def batches(most: int) -> Iterator[PairBatch]:
@@ -147,6 +140,18 @@ class Workers:
         finally:
             for process in processes:
                 process.end()
+
+
+def with_progress(batches: Iterable[BatchResult], pairs: int) -> Generator[BatchResult, None, None]:
+    """Yield the results of batches, and show how many of the pairs are checked."""
+    from tqdm.auto import tqdm
+
+    # Otherwise the environment variable TQDM_DISABLE decides.
+    hidden = {"disable": True} if _are_progress_bars_hidden() else {}
+    with tqdm(total=pairs, desc="Checking", unit=" pairs", delay=1, **hidden) as bar:
+        for start, results in batches:
+            bar.update(len(results))
+            yield start, results
 
 
 def _are_progress_bars_hidden() -> bool:

@@ -25,7 +25,7 @@ USUAL_NAMES = {
     ),
     "references": (
         *("references", "reference", "answers", "answer", "targets", "target", "ground_truth"),
-        *("gold", "expected", "label", "solution"),
+        *("gold", "expected", "label", "solution", "tests", "test"),
     ),
     "questions": QUESTION_NAMES,
     "n": (

@@ -30,7 +30,14 @@ from .rows import (
     rows_where,
     warn_of_copies,
 )
-from .samples import are_elsewhere, compute_predictions, join_references, read_cells
+from .samples import (
+    TESTS,
+    are_elsewhere,
+    compute_predictions,
+    join_references,
+    read_cells,
+    with_tests,
+)
 from .selection import choose_columns, count_columns
 from .sources import is_paths, load_table
 from .table import ArrowColumn, Columns, Table
@@ -189,6 +196,9 @@ def read_questions(
     table = load_table(source, config, split)
     if are_elsewhere(columns.get("references"), table):
         table, columns["references"] = join_references(table, columns["references"], key)
+    elif checked and columns.get("references") is None:
+        table = with_tests(table)
+        columns["references"] = TESTS if TESTS in table.columns else None
     named = {role: name for role, name in columns.items() if name is not None}
     if "counts" in named:
         named["counts"] = count_columns(named["counts"])

@@ -204,6 +204,29 @@ def _count(cell: Any) -> int | None:
 # --- References that are not in the log -------------------------------------------------
 
 
+TESTS = "rows with tests"
+"""The name of a column that `with_tests` adds."""
+
+_COLUMNS_OF_TESTS = (
+    *({"test", "entry_point"}, {"test_list"}, {"input_output"}),
+    {"inputs", "outputs", "entry_point"},
+)
+_PARTS_OF_TESTS = {"prompt", "test_imports", "test_setup_code"}.union(*_COLUMNS_OF_TESTS)
+
+
+def with_tests(table: Table) -> Table:
+    """Return the table with a column of references for `python_tests`, if it has such tests.
+
+    HumanEval, MBPP and APPS have the tests of a question in several columns of a row.
+    """
+    if table.roles or not any(needed <= table.columns.keys() for needed in _COLUMNS_OF_TESTS):
+        return table
+    names = [name for name in table.columns if name in _PARTS_OF_TESTS]
+    rows = zip(*(table.columns[name] for name in names), strict=True)
+    tests = [dict(zip(names, row, strict=True)) for row in rows]
+    return table.with_columns({**table.columns, TESTS: tests})
+
+
 def are_elsewhere(references: Any, table: Table) -> bool:
     """Whether references are a dict, or the name of a file instead of a column."""
     if isinstance(references, str):
@@ -255,9 +278,9 @@ def _references_in_file(file: str, question: str) -> dict[Any, Any]:
     Raises:
         ValueError: if the file lacks a column, or has two references of a question.
     """
-    answers = load_table(file)
+    answers = with_tests(load_table(file))
     names = [question] if question in answers.columns else question_columns(answers, of_lists=False)
-    column = find_column(answers, "references", None)
+    column = TESTS if TESTS in answers.columns else find_column(answers, "references", None)
     if not names or column is None:
         raise ValueError(
             f"{file} needs a column {question} and one with a usual name for references. "

@@ -1,0 +1,248 @@
+"""`python_tests`, a checker that runs the tests of a question in a sandbox."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import shutil
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral, Real
+from typing import Any
+
+from ..checks import short
+from .pool import Pool, Record
+from .references import Tests, read_tests
+from .responses import code_in
+from .sandbox import Limits, SandboxError
+
+_SANDBOXES = ("auto", "bubblewrap", "processes")
+_CONSENT = "HF_ALLOW_CODE_EVAL"
+_UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+
+@dataclass(frozen=True)
+class PythonTests:
+    """Checks programs with tests, in a sandbox. Made by `python_tests`, which has the options."""
+
+    timeout: float = 3
+    memory: int | str = "1GB"
+    workers: int | None = None
+    sandbox: str = "auto"
+    fences: bool = True
+
+    __name__ = "python_tests"  # in what the command prints
+
+    def __post_init__(self) -> None:
+        self._limits  # noqa: B018
+        workers = self.workers
+        is_count = isinstance(workers, Integral) and not isinstance(workers, bool)
+        if workers is not None and not (is_count and workers > 0):
+            raise ValueError(f"workers is {short(workers)}: give a number of sandboxes.")
+        if self.sandbox not in _SANDBOXES:
+            raise ValueError(
+                f"sandbox is {short(self.sandbox)}: choose from {', '.join(_SANDBOXES)}."
+            )
+
+    @cached_property
+    def _limits(self) -> Limits:
+        timeout, memory = self.timeout, self.memory
+        if isinstance(timeout, bool) or not isinstance(timeout, Real):
+            raise TypeError(f"timeout is {short(timeout)}: give seconds of CPU time.")
+        if not 0 < timeout < math.inf:
+            raise ValueError(f"timeout is {short(timeout)}: give seconds of CPU time.")
+        size = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMG]i?B)?", str(memory), re.IGNORECASE)
+        number = 0 if size is None else int(float(size[1]) * _UNITS[(size[2] or "").upper()])
+        if isinstance(memory, bool) or number < 2**20:
+            raise ValueError(
+                f'memory is {short(memory)}: give a number of bytes, or a text such as "1GB", of '
+                f"at least 1 MiB."
+            )
+        return Limits(float(timeout), number)
+
+    def __call__(self, program: str, tests: Any) -> bool | None:
+        """Return whether a program passes its tests, or None if it could not be run."""
+        [[record]] = self.run([[program]], [tests])
+        return _outcome(record)
+
+    def run(self, programs: Sequence[Sequence[str]], tests: Sequence[Any]) -> list[list[Record]]:
+        """Run programs, and return what happened to each.
+
+        Args:
+            programs: M lists of samples.
+            tests: M references.
+
+        Returns:
+            For each question a list with a dict for each sample: `status`, `message` and
+            `cpu_seconds`, see `Record`.
+
+        Raises:
+            ValueError: if a reference has no known form, or does not compile, with its index.
+            TypeError: if a sample is no text, with its indices.
+            SandboxError: if no sandbox can start, with what is missing.
+        """
+        if isinstance(programs, str) or len(programs) != len(tests):
+            raise ValueError(
+                f"There are {len(programs)} lists of programs but {len(tests)} references: give "
+                f"one of each for every question."
+            )
+        read = self.read_references(tests)
+        samples = []
+        for question, row in enumerate(programs):
+            if isinstance(row, str):
+                raise ValueError(f"programs[{question}] is {short(row)}: give a list of samples.")
+            for index, program in enumerate(row):
+                if not isinstance(program, str):
+                    raise TypeError(
+                        f"programs[{question}][{index}] is {short(program)}: give Python code."
+                    )
+                samples.append((read[question], program))
+        records = dict(self._run(samples))
+        ordered = iter([records[index] for index in range(len(samples))])
+        return [[next(ordered) for _ in row] for row in programs]
+
+    # What `Checking` calls.
+
+    def read_references(self, references: Iterable[Any]) -> list[Tests]:
+        """Read the references of all questions; see `run` for what is raised."""
+        return [
+            read_tests(reference, f"references[{question}]")
+            for question, reference in enumerate(references)
+        ]
+
+    def check_pairs(
+        self, pairs: Sequence[tuple[str, Any]], workers: int | None = None
+    ) -> Generator[tuple[int, list[tuple[bool | None, None]]], None, None]:
+        """Yield the index and the outcome of each pair of a program and a reference.
+
+        Warns of pairs that could not be run, whose outcome is None.
+        """
+        tests = {id(reference): read_tests(reference, "a reference") for _, reference in pairs}
+        samples = [(tests[id(reference)], program) for program, reference in pairs]
+        statuses: Counter[str] = Counter()
+        for index, record in self._run(samples, workers):
+            statuses[record["status"]] += 1
+            yield index, [(_outcome(record), None)]
+        if missing := statuses["not run"]:
+            warnings.warn(
+                f"{missing} of {len(pairs)} distinct samples could not be run, because their "
+                f"sandbox died twice. They are not scored.",
+                stacklevel=2,
+            )
+
+    def _run(
+        self, samples: Iterable[tuple[Tests, str]], workers: int | None = None
+    ) -> Generator[tuple[int, Record], None, None]:
+        with self._pool(workers or self.workers) as pool:
+            yield from pool.run((tests, self._program(tests, text)) for tests, text in samples)
+
+    def _program(self, tests: Tests, sample: str) -> str:
+        """Return the program of a sample."""
+        if self.fences:
+            sample = code_in(sample, tests.wanted_names)
+        return tests.prompt + sample
+
+    def _pool(self, workers: int | None) -> Pool:
+        """Start the first sandbox; without bubblewrap, plain processes if the user consents."""
+        if sys.platform == "win32":
+            raise SandboxError(
+                "python_tests runs programs on Linux, and without a sandbox on macOS: on Windows, "
+                "use the Windows Subsystem for Linux."
+            )
+        problem = None
+        if self.sandbox != "processes":
+            if shutil.which("bwrap") is None:
+                problem = "bubblewrap is not installed (apt-get install bubblewrap)"
+            else:
+                try:
+                    return Pool(self._limits, workers, is_isolated=True)
+                except SandboxError as error:
+                    problem = f"bubblewrap cannot make a sandbox ({error}){_remedy()}"
+        if os.environ.get(_CONSENT) == "1" and self.sandbox != "bubblewrap":
+            if problem is not None:
+                warnings.warn(
+                    f"{problem}. Programs run in plain processes with limits, which are not a "
+                    f"sandbox, because {_CONSENT} is 1.",
+                    stacklevel=2,
+                )
+            return Pool(self._limits, workers, is_isolated=False)
+        if problem is None:
+            raise SandboxError(
+                f'sandbox="processes" runs programs in plain processes with limits, which are not '
+                f"a sandbox. Set the environment variable {_CONSENT} to 1 to consent."
+            )
+        raise SandboxError(
+            f"python_tests runs programs in a sandbox, and {problem}. With the environment "
+            f"variable {_CONSENT}=1 it runs them in plain processes with limits, which are not a "
+            f"sandbox: do that only in a container or machine that you can lose."
+        )
+
+
+def _remedy() -> str:
+    """Return what helps where the system forbids the namespaces of users, as Ubuntu does."""
+    setting = "kernel.apparmor_restrict_unprivileged_userns"
+    try:
+        with open(f"/proc/sys/{setting.replace('.', '/')}", encoding="ascii") as file:
+            return f": sudo sysctl {setting}=0 allows it" if file.read().strip() == "1" else ""
+    except OSError:
+        return ""
+
+
+def _outcome(record: Record) -> bool | None:
+    return None if record["status"] == "not run" else record["status"] == "passed"
+
+
+def python_tests(
+    timeout: float = 3,
+    memory: int | str = "1GB",
+    workers: int | None = None,
+    sandbox: str = "auto",
+    fences: bool = True,
+) -> PythonTests:
+    """Return a checker that runs each program with the tests of its question, in a sandbox.
+
+    It is a `check_correct_fn` of every metric that takes one. `check_correct_fn="python_tests"` is
+    the checker with the default options. A sample is a program, and is correct if all tests pass. A
+    reference is one of these:
+
+    - code that raises an exception if a test fails: assertions, test functions without parameters,
+      or classes of `unittest`; or a list of assertions
+    - {"test": .., "entry_point": ..}, where the test defines check(candidate), and a "prompt" that
+      is put before the sample: a row of HumanEval
+    - {"test_list": [..], "test_imports": [..]}: a row of MBPP
+    - {"inputs": [..], "outputs": [..]}: texts for standard input, and what is to be printed
+    - {"entry_point": .., "inputs": [[..]], "outputs": [..]}: arguments of calls, and their results.
+      The name may be that of a method, such as "Solution.add"
+    - {"input_output": ..} with one of the last two as JSON: a row of APPS or LiveCodeBench
+
+    Outputs are compared outside the process of the program, which does not know them.
+
+    Args:
+        timeout: seconds of CPU time that a program may take, with its tests or for each of its
+            inputs. One that waits is ended after ten times this and 10 seconds.
+        memory: bytes that a program may use, also as a text such as "512MB".
+        workers: number of sandboxes that run programs at the same time; by default the number of
+            cores, or `num_proc` of `compute`.
+        sandbox: "bubblewrap" on Linux; "processes" for plain processes with limits, which are not a
+            sandbox and need the environment variable HF_ALLOW_CODE_EVAL=1; or "auto" for the first
+            of them that works and is allowed.
+        fences: whether a sample may be a whole response. Its code is the fenced block that defines
+            a name that the tests use, or else the last one; without fences, the whole text.
+
+    Raises:
+        ValueError, TypeError: if an option is invalid.
+
+    Examples:
+        >>> import at_k
+        >>> checker = at_k.checkers.python_tests(timeout=1)
+        >>> programs = [["def add(a, b): return a + b", "def add(a, b): return a - b"]]
+        >>> [records] = checker.run(programs, ["assert add(1, 2) == 3"])
+        >>> [record["status"] for record in records]
+        ['passed', 'failed']
+    """
+    return PythonTests(timeout, memory, workers, sandbox, fences)

@@ -1,0 +1,241 @@
+"""A sandbox: a process of bubblewrap with the server of `server.py` in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import signal
+import site
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from .system_calls import system_call_filter
+
+SERVER = Path(__file__).with_name("server.py")
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store")
+_SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
+_ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LANG": "C.UTF-8",
+    "PYTHONHASHSEED": "0",  # so that a program that prints a set prints the same in every run
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
+}
+
+
+class SandboxError(OSError):
+    """A sandbox cannot start."""
+
+
+class SandboxDiedError(Exception):
+    """A sandbox ended, or did not answer, before it had run a program."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a program may use.
+
+    Attributes:
+        cpu_seconds: CPU time.
+        memory: bytes, beyond those that the server has.
+    """
+
+    cpu_seconds: float
+    memory: int
+
+    @property
+    def wall_seconds(self) -> float:
+        """The time after which a program that waits is ended."""
+        return 10 * self.cpu_seconds + 10
+
+
+class Sandbox:
+    """A process that runs programs, one after another.
+
+    Args:
+        limits: of each program.
+        is_isolated: whether bubblewrap isolates it; otherwise it is a plain process with limits.
+        index: a number that no other sandbox of this process has.
+    """
+
+    def __init__(self, limits: Limits, is_isolated: bool, index: int):
+        self._folder = None if is_isolated else tempfile.mkdtemp(prefix="at_k_")
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        is_root = is_isolated and os.geteuid() == 0
+        folders = ["/tmp", "/dev/shm"] if is_isolated else [self._folder]
+        settings = {
+            "cpu_seconds": limits.cpu_seconds,
+            "wall_seconds": limits.wall_seconds,
+            "memory": limits.memory,
+            "folders": folders,
+            "installed": [*_SYSTEM, *_python_folders()],
+            "limits_processes": is_isolated and (is_root or _counts_processes_of_namespaces()),
+            "user": (1 << 30) + (os.getpid() << 7) + index % 128 if is_root else None,
+        }
+        server = [sys.executable, "-P", "-B", "-X", "utf8"]
+        command = [*server, str(SERVER), json.dumps(settings)]
+        descriptors: list[int] = []
+        information = None
+        if is_isolated:
+            information, theirs = os.pipe()
+            descriptors.append(theirs)
+            options = _bubblewrap(is_root, descriptors)
+            command = [*options, "--info-fd", str(theirs), "--", *command]
+        environment = _ENVIRONMENT | {"HOME": str(folders[0]), "TMPDIR": str(folders[0])}
+        if site.ENABLE_USER_SITE:
+            environment["PYTHONUSERBASE"] = site.getuserbase()
+        try:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                env=environment,
+                pass_fds=descriptors,
+                start_new_session=True,
+                cwd=self._folder,
+            )
+        except OSError as error:
+            raise SandboxError(f"{command[0]} cannot be started: {error}.") from error
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._jobs, self._replies = self._process.stdin, self._process.stdout
+        self._server = None if information is None else _process_in(information)
+
+    def fileno(self) -> int:
+        """The descriptor to wait for: it can be read when there is a reply."""
+        return self._replies.fileno()
+
+    def wait_until_ready(self) -> None:
+        """Wait until programs can be sent; raise a SandboxError with what went wrong."""
+        try:
+            self.receive()
+        except SandboxDiedError as error:
+            self._process.wait()
+            self._errors.seek(0)
+            text = self._errors.read().decode(errors="replace").strip()
+            raise SandboxError(text or f"exit status {self._process.returncode}") from error
+
+    def send(self, job: dict[str, Any]) -> None:
+        """Send a program, which runs at once."""
+        try:
+            self._jobs.write(json.dumps(job).encode() + b"\n")
+            self._jobs.flush()
+        except OSError as error:
+            raise SandboxDiedError from error
+
+    def receive(self) -> dict[str, Any]:
+        """Return the reply to the program that was sent, see `server.py`."""
+        line = self._replies.readline()
+        if not line.endswith(b"\n"):
+            raise SandboxDiedError
+        return json.loads(line)
+
+    def end(self) -> None:
+        """End the process, and all that run in it."""
+        if self._server is not None:
+            # A server that has dropped the rights of root does not end with bubblewrap.
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._server, signal.SIGKILL)
+            os.close(self._server)
+        self._process.kill()
+        self._process.wait()
+        for file in (self._replies, self._errors):
+            file.close()
+        with suppress(OSError):  # a job that was not sent is in the buffer
+            self._jobs.close()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _process_in(information: int) -> int | None:
+    """Return a descriptor of the process that bubblewrap says it has started, if it has."""
+    with open(information, encoding="utf-8") as file:
+        text = file.read()
+    with suppress(ValueError, KeyError, ProcessLookupError):
+        return os.pidfd_open(json.loads(text)["child-pid"])
+    return None
+
+
+def _counts_processes_of_namespaces() -> bool:
+    """Whether the limit of processes counts those of the sandbox only, as since Linux 5.14."""
+    release = platform.release().split(".")
+    return tuple(int(part) for part in release[:2] if part.isdigit()) >= (5, 14)
+
+
+def _bubblewrap(is_root: bool, descriptors: list[int]) -> list[str]:
+    """Return the command of bubblewrap, and add the descriptors that it reads.
+
+    Root makes no user namespace: the server drops the rights of root instead, because the kernel
+    limits no processes of root.
+    """
+    program = shutil.which("bwrap")
+    assert program is not None
+    command = [program, "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+    command += ["--unshare-cgroup-try", "--die-with-parent", "--as-pid-1", "--cap-drop", "ALL"]
+    if is_root:
+        command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    else:
+        command += ["--unshare-user"]
+    for path in _SYSTEM:
+        if os.path.islink(path):
+            command += ["--symlink", os.readlink(path), path]
+        elif os.path.isdir(path):
+            command += ["--ro-bind", path, path]
+    command += ["--dev", "/dev"]
+    for folder in ("/tmp", "/dev/shm"):
+        command += ["--perms", "1777"]
+        if _has_sizes(program):
+            command += ["--size", str(1 << 28)]
+        command += ["--tmpfs", folder]
+    command += ["--remount-ro", "/dev"]
+    paths = [*_python_folders(), str(SERVER)]
+    settings = [path for path in _SETTINGS if os.path.exists(path)]
+    # bubblewrap would make folders that only root may enter.
+    parents = {str(parent) for path in paths + settings for parent in Path(path).parents}
+    for parent in sorted(parents - {"/"}):
+        command += ["--perms", "0755", "--dir", parent]
+    for path in paths + settings:
+        command += ["--ro-bind", path, path]
+    command += ["--chdir", "/tmp"]
+    if (filter_of_calls := system_call_filter()) is not None:
+        descriptor = os.memfd_create("filter")
+        os.write(descriptor, filter_of_calls)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        descriptors.append(descriptor)
+        command += ["--seccomp", str(descriptor)]
+    return command
+
+
+@lru_cache
+def _has_sizes(program: str) -> bool:
+    """Whether this bubblewrap limits the size of a folder in memory, as since version 0.7."""
+    command = [program, "--help"]
+    return "--size" in subprocess.run(command, capture_output=True, text=True).stdout
+
+
+def _python_folders() -> list[str]:
+    """Return the folders of this Python and of its packages."""
+    executable = Path(sys.executable)
+    folders = {sys.prefix, sys.base_prefix, *sysconfig.get_paths().values()}
+    folders |= {str(executable.parent), str(executable.resolve().parent.parent)}
+    # Of the user, or of an environment that this one extends.
+    folders |= {path for path in sys.path if path.endswith(("site-packages", "dist-packages"))}
+    outermost: list[str] = []
+    for folder in sorted(folder for folder in folders if os.path.isdir(folder)):
+        if not f"{folder}/".startswith(tuple(f"{path}/" for path in (*_SYSTEM, *outermost))):
+            outermost.append(folder)
+    return outermost

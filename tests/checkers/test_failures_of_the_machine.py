@@ -1,0 +1,172 @@
+"""Sandboxes that cannot start, die, or wait on a busy machine: none of this is a wrong answer."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import at_k
+import pytest
+from at_k.checkers import SandboxError, pool, python_tests
+
+TESTS = ["assert f() == 1"]
+RIGHT = "def f(): return 1\n"
+SLOW = "import time\ntime.sleep(0.4)\n" + RIGHT
+
+
+def children():
+    """Return the children of each process, by its number."""
+    below: dict[int, set[int]] = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                fields = (folder / "stat").read_text().rsplit(")")[-1].split()
+            except OSError:  # it has just ended
+                continue
+            below.setdefault(int(fields[1]), set()).add(int(folder.name))
+    return below
+
+
+def descendants(pid):
+    below, found, new = children(), set(), {pid}
+    while new := {child for parent in new for child in below.get(parent, ())}:
+        found |= new
+    return found
+
+
+def kill_busy_sandboxes_of(pid, number, what, sent=signal.SIGKILL):
+    """End that many sandboxes, once they run a program: bubblewrap itself, or the server in it."""
+    killed: set[int] = set()
+    deadline = time.monotonic() + 20
+    while len(killed) < number and time.monotonic() < deadline:
+        below = children()
+        for outer in below.get(pid, set()) - killed:
+            servers = below.get(outer, set())
+            if any(server in below for server in servers):
+                time.sleep(0.1)  # the program sleeps longer
+                for process in {outer} if what == "bubblewrap" else servers:
+                    os.kill(process, sent)
+                killed.add(outer)
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("what", ["bubblewrap", "server"])
+def test_a_sandbox_that_dies_is_replaced_and_its_program_runs_again(what):
+    killer = threading.Thread(target=kill_busy_sandboxes_of, args=(os.getpid(), 1, what))
+    killer.start()
+    [records] = python_tests(workers=1).run([[SLOW, RIGHT, "def f(): return 2"]], TESTS)
+    killer.join()
+    assert [record["status"] for record in records] == ["passed", "passed", "failed"]
+    assert not descendants(os.getpid())
+
+
+def test_a_program_whose_sandbox_dies_twice_is_not_scored_with_a_warning():
+    killer = threading.Thread(target=kill_busy_sandboxes_of, args=(os.getpid(), 2, "server"))
+    killer.start()
+    with pytest.warns(UserWarning, match="^1 of 3 distinct samples could not be run"):
+        scores = at_k.load("gpassk").compute(
+            predictions=[[SLOW, RIGHT, "def f(): return 2"]],
+            references=TESTS,
+            check_correct_fn=python_tests(workers=1),
+            k=[1, 2],
+            include="pass@k",
+        )
+    killer.join()
+    assert scores == {"pass@1": 0.5, "pass@2": 1.0}
+
+
+def test_a_server_that_does_not_answer_is_replaced(monkeypatch):
+    """It is stopped, as on a machine that hangs, and so its reply is overdue."""
+    monkeypatch.setattr(pool, "_PATIENCE", -21.0)  # a reply is overdue after 1 s
+    arguments = os.getpid(), 1, "server", signal.SIGSTOP
+    killer = threading.Thread(target=kill_busy_sandboxes_of, args=arguments)
+    killer.start()
+    [records] = python_tests(timeout=0.1, workers=1).run([[SLOW, RIGHT]], TESTS)
+    killer.join()
+    assert [record["status"] for record in records] == ["passed", "passed"]
+
+
+def test_nothing_is_left_of_a_process_that_is_killed(tmp_path):
+    """Neither its sandboxes, nor what runs in them, nor a folder."""
+    code = (
+        "from at_k.checkers import python_tests\n"
+        'loop = \'import subprocess\\nsubprocess.Popen(["sleep", "1234"])\\nwhile True: pass\'\n'
+        "python_tests(timeout=60, workers=2).run([[loop, loop + ' ']], ['assert x'])\n"
+    )
+    before = {*Path("/tmp").iterdir()}
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], env=os.environ | {"TMPDIR": str(tmp_path)}
+    )
+    deadline = time.monotonic() + 20
+    while len(below := descendants(process.pid)) < 8 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert len(below) >= 8, "two bubblewraps, servers, programs and what they started"
+    process.kill()
+    process.wait()
+    while any(Path(f"/proc/{pid}").exists() for pid in below) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not [pid for pid in below if Path(f"/proc/{pid}").exists()]
+    assert not [*tmp_path.iterdir()]
+    assert not [path for path in {*Path("/tmp").iterdir()} - before if path.name.startswith("at_k")]
+
+
+def test_a_program_that_waits_for_a_busy_machine_keeps_its_cpu_time():
+    """Eight processes compete with one that needs half of its CPU time."""
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(8)]
+    try:
+        program = "import time\nwhile time.process_time() < 0.3: pass\n" + RIGHT
+        [records] = python_tests(timeout=0.6, workers=1).run([[program]], TESTS)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert records[0]["status"] == "passed"
+    assert 0.3 <= records[0]["cpu_seconds"] < 0.6
+
+
+def test_without_bubblewrap_an_error_says_what_is_missing_and_what_consent_does(monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(
+        SandboxError, match=r"apt-get install bubblewrap.*HF_ALLOW_CODE_EVAL=1.*not a"
+    ):
+        at_k.load("gpassk").compute(
+            predictions=[[RIGHT]], references=TESTS, check_correct_fn="python_tests", k=1
+        )
+    monkeypatch.setenv("HF_ALLOW_CODE_EVAL", "1")
+    with pytest.warns(UserWarning, match="not a sandbox"):
+        [records] = python_tests().run([[RIGHT, "def f(): return 2", "while 1: pass"]], TESTS)
+    assert [record["status"] for record in records] == ["passed", "failed", "timeout"]
+
+
+def test_a_bubblewrap_that_fails_is_an_error_with_its_message(monkeypatch, tmp_path):
+    broken = tmp_path / "bwrap"
+    broken.write_text(
+        "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"
+    )
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(SandboxError, match="No permissions to create new namespace"):
+        python_tests().run([[RIGHT]], TESTS)
+
+
+def test_plain_processes_need_consent(monkeypatch):
+    monkeypatch.delenv("HF_ALLOW_CODE_EVAL", raising=False)
+    with pytest.raises(SandboxError, match=r"not a sandbox.*HF_ALLOW_CODE_EVAL to 1"):
+        python_tests(sandbox="processes").run([[RIGHT]], TESTS)
+    monkeypatch.setenv("HF_ALLOW_CODE_EVAL", "1")
+    folders = {*Path("/tmp").glob("at_k_*")}
+    loop = "import os\nif os.fork():\n    while True: pass\n"
+    memory = "x = bytearray(50 << 30)"
+    checker = python_tests(sandbox="processes", timeout=0.3)
+    [records] = checker.run([[RIGHT, loop, memory]], TESTS)
+    assert [record["status"] for record in records] == ["passed", "timeout", "memory"]
+    assert {*Path("/tmp").glob("at_k_*")} == folders
+
+
+def test_on_windows_an_error_names_what_to_use(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(SandboxError, match="Windows Subsystem for Linux"):
+        python_tests().run([[RIGHT]], TESTS)

