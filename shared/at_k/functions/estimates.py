@@ -28,7 +28,7 @@ def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
     return float(keys[""].value(counts.multiplicity @ columns / len(counts.n)))
 
 
-class Limits(NamedTuple):
+class LimitOptions(NamedTuple):
     """The parameters that all functions with limits have; see `pass_at_k_ci`."""
 
     confidence: float
@@ -39,7 +39,7 @@ class Limits(NamedTuple):
 
 
 def summary_of_score(
-    R: OutcomesLike, k: int, score: ScoreOfK, limits: Limits, allow_above_n: bool = False
+    R: OutcomesLike, k: int, score: ScoreOfK, limits: LimitOptions, allow_above_n: bool = False
 ) -> Summary:
     """Return the mean, the standard deviation and the limits of a score of k new samples.
 
@@ -57,7 +57,7 @@ def summary_of_score(
     return summary_of_moments(moments, "", counts.multiplicity, confidence, bounds)
 
 
-def _summary_of_gpassk(R: OutcomesLike, k: int, score: Score, limits: Limits) -> Summary:
+def _summary_of_gpassk(R: OutcomesLike, k: int, score: Score, limits: LimitOptions) -> Summary:
     """Return the summary by an interval of the metric gpassk."""
     # Imported here because most intervals need SciPy, and the posterior does not.
     from ..intervals.binary_family import pass_intervals

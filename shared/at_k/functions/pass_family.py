@@ -18,7 +18,7 @@ from ..scores.credits import (
     threshold,
 )
 from . import Bounds, OutcomesLike, Summary
-from .estimates import Limits, point_estimate, summary_of_score
+from .estimates import LimitOptions, point_estimate, summary_of_score
 
 
 def pass_at_k(R: OutcomesLike, k: int) -> float:
@@ -71,7 +71,9 @@ def pass_at_k_ci(
         >>> [round(x, 6) for x in pass_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
         [0.839286, 0.097263, 0.648654, 1.0]
     """
-    return summary_of_score(R, k, any_correct, Limits(confidence, bounds, alpha0, beta0, interval))
+    return summary_of_score(
+        R, k, any_correct, LimitOptions(confidence, bounds, alpha0, beta0, interval)
+    )
 
 
 def pass_hat_k(R: OutcomesLike, k: int) -> float:
@@ -124,7 +126,9 @@ def pass_hat_k_ci(
         >>> [round(x, 6) for x in pass_hat_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
         [0.446429, 0.146167, 0.159946, 0.732911]
     """
-    return summary_of_score(R, k, all_correct, Limits(confidence, bounds, alpha0, beta0, interval))
+    return summary_of_score(
+        R, k, all_correct, LimitOptions(confidence, bounds, alpha0, beta0, interval)
+    )
 
 
 unanimous_at_k = g_pass_at_k = pass_hat_k
@@ -183,7 +187,7 @@ def auc_at_k_ci(
         True
     """
     return summary_of_score(
-        R, k, area_under_pass, Limits(confidence, bounds, alpha0, beta0, interval)
+        R, k, area_under_pass, LimitOptions(confidence, bounds, alpha0, beta0, interval)
     )
 
 
@@ -238,7 +242,9 @@ def maj_at_k_ci(
         >>> [round(x, 6) for x in maj_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 3)]
         [0.684524, 0.151958, 0.386692, 0.982356]
     """
-    return summary_of_score(R, k, majority, Limits(confidence, bounds, alpha0, beta0, interval))
+    return summary_of_score(
+        R, k, majority, LimitOptions(confidence, bounds, alpha0, beta0, interval)
+    )
 
 
 def cons_at_k(R: OutcomesLike, k: int) -> float:
@@ -321,7 +327,7 @@ def g_pass_at_k_tau_ci(
         R,
         k,
         partial(threshold, tau=check_tau(tau)),
-        Limits(confidence, bounds, alpha0, beta0, interval),
+        LimitOptions(confidence, bounds, alpha0, beta0, interval),
     )
 
 
@@ -376,4 +382,6 @@ def mg_pass_at_k_ci(
         >>> mg_pass_at_k_ci(R, 2) == pass_hat_k_ci(R, 2)
         True
     """
-    return summary_of_score(R, k, above_half, Limits(confidence, bounds, alpha0, beta0, interval))
+    return summary_of_score(
+        R, k, above_half, LimitOptions(confidence, bounds, alpha0, beta0, interval)
+    )

@@ -10,7 +10,7 @@ from functools import partial
 
 from ..scores.credits import geo_spectrum, geom, geom_ds, spectrum
 from . import Bounds, Numbers, OutcomesLike, Summary
-from .estimates import Limits, ScoreOfK, point_estimate, summary_of_score
+from .estimates import LimitOptions, ScoreOfK, point_estimate, summary_of_score
 
 
 def threshold_spectrum_at_k(R: OutcomesLike, k: int, weights: Numbers) -> float:
@@ -74,7 +74,7 @@ def threshold_spectrum_at_k_ci(
         R,
         k,
         _weighted_spectrum(weights),
-        Limits(confidence, bounds, alpha0, beta0, interval),
+        LimitOptions(confidence, bounds, alpha0, beta0, interval),
         allow_above_n=True,
     )
 
@@ -149,7 +149,7 @@ def geom_at_k_ci(
     """
     score = partial(geom, pass_power=pass_power, unanimous_power=unanimous_power)
     return summary_of_score(
-        R, k, score, Limits(confidence, bounds, alpha0, beta0, interval), allow_above_n=True
+        R, k, score, LimitOptions(confidence, bounds, alpha0, beta0, interval), allow_above_n=True
     )
 
 
@@ -213,7 +213,7 @@ def geom_ds_at_k_ci(
     """
     score = partial(geom_ds, pass_power=pass_power, unanimous_power=unanimous_power)
     return summary_of_score(
-        R, k, score, Limits(confidence, bounds, alpha0, beta0, interval), allow_above_n=True
+        R, k, score, LimitOptions(confidence, bounds, alpha0, beta0, interval), allow_above_n=True
     )
 
 
@@ -289,7 +289,7 @@ def geo_spectrum_at_k_ci(
     """
     score = partial(geo_spectrum, lam=_one_lam(lam, lambda_), weights=weights)
     return summary_of_score(
-        R, k, score, Limits(confidence, bounds, alpha0, beta0, interval), allow_above_n=True
+        R, k, score, LimitOptions(confidence, bounds, alpha0, beta0, interval), allow_above_n=True
     )
 
 
@@ -351,5 +351,9 @@ def geo_spectrum_star_at_k_ci(
         True
     """
     return summary_of_score(
-        R, k, geo_spectrum, Limits(confidence, bounds, alpha0, beta0, interval), allow_above_n=True
+        R,
+        k,
+        geo_spectrum,
+        LimitOptions(confidence, bounds, alpha0, beta0, interval),
+        allow_above_n=True,
     )
