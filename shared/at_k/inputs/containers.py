@@ -88,7 +88,10 @@ def plain_entry(value) -> Any:
         except ValueError:  # a signaling nan
             return float("nan")
         return int(value) if number.is_integer() else number
-    return value.item() if has_no_axes(value) else value
+    if not has_no_axes(value):
+        return value
+    value = shortest_decimal(value)
+    return value.item() if hasattr(value, "item") else value
 
 
 def numeric_array(values) -> np.ndarray | None:
@@ -153,7 +156,7 @@ def plain_types(column) -> Any:
     if str(plain) == "string":
         plain = "large_string"  # without a limit of 2 GB
     elif str(plain).startswith("decimal"):
-        plain = "double"
+        plain = "int64" if plain.scale == 0 and plain.precision < 19 else "double"
     return column if str(plain) == str(column.type) else column.cast(plain)
 
 
