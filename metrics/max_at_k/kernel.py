@@ -699,7 +699,7 @@ def portable_check(
 # --- shared/at_k/inputs/numbers.py ----------------------------------------------------------------
 
 _SPACES = " \u00a0\u2009\u202f"
-_DIGITS = rf"(?:\d(?:[\d.,'’_]*\d)?(?:[{_SPACES}]\d{{3}}(?!\d))*(?:[.,]\d+)?|(?<!\d)\.\d+)"
+_DIGITS = rf"(?:\d(?:[\d.,'\u2019_]*\d)?(?:[{_SPACES}]\d{{3}}(?!\d))*(?:[.,]\d+)?|(?<!\d)\.\d+)"
 _VULGAR = {
     **{"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅕": "1/5", "⅖": "2/5"},
     **{"⅗": "3/5", "⅘": "4/5", "⅙": "1/6", "⅚": "5/6", "⅛": "1/8", "⅜": "3/8", "⅝": "5/8"},
@@ -711,27 +711,28 @@ _START = re.compile(rf"[\d.\\{''.join(_VULGAR)}]")
 _NUMBER = re.compile(
     r"(?<![^\W\d])(?<!\d)(?<!\d\.)"  # a digit after a letter is part of a name
     r"(?:"
-    rf"(?:(?P<whole>\d+)[ ]?)?\\[dtc]?frac[ ]?(?:\{{[ ]?(?P<top>[-+]?{_DIGITS})[ ]?\}}|(?P<top1>\d))"
+    r"(?:(?P<whole>\d+)[ ]?)?\\[dtc]?frac[ ]?"
+    rf"(?:\{{[ ]?(?P<top>[-+]?{_DIGITS})[ ]?\}}|(?P<top1>\d))"
     rf"[ ]?(?:\{{[ ]?(?P<bottom>[-+]?{_DIGITS})[ ]?\}}|(?P<bottom1>\d))"
     rf"|(?P<mixed>\d+)[ ](?:and[ ])?(?P<over>\d+)/(?P<under>\d+)"
     rf"|(?P<integer>\d+)?[ ]?(?P<vulgar>[{''.join(_VULGAR)}])"
     rf"|(?P<number>{_DIGITS})(?:[eE](?P<exponent>[-+]?\d+))?"
     rf"(?:[ ]?/[ ]?(?P<divisor>{_DIGITS}))?"
     rf"(?:{_POWER.replace('NAME', 'power')}"
-    rf"|[ ]?(?:\\times|\\cdot|[×x*·])[ ]?10{_POWER.replace('NAME', 'ten')})?"
+    rf"|[ ]?(?:\\times|\\cdot|[\u00d7x*·])[ ]?10{_POWER.replace('NAME', 'ten')})?"
     r")"
     r"(?:[ ]?(?P<percent>%|percent(?![a-z])|per[ ]cent\b|pct\b)"
     rf"|[ ](?P<scale>{'|'.join(_SCALES)})\b)?",
 )
 _PLAIN_DIGITS = re.compile(r"\d*\.?\d+")
 _THOUSANDS = re.compile(
-    rf"[1-9]\d{{0,2}}([,'’_{_SPACES}])\d{{3}}(?:\1\d{{3}})*(?:\.\d+)?"  # 1,234,567.8 or 1 234 567.8
+    rf"[1-9]\d{{0,2}}([,'\u2019_{_SPACES}])\d{{3}}(?:\1\d{{3}})*(?:\.\d+)?"
     r"|[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d+)?"  # 12,34,567.8
 )
 _COMMA_IS_POINT = re.compile(rf"\d{{1,3}}(?:([.{_SPACES}])\d{{3}})(?:\1\d{{3}})*,\d+")
 _POINTS_ARE_COMMAS = re.compile(r"\d{1,3}(?:\.\d{3}){2,}")
 _DECIMAL_COMMA = re.compile(r"\d+,\d+")
-_SEPARATORS = re.compile(rf"[,'’_{_SPACES}]")
+_SEPARATORS = re.compile(rf"[,'\u2019_{_SPACES}]")
 _ALL_DIGITS = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _LONGEST_FRACTION = 40  # characters of a numerator or denominator
 
@@ -829,7 +830,10 @@ _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _PLAIN = str.maketrans({"\u2212": "-", "\u2013": "-"} | dict.fromkeys("€£¥₹", "$"))
 _LATEX = [
     (re.compile(r"(?<=\d)(?:\{,\}|\\[,!])(?=\d{3})"), ","),  # 12{,}345 and 12\,345
-    (re.compile(r"\\(?:text\w*|mathrm|mathbf|mathit|mbox|operatorname|boxed)\s?\{([^{}]*)\}"), r" \1 "),
+    (
+        re.compile(r"\\(?:text\w*|mathrm|mathbf|mathit|mbox|operatorname|boxed)\s?\{([^{}]*)\}"),
+        r" \1 ",
+    ),
     (re.compile(r"\\(?:left|right|displaystyle|quad|qquad)(?![a-zA-Z])|\\[,;:! ()\[\]]"), " "),
     (re.compile(r"\^\s?\{?\s?\\circ\s?\}?|\\degree"), "°"),
     (re.compile(r"\\([%$])"), r"\1"),
@@ -850,7 +854,7 @@ def _plain(text: str) -> str:
     return re.sub(r"</?[a-zA-Z][^<>]*>", " ", text) if "<" in text else text
 
 _WORD_OPERATOR = r"\b(?:x|plus|minus|times|divided by|multiplied by|or)\b"
-_OPERATOR = rf"(?:[-+*×÷·/^±]|\\(?:times|cdot|div|pm)(?![a-z])|{_WORD_OPERATOR})"
+_OPERATOR = rf"(?:[-+*\u00d7÷·/^±]|\\(?:times|cdot|div|pm)(?![a-z])|{_WORD_OPERATOR})"
 _FUNCTION = r"(?:log|ln|sin|cos|tan|sqrt|lfloor|lceil)(?:_\{?\w+\}?|\[\w+\])?(?![a-z])"
 _MARKS_OF_NAMES = ("^", "{", "-", " ")
 _NAME_BEFORE = re.compile(r"(?:[^\W\d_]{2,}|\b[ms])\s?\^\s?\{?$|_\{$|[^\W\d_]{2,}-$")
@@ -858,7 +862,8 @@ _SIGNS = ("-", "+", "- ", "+ ", "minus ", "negative ", "Minus ", "Negative ")
 _SIGN = re.compile(r"(?:(?<![\w.)\]}%])[-+]|(?<=[=(:] )[-+] |\b(?:[mM]inus|[nN]egative) )$")
 _TERM_BEFORE = re.compile(r"[\d)]\s?$")
 _OPERAND_BEFORE = re.compile(
-    rf"(?:[\d%)\]}}]|(?<!\w)[b-z])\s?{_OPERATOR}\s?[({{]?$", re.IGNORECASE  # 7 - , x^, (a + b)/
+    rf"(?:[\d%)\]}}]|(?<!\w)[b-z])\s?{_OPERATOR}\s?[({{]?$",
+    re.IGNORECASE,  # 7 - , x^, (a + b)/
 )
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
 _BEFORE = re.compile(
@@ -872,17 +877,17 @@ _EQUALS = re.compile(r"\s?=")
 _STATED = re.compile(r"(?:(?<![<>!])=|≈|\b(?:is|are|be|equals?|equal to|get|gives?))\s?$")
 _AFTER = re.compile(
     r"\s?(?:\\?(?:sqrt|pi)\b|[π√∛]|\^(?!\{?(?:th|st|nd|rd)\b))"
-    r"|[abceijknpqrtuvwxyz](?![a-zA-Z'’])|\s[xyzn](?![\w'’])(?!\s?[\d(])"
-    r"|\s?(?:[-+*×÷·/]|\\(?:times|cdot))\s?(?:\d+)?\(?(?:[b-z](?![\w'’.])|\\(?:sqrt|pi))"
+    r"|[abceijknpqrtuvwxyz](?![a-zA-Z'\u2019])|\s[xyzn](?![\w'\u2019])(?!\s?[\d(])"
+    r"|\s?(?:[-+*\u00d7÷·/]|\\(?:times|cdot))\s?(?:\d+)?\(?(?:[b-z](?![\w'\u2019.])|\\(?:sqrt|pi))"
 )
 _GOES_ON = re.compile(rf"\s?{_OPERATOR}\s?[({{]?\s?[-+]?[\d.\\]|\s?=|:\d|\s?,\s?[-+]?\d+\s?[)\]}}]")
 
 _WORDS_BEFORE = re.compile(
     r"(?:x|plus|minus|times|by|or|log|ln|sin|cos|tan|sqrt|[a-z])$", re.IGNORECASE
 )
-_HARMLESS = frozenset(".;!?'\"’")
+_HARMLESS = frozenset(".;!?'\"\u2019")
 
-@dataclass(frozen=True)
+@dataclass(slots=True)  # frozen ones take longer to make
 class _Token:
     text: str
     match: re.Match[str]
@@ -892,14 +897,14 @@ class _Token:
     def before(self) -> str:
         return self.text[max(0, self.start - 32) : self.start]
 
-    @cached_property
+    @property
     def is_operand(self) -> bool:
         before = self.before
-        if self.start < self.match.start() and _TERM_BEFORE.search(before):
+        if self.start < self.match.start() and _TERM_BEFORE.search(before[-3:]):
             return True
-        return _OPERAND_BEFORE.search(before) is not None
+        return _OPERAND_BEFORE.search(before[-24:]) is not None
 
-    @cached_property
+    @property
     def form(self) -> str | None:
         text, stop = self.text, self.match.end()
         prior = self.text[max(0, self.start - 12) : self.start].rstrip(" ")
@@ -911,7 +916,11 @@ class _Token:
             return None
         if _AFTER.match(text, stop):
             return None
-        if last in _OPENING and text[stop : stop + 1] in _CLOSING and _has_decimal_comma(self.match):
+        if (
+            last in _OPENING
+            and text[stop : stop + 1] in _CLOSING
+            and _has_decimal_comma(self.match)
+        ):
             return None
         return _form(self.match, text[self.start] == "-" or text[self.start].isalpha())
 
@@ -944,8 +953,9 @@ _LAST_DIGIT = re.compile(rf"[\d{''.join(_VULGAR)}]")
 _FEW, _MANY = 48, 240  # characters before the last digit that are read
 _NOT_WORDS = r"x|plus|minus|negative|times|by|or|and|log|ln|sin|cos|tan|sqrt|divided|multiplied"
 _UNITS = rf"percent|per|pct|pi|{'|'.join(_SCALES)}"
+_SIMPLE = re.compile(r"\d+\.\d+|[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
 _SIMPLE_BEFORE = re.compile(
-    rf"(?:^|\n|(?:(?<![<>!])(?<!or [a-z] )(?<!and [a-z] )=|[a-z][:,]"
+    rf"(?:^|\n|#### ?|(?:(?<![<>!])(?<!or [a-z] )(?<!and [a-z] )=|[a-z][:,]"
     rf"|(?:^|(?<=[\s(\"]))(?!(?:{_NOT_WORDS})\b)[A-Za-z]{{2,}}) )$"
 )
 _SIMPLE_AFTER = re.compile(
@@ -960,7 +970,7 @@ _ANSWER = re.compile(
 _SENTENCE_END = re.compile(r"\n|[.!?;](?=\s|$)|</answer>")
 
 def read_response(text: str) -> str | None:
-    if (simple := _simple_integer(text)) is not None:
+    if (simple := _simple_number(text)) is not None:
         return simple or None
     if "boxed" in text and (content := _boxed(text)) is not None:
         return _one_number(content)
@@ -974,7 +984,7 @@ def read_response(text: str) -> str | None:
                 return _first(sentence)
     return _last(text)
 
-def _simple_integer(text: str) -> str | None:
+def _simple_number(text: str) -> str | None:
     last = _LAST_DIGIT.search(text[::-1])
     if last is None:
         return ""
@@ -982,21 +992,30 @@ def _simple_integer(text: str) -> str | None:
         return None
     stop = len(text) - last.start()
     start = stop - 1
-    while start and text[start - 1].isdecimal():
+    while start and text[start - 1] in "0123456789.,":
         start -= 1
+    digits = text[start:stop]
+    if not (digits.isdecimal() or _SIMPLE.fullmatch(digits)):
+        return None
+    if text[start - 1 : start] == "$" or text[max(0, start - 2) : start] == "**":
+        start -= 1 if text[start - 1] == "$" else 2
     if not _SIMPLE_BEFORE.search(text[max(0, start - 16) : start]):
         return None
     if not _SIMPLE_AFTER.match(text[stop : stop + 16]):
         return None
-    if "boxed" in text or "####" in text or "NSWER" in text:
+    if "boxed" in text or "NSWER" in text:
         return None
-    mark = text.find("nswer")
-    if mark >= 0 and _LAST_DIGIT.search(text, mark, start):
+    if "####" in text:
+        if text.rfind("####") < start - 5:
+            return None
+    elif (mark := text.find("nswer")) >= 0 and _LAST_DIGIT.search(text, mark, start):
         return None
-    digits = text[start:stop]
-    if digits[0] != "0" and digits[-1] != "0" and digits.isascii():
-        return digits
-    return number_form(Decimal(digits))
+    return _simple_form(digits)
+
+def _simple_form(digits: str) -> str:
+    digits = digits.replace(",", "")
+    is_normal = digits[0] not in "0." and digits[-1] != "0" and digits.isascii()
+    return digits if is_normal else number_form(Decimal(digits))
 
 def _boxed(text: str) -> str | None:
     start = text.rfind("\\boxed")
@@ -1013,8 +1032,8 @@ def _boxed(text: str) -> str | None:
 
 def _first(text: str) -> str | None:
     for token in _tokens(_plain(text)):
-        if token.form is not None and not token.goes_on:
-            return token.form
+        if not token.goes_on and (form := token.form) is not None:
+            return form
     return None
 
 def _last(text: str) -> str | None:
@@ -1022,17 +1041,21 @@ def _last(text: str) -> str | None:
     while last := _LAST_DIGIT.search(text[stop - 1 :: -1] if stop else ""):
         digit = stop - 1 - last.start()
         line = text.rfind("\n", 0, digit) + 1
+        start = tokens = None
         for width in (_FEW, _MANY):
-            start = max(line, text.rfind(" ", 0, max(0, digit - width)) + 1)
+            earlier = max(line, text.rfind(" ", 0, max(0, digit - width)) + 1)
+            if earlier == start:
+                break
+            start = earlier
             tokens = [*_tokens(_plain(text[start : min(stop, digit + 40)]))]
             if not tokens:
                 continue
             answer = tokens[-1].form
             if answer is not None or not tokens[-1].is_operand:
                 return answer
-            for token in reversed(tokens):
-                if token.is_stated and token.form is not None:
-                    return token.form
+            for token in reversed(tokens[:-1]):
+                if token.is_stated and (answer := token.form) is not None:
+                    return answer
         if tokens:
             return None
         stop = start
@@ -1045,6 +1068,8 @@ _RIGHT = re.compile(r"(?:[\s°'\"()\[\].]|[^\W\d_]|(?<=[^\W\d_])[-/](?=[^\W\d_])
 _UNIT_POWER = re.compile(r"(?<=[^\W\d_])\s?\^\s?\{?-?\d\}?")
 
 def read_reference(answer: str) -> str | None:
+    if answer.isdecimal() or _SIMPLE.fullmatch(answer):
+        return _simple_form(answer)
     content = _boxed(answer)
     if content is None:
         marks = [*_HASHES.finditer(answer)]
@@ -1058,12 +1083,13 @@ def _one_number(text: str, decimal_comma: bool = True) -> str | None:
         if not _NAME.fullmatch(name):
             return None
     token = next(_tokens(text), None)
-    if token is None or token.form is None:
+    form = None if token is None else token.form
+    if token is None or form is None:
         return None
     if not decimal_comma and _has_decimal_comma(token.match):
         return None  # 1,5 may be two answers
     left, right = text[: token.start], _UNIT_POWER.sub("", text[token.match.end() :])
-    return token.form if _LEFT.fullmatch(left) and _RIGHT.fullmatch(right) else None
+    return form if _LEFT.fullmatch(left) and _RIGHT.fullmatch(right) else None
 
 
 # --- shared/at_k/inputs/containers.py -------------------------------------------------------------
@@ -2132,7 +2158,8 @@ def match_exactly(rows: Rows) -> np.ndarray:
         expected = "exact_match compares texts with a text (for numbers there is numeric)"
         answers, counts = _acceptable_answers(references, _as_text, expected)
         if values.type == JSON or not all(map(_is_unicode, answers)):
-            values, answers = _as_forms(values, json.dumps), [*map(json.dumps, answers)]
+            _, values = _as_forms(values, json.dumps)
+            answers = [*map(json.dumps, answers)]
         accepted = pa.array(answers, pa.large_string())
     return _equals_any(values, accepted.cast(values.type), counts, rows.sizes)
 
@@ -2147,9 +2174,10 @@ def match_numbers(rows: Rows) -> tuple[np.ndarray, pa.ChunkedArray]:
         "such as 12, -1,200.5, 3/4 or 50% (math_verify compares other expressions)"
     )
     answers, counts = _acceptable_answers(rows.references, _number_of_reference, expected)
-    numbers = _as_forms(values, _number_of_sample)
-    if not (any("%" in answer for answer in answers) or _any_percent(numbers)):
-        return _equals_any(numbers, pa.array(answers, pa.large_string()), counts, rows.sizes), numbers
+    distinct, numbers = _as_forms(values, _number_of_sample)
+    if not any(number and "%" in number for number in (*answers, *distinct)):
+        accepted = pa.array(answers, pa.large_string())
+        return _equals_any(numbers, accepted, counts, rows.sizes), numbers
     forms = [*map(equal_forms, answers)]
     accepted = pa.array(itertools.chain.from_iterable(forms), pa.large_string())
     per_answer = np.array([*map(len, forms)])
@@ -2220,13 +2248,11 @@ def _as_double(answer: int | float) -> float | None:
         return None
     return double if double != double or _as_number(double) == answer else None
 
-def _comparable_numbers(
-    rows: Rows, answers: list[int | float]
-) -> tuple[pa.ChunkedArray, pa.Array]:
+def _comparable_numbers(rows: Rows, answers: list[int | float]) -> tuple[pa.ChunkedArray, pa.Array]:
     values = rows.values
     if values.type == JSON:  # bools, or large integers, among other numbers
         accepted = [None if math.isnan(x) else _number_form(x) for x in answers]
-        return _as_forms(values, _number_form), pa.array(accepted, pa.large_string())
+        return _as_forms(values, _number_form)[1], pa.array(accepted, pa.large_string())
     if pa.types.is_floating(values.type):
         if pc.any(pc.is_nan(values)).as_py():
             index = pc.index(pc.is_nan(values), True).as_py()
@@ -2243,10 +2269,13 @@ def _number_form(number: int | float) -> str:
         return str(number)
     return number_form(Decimal(int(number) if isinstance(number, int) else repr(number)))
 
-def _as_forms(values: pa.ChunkedArray, form: Callable[[Any], str | None]) -> pa.ChunkedArray:
+def _as_forms(
+    values: pa.ChunkedArray, form: Callable[[Any], str | None]
+) -> tuple[list[str | None], pa.ChunkedArray]:
     distinct, code = distinct_entries(values)
-    forms = pa.array([form(entry) for entry in to_python(distinct)], pa.large_string())
-    return pa.chunked_array([forms.take(from_numpy(code, code < 0))])
+    forms = [form(entry) for entry in to_python(distinct)]
+    samples = pa.array(forms, pa.large_string()).take(from_numpy(code, code < 0))
+    return forms, pa.chunked_array([samples])
 
 def _number_of_sample(sample: str | int | float) -> str | None:
     if isinstance(sample, str):
@@ -2261,9 +2290,6 @@ def _number_of_reference(reference: Any) -> str | None:
     if isinstance(reference, bool) or not isinstance(reference, (int, float)):
         return None
     return _number_of_sample(reference)
-
-def _any_percent(numbers: pa.ChunkedArray) -> bool:
-    return pc.any(pc.ends_with(numbers, "%")).as_py() or False
 
 def math_verify_library():
     try:

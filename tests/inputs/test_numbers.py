@@ -51,7 +51,7 @@ BOTH = [  # what references and responses have in common
     (r"50\%", "5E+1%"),
     ("12.5 percent", "12.5%"),
     (r"3 \times 10^{4}", "3E+4"),
-    ("3 × 10⁻²", "0.03"),
+    ("3 \u00d7 10⁻²", "0.03"),
     ("10^6", "1E+6"),
     ("12 apples", "12"),
     ("5 km/h", "5"),
@@ -202,7 +202,7 @@ def test_long_texts_are_read_in_linear_time(text):
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_floats_of_lower_precision_are_read_as_their_shortest_decimals(checker, dtype):
     values = np.array([[0.1, 0.3, 1 / 3, -2.5]], dtype)
-    for predictions in (values, [list(values[0])], values.tolist() if dtype == float else values):
+    for predictions in (values, [list(values[0])], values):
         assert check(predictions, [0.1], checker) == [[1, 0, 0, 0]]
         assert check(predictions, [[0.3, -2.5]], checker) == [[0, 1, 0, 1]]
     assert check([[0.1], [0.7]], np.array([0.1, 0.7], dtype), checker) == [[1], [1]]

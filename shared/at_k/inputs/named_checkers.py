@@ -63,7 +63,8 @@ def match_exactly(rows: Rows) -> np.ndarray:
         expected = "exact_match compares texts with a text (for numbers there is numeric)"
         answers, counts = _acceptable_answers(references, _as_text, expected)
         if values.type == JSON or not all(map(_is_unicode, answers)):
-            values, answers = _as_forms(values, json.dumps), [*map(json.dumps, answers)]
+            _, values = _as_forms(values, json.dumps)
+            answers = [*map(json.dumps, answers)]
         accepted = pa.array(answers, pa.large_string())
     return _equals_any(values, accepted.cast(values.type), counts, rows.sizes)
 
@@ -89,9 +90,10 @@ def match_numbers(rows: Rows) -> tuple[np.ndarray, pa.ChunkedArray]:
         "such as 12, -1,200.5, 3/4 or 50% (math_verify compares other expressions)"
     )
     answers, counts = _acceptable_answers(rows.references, _number_of_reference, expected)
-    numbers = _as_forms(values, _number_of_sample)
-    if not (any("%" in answer for answer in answers) or _any_percent(numbers)):
-        return _equals_any(numbers, pa.array(answers, pa.large_string()), counts, rows.sizes), numbers
+    distinct, numbers = _as_forms(values, _number_of_sample)
+    if not any(number and "%" in number for number in (*answers, *distinct)):
+        accepted = pa.array(answers, pa.large_string())
+        return _equals_any(numbers, accepted, counts, rows.sizes), numbers
     forms = [*map(equal_forms, answers)]
     accepted = pa.array(itertools.chain.from_iterable(forms), pa.large_string())
     per_answer = np.array([*map(len, forms)])
@@ -188,14 +190,12 @@ def _as_double(answer: int | float) -> float | None:
     return double if double != double or _as_number(double) == answer else None
 
 
-def _comparable_numbers(
-    rows: Rows, answers: list[int | float]
-) -> tuple[pa.ChunkedArray, pa.Array]:
+def _comparable_numbers(rows: Rows, answers: list[int | float]) -> tuple[pa.ChunkedArray, pa.Array]:
     """Return samples and acceptable answers in a type that holds both without rounding."""
     values = rows.values
     if values.type == JSON:  # bools, or large integers, among other numbers
         accepted = [None if math.isnan(x) else _number_form(x) for x in answers]
-        return _as_forms(values, _number_form), pa.array(accepted, pa.large_string())
+        return _as_forms(values, _number_form)[1], pa.array(accepted, pa.large_string())
     if pa.types.is_floating(values.type):
         if pc.any(pc.is_nan(values)).as_py():
             index = pc.index(pc.is_nan(values), True).as_py()
@@ -215,11 +215,14 @@ def _number_form(number: int | float) -> str:
     return number_form(Decimal(int(number) if isinstance(number, int) else repr(number)))
 
 
-def _as_forms(values: pa.ChunkedArray, form: Callable[[Any], str | None]) -> pa.ChunkedArray:
-    """Return (S,) the form of each sample, or None. Each distinct sample is read once."""
+def _as_forms(
+    values: pa.ChunkedArray, form: Callable[[Any], str | None]
+) -> tuple[list[str | None], pa.ChunkedArray]:
+    """Return the forms of the distinct samples, and (S,) the form of each sample, or None."""
     distinct, code = distinct_entries(values)
-    forms = pa.array([form(entry) for entry in to_python(distinct)], pa.large_string())
-    return pa.chunked_array([forms.take(from_numpy(code, code < 0))])
+    forms = [form(entry) for entry in to_python(distinct)]
+    samples = pa.array(forms, pa.large_string()).take(from_numpy(code, code < 0))
+    return forms, pa.chunked_array([samples])
 
 
 def _number_of_sample(sample: str | int | float) -> str | None:
@@ -236,10 +239,6 @@ def _number_of_reference(reference: Any) -> str | None:
     if isinstance(reference, bool) or not isinstance(reference, (int, float)):
         return None
     return _number_of_sample(reference)
-
-
-def _any_percent(numbers: pa.ChunkedArray) -> bool:
-    return pc.any(pc.ends_with(numbers, "%")).as_py() or False
 
 
 # --- math-verify --------------------------------------------------------------------------
