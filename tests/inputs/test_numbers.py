@@ -87,6 +87,7 @@ BOTH = [  # what references and responses have in common
     ("2026-01-15", None),
     ("1.2.3", None),
     ("x > 5", None),
+    ("x <= 5", None),
     (r"x \leq 5", None),
     ("±5", None),
     ("7 - 5", None),
