@@ -833,7 +833,7 @@ def _plain(text: str) -> str:
 _WORD_OPERATOR = r"\b(?:x|plus|minus|times|divided by|multiplied by|or)\b"
 _OPERATOR = rf"(?:[-+*\u00d7÷·/^±]|\\(?:times|cdot|div|pm)(?![a-z])|{_WORD_OPERATOR})"
 _FUNCTION = r"(?:log|ln|sin|cos|tan|sqrt|lfloor|lceil)(?:_\{?\w+\}?|\[\w+\])?(?![a-z])"
-_MARKS_OF_NAMES = ("^", "{", "-", " ")
+_MARKS_OF_NAMES = ("^", "{", "-")
 _NAME_BEFORE = re.compile(r"(?:[^\W\d_]{2,}|\b[ms])\s?\^\s?\{?$|_\{$|[^\W\d_]{2,}-$")
 _SIGNS = ("-", "+", "- ", "+ ", "minus ", "negative ", "Minus ", "Negative ")
 _SIGN = re.compile(r"(?:(?<![\w.)\]}%])[-+]|(?<=[=(:] )[-+] |\b(?:[mM]inus|[nN]egative) )$")
@@ -846,7 +846,7 @@ _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
 _BEFORE = re.compile(
     r"[({\[]\s?[-+]?[\d./]+(?:\s?,\s?[-+]?[\d./]+)*\s?,\s?$"  # (3,
     r"|\d\s?(?:or|and)\s[a-z]\s?=\s?$|\d:$"  # x = 2 or x = , 12:
-    r"|(?<![-=<>\n])(?<!^)[<>]\s?$|[≤≥≠±√∛]\s?\(?$|\}\{\s?$"
+    r"|[<>!]=\s?$|(?<![-=<>\n])(?<!^)[<>]\s?$|[≤≥≠±√∛]\s?\(?$|\}\{\s?$"
     rf"|\\(?:leq?|geq?|neq?|lt|gt|pm|{_FUNCTION})\s?[({{]?$|\b{_FUNCTION}\s?\(?$",
     re.IGNORECASE,
 )
@@ -862,6 +862,7 @@ _GOES_ON = re.compile(rf"\s?{_OPERATOR}\s?[({{]?\s?[-+]?[\d.\\]|\s?=|:\d|\s?,\s?
 _WORDS_BEFORE = re.compile(
     r"(?:x|plus|minus|times|by|or|log|ln|sin|cos|tan|sqrt|[a-z])$", re.IGNORECASE
 )
+_INEQUALITIES, _OPERATORS = ("<=", ">=", "!="), frozenset("+-*/^")
 _HARMLESS = frozenset(".;!?'\"\u2019")
 
 @dataclass(slots=True)  # frozen ones take longer to make
@@ -884,12 +885,16 @@ class _Token:
     @property
     def form(self) -> str | None:
         text, stop = self.text, self.match.end()
-        prior = self.text[max(0, self.start - 12) : self.start].rstrip(" ")
+        before = self.before
+        prior = before[-12:].rstrip(" ")
         last = prior[-1:]
-        harmless = last in _HARMLESS or (
-            last.isalpha() and not _WORDS_BEFORE.search(prior.rpartition(" ")[2])
-        )
-        if not harmless and (self.is_operand or _BEFORE.search(self.before)):
+        if not last or last in _HARMLESS:
+            suspicious = False
+        elif last == "=":
+            suspicious = prior.endswith(_INEQUALITIES) or " or " in before or " and " in before
+        else:
+            suspicious = not last.isalpha() or _WORDS_BEFORE.search(prior.rpartition(" ")[2])
+        if suspicious and (self.is_operand or last not in _OPERATORS and _BEFORE.search(before)):
             return None
         if _AFTER.match(text, stop):
             return None

@@ -226,7 +226,7 @@ _GOES_ON = re.compile(rf"\s?{_OPERATOR}\s?[({{]?\s?[-+]?[\d.\\]|\s?=|:\d|\s?,\s?
 _WORDS_BEFORE = re.compile(
     r"(?:x|plus|minus|times|by|or|log|ln|sin|cos|tan|sqrt|[a-z])$", re.IGNORECASE
 )
-_COMPARED, _OPERATORS = ("<=", ">=", "!="), frozenset("+-*/^")
+_INEQUALITIES, _OPERATORS = ("<=", ">=", "!="), frozenset("+-*/^")
 _HARMLESS = frozenset(".;!?'\"\u2019")
 
 
@@ -269,7 +269,7 @@ class _Token:
         if not last or last in _HARMLESS:
             suspicious = False
         elif last == "=":
-            suspicious = prior.endswith(_COMPARED) or " or " in before or " and " in before
+            suspicious = prior.endswith(_INEQUALITIES) or " or " in before or " and " in before
         else:
             suspicious = not last.isalpha() or _WORDS_BEFORE.search(prior.rpartition(" ")[2])
         if suspicious and (self.is_operand or last not in _OPERATORS and _BEFORE.search(before)):
