@@ -894,7 +894,7 @@ class _Token:
             suspicious = prior.endswith(_INEQUALITIES) or " or " in before or " and " in before
         else:
             suspicious = not last.isalpha() or _WORDS_BEFORE.search(prior.rpartition(" ")[2])
-        if suspicious and (self.is_operand or last not in _OPERATORS and _BEFORE.search(before)):
+        if suspicious and (self.is_operand or (last not in _OPERATORS and _BEFORE.search(before))):
             return None
         if _AFTER.match(text, stop):
             return None
@@ -1064,6 +1064,7 @@ def _one_number(text: str, decimal_comma: bool = True) -> str | None:
         name, _, text = text.partition("=")
         if not _NAME.fullmatch(name):
             return None
+        text = re.sub(r"^\s*- ", "-", text)
     token = next(_tokens(text), None)
     form = None if token is None else token.form
     if token is None or form is None:
@@ -2808,7 +2809,7 @@ def _warn_of_responses(rows: Rows, outcomes: Outcomes) -> None:
         problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     warnings.warn(
         f"{problem}: exact_match compares whole texts. check_correct_fn='numeric' compares the "
-        f"last number of a text, and 'math_verify' compares mathematical expressions.",
+        f"number that a text gives, and 'math_verify' compares mathematical expressions.",
         stacklevel=3,
     )
 

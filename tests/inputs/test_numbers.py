@@ -1,10 +1,13 @@
 """How `numeric` reads a number in a reference and in a response."""
 
+import re
+
 import at_k
 import numpy as np
 import pytest
 from at_k.inputs.numbers import equal_forms, read_reference, read_response
 from checked import check
+from conftest import ROOT
 
 BOTH = [  # what references and responses have in common
     ("12", "12"),
@@ -218,3 +221,27 @@ def test_large_integers_equal_floats_only_if_their_decimals_agree(checker):
     assert check([[1e22, 1e23]], [10**23], checker) == [[0, 1]]
     assert check(np.array([[2**63, 1]], np.uint64), [2**63], checker) == [[1, 0]]
     assert check([np.array([2**63], np.uint64), np.array([1])], [2**63, 1], checker) == [[1], [1]]
+
+
+# --- The card -------------------------------------------------------------------------------
+
+
+def rows_of_the_card():
+    """Return what is read and what is not, of each row."""
+    text = (ROOT / "metrics/cons_at_k/README.md").read_text(encoding="utf-8")
+    table = text.partition("#### How `numeric` reads a number")[2].split("\n\n")[1]
+    return [row.split("|")[2:4] for row in table.splitlines()[2:]]
+
+
+def test_the_table_in_the_card_is_what_is_read():
+    examples = [[re.findall(r"`([^`]+)`", cell) for cell in row] for row in rows_of_the_card()]
+    assert sum(len(read) for read, _ in examples) > 30
+    for read, refused in examples:
+        for text in read:
+            prefix = "x = " if text == "- 5" else ""
+            if text not in ("=", "x ="):
+                assert read_reference(prefix + text) is not None, text
+                assert read_response(prefix + text) == read_reference(prefix + text), text
+        for text in refused:
+            assert read_reference(text) is None, text
+            assert text == "12 34" or read_response(text) is None, text

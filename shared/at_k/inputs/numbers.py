@@ -1,4 +1,4 @@
-"""How `numeric` reads a number: the table in the card of gpassk, as code.
+"""How `numeric` reads a number: the table in the card of cons_at_k, as code.
 
 A number has a normal form, a text that is equal for equal numbers: 12, 1E+3, 2/3, or 50% for a
 percentage. All arithmetic is exact.
@@ -272,7 +272,7 @@ class _Token:
             suspicious = prior.endswith(_INEQUALITIES) or " or " in before or " and " in before
         else:
             suspicious = not last.isalpha() or _WORDS_BEFORE.search(prior.rpartition(" ")[2])
-        if suspicious and (self.is_operand or last not in _OPERATORS and _BEFORE.search(before)):
+        if suspicious and (self.is_operand or (last not in _OPERATORS and _BEFORE.search(before))):
             return None
         if _AFTER.match(text, stop):
             return None
@@ -481,6 +481,7 @@ def _one_number(text: str, decimal_comma: bool = True) -> str | None:
         name, _, text = text.partition("=")
         if not _NAME.fullmatch(name):
             return None
+        text = re.sub(r"^\s*- ", "-", text)
     token = next(_tokens(text), None)
     form = None if token is None else token.form
     if token is None or form is None:
