@@ -1183,7 +1183,10 @@ def plain_types(column) -> Any:
     if str(plain) == "string":
         plain = "large_string"  # without a limit of 2 GB
     elif str(plain).startswith("decimal"):
-        plain = "int64" if plain.scale == 0 and plain.precision < 19 else "double"
+        if plain.scale == 0:  # a double rounds integers above 2^53
+            with suppress(ValueError):  # more than 64 bits
+                return column.cast("int64")
+        plain = "double"
     return column if str(plain) == str(column.type) else column.cast(plain)
 
 def to_numpy(values) -> np.ndarray:

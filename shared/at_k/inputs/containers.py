@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -149,14 +150,17 @@ def is_numeric(arrow_type) -> bool:
 
 
 def plain_types(column) -> Any:
-    """Return an Arrow column with texts as large strings, and decimals as doubles."""
+    """Return an Arrow column with texts as large strings, and decimals as integers or doubles."""
     plain = column.type
     if str(plain).startswith("dictionary"):
         plain = plain.value_type
     if str(plain) == "string":
         plain = "large_string"  # without a limit of 2 GB
     elif str(plain).startswith("decimal"):
-        plain = "int64" if plain.scale == 0 and plain.precision < 19 else "double"
+        if plain.scale == 0:  # a double rounds integers above 2^53
+            with suppress(ValueError):  # more than 64 bits
+                return column.cast("int64")
+        plain = "double"
     return column if str(plain) == str(column.type) else column.cast(plain)
 
 
