@@ -36,6 +36,7 @@ import os
 import pyarrow as pa
 import pyarrow.compute as pc
 import re
+import signal
 import socket
 import sys
 import tempfile
@@ -1422,6 +1423,8 @@ class _Worker:
         return result
 
     def end(self) -> None:
+        with suppress(AttributeError, OSError):  # Windows has no groups; a group may be empty
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
         self._process.join()
         self.connection.close()
@@ -1435,8 +1438,14 @@ def _serving() -> Portable:
 
         parent: Any = multiprocessing.parent_process()
 
+        has_groups = hasattr(os, "setpgid")
+        if has_groups:
+            os.setpgid(0, 0)  # of which all end together
+
         def end_with_parent() -> None:
             parent.join()
+            if has_groups:
+                os.killpg(0, signal.SIGKILL)
             os._exit(1)
 
         threading.Thread(target=end_with_parent, daemon=True).start()

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import math
 import os
+import signal
 import sys
 import threading
 import time
@@ -18,7 +19,7 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     ThreadPoolExecutor,
 )
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from multiprocessing import Pipe, Process
 from multiprocessing.connection import Connection, wait
@@ -248,6 +249,8 @@ def _threads_for(
 class _Worker:
     """A process, and the batch that it checks. It exits when its parent exits.
 
+    It leads a group of processes, with those that the checker starts, unless these leave it.
+
     Attributes:
         connection: the pipe to the process.
         batch: the pairs that the process checks, or None.
@@ -289,6 +292,9 @@ class _Worker:
         return result
 
     def end(self) -> None:
+        """End the process, and those that its checker has started."""
+        with suppress(AttributeError, OSError):  # Windows has no groups; a group may be empty
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
         self._process.join()
         self.connection.close()
@@ -305,8 +311,14 @@ def _serving() -> Portable:
 
         parent: Any = multiprocessing.parent_process()
 
+        has_groups = hasattr(os, "setpgid")
+        if has_groups:
+            os.setpgid(0, 0)  # of which all end together
+
         def end_with_parent() -> None:
             parent.join()
+            if has_groups:
+                os.killpg(0, signal.SIGKILL)
             os._exit(1)
 
         threading.Thread(target=end_with_parent, daemon=True).start()
