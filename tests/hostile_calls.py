@@ -304,6 +304,7 @@ def other_call(
 
     words = ("run", "score", "column", "row", "question", "sample", "outcome", "counts", "key")
     names = {first, hostile, *arguments, *words, "metric", "predictions", "file", "chart", "R"}
+    names |= {"confidence", "interval", "Counts"}
     return f"{name}({', '.join(arguments)}), {hostile} with {described}", call, names
 
 
@@ -312,10 +313,13 @@ def problem_of(call: Callable[[], Any], names: set[str]) -> str | None:
     try:
         call()
     except (ValueError, TypeError) as error:
-        if type(error) not in (ValueError, TypeError):
+        own = type(error).__module__.startswith("at_k")
+        if type(error) not in (ValueError, TypeError) and not own:
             return repr(error)[:300]
         words = set(re.findall(r"\w+", str(error))) | {w.rstrip("s") for w in str(error).split()}
         return None if words & names else f"names nothing: {error!r:.300}"
+    except OSError as error:  # a text is the name of a file
+        return None if "source" in names else repr(error)[:300]
     except Exception as error:
         return repr(error)[:300]
     return None

@@ -1582,7 +1582,14 @@ def _column(values, name: str) -> Any:
     return frame_rows(values) if is_frame(values) else entries_of(name, values)
 
 def _whole_numbers(entries, name: str, sizes: np.ndarray | None = None) -> np.ndarray:
-    numbers = to_array(entries) if len(entries) else np.empty(0, dtype=np.int64)
+    try:
+        numbers = to_array(entries) if len(entries) else np.empty(0, dtype=np.int64)
+    except ValueError:  # lists of different lengths
+        numbers = np.empty(len(entries), dtype=object)
+        for index, entry in enumerate(entries):
+            numbers[index] = entry
+    if numbers.ndim != 1:
+        raise ValueError(f"{name} is {short(entries)}: give one number for each question.")
     if numbers.dtype.kind == "O":
         numbers = np.asarray([plain_entry(entry) for entry in entries])
     is_number = numbers.dtype.kind in "iuf"

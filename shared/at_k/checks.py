@@ -212,6 +212,22 @@ def check_flag(name: str, value) -> bool:
     return bool(value)
 
 
+def check_count(name: str, value) -> int:
+    """Return a number of things, a positive integer."""
+    if not isinstance(value, int) and has_no_axes(value):
+        value = value.item()
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} is {short(value)}: give a positive integer.")
+    return int(value)
+
+
+def check_text(name: str, value) -> str:
+    """Return a text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {short(value)}: give a text.")
+    return value
+
+
 def check_confidence(confidence) -> float:
     """Return a probability between 0 and 1, both excluded."""
     wanted = "give a probability between 0 and 1, such as 0.95"

@@ -26,6 +26,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..checks import check_depth
 from ..inputs.containers import as_arrow
 
 
@@ -69,6 +70,8 @@ class Counts(dict[str, Any]):
 
 def _own(values: Any) -> Any:
     values = as_arrow(values)
+    if isinstance(values, (list, tuple)):
+        check_depth("Counts", values)
     if hasattr(values, "detach"):
         return values.detach().clone()
     return list(values) if isinstance(values, Iterator) else copy.deepcopy(values)

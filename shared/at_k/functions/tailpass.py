@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..checks import as_list, check_confidence, check_k, check_number, check_positive
+from ..checks import as_list, check_confidence, check_k, check_number, check_positive, short
 from ..inputs.outcomes import read_outcomes
 from ..scores.rewards import (
     are_real_rewards,
@@ -272,7 +272,10 @@ def _check_scores(scores: np.ndarray) -> None:
 def _check_prior(prior: Any, questions: int, categories: int) -> Floats:
     """Return parameters of a Dirichlet prior that broadcast to (M, C + 1)."""
     wanted = "a parameter of the Dirichlet prior is a positive number"
-    values = np.asarray(prior, dtype=float)
+    try:
+        values = np.asarray(prior, dtype=float)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"prior is {short(prior)}: {wanted}.") from error
     if values.shape not in ((), (categories,), (questions, categories)):
         raise ValueError(
             f"prior has the shape {values.shape}: give a number, {categories} numbers, or "
