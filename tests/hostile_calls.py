@@ -304,7 +304,7 @@ def other_call(
 
     words = ("run", "score", "column", "row", "question", "sample", "outcome", "counts", "key")
     names = {first, hostile, *arguments, *words, "metric", "predictions", "file", "chart", "R"}
-    names |= {"confidence", "interval", "Counts"}
+    names |= {"confidence", "interval", "Counts", "A", "B"}
     return f"{name}({', '.join(arguments)}), {hostile} with {described}", call, names
 
 

@@ -1585,13 +1585,12 @@ def _whole_numbers(entries, name: str, sizes: np.ndarray | None = None) -> np.nd
     try:
         numbers = to_array(entries) if len(entries) else np.empty(0, dtype=np.int64)
     except ValueError:  # lists of different lengths
-        numbers = np.empty(len(entries), dtype=object)
-        for index, entry in enumerate(entries):
-            numbers[index] = entry
-    if numbers.ndim != 1:
-        raise ValueError(f"{name} is {short(entries)}: give one number for each question.")
+        numbers = np.empty(0, dtype=object)
     if numbers.dtype.kind == "O":
-        numbers = np.asarray([plain_entry(entry) for entry in entries])
+        plain = [plain_entry(entry) for entry in entries]
+        numbers = np.array([x if isinstance(x, (int, float)) else math.nan for x in plain])
+    elif numbers.ndim != 1:
+        raise ValueError(f"{name} is {short(entries)}: give one number for each question.")
     is_number = numbers.dtype.kind in "iuf"
     valid = (numbers >= 0) & (numbers < 2**53) & (numbers % 1 == 0) if is_number else False
     if not np.all(valid):

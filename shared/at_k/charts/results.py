@@ -76,7 +76,7 @@ def check_scores(name: str, scores: Any) -> None:
         is_number = is_number and key != "per_question"
         if not isinstance(key, str) or not (
             is_number
-            or value is None
+            or (value is None and key.endswith(("_mu", "_sigma", "_lo", "_hi")))
             or (isinstance(value, str) and key.endswith("_interval"))
             or (key == "per_question" and isinstance(value, Mapping))
         ):
