@@ -287,6 +287,8 @@ def other_call(
         key: value for key, value in arguments.items() if key in required or rng.random() < 0.7
     }
     hostile = str(rng.choice([first, *arguments]))
+    if name.startswith("read") and isinstance(value, str):
+        value = [value]  # a text is the name of a file, or of a dataset on the Hub
     if hostile != first:
         arguments[hostile] = value
     elif rng.random() < 0.5:

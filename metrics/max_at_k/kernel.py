@@ -858,12 +858,12 @@ _WORD_OPERATOR = r"\b(?:x|plus|minus|times|divided by|multiplied by|or)\b"
 _OPERATOR = rf"(?:[-+*\u00d7÷·/^±]|\\(?:times|cdot|div|pm)(?![a-z])|{_WORD_OPERATOR})"
 _FUNCTION = r"(?:log|ln|sin|cos|tan|sqrt|lfloor|lceil)(?:_\{?\w+\}?|\[\w+\])?(?![a-z])"
 _MARKS_OF_NAMES = ("^", "{", "-")
-_NAME_BEFORE = re.compile(r"(?:[^\W\d_]{2,}|\b[ms])\s?\^\s?\{?$|_\{$|[^\W\d_]{2,}-$")
+_NAME_BEFORE = re.compile(r"(?:[^\W\d_]{2,}|(?<![^\W\d_])[ms])\s?\^\s?\{?$|_\{$|[^\W\d_]{2,}-$")
 _SIGNS = ("-", "+", "- ", "+ ", "minus ", "negative ", "Minus ", "Negative ")
 _SIGN = re.compile(r"(?:(?<![\w.)\]}%])[-+]|(?<=[=(:] )[-+] |\b(?:[mM]inus|[nN]egative) )$")
 _TERM_BEFORE = re.compile(r"[\d)]\s?$")
 _OPERAND_BEFORE = re.compile(
-    rf"(?:[\d%)\]}}]|(?<!\w)[b-z])\s?{_OPERATOR}\s?[({{]?$",
+    rf"(?:[\d%)\]}}]|(?<![^\W\d_])[b-z])\s?{_OPERATOR}\s?[({{]?$",
     re.IGNORECASE,  # 7 - , x^, (a + b)/
 )
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
