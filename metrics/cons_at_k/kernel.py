@@ -327,6 +327,12 @@ def is_frame(values) -> bool:
 def has_no_axes(value) -> bool:
     return getattr(value, "ndim", None) == 0 and hasattr(value, "item")
 
+def item_of(name: str, value) -> Any:
+    try:
+        return value.item()
+    except RuntimeError as error:  # a tensor of torch without data
+        raise TypeError(f"{name} is a {type(value).__name__} without a value: {error}") from error
+
 def is_list_like(value) -> bool:
     if isinstance(value, (list, tuple)):  # the usual case, and fast
         return True
@@ -394,7 +400,7 @@ def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> 
     return requested
 
 def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
-    entries = [label.item() if has_no_axes(label) else label for label in entries_of(name, labels)]
+    entries = [item_of(name, x) if has_no_axes(x) else x for x in entries_of(name, labels)]
     if len(entries) != questions:
         raise ValueError(
             f"{name} has {len(entries)} labels for {questions} questions: give one for each."
@@ -414,7 +420,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
     number = math.nan
     if not isinstance(value, (float, int)) and has_no_axes(value):
-        value = value.item()
+        value = item_of(name, value)
     # Testing for float and int first is faster: Real is an abstract base class.
     if isinstance(value, (float, int, Real)) and not isinstance(value, bool):
         try:
@@ -456,7 +462,7 @@ def check_prior(alpha0, beta0) -> tuple[float, float]:
 
 def check_k(k, n: np.ndarray | None = None) -> int:
     if not isinstance(k, int) and has_no_axes(k):
-        k = k.item()
+        k = item_of("k", k)
     is_integer = isinstance(k, (int, Integral)) and not isinstance(k, bool)
     if not is_integer or not 1 <= k <= _LARGEST_K:
         raise ValueError(f"k is {short(k)}: give a positive integer, at most a million.")
@@ -645,7 +651,10 @@ def portable_check(
             if labels is None:
                 return result, None
             if getattr(result, "ndim", None) == 0:
-                result = result.item()  # a scalar of NumPy or torch
+                try:
+                    result = result.item()  # a scalar of NumPy or torch
+                except Exception as error:  # one that has no value, for example
+                    return None, f"returned {type(result).__name__} without a value ({error})"
             if isinstance(result, str):
                 result = labels.get(result, result)
             is_category = isinstance(result, int) and 0 <= result < 2**31
@@ -1111,9 +1120,20 @@ def shortest_decimal(number) -> Any:
         return number
     value = to_array(number)[()]
     if "bfloat16" in str(getattr(number, "dtype", "")):
-        decimals = (float(f"{value:.{digits}g}") for digits in range(1, 9))
-        return next(decimal for decimal in decimals if _to_bfloat16(decimal) == value)
+        return _shortest_bfloat16(value)
     return float(str(value)) if isinstance(value, (np.float16, np.float32)) else value
+
+def shortest_decimals(values) -> Any:
+    if "bfloat16" not in str(getattr(values, "dtype", "")) or has_no_axes(values):
+        return values
+    array = to_array(values)
+    distinct, index = np.unique(array, return_inverse=True)
+    decimals = np.array([_shortest_bfloat16(number) for number in distinct], dtype=float)
+    return decimals[index].reshape(array.shape)
+
+def _shortest_bfloat16(value: np.float32) -> float:
+    decimals = (float(f"{value:.{digits}g}") for digits in range(1, 9))
+    return next((x for x in decimals if _to_bfloat16(x) == value), float(value))
 
 def _to_bfloat16(number: float) -> np.float32:
     bits = int(np.float32(number).view(np.uint32))
@@ -1390,12 +1410,28 @@ def _threads_for(
     checker: Callable[..., Any], executor: Executor | None
 ) -> Iterator[tuple[Callable[..., Any], Executor]]:
     loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    finished = threading.Event()
+
+    def run_loop() -> None:
+        while not finished.is_set():  # a checker may stop its loop
+            loop.run_forever()
+
+    thread = threading.Thread(target=run_loop, daemon=True)
     thread.start()
     threads = executor or ThreadPoolExecutor(CONCURRENT_CALLS)
 
+    async def result_or_exit(*arguments: Any) -> tuple[Any, BaseException | None]:
+        try:
+            return await checker(*arguments), None
+        except (SystemExit, KeyboardInterrupt) as error:  # which would end the loop
+            return None, error
+
     def call(*arguments: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(checker(*arguments), loop).result()
+        call = result_or_exit(*arguments)
+        result, error = asyncio.run_coroutine_threadsafe(call, loop).result()
+        if error is not None:
+            raise error
+        return result
 
     async def cancel_calls() -> None:
         calls = asyncio.all_tasks() - {asyncio.current_task()}
@@ -1409,6 +1445,7 @@ def _threads_for(
         asyncio.run_coroutine_threadsafe(cancel_calls(), loop).result()
         if executor is None:
             threads.shutdown(cancel_futures=True)
+        finished.set()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
@@ -1800,7 +1837,7 @@ def stored(rows: Rows, references: Any = None) -> Rows:
     return replace(rows, values=values, scored=None, references=column)
 
 def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
-    references = as_arrow(references)
+    references = as_arrow(shortest_decimals(references))
     column, array = arrow_column(references), numeric_array(references)
     if column is not None and getattr(column.type, "extension_name", "") != "arrow.json":
         column = plain_types(column)
@@ -5148,7 +5185,7 @@ class Computation:
     def read(self, predictions, references) -> Batch:
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
-        rows = read_rows(predictions)
+        rows = read_rows(predictions if references is None else shortest_decimals(predictions))
         if references is not None:
             if rows.multiplicity is not None and rows.are_numbers():
                 raise ValueError(

@@ -5,9 +5,10 @@
 `CASES` are responses of the kinds that the tests of lm-evaluation-harness and lighteval cover, and
 of those that readers of logs meet, written for this study, with the verdict of a person. They were
 written after the rules of `numeric`, by their author, and two of its 10 wrong verdicts led to
-corrections, so its rates on other texts are higher. `--wrong` shows what each gets wrong. The peers run where they are installed: the
-filter `flexible-extract` of the task gsm8k of lm-evaluation-harness with its `exact_match`, the
-extractor of lighteval for LaTeX and expressions, and math-verify.
+corrections, so its rates on other texts are higher. `--wrong` shows what each gets wrong. The peers
+run where they are installed: the filter `flexible-extract` of the task gsm8k of
+lm-evaluation-harness with its `exact_match`, the extractor of lighteval for LaTeX and expressions,
+and math-verify.
 """
 
 from __future__ import annotations

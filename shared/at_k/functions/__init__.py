@@ -27,7 +27,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..checks import check_depth
-from ..inputs.containers import as_arrow
+from ..inputs.containers import as_arrow, to_array
 
 
 class Array(Protocol):
@@ -73,7 +73,7 @@ def _own(values: Any) -> Any:
     if isinstance(values, (list, tuple)):
         check_depth("Counts", values)
     if hasattr(values, "detach"):
-        return values.detach().clone()
+        return to_array(values).copy()
     return list(values) if isinstance(values, Iterator) else copy.deepcopy(values)
 
 

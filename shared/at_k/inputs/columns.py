@@ -27,6 +27,7 @@ from .containers import (
     plain_entry,
     plain_types,
     shortest_decimal,
+    shortest_decimals,
     to_numpy,
 )
 from .rows import Rows, sample_name
@@ -68,7 +69,7 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
         ValueError: if the number of references differs from the number of questions, or if a
             reference cannot be stored, with its index.
     """
-    references = as_arrow(references)
+    references = as_arrow(shortest_decimals(references))
     column, array = arrow_column(references), numeric_array(references)
     if column is not None and getattr(column.type, "extension_name", "") != "arrow.json":
         column = plain_types(column)

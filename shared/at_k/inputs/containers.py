@@ -61,9 +61,23 @@ def shortest_decimal(number) -> Any:
         return number
     value = to_array(number)[()]
     if "bfloat16" in str(getattr(number, "dtype", "")):
-        decimals = (float(f"{value:.{digits}g}") for digits in range(1, 9))
-        return next(decimal for decimal in decimals if _to_bfloat16(decimal) == value)
+        return _shortest_bfloat16(value)
     return float(str(value)) if isinstance(value, (np.float16, np.float32)) else value
+
+
+def shortest_decimals(values) -> Any:
+    """Return an array of bfloat16 as the doubles of its shortest decimals; other values as is."""
+    if "bfloat16" not in str(getattr(values, "dtype", "")) or has_no_axes(values):
+        return values
+    array = to_array(values)
+    distinct, index = np.unique(array, return_inverse=True)
+    decimals = np.array([_shortest_bfloat16(number) for number in distinct], dtype=float)
+    return decimals[index].reshape(array.shape)
+
+
+def _shortest_bfloat16(value: np.float32) -> float:
+    decimals = (float(f"{value:.{digits}g}") for digits in range(1, 9))
+    return next((x for x in decimals if _to_bfloat16(x) == value), float(value))
 
 
 def _to_bfloat16(number: float) -> np.float32:

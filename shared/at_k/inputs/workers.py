@@ -219,12 +219,28 @@ def _threads_for(
     is running already, as in a notebook. Calls that have not finished in the end are cancelled.
     """
     loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    finished = threading.Event()
+
+    def run_loop() -> None:
+        while not finished.is_set():  # a checker may stop its loop
+            loop.run_forever()
+
+    thread = threading.Thread(target=run_loop, daemon=True)
     thread.start()
     threads = executor or ThreadPoolExecutor(CONCURRENT_CALLS)
 
+    async def result_or_exit(*arguments: Any) -> tuple[Any, BaseException | None]:
+        try:
+            return await checker(*arguments), None
+        except (SystemExit, KeyboardInterrupt) as error:  # which would end the loop
+            return None, error
+
     def call(*arguments: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(checker(*arguments), loop).result()
+        call = result_or_exit(*arguments)
+        result, error = asyncio.run_coroutine_threadsafe(call, loop).result()
+        if error is not None:
+            raise error
+        return result
 
     async def cancel_calls() -> None:
         calls = asyncio.all_tasks() - {asyncio.current_task()}
@@ -238,6 +254,7 @@ def _threads_for(
         asyncio.run_coroutine_threadsafe(cancel_calls(), loop).result()
         if executor is None:
             threads.shutdown(cancel_futures=True)
+        finished.set()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
