@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -72,8 +73,7 @@ def check_scores(name: str, scores: Any) -> None:
     if not isinstance(scores, Mapping):
         raise TypeError(f"{name} is {short(scores)}: give the dict that was returned.")
     for key, value in scores.items():
-        is_number = isinstance(value, Real) and not isinstance(value, bool)
-        is_number = is_number and key != "per_question"
+        is_number = key != "per_question" and _is_finite(value)
         if not isinstance(key, str) or not (
             is_number
             or (value is None and key.endswith(("_mu", "_sigma", "_lo", "_hi")))
@@ -84,6 +84,13 @@ def check_scores(name: str, scores: Any) -> None:
                 f"{name} has {short(value)} under the key {short(key)}: give the dict that was "
                 f"returned, whose scores are numbers."
             )
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # no double can hold it
+        return False
 
 
 def estimates_by_key(scores: ChartScores) -> dict[str, Estimate]:

@@ -112,8 +112,9 @@ def read(
         >>> read(columns, predictions="answer", references={"q1": "12", "q2": "8"})
         {'predictions': [['12', '13'], ['7']], 'references': ['12', '8']}
     """
-    if isinstance(source, str) and "\0" in source:
-        raise ValueError(f"source is {short(source)}: the name of a file has no null character.")
+    for name in [source] if isinstance(source, str) else source if type(source) is list else ():
+        if isinstance(name, str) and not (name and name.isprintable()):
+            raise ValueError(f"source is {short(name)}: this is no name of a file.")
     # R0 and clusters are only read if they are named.
     optional = {"R0": R0, "clusters": clusters}
     named: dict[str, Any] = {role: name for role, name in optional.items() if name is not None}
