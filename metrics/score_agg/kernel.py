@@ -715,6 +715,7 @@ def number_form(number: Decimal | Fraction, unit: str = "") -> str:
 def equal_forms(form: str) -> list[str]:
     number, percent = form.rstrip("%"), form.endswith("%")
     value = Fraction(number) if "/" in number else Decimal(number)
+    shifted: Decimal | Fraction
     if isinstance(value, Decimal):
         shifted = value.scaleb(-2 if percent else 2, _ALL_DIGITS)
     else:
@@ -877,7 +878,8 @@ class _Token:
         elif last == "=":
             suspicious = prior.endswith(_INEQUALITIES) or " or " in before or " and " in before
         else:
-            suspicious = not last.isalpha() or _WORDS_BEFORE.search(prior.rpartition(" ")[2])
+            word = prior.rpartition(" ")[2]
+            suspicious = not last.isalpha() or bool(_WORDS_BEFORE.search(word))
         if suspicious and (self.is_operand or (last not in _OPERATORS and _BEFORE.search(before))):
             return None
         if _AFTER.match(text, stop):
@@ -1007,7 +1009,7 @@ def _last(text: str) -> str | None:
     while last := _LAST_DIGIT.search(text[stop - 1 :: -1] if stop else ""):
         digit = stop - 1 - last.start()
         line = text.rfind("\n", 0, digit) + 1
-        start = tokens = None
+        start, tokens = -1, []
         for width in (_FEW, _MANY):
             earlier = max(line, text.rfind(" ", 0, max(0, digit - width)) + 1)
             if earlier == start:
@@ -1094,7 +1096,7 @@ def shortest_decimal(number) -> Any:
         return number
     value = to_array(number)[()]
     if "bfloat16" in str(getattr(number, "dtype", "")):
-        return _shortest_bfloat16(value)
+        return _shortest_bfloat16(float(value))
     return float(str(value)) if isinstance(value, (np.float16, np.float32)) else value
 
 def shortest_decimals(values) -> Any:
@@ -1102,10 +1104,10 @@ def shortest_decimals(values) -> Any:
         return values
     array = to_array(values)
     distinct, index = np.unique(array, return_inverse=True)
-    decimals = np.array([_shortest_bfloat16(number) for number in distinct], dtype=float)
+    decimals = np.array([_shortest_bfloat16(number) for number in distinct.tolist()], dtype=float)
     return decimals[index].reshape(array.shape)
 
-def _shortest_bfloat16(value: np.float32) -> float:
+def _shortest_bfloat16(value: float) -> float:
     decimals = (float(f"{value:.{digits}g}") for digits in range(1, 9))
     return next((x for x in decimals if _to_bfloat16(x) == value), float(value))
 
@@ -1460,8 +1462,10 @@ class _Worker:
         return result
 
     def end(self) -> None:
-        with suppress(AttributeError, OSError):  # Windows has no groups; a group may be empty
-            os.killpg(self._process.pid, signal.SIGKILL)
+        leader = self._process.pid
+        if leader and hasattr(os, "killpg"):
+            with suppress(OSError):  # the process has not made its group yet, or all have ended
+                os.killpg(leader, signal.SIGKILL)
         self._process.kill()
         self._process.join()
         self.connection.close()

@@ -338,6 +338,7 @@ def test_a_process_that_a_checker_starts_ends_with_its_worker(tmp_path, ending):
         child = subprocess.Popen(
             [sys.executable, "-c", f"{nested}; time.sleep(60)"], stdout=subprocess.PIPE
         )
+        assert child.stdout is not None
         (tmp_path / "started").write_bytes(b"%d %s" % (child.pid, child.stdout.readline()))
         if ending == "timeout":
             time.sleep(60)

@@ -275,7 +275,8 @@ def _check_prior(prior: Any, questions: int, categories: int) -> Floats:
     try:
         values = np.asarray(prior, dtype=float)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"prior is {short(prior)}: {wanted}.") from error
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"prior is {short(prior)}: {wanted}.") from error
     if values.shape not in ((), (categories,), (questions, categories)):
         raise ValueError(
             f"prior has the shape {values.shape}: give a number, {categories} numbers, or "

@@ -61,7 +61,7 @@ def shortest_decimal(number) -> Any:
         return number
     value = to_array(number)[()]
     if "bfloat16" in str(getattr(number, "dtype", "")):
-        return _shortest_bfloat16(value)
+        return _shortest_bfloat16(float(value))
     return float(str(value)) if isinstance(value, (np.float16, np.float32)) else value
 
 
@@ -71,11 +71,11 @@ def shortest_decimals(values) -> Any:
         return values
     array = to_array(values)
     distinct, index = np.unique(array, return_inverse=True)
-    decimals = np.array([_shortest_bfloat16(number) for number in distinct], dtype=float)
+    decimals = np.array([_shortest_bfloat16(number) for number in distinct.tolist()], dtype=float)
     return decimals[index].reshape(array.shape)
 
 
-def _shortest_bfloat16(value: np.float32) -> float:
+def _shortest_bfloat16(value: float) -> float:
     decimals = (float(f"{value:.{digits}g}") for digits in range(1, 9))
     return next((x for x in decimals if _to_bfloat16(x) == value), float(value))
 

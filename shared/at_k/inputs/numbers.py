@@ -78,6 +78,7 @@ def equal_forms(form: str) -> list[str]:
     """
     number, percent = form.rstrip("%"), form.endswith("%")
     value = Fraction(number) if "/" in number else Decimal(number)
+    shifted: Decimal | Fraction
     if isinstance(value, Decimal):
         shifted = value.scaleb(-2 if percent else 2, _ALL_DIGITS)
     else:
@@ -271,7 +272,8 @@ class _Token:
         elif last == "=":
             suspicious = prior.endswith(_INEQUALITIES) or " or " in before or " and " in before
         else:
-            suspicious = not last.isalpha() or _WORDS_BEFORE.search(prior.rpartition(" ")[2])
+            word = prior.rpartition(" ")[2]
+            suspicious = not last.isalpha() or bool(_WORDS_BEFORE.search(word))
         if suspicious and (self.is_operand or (last not in _OPERATORS and _BEFORE.search(before))):
             return None
         if _AFTER.match(text, stop):
@@ -429,7 +431,7 @@ def _last(text: str) -> str | None:
     while last := _LAST_DIGIT.search(text[stop - 1 :: -1] if stop else ""):
         digit = stop - 1 - last.start()
         line = text.rfind("\n", 0, digit) + 1
-        start = tokens = None
+        start, tokens = -1, []
         for width in (_FEW, _MANY):
             earlier = max(line, text.rfind(" ", 0, max(0, digit - width)) + 1)
             if earlier == start:

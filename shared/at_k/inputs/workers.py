@@ -310,8 +310,10 @@ class _Worker:
 
     def end(self) -> None:
         """End the process, and those that its checker has started."""
-        with suppress(AttributeError, OSError):  # Windows has no groups; a group may be empty
-            os.killpg(self._process.pid, signal.SIGKILL)
+        leader = self._process.pid
+        if leader and hasattr(os, "killpg"):
+            with suppress(OSError):  # the process has not made its group yet, or all have ended
+                os.killpg(leader, signal.SIGKILL)
         self._process.kill()
         self._process.join()
         self.connection.close()
