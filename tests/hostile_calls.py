@@ -8,12 +8,14 @@ from __future__ import annotations
 import datetime
 import decimal
 import fractions
+import operator
 import re
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import at_k
+import at_k.charts
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -143,6 +145,63 @@ FUNCTIONS: dict[str, dict[str, Any]] = {
         "clusters": REFERENCES,
     },
 }
+SCORES = {"pass@1": 0.5, "pass@1_lo": 0.4, "pass@1_hi": 0.6, "pass@2": 0.7}
+SCORES |= {f"{group}/{key}": score for key, score in SCORES.items() for group in "ab"}
+THRESHOLDS = {"G-Pass@2_0.5": 0.5, "G-Pass@2_1.0": 0.25}
+COMPARISON: dict[str, Any] = {"pass@1_a": 0.5, "pass@1_b": 0.6, "pass@1_diff": 0.1}
+COMPARISON |= {"pass@1_diff_lo": -0.1, "pass@1_diff_hi": 0.3, "pass@1_diff_interval": "sampling"}
+CAPTION = {"questions": 3, "n": 4, "checker": "numeric", "caption": "text", "width": 3.0}
+INTERVAL = {"confidence": 0.9, "interval": "sampling"}
+PER_QUESTION = {"pass@1": 0.5, "per_question": {"pass@1": [0.25, 0.5, 0.75]}}
+TABLE = [{"id": i, "correct": i % 2, "group": "a", "reward": 0.5} for i in range(4)]
+# Functions whose first argument is not the outcomes of questions: the name of it, and its value.
+OTHERS: dict[str, tuple[str, Any, dict[str, Any]]] = {
+    "read": (
+        "source",
+        TABLE,
+        {"outcomes": "correct", "questions": "id", "groups": "group", "where": {"group": "a"}}
+        | {"clusters": "group", "correct_values": [1], "pool": ["group"]},
+    ),
+    "read ": ("source", [0.5, 1.0, 0.0, 0.5], {"group_size": 2}),
+    "leaderboard": (
+        "runs",
+        {"A": ROWS, "B": ROWS[::-1]},
+        {"metric": "pass@k", "k": 2, "interval": "questions", "confidence": 0.9},
+    ),
+    "plan": (
+        "R",
+        ROWS,
+        {"metric": "pass@k", "k": 1, "questions": [50], "samples": [2], "half_width": 0.3}
+        | {"confidence": 0.9, "question_cost": 1.0, "sample_cost": 1.0, "correlation": None},
+    ),
+    "tailpass": (
+        "R",
+        ROWS,
+        {"k": 2, "w": [0, 1], "R0": ROWS, "eta": 1.0, "prior": 1.0, "thresholds": [0.5, 1.0]},
+    ),
+    "tailpass_empirical": ("R", ROWS, {"k": 2, "w": [0, 1], "thresholds": [0.5]}),
+    "Counts": ("n", [4, 4], {"c": [1, 2]}),
+    "load": ("name", "gpassk", {}),
+    "charts.by_k": ("results", SCORES, {"metric": "pass@k", "highlight": 1} | CAPTION | INTERVAL),
+    "charts.by_group": ("results", SCORES, {"key": "pass@1"} | CAPTION | INTERVAL),
+    "charts.by_threshold": ("results", THRESHOLDS, {"k": 2, "highlight": 0.5} | CAPTION),
+    "charts.by_question": (
+        "results",
+        PER_QUESTION,
+        {"key": "pass@1", "labels": REFERENCES, "noun": "question", "n": 4, "width": 3.0},
+    ),
+    "charts.by_parameter": (
+        "results",
+        {0.2: SCORES, 0.8: SCORES},
+        {"key": "pass@1", "parameter": "T"} | CAPTION,
+    ),
+    "charts.difference": ("comparison", COMPARISON, {"runs": ("A", "B")} | CAPTION | INTERVAL),
+    "charts.forest": (
+        "board",
+        at_k.leaderboard({"A": ROWS, "B": ROWS[::-1]}, k=1),
+        {"key": "pass@1", "checker": "numeric", "width": 3.0},
+    ),
+}
 COMMON = {
     "references": REFERENCES,
     "groups": REFERENCES,
@@ -180,7 +239,10 @@ def random_call(rng: np.random.Generator) -> tuple[str, Callable[[], Any], set[s
     described = str(rng.choice(list(VALUES)))
     value = VALUES[described]()
     samples: Any = ROWS
-    if rng.random() < 0.5:
+    kind = rng.random()
+    if kind < 0.3:
+        return other_call(rng, described, value)
+    if kind < 0.65:
         name = str(rng.choice(list(FUNCTIONS)))
         arguments = dict(FUNCTIONS[name])
         function = getattr(at_k, name)
@@ -214,15 +276,52 @@ def random_call(rng: np.random.Generator) -> tuple[str, Callable[[], Any], set[s
     return f"{name}({', '.join(arguments)}), {place}", call, names
 
 
+def other_call(
+    rng: np.random.Generator, described: str, value: Any
+) -> tuple[str, Callable[[], Any], set[str]]:
+    """Return a call of one of `OTHERS`."""
+    name = str(rng.choice(list(OTHERS)))
+    first, source, arguments = OTHERS[name]
+    required = {"parameter", "k", "group_size", "questions", "samples"}
+    arguments = {
+        key: value for key, value in arguments.items() if key in required or rng.random() < 0.7
+    }
+    hostile = str(rng.choice([first, *arguments]))
+    if name.startswith("read") and isinstance(value, str):
+        value = [value]  # a text is the name of a file, or of a dataset on the Hub
+    if hostile != first:
+        arguments[hostile] = value
+    elif rng.random() < 0.5:
+        source = value
+    elif isinstance(source, dict):
+        source = source | {str(rng.choice(list(map(str, source)))): value}
+    else:
+        source = [*source[:-1], value]
+    function = operator.attrgetter(name.strip())(at_k)
+
+    def call() -> Any:
+        result = function(source, **arguments)
+        if name == "Counts":  # which says what is wrong with it when it is used
+            at_k.pass_at_k(result, 1)
+
+    words = ("run", "score", "column", "row", "question", "sample", "outcome", "counts", "key")
+    names = {first, hostile, *arguments, *words, "metric", "predictions", "file", "chart", "R"}
+    names |= {"confidence", "interval", "Counts", "A", "B"}
+    return f"{name}({', '.join(arguments)}), {hostile} with {described}", call, names
+
+
 def problem_of(call: Callable[[], Any], names: set[str]) -> str | None:
     """Return what is wrong with how a call ends, or None."""
     try:
         call()
     except (ValueError, TypeError) as error:
-        if type(error) not in (ValueError, TypeError):
+        own = type(error).__module__.startswith("at_k")
+        if type(error) not in (ValueError, TypeError) and not own:
             return repr(error)[:300]
         words = set(re.findall(r"\w+", str(error))) | {w.rstrip("s") for w in str(error).split()}
         return None if words & names else f"names nothing: {error!r:.300}"
+    except OSError as error:  # a text is the name of a file
+        return None if "source" in names else repr(error)[:300]
     except Exception as error:
         return repr(error)[:300]
     return None

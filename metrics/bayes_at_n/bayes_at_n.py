@@ -57,7 +57,7 @@ Args:
     categories: labels of the categories 0, 1, .., in this order, for outcomes that are labels.
     check_correct_fn: a function of a prediction and a reference that returns whether the prediction
         is correct, a category, a label of one, a reward from 0.0 to 1.0, or None if it is not to be
-        scored; or "exact_match" (the default), "numeric" (compares the last number of the text),
+        scored; or "exact_match" (the default), "numeric" (compares the number in the text),
         "math_verify" (the math-verify library) or "python_tests" (runs programs with their tests,
         in a sandbox). Each distinct prediction of a question is checked once. The function may be
         async; or, with the attribute batched = True, take a list of predictions and a list of

@@ -66,7 +66,7 @@ Args:
     unanimous_power: exponent of pass^k in Geom@k and Geom_ds@k. Default: 0.5.
     check_correct_fn: a function of a prediction and a reference that returns whether the prediction
         is correct, or None if it is not to be scored; or "exact_match" (the default), "numeric"
-        (compares the last number of the text), "math_verify" (the math-verify library) or
+        (compares the number in the text), "math_verify" (the math-verify library) or
         "python_tests" (runs programs with their tests, in a sandbox). Each distinct prediction of a
         question is checked once. The function may be async; or, with the attribute batched = True,
         take a list of predictions and a list of references, of at most batch_size entries (an

@@ -37,6 +37,7 @@ import os
 import pyarrow as pa
 import pyarrow.compute as pc
 import re
+import signal
 import socket
 import sys
 import tempfile
@@ -51,7 +52,7 @@ from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExec
 from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, replace
-from decimal import Context, Decimal, InvalidOperation, MAX_EMAX, MAX_PREC, MIN_EMIN
+from decimal import Context, Decimal, MAX_EMAX, MAX_PREC, MIN_EMIN
 from evaluate.module import temp_seed
 from filelock import FileLock, Timeout
 from fractions import Fraction
@@ -328,6 +329,12 @@ def is_frame(values) -> bool:
 def has_no_axes(value) -> bool:
     return getattr(value, "ndim", None) == 0 and hasattr(value, "item")
 
+def item_of(name: str, value) -> Any:
+    try:
+        return value.item()
+    except RuntimeError as error:  # a tensor of torch without data
+        raise TypeError(f"{name} is a {type(value).__name__} without a value: {error}") from error
+
 def is_list_like(value) -> bool:
     if isinstance(value, (list, tuple)):  # the usual case, and fast
         return True
@@ -409,7 +416,7 @@ def _spelled_out(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", spelled)
 
 def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
-    entries = [label.item() if has_no_axes(label) else label for label in entries_of(name, labels)]
+    entries = [item_of(name, x) if has_no_axes(x) else x for x in entries_of(name, labels)]
     if len(entries) != questions:
         raise ValueError(
             f"{name} has {len(entries)} labels for {questions} questions: give one for each."
@@ -429,7 +436,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
     number = math.nan
     if not isinstance(value, (float, int)) and has_no_axes(value):
-        value = value.item()
+        value = item_of(name, value)
     # Testing for float and int first is faster: Real is an abstract base class.
     if isinstance(value, (float, int, Real)) and not isinstance(value, bool):
         try:
@@ -471,7 +478,7 @@ def check_prior(alpha0, beta0) -> tuple[float, float]:
 
 def check_k(k, n: np.ndarray | None = None) -> int:
     if not isinstance(k, int) and has_no_axes(k):
-        k = k.item()
+        k = item_of("k", k)
     is_integer = isinstance(k, (int, Integral)) and not isinstance(k, bool)
     if not is_integer or not 1 <= k <= _LARGEST_K:
         raise ValueError(f"k is {short(k)}: give a positive integer, at most a million.")
@@ -683,7 +690,10 @@ def portable_check(
             if labels is None:
                 return result, None
             if getattr(result, "ndim", None) == 0:
-                result = result.item()  # a scalar of NumPy or torch
+                try:
+                    result = result.item()  # a scalar of NumPy or torch
+                except Exception as error:  # one that has no value, for example
+                    return None, f"returned {type(result).__name__} without a value ({error})"
             if isinstance(result, str):
                 result = labels.get(result, result)
             is_category = isinstance(result, int) and 0 <= result < 2**31
@@ -710,6 +720,410 @@ def portable_check(
     home = f"{socket.gethostname()}:{os.getpid()}"
     own_labels = None if labels is None else dict(labels)
     return partial(Portable(check_batch), Portable(checker), own_labels, batched, home)
+
+
+# --- shared/at_k/inputs/numbers.py ----------------------------------------------------------------
+
+_SPACES = " \u00a0\u2009\u202f"
+_DIGITS = rf"(?:\d(?:[\d.,'\u2019_]*\d)?(?:[{_SPACES}]\d{{3}}(?!\d))*(?:[.,]\d+)?|(?<!\d)\.\d+)"
+_VULGAR = {
+    **{"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅕": "1/5", "⅖": "2/5"},
+    **{"⅗": "3/5", "⅘": "4/5", "⅙": "1/6", "⅚": "5/6", "⅛": "1/8", "⅜": "3/8", "⅝": "5/8"},
+    **{"⅞": "7/8"},
+}
+_SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+_POWER = r"(?:\^|\*\*)[ ]?\{?[ ]?(?P<NAME>[-+]?\d+)[ ]?\}?"
+_START = re.compile(rf"[\d.\\{''.join(_VULGAR)}]")
+_NUMBER = re.compile(
+    r"(?<![^\W\d])(?<!\d)(?<!\d\.)"  # a digit after a letter is part of a name
+    r"(?:"
+    r"(?:(?P<whole>\d+)[ ]?)?\\[dtc]?frac[ ]?"
+    rf"(?:\{{[ ]?(?P<top>[-+]?{_DIGITS})[ ]?\}}|(?P<top1>\d))"
+    rf"[ ]?(?:\{{[ ]?(?P<bottom>[-+]?{_DIGITS})[ ]?\}}|(?P<bottom1>\d))"
+    rf"|(?P<mixed>\d+)[ ](?:and[ ])?(?P<over>\d+)/(?P<under>\d+)"
+    rf"|(?P<integer>\d+)?[ ]?(?P<vulgar>[{''.join(_VULGAR)}])"
+    rf"|(?P<number>{_DIGITS})(?:[eE](?P<exponent>[-+]?\d+))?"
+    rf"(?:[ ]?/[ ]?(?P<divisor>{_DIGITS}))?"
+    rf"(?:{_POWER.replace('NAME', 'power')}"
+    rf"|[ ]?(?:\\times|\\cdot|[\u00d7x*·])[ ]?10{_POWER.replace('NAME', 'ten')})?"
+    r")"
+    r"(?:[ ]?(?P<percent>%|percent(?![a-z])|per[ ]cent\b|pct\b)"
+    rf"|[ ](?P<scale>{'|'.join(_SCALES)})\b)?",
+)
+_PLAIN_DIGITS = re.compile(r"\d*\.?\d+")
+_THOUSANDS = re.compile(
+    rf"[1-9]\d{{0,2}}([,'\u2019_{_SPACES}])\d{{3}}(?:\1\d{{3}})*(?:\.\d+)?"
+    r"|[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d+)?"  # 12,34,567.8
+)
+_COMMA_IS_POINT = re.compile(rf"\d{{1,3}}(?:([.{_SPACES}])\d{{3}})(?:\1\d{{3}})*,\d+")
+_POINTS_ARE_COMMAS = re.compile(r"\d{1,3}(?:\.\d{3}){2,}")
+_DECIMAL_COMMA = re.compile(r"\d+,\d+")
+_SEPARATORS = re.compile(rf"[,'\u2019_{_SPACES}]")
+_ALL_DIGITS = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
+_LONGEST_FRACTION = 40  # characters of a numerator or denominator
+
+def number_form(number: Decimal | Fraction, unit: str = "") -> str:
+    if isinstance(number, Fraction):
+        powers, rest = [0, 0], number.denominator
+        for index, prime in enumerate((2, 5)):
+            while rest % prime == 0:
+                rest //= prime
+                powers[index] += 1
+        if rest != 1:
+            return f"{number}{unit}"
+        twos, fives = powers
+        digits = max(powers)
+        tenths = number.numerator * 2 ** (digits - twos) * 5 ** (digits - fives)
+        number = Decimal(f"{tenths}E-{digits}")
+    return f"{number.normalize(_ALL_DIGITS) if number else Decimal(0)}{unit}"
+
+def equal_forms(form: str) -> list[str]:
+    number, percent = form.rstrip("%"), form.endswith("%")
+    value = Fraction(number) if "/" in number else Decimal(number)
+    shifted: Decimal | Fraction
+    if isinstance(value, Decimal):
+        shifted = value.scaleb(-2 if percent else 2, _ALL_DIGITS)
+    else:
+        shifted = value / 100 if percent else value * 100
+    other = "" if percent else "%"
+    same = [f"{number}{other}"] if not -1 < value < 1 else []
+    return [form, number_form(shifted, other), *same]
+
+def _digits(text: str) -> Decimal | None:
+    if not _PLAIN_DIGITS.fullmatch(text):
+        if _COMMA_IS_POINT.fullmatch(text) or _POINTS_ARE_COMMAS.fullmatch(text):
+            text = re.sub(rf"[.{_SPACES}]", "", text).replace(",", ".")
+        elif _THOUSANDS.fullmatch(text):
+            text = _SEPARATORS.sub("", text)
+        elif _DECIMAL_COMMA.fullmatch(text):
+            text = text.replace(",", ".")
+        else:
+            return None
+    return Decimal(text)
+
+def _fraction(numerator: str, denominator: str) -> Fraction | None:
+    if max(len(numerator), len(denominator)) > _LONGEST_FRACTION:
+        return None
+    negative = numerator.startswith("-") != denominator.startswith("-")
+    top, bottom = _digits(numerator.lstrip("-+")), _digits(denominator.lstrip("-+"))
+    if top is None or not bottom:
+        return None
+    value = Fraction(top) / Fraction(bottom)
+    return -value if negative else value
+
+def _value(match: re.Match[str]) -> Decimal | Fraction | None:
+    number = match["number"]
+    if number is None:
+        if match["vulgar"]:
+            whole, (top, bottom) = match["integer"], _VULGAR[match["vulgar"]].split("/")
+        elif match["mixed"]:
+            whole, top, bottom = match["mixed"], match["over"], match["under"]
+        else:
+            whole = match["whole"]
+            top, bottom = match["top"] or match["top1"], match["bottom"] or match["bottom1"]
+        fraction = _fraction(top, bottom)
+        if fraction is None or not whole:
+            return fraction
+        # 1 1/2 is 1.5, but 3 48/2 are two numbers, of which the last one counts.
+        return int(whole[-_LONGEST_FRACTION:]) + fraction if fraction < 1 else fraction
+    shift = match["exponent"] or match["ten"] or match["power"]
+    if match["divisor"]:
+        return None if shift else _fraction(number, match["divisor"])
+    if match["power"] and (number != "10" or match["exponent"]):
+        return None
+    value = Decimal(1) if match["power"] else _digits(number)
+    return value if value is None or not shift else Decimal(f"{value:f}E{shift}")
+
+def _form(match: re.Match[str], negative: bool) -> str | None:
+    try:
+        value = _value(match)
+        if value is None:
+            return None
+        power = _SCALES[match["scale"].lower()] if match["scale"] else 0
+        if isinstance(value, Fraction):
+            value = value * 10**power * (-1 if negative else 1)
+        else:
+            value = value.scaleb(power, _ALL_DIGITS) if power else value
+            value = value.copy_negate() if negative else value
+        return number_form(value, "%" if match["percent"] else "")
+    except ArithmeticError:  # the exponent is too large
+        return None
+
+def _has_decimal_comma(match: re.Match[str]) -> bool:
+    number = match["number"] or ""
+    return bool(_DECIMAL_COMMA.fullmatch(number)) and not _THOUSANDS.fullmatch(number)
+
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_PLAIN = str.maketrans({"\u2212": "-", "\u2013": "-"} | dict.fromkeys("€£¥₹", "$"))
+_LATEX = [
+    (re.compile(r"(?<=\d)(?:\{,\}|\\[,!])(?=\d{3})"), ","),  # 12{,}345 and 12\,345
+    (
+        re.compile(r"\\(?:text\w*|mathrm|mathbf|mathit|mbox|operatorname|boxed)\s?\{([^{}]*)\}"),
+        r" \1 ",
+    ),
+    (re.compile(r"\\(?:left|right|displaystyle|quad|qquad)(?![a-zA-Z])|\\[,;:! ()\[\]]"), " "),
+    (re.compile(r"\^\s?\{?\s?\\circ\s?\}?|\\degree"), "°"),
+    (re.compile(r"\\([%$])"), r"\1"),
+    (re.compile(r"\\(?:approx|simeq|sim|to|rightarrow|implies|Rightarrow)(?![a-zA-Z])"), " "),
+]
+
+def _plain(text: str) -> str:
+    if not text.isascii():
+        text = text.translate(_PLAIN)
+        text = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda run: f"^{run[0].translate(_SUPERSCRIPTS)}", text)
+    if "\\" in text or "{,}" in text:
+        for pattern, replacement in _LATEX:
+            text = pattern.sub(replacement, text)
+    if "$" in text:
+        text = re.sub(r"(?<=[-+])\s?\$\s?|\$(?=-)", "", text).replace("$", " ")
+    if "**" in text:
+        text = re.sub(r"(?<!\d)\*\*|\*\*(?!\d)", "", text)
+    return re.sub(r"</?[a-zA-Z][^<>]*>", " ", text) if "<" in text else text
+
+_WORD_OPERATOR = r"\b(?:x|plus|minus|times|divided by|multiplied by|or)\b"
+_OPERATOR = rf"(?:[-+*\u00d7÷·/^±]|\\(?:times|cdot|div|pm)(?![a-z])|{_WORD_OPERATOR})"
+_FUNCTION = r"(?:log|ln|sin|cos|tan|sqrt|lfloor|lceil)(?:_\{?\w+\}?|\[\w+\])?(?![a-z])"
+_MARKS_OF_NAMES = ("^", "{", "-")
+_NAME_BEFORE = re.compile(r"(?:[^\W\d_]{2,}|(?<![^\W\d_])[ms])\s?\^\s?\{?$|_\{$|[^\W\d_]{2,}-$")
+_SIGNS = ("-", "+", "- ", "+ ", "minus ", "negative ", "Minus ", "Negative ")
+_SIGN = re.compile(r"(?:(?<![\w.)\]}%])[-+]|(?<=[=(:] )[-+] |\b(?:[mM]inus|[nN]egative) )$")
+_TERM_BEFORE = re.compile(r"[\d)]\s?$")
+_OPERAND_BEFORE = re.compile(
+    rf"(?:[\d%)\]}}]|(?<![^\W\d_])[b-z])\s?{_OPERATOR}\s?[({{]?$",
+    re.IGNORECASE,  # 7 - , x^, (a + b)/
+)
+_OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
+_BEFORE = re.compile(
+    r"[({\[]\s?[-+]?[\d./]+(?:\s?,\s?[-+]?[\d./]+)*\s?,\s?$"  # (3,
+    r"|\d\s?(?:or|and)\s[a-z]\s?=\s?$|\d:$"  # x = 2 or x = , 12:
+    r"|[<>!]=\s?$|(?<![-=<>\n])(?<!^)[<>]\s?$|[≤≥≠±√∛]\s?\(?$|\}\{\s?$"
+    rf"|\\(?:leq?|geq?|neq?|lt|gt|pm|{_FUNCTION})\s?[({{]?$|\b{_FUNCTION}\s?\(?$",
+    re.IGNORECASE,
+)
+_EQUALS = re.compile(r"\s?=")
+_STATED = re.compile(r"(?:(?<![<>!])=|≈|\b(?:is|are|be|equals?|equal to|get|gives?))\s?$")
+_AFTER = re.compile(
+    r"\s?(?:\\?(?:sqrt|pi)\b|[π√∛]|\^(?!\{?(?:th|st|nd|rd)\b))"
+    r"|[abceijknpqrtuvwxyz](?![a-zA-Z'\u2019])|\s[xyzn](?![\w'\u2019])(?!\s?[\d(])"
+    r"|\s?(?:[-+*\u00d7÷·/]|\\(?:times|cdot))\s?(?:\d+)?\(?(?:[b-z](?![\w'\u2019.])|\\(?:sqrt|pi))"
+)
+_GOES_ON = re.compile(rf"\s?{_OPERATOR}\s?[({{]?\s?[-+]?[\d.\\]|\s?=|:\d|\s?,\s?[-+]?\d+\s?[)\]}}]")
+
+_WORDS_BEFORE = re.compile(
+    r"(?:x|plus|minus|times|by|or|log|ln|sin|cos|tan|sqrt|[a-z])$", re.IGNORECASE
+)
+_INEQUALITIES, _OPERATORS = ("<=", ">=", "!="), frozenset("+-*/^")
+_HARMLESS = frozenset(".;!?'\"\u2019")
+
+@dataclass(slots=True)  # frozen ones take longer to make
+class _Token:
+    text: str
+    match: re.Match[str]
+    start: int
+
+    @property
+    def before(self) -> str:
+        return self.text[max(0, self.start - 32) : self.start]
+
+    @property
+    def is_operand(self) -> bool:
+        before = self.before
+        if self.start < self.match.start() and _TERM_BEFORE.search(before[-3:]):
+            return True
+        return _OPERAND_BEFORE.search(before[-24:]) is not None
+
+    @property
+    def form(self) -> str | None:
+        text, stop = self.text, self.match.end()
+        before = self.before
+        prior = before[-12:].rstrip(" ")
+        last = prior[-1:]
+        if not last or last in _HARMLESS:
+            suspicious = False
+        elif last == "=":
+            suspicious = prior.endswith(_INEQUALITIES) or " or " in before or " and " in before
+        else:
+            word = prior.rpartition(" ")[2]
+            suspicious = not last.isalpha() or bool(_WORDS_BEFORE.search(word))
+        if suspicious and (self.is_operand or (last not in _OPERATORS and _BEFORE.search(before))):
+            return None
+        if _AFTER.match(text, stop):
+            return None
+        if (
+            last in _OPENING
+            and text[stop : stop + 1] in _CLOSING
+            and _has_decimal_comma(self.match)
+        ):
+            return None
+        return _form(self.match, text[self.start] == "-" or text[self.start].isalpha())
+
+    @property
+    def goes_on(self) -> bool:
+        return _GOES_ON.match(self.text, self.match.end()) is not None
+
+    @property
+    def is_stated(self) -> bool:
+        if _EQUALS.match(self.text, self.match.end()):
+            return True
+        return _STATED.search(self.before) is not None and not self.goes_on
+
+def _tokens(text: str) -> Iterator[_Token]:
+    stop = 0
+    while found := _START.search(text, stop):
+        match = _NUMBER.match(text, found.start())
+        if match is None:
+            stop = found.end()
+            continue
+        start, stop = match.span()
+        before = text[max(0, start - 12) : start]
+        if before[-1:] in _MARKS_OF_NAMES and _NAME_BEFORE.search(before):
+            continue
+        if before.endswith(_SIGNS) and (sign := _SIGN.search(before)):
+            start -= len(sign[0])
+        yield _Token(text, match, start)
+
+_LAST_DIGIT = re.compile(rf"[\d{''.join(_VULGAR)}]")
+_FEW, _MANY = 48, 240  # characters before the last digit that are read
+_NOT_WORDS = r"x|plus|minus|negative|times|by|or|and|log|ln|sin|cos|tan|sqrt|divided|multiplied"
+_UNITS = rf"percent|per|pct|pi|{'|'.join(_SCALES)}"
+_SIMPLE = re.compile(r"\d+\.\d+|[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
+_SIMPLE_BEFORE = re.compile(
+    rf"(?:^|\n|#### ?|(?:(?<![<>!])(?<!or [a-z] )(?<!and [a-z] )=|[a-z][:,]"
+    rf"|(?:^|(?<=[\s(\"]))(?!(?:{_NOT_WORDS})\b)[A-Za-z]{{2,}}) )$"
+)
+_SIMPLE_AFTER = re.compile(
+    rf"[.,;!?*\"')]*(?:$|\n|\s+(?!(?:{_NOT_WORDS}|{_UNITS})\b)(?:[A-Za-z]{{2,}}|I\b|$))"
+)
+_HASHES = re.compile(r"####\s*(?:[Aa]nswer:?\s*)?(?=[-+$\\.\d\u2212])")
+_ANSWER = re.compile(
+    r"\banswer(?:\s(?:to|for)\s[^.\n]{0,80}?)?\**\s?(?:\b(?:is|are|equals|would be|must be)\b|=|:)"
+    r"\**\s?:?(?!\s*not\b)|<answer>",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"\n|[.!?;](?=\s|$)|</answer>")
+
+def read_response(text: str) -> str | None:
+    if (simple := _simple_number(text)) is not None:
+        return simple or None
+    if "boxed" in text and (content := _boxed(text)) is not None:
+        return _one_number(content)
+    if "####" in text and (marks := [*_HASHES.finditer(text)]):
+        return _first(text[marks[-1].end() :].split("\n", 1)[0])
+    if "nswer" in text or "NSWER" in text:
+        for mark in reversed([*_ANSWER.finditer(text)]):
+            answer = text[mark.end() :].lstrip(" \t\n*:")
+            sentence = answer[: end.start()] if (end := _SENTENCE_END.search(answer)) else answer
+            if _LAST_DIGIT.search(sentence):
+                return _first(sentence)
+    return _last(text)
+
+def _simple_number(text: str) -> str | None:
+    last = _LAST_DIGIT.search(text[::-1])
+    if last is None:
+        return ""
+    if not last[0].isdecimal():
+        return None
+    stop = len(text) - last.start()
+    start = stop - 1
+    while start and text[start - 1] in "0123456789.,":
+        start -= 1
+    digits = text[start:stop]
+    if not (digits.isdecimal() or _SIMPLE.fullmatch(digits)):
+        return None
+    if text[start - 1 : start] == "$" or text[max(0, start - 2) : start] == "**":
+        start -= 1 if text[start - 1] == "$" else 2
+    if not _SIMPLE_BEFORE.search(text[max(0, start - 16) : start]):
+        return None
+    if not _SIMPLE_AFTER.match(text[stop : stop + 16]):
+        return None
+    if "boxed" in text or "NSWER" in text:
+        return None
+    if "####" in text:
+        if text.rfind("####") < start - 5:
+            return None
+    elif (mark := text.find("nswer")) >= 0 and _LAST_DIGIT.search(text, mark, start):
+        return None
+    return _simple_form(digits)
+
+def _simple_form(digits: str) -> str:
+    digits = digits.replace(",", "")
+    is_normal = digits[0] not in "0." and digits[-1] != "0" and digits.isascii()
+    return digits if is_normal else number_form(Decimal(digits))
+
+def _boxed(text: str) -> str | None:
+    start = text.rfind("\\boxed")
+    if start < 0:
+        return None
+    content, depth = text[start + 6 :].lstrip(), 0
+    if not content.startswith("{"):
+        return content.split(maxsplit=1)[0] if content else None
+    for index, character in enumerate(content):
+        depth += (character == "{") - (character == "}")
+        if depth == 0:
+            return content[1:index]
+    return content[1:]
+
+def _first(text: str) -> str | None:
+    for token in _tokens(_plain(text)):
+        if not token.goes_on and (form := token.form) is not None:
+            return form
+    return None
+
+def _last(text: str) -> str | None:
+    stop = len(text)
+    while last := _LAST_DIGIT.search(text[stop - 1 :: -1] if stop else ""):
+        digit = stop - 1 - last.start()
+        line = text.rfind("\n", 0, digit) + 1
+        start, tokens = -1, []
+        for width in (_FEW, _MANY):
+            earlier = max(line, text.rfind(" ", 0, max(0, digit - width)) + 1)
+            if earlier == start:
+                break
+            start = earlier
+            tokens = [*_tokens(_plain(text[start : min(stop, digit + 40)]))]
+            if not tokens:
+                continue
+            answer = tokens[-1].form
+            if answer is not None or not tokens[-1].is_operand:
+                return answer
+            for token in reversed(tokens[:-1]):
+                if token.is_stated and (answer := token.form) is not None:
+                    return answer
+        if tokens:
+            return None
+        stop = start
+    return None
+
+_WORD = r"[^\W\d_]{2,}"
+_NAME = re.compile(r"\s*[^\W\d_]\w*(?:\(\w\))?\s*")
+_LEFT = re.compile(rf"[\s(\[]*(?:{_WORD}[.:]?[\s(\[]+)*")
+_RIGHT = re.compile(r"(?:[\s°'\"()\[\].]|[^\W\d_]|(?<=[^\W\d_])[-/](?=[^\W\d_]))*")
+_UNIT_POWER = re.compile(r"(?<=[^\W\d_])\s?\^\s?\{?-?\d\}?")
+
+def read_reference(answer: str) -> str | None:
+    if answer.isdecimal() or _SIMPLE.fullmatch(answer):
+        return _simple_form(answer)
+    content = _boxed(answer)
+    if content is None:
+        marks = [*_HASHES.finditer(answer)]
+        content = answer[marks[-1].end() :] if marks else answer
+    return _one_number(content, decimal_comma=False)
+
+def _one_number(text: str, decimal_comma: bool = True) -> str | None:
+    text = _plain(text)
+    if "=" in text:
+        name, _, text = text.partition("=")
+        if not _NAME.fullmatch(name):
+            return None
+        text = re.sub(r"^\s*- ", "-", text)
+    token = next(_tokens(text), None)
+    form = None if token is None else token.form
+    if token is None or form is None:
+        return None
+    if not decimal_comma and _has_decimal_comma(token.match):
+        return None  # 1,5 may be two answers
+    left, right = text[: token.start], _UNIT_POWER.sub("", text[token.match.end() :])
+    return form if _LEFT.fullmatch(left) and _RIGHT.fullmatch(right) else None
 
 
 # --- shared/at_k/inputs/containers.py -------------------------------------------------------------
@@ -747,9 +1161,20 @@ def shortest_decimal(number) -> Any:
         return number
     value = to_array(number)[()]
     if "bfloat16" in str(getattr(number, "dtype", "")):
-        decimals = (float(f"{value:.{digits}g}") for digits in range(1, 9))
-        return next(decimal for decimal in decimals if _to_bfloat16(decimal) == value)
+        return _shortest_bfloat16(float(value))
     return float(str(value)) if isinstance(value, (np.float16, np.float32)) else value
+
+def shortest_decimals(values) -> Any:
+    if "bfloat16" not in str(getattr(values, "dtype", "")) or has_no_axes(values):
+        return values
+    array = to_array(values)
+    distinct, index = np.unique(array, return_inverse=True)
+    decimals = np.array([_shortest_bfloat16(number) for number in distinct.tolist()], dtype=float)
+    return decimals[index].reshape(array.shape)
+
+def _shortest_bfloat16(value: float) -> float:
+    decimals = (float(f"{value:.{digits}g}") for digits in range(1, 9))
+    return next((x for x in decimals if _to_bfloat16(x) == value), float(value))
 
 def _to_bfloat16(number: float) -> np.float32:
     bits = int(np.float32(number).view(np.uint32))
@@ -771,7 +1196,10 @@ def plain_entry(value) -> Any:
         except ValueError:  # a signaling nan
             return float("nan")
         return int(value) if number.is_integer() else number
-    return value.item() if has_no_axes(value) else value
+    if not has_no_axes(value):
+        return value
+    value = shortest_decimal(value)
+    return value.item() if hasattr(value, "item") else value
 
 def numeric_array(values) -> np.ndarray | None:
     if not hasattr(values, "__array__") or hasattr(values, "to_pylist") or is_masked(values):
@@ -817,6 +1245,9 @@ def plain_types(column) -> Any:
     if str(plain) == "string":
         plain = "large_string"  # without a limit of 2 GB
     elif str(plain).startswith("decimal"):
+        if plain.scale == 0:  # a double rounds integers above 2^53
+            with suppress(ValueError):  # more than 64 bits
+                return column.cast("int64")
         plain = "double"
     return column if str(plain) == str(column.type) else column.cast(plain)
 
@@ -1023,12 +1454,28 @@ def _threads_for(
     checker: Callable[..., Any], executor: Executor | None
 ) -> Iterator[tuple[Callable[..., Any], Executor]]:
     loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    finished = threading.Event()
+
+    def run_loop() -> None:
+        while not finished.is_set():  # a checker may stop its loop
+            loop.run_forever()
+
+    thread = threading.Thread(target=run_loop, daemon=True)
     thread.start()
     threads = executor or ThreadPoolExecutor(CONCURRENT_CALLS)
 
+    async def result_or_exit(*arguments: Any) -> tuple[Any, BaseException | None]:
+        try:
+            return await checker(*arguments), None
+        except (SystemExit, KeyboardInterrupt) as error:  # which would end the loop
+            return None, error
+
     def call(*arguments: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(checker(*arguments), loop).result()
+        call = result_or_exit(*arguments)
+        result, error = asyncio.run_coroutine_threadsafe(call, loop).result()
+        if error is not None:
+            raise error
+        return result
 
     async def cancel_calls() -> None:
         calls = asyncio.all_tasks() - {asyncio.current_task()}
@@ -1042,6 +1489,7 @@ def _threads_for(
         asyncio.run_coroutine_threadsafe(cancel_calls(), loop).result()
         if executor is None:
             threads.shutdown(cancel_futures=True)
+        finished.set()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
@@ -1082,6 +1530,10 @@ class _Worker:
         return result
 
     def end(self) -> None:
+        leader = self._process.pid
+        if leader and hasattr(os, "killpg"):
+            with suppress(OSError):  # the process has not made its group yet, or all have ended
+                os.killpg(leader, signal.SIGKILL)
         self._process.kill()
         self._process.join()
         self.connection.close()
@@ -1095,8 +1547,14 @@ def _serving() -> Portable:
 
         parent: Any = multiprocessing.parent_process()
 
+        has_groups = hasattr(os, "setpgid")
+        if has_groups:
+            os.setpgid(0, 0)  # of which all end together
+
         def end_with_parent() -> None:
             parent.join()
+            if has_groups:
+                os.killpg(0, signal.SIGKILL)
             os._exit(1)
 
         threading.Thread(target=end_with_parent, daemon=True).start()
@@ -1184,9 +1642,15 @@ def _column(values, name: str) -> Any:
     return frame_rows(values) if is_frame(values) else entries_of(name, values)
 
 def _whole_numbers(entries, name: str, sizes: np.ndarray | None = None) -> np.ndarray:
-    numbers = to_array(entries) if len(entries) else np.empty(0, dtype=np.int64)
+    try:
+        numbers = to_array(entries) if len(entries) else np.empty(0, dtype=np.int64)
+    except ValueError:  # lists of different lengths
+        numbers = np.empty(0, dtype=object)
     if numbers.dtype.kind == "O":
-        numbers = np.asarray([plain_entry(entry) for entry in entries])
+        plain = [plain_entry(entry) for entry in entries]
+        numbers = np.array([x if isinstance(x, (int, float)) else math.nan for x in plain])
+    elif numbers.ndim != 1:
+        raise ValueError(f"{name} is {short(entries)}: give one number for each question.")
     is_number = numbers.dtype.kind in "iuf"
     valid = (numbers >= 0) & (numbers < 2**53) & (numbers % 1 == 0) if is_number else False
     if not np.all(valid):
@@ -1345,7 +1809,7 @@ def _rows_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> R
     for question, row in enumerate(lists):
         if not is_list_like(row):
             raise _no_list(name, question, row)
-    if lists and all(_is_numeric_array(row) for row in lists):
+    if lists and all(map(_is_numeric_array, lists)) and len({x.dtype.kind for x in lists}) == 1:
         sizes = np.array([len(row) for row in lists], dtype=np.int64)
         return Rows(np.concatenate(lists), sizes, name)
     lists = [row if isinstance(row, (list, tuple)) else _entries(row) for row in lists]
@@ -1363,11 +1827,18 @@ def _rows_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> R
         scored = np.array([entry is not None for entry in entries], dtype=bool)
         filled = [0 if entry is None else entry for entry in entries]
     numbers = np.asarray(filled)
-    if numbers.dtype.kind == "O":  # integers beyond 64 bits
+    if numbers.dtype.kind == "O" or not _keeps_values(numbers, types, filled):
         return Rows(entries, sizes, name)
     return Rows(numbers, sizes, name, scored)
 
 _NUMBERS = PLAIN_TYPES - {str}
+
+def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
+    if bool in types:
+        return not types & {int, float}
+    if int not in types or numbers.dtype.kind != "f" or np.nanmax(np.abs(numbers)) < 2**53:
+        return True
+    return all(type(entry) is float or abs(entry) <= 2**53 for entry in entries)
 
 def _column_of_texts(lists: list[Any]) -> Any:
     if not {*map(type, lists)} <= {list, tuple} or not (lists and lists[0]):
@@ -1402,7 +1873,8 @@ def stored(rows: Rows, references: Any = None) -> Rows:
         if rows.scored is not None and not rows.scored.any():
             array = pa.nulls(len(values))
         else:
-            array = from_numpy(values, None if rows.scored is None else ~rows.scored)
+            missing = None if rows.scored is None else ~rows.scored
+            array = from_numpy(_as_doubles(values), missing)
         values = pa.chunked_array([array])
     elif isinstance(values, list):
         check_types(rows)
@@ -1411,12 +1883,16 @@ def stored(rows: Rows, references: Any = None) -> Rows:
     return replace(rows, values=values, scored=None, references=column)
 
 def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
-    references = as_arrow(references)
+    references = as_arrow(shortest_decimals(references))
     column, array = arrow_column(references), numeric_array(references)
     if column is not None and getattr(column.type, "extension_name", "") != "arrow.json":
         column = plain_types(column)
+        if str(column.type) in ("halffloat", "float"):
+            numbers, present = numbers_and_scored(column)
+            missing = None if present is None else ~present
+            column = pa.chunked_array([from_numpy(_as_doubles(numbers), missing)])
     elif array is not None and array.ndim == 1:
-        column = pa.chunked_array([from_numpy(np.ascontiguousarray(array))])
+        column = pa.chunked_array([from_numpy(_as_doubles(np.ascontiguousarray(array)))])
     else:
         entries = entries_of("references", references)
         if column is not None:
@@ -1430,6 +1906,12 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
         )
     # References that are all None were given, unlike no references: a checker may ignore them.
     return column.cast(pa.string()) if pa.types.is_null(column.type) else column
+
+def _as_doubles(numbers: np.ndarray) -> np.ndarray:
+    if numbers.dtype.kind != "f" or numbers.itemsize == 8:
+        return numbers
+    distinct, index = np.unique(numbers, return_inverse=True)
+    return np.array([shortest_decimal(number) for number in distinct])[index]
 
 def check_types(rows: Rows) -> None:
     samples = rows.values
@@ -1452,7 +1934,7 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
     if _PLAIN_TEXTS.issuperset(map(type, values)):
         with suppress(UnicodeEncodeError):
             return pa.array(values, pa.large_string())
-    values = [_storable(plain_entry(value)) for value in values]
+    values = [plain_entry(value) for value in values]
     entries = [entry for value in values for entry in (value if type(value) is list else [value])]
     kinds = {type(value) for value in (*values, *entries)} - {type(None)}
     lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
@@ -1467,11 +1949,6 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
     return to_json(values, name, sizes)
 
 _PLAIN_TEXTS = {str, type(None)}
-
-def _storable(value: Any) -> Any:
-    if isinstance(value, str) and not value.isascii():
-        return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    return [_storable(text) for text in value] if type(value) is list else value
 
 def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
     texts = []
@@ -1515,6 +1992,9 @@ def sample_kind(values: pa.ChunkedArray) -> str | None:
         return None
     if is_text(values.type):
         return "texts"
+    if values.type == JSON:
+        first = next(text for text in pc.struct_field(values, 0) if text.is_valid).as_py()
+        return {'"': "texts", "[": "other values", "{": "other values"}.get(first[0], "numbers")
     return "numbers" if is_number(values.type) else "other values"
 
 def is_number(arrow_type: pa.DataType) -> bool:
@@ -1744,23 +2224,23 @@ _SAMPLES_AT_ONCE = 1 << 14  # bounds the memory of a comparison
 
 def match_exactly(rows: Rows) -> np.ndarray:
     values, references = rows.values, rows.references
-    if pa.types.is_null(values.type):
+    kind = sample_kind(values)
+    if kind is None:
         return np.zeros(len(values), dtype=bool)
-    if is_number(values.type):
-        values = _comparable_numbers(rows)
+    if kind == "numbers":
         expected = "exact_match compares numbers, as the predictions are, with a number"
         answers, counts = _acceptable_answers(references, _as_number, expected)
-        if values.type == pa.int64():  # it equals no fraction, and no integer beyond 64 bits
-            accepted = pa.array([x if isinstance(x, int) else None for x in answers], pa.int64())
-        else:
-            accepted = pa.array([float(x) for x in answers], pa.float64())
-    elif not is_text(values.type):
+        values, accepted = _comparable_numbers(rows, answers)
+    elif kind != "texts":
         raise _neither_texts_nor_numbers("exact_match")
-    elif is_text(references.type) and not references.null_count:
+    elif is_text(references.type) and not references.null_count and is_text(values.type):
         accepted, counts = one_chunk(references), np.ones(len(references), dtype=np.int64)
     else:
         expected = "exact_match compares texts with a text (for numbers there is numeric)"
         answers, counts = _acceptable_answers(references, _as_text, expected)
+        if values.type == JSON or not all(map(_is_unicode, answers)):
+            _, values = _as_forms(values, json.dumps)
+            answers = [*map(json.dumps, answers)]
         accepted = pa.array(answers, pa.large_string())
     return _equals_any(values, accepted.cast(values.type), counts, rows.sizes)
 
@@ -1768,15 +2248,28 @@ def match_numbers(rows: Rows) -> tuple[np.ndarray, pa.ChunkedArray]:
     values = rows.values
     if pa.types.is_null(values.type):
         return np.zeros(len(values), dtype=bool), values
-    if pa.types.is_boolean(values.type) or not (is_text(values.type) or is_number(values.type)):
+    if pa.types.is_boolean(values.type) or sample_kind(values) == "other values":
         raise _neither_texts_nor_numbers("numeric")
-    expected = "numeric compares the last number of a text with a number"
-    answers, counts = _acceptable_answers(rows.references, last_number, expected)
-    accepted = pa.array(answers, pa.large_string())
-    distinct, code = distinct_entries(values)
-    read = pa.array([last_number(entry) for entry in distinct.to_pylist()], pa.large_string())
-    numbers = pa.chunked_array([read.take(from_numpy(code, code < 0))])
-    return _equals_any(numbers, accepted, counts, rows.sizes), numbers
+    expected = (
+        "numeric compares the number that a response gives with a reference that is one number, "
+        "such as 12, -1,200.5, 3/4 or 50% (math_verify compares other expressions)"
+    )
+    answers, counts = _acceptable_answers(rows.references, _number_of_reference, expected)
+    distinct, numbers = _as_forms(values, _number_of_sample)
+    if not any(number and "%" in number for number in (*answers, *distinct)):
+        accepted = pa.array(answers, pa.large_string())
+        return _equals_any(numbers, accepted, counts, rows.sizes), numbers
+    forms = [*map(equal_forms, answers)]
+    accepted = pa.array(itertools.chain.from_iterable(forms), pa.large_string())
+    per_answer = np.array([*map(len, forms)])
+    per_question = np.add.reduceat(per_answer, np.cumsum(counts) - counts)
+    correct = _equals_any(numbers, accepted, per_question, rows.sizes)
+    # 50% and 0.5 are one answer to a question with one reference.
+    only = np.repeat(counts == 1, rows.sizes)
+    first = np.repeat(np.cumsum(counts) - counts, rows.sizes)
+    references = pa.array(answers, pa.large_string()).take(from_numpy(first))
+    merged = pc.if_else(from_numpy(correct & only), references, one_chunk(numbers))
+    return correct, pa.chunked_array([merged])
 
 def _neither_texts_nor_numbers(checker: str) -> ValueError:
     return ValueError(
@@ -1819,45 +2312,65 @@ def _as_text(answer) -> str | None:
     is_integer = isinstance(answer, int) and not isinstance(answer, bool)
     return str(answer) if is_integer or isinstance(answer, str) else None
 
+def _is_unicode(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
 def _as_number(answer) -> int | float | None:
     if not isinstance(answer, (int, float)):
         return None
-    if -(2.0**63) <= answer < 2**63 and answer == int(answer):
-        return int(answer)
-    return answer if isinstance(answer, float) else math.inf if answer > 0 else -math.inf
+    if isinstance(answer, float) and answer.is_integer():
+        return int(Decimal(repr(answer)))
+    return int(answer) if isinstance(answer, bool) else answer
 
-def _comparable_numbers(rows: Rows) -> pa.ChunkedArray:
-    values = rows.values
-    if not pa.types.is_floating(values.type):
-        return values.cast(pa.int64())
-    if values.type == pa.float16():
-        values = values.cast(pa.float32())
-    if pc.any(pc.is_nan(values)).as_py():
-        where = sample_name("predictions", rows.sizes, pc.index(pc.is_nan(values), True).as_py())
-        raise ValueError(f"{where} is nan, which equals nothing: give None if it is unscored.")
-    return values
-
-_NUMBER = re.compile(
-    r"(?:(?<![\w.)\]}])[-+\u2212\u2013])?"  # a sign, unless it is an operator between two terms
-    r"(?:\\?[$\u20ac\u00a3])?"  # a currency
-    r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?<!\d)(?=\.\d))"  # 1,000 or 1000, or nothing before .5
-    r"(?:\.\d+)?(?:[eE][-+]?\d+)?"
-)
-_LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}|\\[,!])(?=\d{3})")  # 12{,}345 and 12\,345
-_NOT_IN_NUMBERS = str.maketrans({"\u2212": "-", "\u2013": "-"} | dict.fromkeys(",\\$\u20ac\u00a3"))
-_ALL_DIGITS = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
-
-def last_number(text) -> str | None:
-    if isinstance(text, bool) or not isinstance(text, (str, int, float)):
-        return None
-    numbers = _NUMBER.findall(_LATEX_COMMA.sub(",", text) if isinstance(text, str) else repr(text))
-    if not numbers:
-        return None
+def _as_double(answer: int | float) -> float | None:
     try:
-        number = Decimal(numbers[-1].translate(_NOT_IN_NUMBERS))
-    except InvalidOperation:  # the exponent is too large
+        double = float(answer)
+    except OverflowError:
         return None
-    return str(number.normalize(_ALL_DIGITS) if number else Decimal(0))
+    return double if double != double or _as_number(double) == answer else None
+
+def _comparable_numbers(rows: Rows, answers: list[int | float]) -> tuple[pa.ChunkedArray, pa.Array]:
+    values = rows.values
+    if values.type == JSON:  # bools, or large integers, among other numbers
+        accepted = [None if math.isnan(x) else _number_form(x) for x in answers]
+        return _as_forms(values, _number_form)[1], pa.array(accepted, pa.large_string())
+    if pa.types.is_floating(values.type):
+        if pc.any(pc.is_nan(values)).as_py():
+            index = pc.index(pc.is_nan(values), True).as_py()
+            where = sample_name("predictions", rows.sizes, index)
+            raise ValueError(f"{where} is nan, which equals nothing: give None if it is unscored.")
+        return values, pa.array([*map(_as_double, answers)], pa.float64())
+    integer = pa.uint64() if values.type == pa.uint64() else pa.int64()
+    least, beyond = (0, 2**64) if integer == pa.uint64() else (-(2**63), 2**63)
+    integers = [x if isinstance(x, int) and least <= x < beyond else None for x in answers]
+    return values.cast(integer), pa.array(integers, integer)
+
+def _number_form(number: int | float) -> str:
+    if not math.isfinite(number):
+        return str(number)
+    return number_form(Decimal(int(number) if isinstance(number, int) else repr(number)))
+
+def _as_forms(
+    values: pa.ChunkedArray, form: Callable[[Any], str | None]
+) -> tuple[list[str | None], pa.ChunkedArray]:
+    distinct, code = distinct_entries(values)
+    forms = [form(entry) for entry in to_python(distinct)]
+    samples = pa.array(forms, pa.large_string()).take(from_numpy(code, code < 0))
+    return forms, pa.chunked_array([samples])
+
+def _number_of_sample(sample: str | int | float) -> str | None:
+    if isinstance(sample, str):
+        return read_response(sample)
+    if isinstance(sample, bool):
+        raise _neither_texts_nor_numbers("numeric")
+    return _number_form(sample) if math.isfinite(sample) else None
+
+def _number_of_reference(reference: Any) -> str | None:
+    if isinstance(reference, str):
+        return read_reference(reference)
+    if isinstance(reference, bool) or not isinstance(reference, (int, float)):
+        return None
+    return _number_of_sample(reference)
 
 def math_verify_library():
     try:
@@ -2052,13 +2565,23 @@ def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
         common = pa.large_string() if types else pa.null()
     elif len(types) == 1:
         (common,) = types
-    elif name == "predictions" and all(map(is_number, types)):
+    elif name == "predictions" and all(map(is_number, types)) and not _lose_values(columns):
         common = pa.float64()
     else:
         common = JSON
         columns = [_as_json(column, name) for column in columns]
     columns = [x if x.type == common else x.cast(common, safe=False) for x in columns]
     return pa.chunked_array([chunk for column in columns for chunk in column.chunks], common)
+
+def _lose_values(columns: list[pa.ChunkedArray]) -> bool:
+    for column in columns:
+        if pa.types.is_boolean(column.type):
+            return True
+        if pa.types.is_integer(column.type):
+            bounds = pc.min_max(column)
+            if any(abs(bound.as_py() or 0) > 2**53 for bound in bounds.values()):
+                return True
+    return False
 
 def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     if column.type == JSON or pa.types.is_null(column.type):
@@ -2409,7 +2932,7 @@ def _warn_of_responses(rows: Rows, outcomes: Outcomes) -> None:
         problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     warnings.warn(
         f"{problem}: exact_match compares whole texts. check_correct_fn='numeric' compares the "
-        f"last number of a text, and 'math_verify' compares mathematical expressions.",
+        f"number that a text gives, and 'math_verify' compares mathematical expressions.",
         stacklevel=3,
     )
 
@@ -4500,7 +5023,7 @@ class Computation:
     def read(self, predictions, references) -> Batch:
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
-        rows = read_rows(predictions)
+        rows = read_rows(predictions if references is None else shortest_decimals(predictions))
         if references is not None:
             if rows.multiplicity is not None and rows.are_numbers():
                 raise ValueError(

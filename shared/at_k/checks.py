@@ -43,6 +43,14 @@ def has_no_axes(value) -> bool:
     return getattr(value, "ndim", None) == 0 and hasattr(value, "item")
 
 
+def item_of(name: str, value) -> Any:
+    """Return one number of NumPy or of a library of tensors as one of Python."""
+    try:
+        return value.item()
+    except RuntimeError as error:  # a tensor of torch without data
+        raise TypeError(f"{name} is a {type(value).__name__} without a value: {error}") from error
+
+
 def is_list_like(value) -> bool:
     """Whether a value is an ordered collection, other than a text or a dict.
 
@@ -174,7 +182,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
     Raises:
         ValueError: if there are not M labels, or if a label is None, nan, an array or a frame.
     """
-    entries = [label.item() if has_no_axes(label) else label for label in entries_of(name, labels)]
+    entries = [item_of(name, x) if has_no_axes(x) else x for x in entries_of(name, labels)]
     if len(entries) != questions:
         raise ValueError(
             f"{name} has {len(entries)} labels for {questions} questions: give one for each."
@@ -207,7 +215,7 @@ def check_number(name: str, value, wanted: str, least: float, most: float) -> fl
     """
     number = math.nan
     if not isinstance(value, (float, int)) and has_no_axes(value):
-        value = value.item()
+        value = item_of(name, value)
     # Testing for float and int first is faster: Real is an abstract base class.
     if isinstance(value, (float, int, Real)) and not isinstance(value, bool):
         try:
@@ -229,6 +237,22 @@ def check_flag(name: str, value) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} is {short(value)}: give True or False.")
     return bool(value)
+
+
+def check_count(name: str, value) -> int:
+    """Return a number of things, a positive integer."""
+    if not isinstance(value, int) and has_no_axes(value):
+        value = item_of(name, value)
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} is {short(value)}: give a positive integer.")
+    return int(value)
+
+
+def check_text(name: str, value) -> str:
+    """Return a text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {short(value)}: give a text.")
+    return value
 
 
 def check_confidence(confidence) -> float:
@@ -273,7 +297,7 @@ def check_k(k, n: np.ndarray | None = None) -> int:
             k is not bounded.
     """
     if not isinstance(k, int) and has_no_axes(k):
-        k = k.item()
+        k = item_of("k", k)
     is_integer = isinstance(k, (int, Integral)) and not isinstance(k, bool)
     if not is_integer or not 1 <= k <= _LARGEST_K:
         raise ValueError(f"k is {short(k)}: give a positive integer, at most a million.")

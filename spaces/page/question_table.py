@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from at_k.estimates import read_score
-from at_k.inputs.named_checkers import last_number
+from at_k.inputs.numbers import read_response
 
 from .markup import escape
 from .request import Answer
@@ -141,7 +141,7 @@ def _sample_html(sample: Any, checker: str | None) -> str:
     html = f" <code>{escape(_shortened(str(sample), _LONGEST_SAMPLE))}</code>"
     if checker != "numeric":
         return html
-    number = last_number(sample)
+    number = read_response(sample) if isinstance(sample, str) else str(sample)
     return f"{html} <small>{'no number' if number is None else escape(number)}</small>"
 
 

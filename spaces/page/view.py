@@ -19,7 +19,7 @@ from .space import Space
 
 _CHECKER_NOTES = {
     "exact_match": "Counted as correct: the sample equals the reference exactly.",
-    "numeric": "Checked with numeric: the last number in the sample equals the reference.",
+    "numeric": "Checked with numeric: the number that the sample gives equals the reference.",
     "math_verify": "Checked with math_verify: the sample is mathematically equal to the reference.",
 }
 
@@ -108,7 +108,7 @@ def _exact_match_notes(space: Space, runs: Iterable[Samples]) -> list[str]:
         return []
     return [
         f"Only {equal:,} of {total:,} {space.cell_noun}s do. Try the checker numeric, which "
-        f"compares the last number of each {space.cell_noun}."
+        f"compares the number in each {space.cell_noun}."
     ]
 
 

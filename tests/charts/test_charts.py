@@ -309,7 +309,7 @@ def test_every_point_of_a_line_has_a_tooltip_also_without_a_marker(result):
     spec = chart.to_dict(validate=False)
     assert "datum.marker" not in values_of(spec, "filter")
     assert any("question" in str(lines) for lines in values_of(spec, "tooltip"))
-    with pytest.raises(ValueError, match="got 2 labels for 12 questions"):
+    with pytest.raises(ValueError, match="labels has 2 entries for 12 questions"):
         charts.by_question(result, "pass@1", labels=["a", "b"])
 
 

@@ -26,7 +26,7 @@ POOLED = PRODUCTS[1:]
 MODULES = (
     *(f"functions.{name}" for name in ("pass_family", "spectra", "rewards", "tailpass")),
     *(f"runs.{name}" for name in ("comparison", "leaderboard", "plan")),
-    "inputs.named_checkers",
+    "inputs.numbers",
     "readers.columns",
     "readers.questions",
     "functions",

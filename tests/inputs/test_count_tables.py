@@ -266,3 +266,18 @@ def test_groups_of_an_engine_are_counts():
         assert found == {"pass@2": expected}
     stream = grouped().arrow()  # which can be read once
     assert at_k.pass_at_k(stream, 2) == expected
+
+
+@pytest.mark.parametrize("make", [np.array, list, lambda x: np.ma.array(x), pl.Series])
+def test_counts_do_not_change_with_the_arrays_that_they_were_made_of(make):
+    n, correct, table = make([8, 8]), make([3, 5]), np.array([[5, 3], [3, 5]])
+    counts, categories = at_k.Counts(n, correct), at_k.Counts(table)
+    score = at_k.pass_at_k(counts, 2)
+    correct[0], table[0, 1] = 8, 100
+    assert at_k.pass_at_k(counts, 2) == score == at_k.pass_at_k(at_k.Counts([8, 8], [3, 5]), 2)
+    assert at_k.max_at_k(categories, 2, [0, 1]) == pytest.approx(score)
+
+
+def test_counts_of_an_iterator_can_be_used_twice():
+    counts = at_k.Counts(iter([8, 8]), (c for c in (3, 5)))
+    assert at_k.pass_at_k(counts, 2) == at_k.pass_at_k(counts, 2)

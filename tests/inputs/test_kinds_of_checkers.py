@@ -2,6 +2,7 @@
 
 import asyncio
 import pickle
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -279,3 +280,54 @@ def test_another_checker_is_asked_for_everything():
         metric.compute(**data, check_correct_fn=checker)
     assert metric.compute(**data, check_correct_fn=lambda p, r: True) == {"pass@1": 1.0}
     assert metric.compute(**data, check_correct_fn=same) == {"pass@1": 0.5}
+
+
+@pytest.mark.parametrize("ending", ["exit", "interrupt", "stop"])
+def test_an_async_checker_that_ends_its_loop_does_not_hang(ending):
+    async def checker(prediction, reference):
+        if prediction == "b" and ending == "exit":
+            sys.exit(3)
+        if prediction == "b" and ending == "interrupt":
+            raise asyncio.CancelledError
+        if prediction == "b":
+            asyncio.get_running_loop().stop()
+            await asyncio.sleep(0.01)
+        return prediction == reference
+
+    if ending == "stop":
+        assert check([["a", "b"]], ["a"], checker) == [[1, 0]]
+    else:
+        with pytest.raises(ValueError, match=r"predictions\[0\]\[1\] raised (SystemExit|Cancel)"):
+            check([["a", "b"]], ["a"], checker)
+
+
+def test_an_async_checker_runs_in_many_loops_at_once(gpassk):
+    async def checker(prediction, reference):
+        await asyncio.sleep(0)
+        return prediction == reference
+
+    def score():
+        return at_k.load("gpassk").compute(
+            predictions=[["a", "b"]], references=["a"], check_correct_fn=checker, k=1
+        )
+
+    async def main():
+        inside = score()  # in a running loop, as in a notebook
+        return [inside, *await asyncio.gather(*(asyncio.to_thread(score) for _ in range(4)))]
+
+    assert all(scores["G-Pass@1_1.0"] == 0.5 for scores in asyncio.run(main()))
+
+
+class WithoutValue:
+    ndim = 0
+
+    def item(self):
+        raise RuntimeError("a tensor on the device meta has no value")
+
+
+def test_a_number_without_a_value_is_named():
+    with pytest.raises(ValueError, match=r"predictions\[0\]\[0\] returned WithoutValue without a"):
+        check([["a"]], ["a"], lambda p, r: WithoutValue())
+    for argument in ({"k": WithoutValue()}, {"k": 1, "confidence": WithoutValue()}):
+        with pytest.raises(TypeError, match="is a WithoutValue without a value"):
+            at_k.pass_at_k_ci([[1, 0]], **argument)

@@ -13,7 +13,6 @@ from at_k.computations.cons_at_k import CONS_AT_K
 from at_k.inputs import checking, named_checkers
 from at_k.inputs.checking import CheckCache, Checking
 from at_k.inputs.columns import stored
-from at_k.inputs.named_checkers import last_number
 from at_k.inputs.rows import read_rows
 from checked import OUTCOMES, REFERENCES, SAMPLES, check
 
@@ -46,55 +45,6 @@ from checked import OUTCOMES, REFERENCES, SAMPLES, check
 )
 def test_exact_match_compares_texts_or_numbers(predictions, references, outcomes):
     assert check(predictions, references) == outcomes
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("9 + 3 = 12.", "12"),
-        ("The answer is 12", "12"),
-        ("12 apples and 7 pears", "7"),
-        ("1,234,567", "1234567"),
-        ("1, 2, 3", "3"),
-        ("1,23", "23"),
-        ("$1,200.50", "1200.5"),
-        ("-5", "-5"),
-        ("x = -5", "-5"),
-        ("(-5)", "-5"),
-        ("7-5", "5"),
-        ("7 - 5", "5"),
-        ("\u22125", "-5"),
-        ("+5", "5"),
-        ("0.50", "0.5"),
-        (".5", "0.5"),
-        ("3.14.", "3.14"),
-        ("007", "7"),
-        ("-0", "0"),
-        ("2e3", "2E+3"),
-        ("2000", "2E+3"),
-        ("1e-3", "0.001"),
-        ("50%", "5E+1"),
-        ("H2O", "2"),
-        ("12345678901234567890123456789012345", "12345678901234567890123456789012345"),
-        ("no number", None),
-        ("", None),
-        ("1,2", "2"),
-        ("-$5", "-5"),
-        (r"-\$3.50", "-3.5"),
-        ("\u20135", "-5"),
-        ("12{,}345", "12345"),
-        (r"12\,345", "12345"),
-        ("(1)-2", "2"),
-        (12, "12"),
-        (12.0, "12"),
-        (0.1, "0.1"),
-        (True, None),
-        (None, None),
-        (float("nan"), None),
-    ],
-)
-def test_last_number_reads_the_last_number_of_a_text(text, number):
-    assert last_number(text) == number
 
 
 def test_numeric_compares_the_last_numbers_digit_by_digit():

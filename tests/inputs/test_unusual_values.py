@@ -7,6 +7,7 @@ from fractions import Fraction
 import at_k
 import numpy as np
 import polars
+import pyarrow as pa
 import pytest
 
 ITSELF: list = []
@@ -78,6 +79,53 @@ def test_a_reference_of_fifty_levels_is_kept(gpassk):
 def test_a_name_of_another_type_is_refused_with_the_names_that_are_known(gpassk, name, value):
     with pytest.raises((ValueError, TypeError), match=rf"{name} has .* none of|{name} is"):
         gpassk.compute(predictions=[["a"]], references=["a"], k=1, confidence=0.9, **{name: value})
+
+
+def seen_by_a_checker(gpassk, *batches):
+    seen = []
+
+    def checker(prediction, reference):
+        seen.append(prediction)
+        return True
+
+    for predictions in batches:
+        gpassk.add_batch(predictions=predictions, references=[0] * len(predictions))
+    gpassk.compute(check_correct_fn=checker, k=1)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("batches", "seen"),
+    [
+        ([[[True, 2], [0, False]]], [True, 2, 0, False]),
+        ([[np.array([True, False]), np.array([3])]], [True, False, 3]),
+        ([[[True]], [[2]]], [True, 2]),
+        ([[[2**53 + 1, 0.5]]], [2**53 + 1, 0.5]),
+        ([[[2**53 + 1]], [[0.5]]], [2**53 + 1, 0.5]),
+        ([[[np.float32(0.7), np.float16(0.1)]]], [0.7, 0.1]),
+        ([np.array([[0.7]], np.float32), [[0.25]]], [0.7, 0.25]),
+        ([[["\ud83d", "\udcff x", "\ufffd"]]], ["\ud83d", "\udcff x", "\ufffd"]),
+        ([[["\ud83d"]], [["x"]]], ["\ud83d", "x"]),
+        ([pa.array([[Decimal(2**53 + 1)]], pa.list_(pa.decimal128(30, 0)))], [2**53 + 1]),
+    ],
+)
+def test_a_checker_gets_the_values_that_were_handed_in(gpassk, batches, seen):
+    got = seen_by_a_checker(gpassk, *batches)
+    assert [(type(value), value) for value in got] == [(type(value), value) for value in seen]
+
+
+def test_different_texts_that_utf8_cannot_hold_are_different(gpassk):
+    samples = ["\ud800", "\ud801", "\ufffd\ufffd\ufffd", "\\ud800", "?"]
+    for reference in samples:
+        scores = gpassk.compute(
+            predictions=[samples], references=[reference], k=1, include="pass@k"
+        )
+        assert scores == {"pass@1": 0.2}
+
+
+def test_numeric_refuses_bools_among_numbers(gpassk):
+    with pytest.raises(ValueError, match="numeric compares texts or numbers"):
+        gpassk.compute(predictions=[[True, 2]], references=[1], check_correct_fn="numeric")
 
 
 def test_a_text_that_utf8_cannot_hold_refuses_no_other(gpassk):

@@ -319,6 +319,49 @@ check([["a", "b"]], ["a"], checker, num_proc=2)
 """
 
 
+def has_ended(process):
+    """Whether a process is gone, or waits for its parent to take notice."""
+    try:
+        return Path("/proc", str(process), "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+@pytest.mark.parametrize("ending", ["timeout", "return", "death"])
+def test_a_process_that_a_checker_starts_ends_with_its_worker(tmp_path, ending):
+    def checker(prediction, reference):
+        import os
+        import subprocess
+        import time
+
+        nested = "import subprocess, time; print(subprocess.Popen(['sleep', '60']).pid, flush=True)"
+        child = subprocess.Popen(
+            [sys.executable, "-c", f"{nested}; time.sleep(60)"], stdout=subprocess.PIPE
+        )
+        assert child.stdout is not None
+        (tmp_path / "started").write_bytes(b"%d %s" % (child.pid, child.stdout.readline()))
+        if ending == "timeout":
+            time.sleep(60)
+        if ending == "death":
+            os._exit(1)
+        return True
+
+    if ending == "timeout":
+        with pytest.warns(UserWarning, match="longer to check than the timeout"):
+            assert check([["a", None]], ["a"], checker, timeout=1.5) == [[None, None]]
+    elif ending == "death":
+        with pytest.raises(ValueError, match="A worker died"):
+            check([["a"]], ["a"], checker, timeout=60)
+    else:
+        assert check([["a"]], ["a"], checker, timeout=60) == [[1]]
+    started = (tmp_path / "started").read_text().split()
+    assert len(started) == 2
+    deadline = time.monotonic() + 10
+    while not all(map(has_ended, started)):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_no_worker_outlives_a_parent_that_is_killed(number):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}

@@ -94,7 +94,7 @@ def test_every_text_is_refused_with_a_sentence(space):
 def test_references_that_a_checker_does_not_read_are_named(space):
     text = '{"predictions": ["1"], "reference": "2"}\n{"predictions": ["1"], "reference": "two"}'
     for checker, reason in {
-        "numeric": ", but numeric compares the last number of a text with a number. Give that, or "
+        "numeric": ", but numeric compares the number that a response gives with a reference that "
         "a list of them.",
         "math_verify": ", in which math-verify finds no answer.",
     }.items():

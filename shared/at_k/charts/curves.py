@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any, Literal
 
+from ..checks import as_list, check_k, check_names, check_text, entries_of, short
 from ..estimates import Estimate
 from .figure import Figure
 from .lines import LineAxis, figure_of_scores, k_axis
@@ -15,6 +17,7 @@ from .results import (
     ChartScores,
     Curve,
     Row,
+    check_scores,
     chosen_among,
     curves_by_name,
     curves_by_threshold,
@@ -152,7 +155,7 @@ def by_threshold(
                 f"{name or 'The result'} has no G-Pass@k for several thresholds: compute gpassk "
                 f"with thresholds=[0.25, 0.5, 0.75, 1.0], for example."
             )
-    requested = None if k is None else [str(x) for x in ([k] if isinstance(k, int) else k)]
+    requested = None if k is None else [str(check_k(x)) for x in as_list("k", k)]
     ks = chosen_among(requested, in_all_runs(curves, "G-Pass@k for several thresholds"), "k")
     rows = [
         row
@@ -219,10 +222,20 @@ def by_parameter(
         >>> results = {0.2: {"pass@1": 0.31}, 0.6: {"pass@1": 0.35}, 1.0: {"pass@1": 0.33}}
         >>> chart = by_parameter(results, parameter="temperature", n=32)
     """
+    check_text("parameter", parameter)
+    if not isinstance(results, Mapping) or not results:
+        raise TypeError(f"results is {short(results)}: give a dict, {{value: result}}.")
     sweeps: Mapping[str, Mapping[float, ChartScores]] = results
     if all(isinstance(value, (int, float)) for value in results):
         sweeps = {"": results}
     for name, by_value in sweeps.items():
+        if not isinstance(by_value, Mapping) or not all(isinstance(x, Real) for x in by_value):
+            raise TypeError(
+                f"results has {short(by_value)} under {short(name)}: give a dict, "
+                f"{{value: result}}."
+            )
+        for scores in by_value.values():
+            check_scores("results", scores)
         if len(by_value) < 2:
             raise ValueError(
                 f"{name or 'results'} has {len(by_value)} values of {parameter}: a line needs two."
@@ -296,13 +309,17 @@ def by_question(
                 f"{name or 'The result'} has no scores of single questions: compute with "
                 f"return_per_question=True."
             )
+    check_names("noun", [noun], ("question", "answer"))
+    labels = None if labels is None else entries_of("labels", labels)
     keys = few_of(key, {name: scores["per_question"] for name, scores in runs.items()})
     rows, sizes = [], set()
     for name, scores in runs.items():
         for shown in keys:
             values = scores["per_question"][shown]
+            if not all(isinstance(value, Real) for value in entries_of("per_question", values)):
+                raise TypeError(f"per_question has no numbers under {shown}.")
             if labels is not None and len(labels) != len(values):
-                raise ValueError(f"got {len(labels)} labels for {len(values)} {noun}s")
+                raise ValueError(f"labels has {len(labels)} entries for {len(values)} {noun}s")
             sizes.add(len(values))
             hardest_first = sorted(range(len(values)), key=values.__getitem__)
             rows += [

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import altair as alt
 
+from ..checks import as_list, check_text
 from ..runs.comparison import Difference, read_differences
 from .figure import Figure, divide_space, make_figure, printed_width
 from .lines import LineAxis, NumberAxis, k_axis, line_layers, mark_apart
-from .results import ChartDetails, ChartScores, Row, metric_label
+from .results import ChartDetails, ChartScores, Row, check_scores, metric_label
 from .style import DARK, LINE_HEIGHT, inline_data, nice_ticks, text_width, wrap_text
 
 _HEIGHT = 130.0
@@ -50,6 +51,7 @@ def difference(
         >>> chart = difference(comparison, runs=("before", "after"), confidence=0.95)
     """
     curves: dict[tuple[str, float | None], dict[int, Difference]] = {}
+    check_scores("comparison", comparison)
     for point in read_differences(comparison):
         if point.group is None and isinstance(point.k, int):
             curves.setdefault((point.metric, point.tau), {})[point.k] = point
@@ -59,7 +61,10 @@ def difference(
             "The comparison is not at several k: give what at_k.compare returns with "
             "k=[1, 2, 4, 8], for example, or without k."
         )
-    name_a, name_b = runs
+    names = [check_text("runs", name) for name in as_list("runs", runs)]
+    if len(names) != 2:
+        raise ValueError(f"runs has {len(names)} names: give those of both runs.")
+    name_a, name_b = names
     rows = [_row_of_difference(point, f"{name_b} minus {name_a}") for point in curve.values()]
     segments = _excluding_zero(rows, name_a, name_b)
     x = k_axis(curve)

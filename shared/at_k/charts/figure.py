@@ -10,6 +10,7 @@ from typing import IO, Any
 
 import altair as alt
 
+from ..checks import check_number
 from .results import Row
 from .style import (
     LINE_HEIGHT,
@@ -152,7 +153,8 @@ class FigureSpace:
 
 def printed_width(inches: float) -> float:
     """Return the width of a figure without its padding, in points."""
-    return inches * POINTS_PER_INCH - 2 * PADDING
+    wanted = "give a number of inches, such as 3.3"
+    return check_number("width", inches, wanted, 0.0, 1000.0) * POINTS_PER_INCH - 2 * PADDING
 
 
 def divide_space(inches: float, left: float, right: float) -> FigureSpace:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import altair as alt
 
-from .figure import Figure, FigureSpace, divide_space, make_figure, pixel_y
+from ..checks import check_confidence
+from .figure import Figure, FigureSpace, divide_space, make_figure, pixel_y, printed_width
 from .lines import score_ticks, ticks_within, tooltip, zoomed_range
 from .results import (
     ChartDetails,
@@ -22,7 +24,7 @@ from .results import (
 )
 from .style import (
     LINE_HEIGHT,
-    POINTS_PER_INCH,
+    PADDING,
     decimals_of,
     inline_data,
     series_scales,
@@ -129,8 +131,10 @@ def forest(
         >>> runs = {"x": [[0, 0, 1, 0], [1, 0, 1, 1]], "y": [[0, 1, 1, 0], [1, 1, 1, 1]]}
         >>> chart = forest(at_k.leaderboard(runs, k=1), checker="numeric")
     """
-    if not isinstance(board.get("runs"), list):
-        raise ValueError("This is not a leaderboard: give what at_k.leaderboard returns.")
+    if not isinstance(board, Mapping) or not _is_list_of_runs(board.get("runs")):
+        raise ValueError(
+            "This is not a leaderboard, as board has to be: give what at_k.leaderboard returns."
+        )
     keys = few_of(key, {"": dict.fromkeys(row["key"] for row in board["runs"])})
     rows = [
         {**row, "series": "", "panel": score_title(score), "label": row["run"]}
@@ -141,20 +145,35 @@ def forest(
     ]
     least, most = min(row["n_min"] for row in rows), max(row["n_max"] for row in rows)
     details = ChartDetails(
-        questions=board["questions"],
+        questions=board.get("questions"),
         n=most if least == most else f"{least} to {most}",
         checker=checker,
-        confidence=board["confidence"],
-        interval=board["interval"],
+        confidence=board.get("confidence"),
+        interval=board.get("interval"),
         caption=caption,
     )
-    percent = f"{100 * board['confidence']:.6g} %"
+    percent = f"{100 * check_confidence(board.get('confidence')):.6g} %"
     text = details.caption_of(
         details.limits(rows, "Bars"),
         f"Ranks and letters: simultaneous {percent} limits of all differences; runs that share a "
         f"letter cannot be told apart.",
     )
     return figure_of_rows(rows, text, width)
+
+
+def _is_list_of_runs(runs: Any) -> bool:
+    """Whether these are the rows of a leaderboard."""
+    numbers, texts = ("score", "n_min", "n_max"), ("key", "run", "letters")
+    return (
+        isinstance(runs, list)
+        and len(runs) > 0
+        and all(
+            isinstance(row, Mapping)
+            and all(isinstance(row.get(name), Real) for name in numbers)
+            and all(isinstance(row.get(name), str) for name in texts)
+            for row in runs
+        )
+    )
 
 
 def _rank_range(row: Row) -> str:
@@ -205,7 +224,7 @@ def figure_of_rows(rows: Sequence[Row], caption: str, inches: float) -> Figure:
         inches: width of the figure.
     """
     names = list(dict.fromkeys(row["series"] for row in rows))
-    most = _LABEL_SHARE * inches * POINTS_PER_INCH
+    most = _LABEL_SHARE * (printed_width(inches) + 2 * PADDING)
     lines = {row["label"]: wrap_text(row["label"], most) for row in rows}
     left = max(text_width(line) for of_label in lines.values() for line in of_label) + _GAP
     widths = {

@@ -9,6 +9,7 @@ from typing import Any
 
 import altair as alt
 
+from ..checks import check_number
 from .figure import Figure, divide_space, make_figure, printed_width
 from .results import Row
 from .style import (
@@ -223,10 +224,9 @@ def figure_of_lines(
     Raises:
         ValueError: if the axis does not have the value that is marked.
     """
-    if highlight is not None and not x.lowest <= highlight <= x.highest:
-        raise ValueError(
-            f"highlight is {highlight}: it must be from {x.lowest:g} to {x.highest:g}."
-        )
+    if highlight is not None:
+        wanted = f"it must be from {x.lowest:g} to {x.highest:g}"
+        highlight = check_number("highlight", highlight, wanted, x.lowest, x.highest)
     names = list(dict.fromkeys(row["series"] for row in rows))
     extent = max(axis.extent for axis in vertical.values())
     space = divide_space(inches, extent, max(text_width(f"{x.ticks[-1]:g}") / 2, _MARKER))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
+from ..checks import as_list, check_confidence, check_count, check_text, short
 from ..estimates import Estimate, is_safe_name, read_estimates
 from ..runs.comparison import Difference
 from ..scores.score import ScoreId
@@ -55,12 +58,39 @@ def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
         "per_question"
     }:
         runs = {str(name): scores for name, scores in results.items()}
+    for scores in runs.values():
+        check_scores("results", scores)
     for key in (key for scores in runs.values() for key in scores):
         if is_safe_name(key):
             raise ValueError(
                 f"{key!r} is a name for loggers: give the result of compute with keys='exact'."
             )
     return runs
+
+
+def check_scores(name: str, scores: Any) -> None:
+    """Raise a TypeError unless these are what `compute`, `compare` or a leaderboard returns."""
+    if not isinstance(scores, Mapping):
+        raise TypeError(f"{name} is {short(scores)}: give the dict that was returned.")
+    for key, value in scores.items():
+        is_number = key != "per_question" and _is_finite(value)
+        if not isinstance(key, str) or not (
+            is_number
+            or (value is None and key.endswith(("_mu", "_sigma", "_lo", "_hi")))
+            or (isinstance(value, str) and key.endswith("_interval"))
+            or (key == "per_question" and isinstance(value, Mapping))
+        ):
+            raise TypeError(
+                f"{name} has {short(value)} under the key {short(key)}: give the dict that was "
+                f"returned, whose scores are numbers."
+            )
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # no double can hold it
+        return False
 
 
 def estimates_by_key(scores: ChartScores) -> dict[str, Estimate]:
@@ -133,7 +163,8 @@ def chosen_among(requested: str | Sequence[str] | None, known: Sequence[str], wh
     if requested is None:
         return list(known)
     chosen: dict[str, None] = {}
-    for name in [requested] if isinstance(requested, str) else requested:
+    for name in as_list(what, requested):
+        check_text(what, name)
         matching = [other for other in known if other == name or other.startswith(f"{name}_")]
         if not matching:
             raise ValueError(f"{what} is {name!r}: the results have {', '.join(known)}.")
@@ -206,6 +237,17 @@ class ChartDetails:
     confidence: float | None = None
     interval: str | None = None
     caption: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("questions", "n"):
+            value = getattr(self, name)
+            if value is not None and not (name == "n" and isinstance(value, str)):
+                object.__setattr__(self, name, check_count(name, value))
+        if self.confidence is not None:
+            check_confidence(self.confidence)
+        for name in ("checker", "interval", "caption"):
+            if (text := getattr(self, name)) is not None:
+                check_text(name, text)
 
     def caption_of(self, *sentences: str) -> str:
         """Return the caption that is given, or these sentences and one on what was scored."""

@@ -149,7 +149,7 @@ def demo() -> str:
     )
     return f"""\
 SmolLM2-135M-Instruct on 94 arithmetic questions, 32 samples each, at two temperatures T.
-A sample is correct if the last number in it is the answer.
+A sample is correct if the number that it gives is the answer.
 
 {aligned(table)}
 

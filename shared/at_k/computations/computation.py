@@ -16,6 +16,7 @@ import numpy as np
 from ..inputs.batches import Batch
 from ..inputs.checking import CheckCache, Checked, Checking
 from ..inputs.columns import check_types, sample_kind, stored
+from ..inputs.containers import shortest_decimals
 from ..inputs.counts import BinaryCounts
 from ..inputs.outcomes import Outcomes, outcomes_of
 from ..inputs.rows import Rows, read_rows
@@ -105,7 +106,7 @@ class Computation:
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
-        rows = read_rows(predictions)
+        rows = read_rows(predictions if references is None else shortest_decimals(predictions))
         if references is not None:
             if rows.multiplicity is not None and rows.are_numbers():
                 raise ValueError(

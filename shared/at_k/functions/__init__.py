@@ -21,10 +21,14 @@ All raise a ValueError if an outcome or a parameter is invalid. The message name
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import copy
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
+
+from ..checks import check_depth
+from ..inputs.containers import as_arrow, to_array
 
 
 class Array(Protocol):
@@ -61,7 +65,17 @@ class Counts(dict[str, Any]):
         n: Iterable[int] | Iterable[Iterable[int]] | Array,
         c: Iterable[int] | Array | None = None,
     ):
-        super().__init__({"counts": n} if c is None else {"n": n, "correct": c})
+        # A copy, so that later changes of an array do not move the score.
+        super().__init__({"counts": _own(n)} if c is None else {"n": _own(n), "correct": _own(c)})
+
+
+def _own(values: Any) -> Any:
+    values = as_arrow(values)
+    if isinstance(values, (list, tuple)):
+        check_depth("Counts", values)
+    if hasattr(values, "detach"):
+        return to_array(values).copy()
+    return list(values) if isinstance(values, Iterator) else copy.deepcopy(values)
 
 
 Outcome = bool | int | float | np.generic | None

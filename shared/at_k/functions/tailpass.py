@@ -295,7 +295,11 @@ def _check_scores(scores: np.ndarray) -> None:
 def _check_prior(prior: Any, questions: int, categories: int) -> Floats:
     """Return parameters of a Dirichlet prior that broadcast to (M, C + 1)."""
     wanted = "a parameter of the Dirichlet prior is a positive number"
-    values = np.asarray(prior, dtype=float)
+    try:
+        values = np.asarray(prior, dtype=float)
+    except (TypeError, ValueError, OverflowError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"prior is {short(prior)}: {wanted}.") from error
     if values.shape not in ((), (categories,), (questions, categories)):
         raise ValueError(
             f"prior has the shape {values.shape}: give a number, {categories} numbers, or "

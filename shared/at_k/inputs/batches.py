@@ -163,19 +163,31 @@ def unite(batches: Sequence[Any]) -> Batch:
 
 
 def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
-    """Return columns as one: samples that are numbers as doubles, and other types as JSON."""
+    """Return columns as one: numbers as doubles if that keeps them, and other types as JSON."""
     types = {column.type for column in columns if not pa.types.is_null(column.type)}
     if all(map(is_text, types)):
         common = pa.large_string() if types else pa.null()
     elif len(types) == 1:
         (common,) = types
-    elif name == "predictions" and all(map(is_number, types)):
+    elif name == "predictions" and all(map(is_number, types)) and not _lose_values(columns):
         common = pa.float64()
     else:
         common = JSON
         columns = [_as_json(column, name) for column in columns]
     columns = [x if x.type == common else x.cast(common, safe=False) for x in columns]
     return pa.chunked_array([chunk for column in columns for chunk in column.chunks], common)
+
+
+def _lose_values(columns: list[pa.ChunkedArray]) -> bool:
+    """Whether numbers would change as doubles: True would be 1, and large integers are rounded."""
+    for column in columns:
+        if pa.types.is_boolean(column.type):
+            return True
+        if pa.types.is_integer(column.type):
+            bounds = pc.min_max(column)
+            if any(abs(bound.as_py() or 0) > 2**53 for bound in bounds.values()):
+                return True
+    return False
 
 
 def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:

@@ -407,7 +407,7 @@ def _warn_of_responses(rows: Rows, outcomes: Outcomes) -> None:
         problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     warnings.warn(
         f"{problem}: exact_match compares whole texts. check_correct_fn='numeric' compares the "
-        f"last number of a text, and 'math_verify' compares mathematical expressions.",
+        f"number that a text gives, and 'math_verify' compares mathematical expressions.",
         stacklevel=3,
     )
 

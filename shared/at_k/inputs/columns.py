@@ -1,7 +1,9 @@
 """Columns of Arrow: samples and references that are to be checked or wait for `compute`.
 
-Texts are large strings, numbers keep their type, and values that Arrow has no common type for, such
-as dicts with different keys, are JSON.
+Texts are large strings. Numbers keep their type, except that floats become doubles: one of lower
+precision becomes the double of its shortest decimal, so that np.float32(0.1) equals 0.1. Values
+that Arrow has no common type for are JSON: dicts with different keys, texts that UTF-8 cannot hold,
+bools among integers, and integers that no double holds among floats.
 """
 
 from __future__ import annotations
@@ -20,9 +22,12 @@ from .containers import (
     arrow_column,
     as_arrow,
     is_numeric,
+    numbers_and_scored,
     numeric_array,
     plain_entry,
     plain_types,
+    shortest_decimal,
+    shortest_decimals,
     to_numpy,
 )
 from .rows import Rows, sample_name
@@ -47,7 +52,8 @@ def stored(rows: Rows, references: Any = None) -> Rows:
         if rows.scored is not None and not rows.scored.any():
             array = pa.nulls(len(values))
         else:
-            array = from_numpy(values, None if rows.scored is None else ~rows.scored)
+            missing = None if rows.scored is None else ~rows.scored
+            array = from_numpy(_as_doubles(values), missing)
         values = pa.chunked_array([array])
     elif isinstance(values, list):
         check_types(rows)
@@ -63,12 +69,16 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
         ValueError: if the number of references differs from the number of questions, or if a
             reference cannot be stored, with its index.
     """
-    references = as_arrow(references)
+    references = as_arrow(shortest_decimals(references))
     column, array = arrow_column(references), numeric_array(references)
     if column is not None and getattr(column.type, "extension_name", "") != "arrow.json":
         column = plain_types(column)
+        if str(column.type) in ("halffloat", "float"):
+            numbers, present = numbers_and_scored(column)
+            missing = None if present is None else ~present
+            column = pa.chunked_array([from_numpy(_as_doubles(numbers), missing)])
     elif array is not None and array.ndim == 1:
-        column = pa.chunked_array([from_numpy(np.ascontiguousarray(array))])
+        column = pa.chunked_array([from_numpy(_as_doubles(np.ascontiguousarray(array)))])
     else:
         entries = entries_of("references", references)
         if column is not None:
@@ -82,6 +92,14 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
         )
     # References that are all None were given, unlike no references: a checker may ignore them.
     return column.cast(pa.string()) if pa.types.is_null(column.type) else column
+
+
+def _as_doubles(numbers: np.ndarray) -> np.ndarray:
+    """Return floats of lower precision as the doubles of their shortest decimals."""
+    if numbers.dtype.kind != "f" or numbers.itemsize == 8:
+        return numbers
+    distinct, index = np.unique(numbers, return_inverse=True)
+    return np.array([shortest_decimal(number) for number in distinct])[index]
 
 
 # --- Values of Python ---------------------------------------------------------------------
@@ -114,7 +132,7 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
     if _PLAIN_TEXTS.issuperset(map(type, values)):
         with suppress(UnicodeEncodeError):
             return pa.array(values, pa.large_string())
-    values = [_storable(plain_entry(value)) for value in values]
+    values = [plain_entry(value) for value in values]
     entries = [entry for value in values for entry in (value if type(value) is list else [value])]
     kinds = {type(value) for value in (*values, *entries)} - {type(None)}
     lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
@@ -130,16 +148,6 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
 
 
 _PLAIN_TEXTS = {str, type(None)}
-
-
-def _storable(value: Any) -> Any:
-    """Return a text, or a list of texts, with replacements for what UTF-8 cannot hold.
-
-    A file read with errors="surrogateescape" gives such texts.
-    """
-    if isinstance(value, str) and not value.isascii():
-        return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    return [_storable(text) for text in value] if type(value) is list else value
 
 
 # --- JSON ---------------------------------------------------------------------------------
@@ -203,6 +211,9 @@ def sample_kind(values: pa.ChunkedArray) -> str | None:
         return None
     if is_text(values.type):
         return "texts"
+    if values.type == JSON:
+        first = next(text for text in pc.struct_field(values, 0) if text.is_valid).as_py()
+        return {'"': "texts", "[": "other values", "{": "other values"}.get(first[0], "numbers")
     return "numbers" if is_number(values.type) else "other values"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -60,9 +61,23 @@ def shortest_decimal(number) -> Any:
         return number
     value = to_array(number)[()]
     if "bfloat16" in str(getattr(number, "dtype", "")):
-        decimals = (float(f"{value:.{digits}g}") for digits in range(1, 9))
-        return next(decimal for decimal in decimals if _to_bfloat16(decimal) == value)
+        return _shortest_bfloat16(float(value))
     return float(str(value)) if isinstance(value, (np.float16, np.float32)) else value
+
+
+def shortest_decimals(values) -> Any:
+    """Return an array of bfloat16 as the doubles of its shortest decimals; other values as is."""
+    if "bfloat16" not in str(getattr(values, "dtype", "")) or has_no_axes(values):
+        return values
+    array = to_array(values)
+    distinct, index = np.unique(array, return_inverse=True)
+    decimals = np.array([_shortest_bfloat16(number) for number in distinct.tolist()], dtype=float)
+    return decimals[index].reshape(array.shape)
+
+
+def _shortest_bfloat16(value: float) -> float:
+    decimals = (float(f"{value:.{digits}g}") for digits in range(1, 9))
+    return next((x for x in decimals if _to_bfloat16(x) == value), float(value))
 
 
 def _to_bfloat16(number: float) -> np.float32:
@@ -88,7 +103,10 @@ def plain_entry(value) -> Any:
         except ValueError:  # a signaling nan
             return float("nan")
         return int(value) if number.is_integer() else number
-    return value.item() if has_no_axes(value) else value
+    if not has_no_axes(value):
+        return value
+    value = shortest_decimal(value)
+    return value.item() if hasattr(value, "item") else value
 
 
 def numeric_array(values) -> np.ndarray | None:
@@ -146,13 +164,16 @@ def is_numeric(arrow_type) -> bool:
 
 
 def plain_types(column) -> Any:
-    """Return an Arrow column with texts as large strings, and decimals as doubles."""
+    """Return an Arrow column with texts as large strings, and decimals as integers or doubles."""
     plain = column.type
     if str(plain).startswith("dictionary"):
         plain = plain.value_type
     if str(plain) == "string":
         plain = "large_string"  # without a limit of 2 GB
     elif str(plain).startswith("decimal"):
+        if plain.scale == 0:  # a double rounds integers above 2^53
+            with suppress(ValueError):  # more than 64 bits
+                return column.cast("int64")
         plain = "double"
     return column if str(plain) == str(column.type) else column.cast(plain)
 

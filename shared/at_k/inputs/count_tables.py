@@ -12,6 +12,7 @@ and those of a run are a list of these, or a dict or a data frame with the same 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -121,9 +122,15 @@ def _column(values, name: str) -> Any:
 
 def _whole_numbers(entries, name: str, sizes: np.ndarray | None = None) -> np.ndarray:
     """Return counts as integers; a ValueError that names the first one that is not a count."""
-    numbers = to_array(entries) if len(entries) else np.empty(0, dtype=np.int64)
+    try:
+        numbers = to_array(entries) if len(entries) else np.empty(0, dtype=np.int64)
+    except ValueError:  # lists of different lengths
+        numbers = np.empty(0, dtype=object)
     if numbers.dtype.kind == "O":
-        numbers = np.asarray([plain_entry(entry) for entry in entries])
+        plain = [plain_entry(entry) for entry in entries]
+        numbers = np.array([x if isinstance(x, (int, float)) else math.nan for x in plain])
+    elif numbers.ndim != 1:
+        raise ValueError(f"{name} is {short(entries)}: give one number for each question.")
     is_number = numbers.dtype.kind in "iuf"
     valid = (numbers >= 0) & (numbers < 2**53) & (numbers % 1 == 0) if is_number else False
     if not np.all(valid):

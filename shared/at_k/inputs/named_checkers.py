@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import json
 import logging
 import math
 import re
 import threading
 from collections.abc import Callable
-from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal, InvalidOperation
+from decimal import Decimal
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
@@ -19,14 +20,16 @@ import pyarrow.compute as pc
 
 from ..checks import short
 from .columns import (
+    JSON,
     distinct_entries,
     from_numpy,
-    is_number,
     is_text,
     one_chunk,
+    sample_kind,
     to_python,
 )
 from .containers import to_numpy
+from .numbers import equal_forms, number_form, read_reference, read_response
 from .rows import Rows, sample_name
 
 NAMES = ("exact_match", "numeric", "math_verify", "python_tests")
@@ -46,29 +49,31 @@ def match_exactly(rows: Rows) -> np.ndarray:
         ValueError: if samples or references cannot be compared, with its index.
     """
     values, references = rows.values, rows.references
-    if pa.types.is_null(values.type):
+    kind = sample_kind(values)
+    if kind is None:
         return np.zeros(len(values), dtype=bool)
-    if is_number(values.type):
-        values = _comparable_numbers(rows)
+    if kind == "numbers":
         expected = "exact_match compares numbers, as the predictions are, with a number"
         answers, counts = _acceptable_answers(references, _as_number, expected)
-        if values.type == pa.int64():  # it equals no fraction, and no integer beyond 64 bits
-            accepted = pa.array([x if isinstance(x, int) else None for x in answers], pa.int64())
-        else:
-            accepted = pa.array([float(x) for x in answers], pa.float64())
-    elif not is_text(values.type):
+        values, accepted = _comparable_numbers(rows, answers)
+    elif kind != "texts":
         raise _neither_texts_nor_numbers("exact_match")
-    elif is_text(references.type) and not references.null_count:
+    elif is_text(references.type) and not references.null_count and is_text(values.type):
         accepted, counts = one_chunk(references), np.ones(len(references), dtype=np.int64)
     else:
         expected = "exact_match compares texts with a text (for numbers there is numeric)"
         answers, counts = _acceptable_answers(references, _as_text, expected)
+        if values.type == JSON or not all(map(_is_unicode, answers)):
+            _, values = _as_forms(values, json.dumps)
+            answers = [*map(json.dumps, answers)]
         accepted = pa.array(answers, pa.large_string())
     return _equals_any(values, accepted.cast(values.type), counts, rows.sizes)
 
 
 def match_numbers(rows: Rows) -> tuple[np.ndarray, pa.ChunkedArray]:
-    """Compare the last number of each sample with the acceptable numbers of its question.
+    """Compare the number of each sample with the acceptable numbers of its question.
+
+    A number is read as `numbers` says.
 
     Returns:
         (S,) whether the number equals one of them, and (S,) the number, or None if there is none.
@@ -79,15 +84,28 @@ def match_numbers(rows: Rows) -> tuple[np.ndarray, pa.ChunkedArray]:
     values = rows.values
     if pa.types.is_null(values.type):
         return np.zeros(len(values), dtype=bool), values
-    if pa.types.is_boolean(values.type) or not (is_text(values.type) or is_number(values.type)):
+    if pa.types.is_boolean(values.type) or sample_kind(values) == "other values":
         raise _neither_texts_nor_numbers("numeric")
-    expected = "numeric compares the last number of a text with a number"
-    answers, counts = _acceptable_answers(rows.references, last_number, expected)
-    accepted = pa.array(answers, pa.large_string())
-    distinct, code = distinct_entries(values)
-    read = pa.array([last_number(entry) for entry in distinct.to_pylist()], pa.large_string())
-    numbers = pa.chunked_array([read.take(from_numpy(code, code < 0))])
-    return _equals_any(numbers, accepted, counts, rows.sizes), numbers
+    expected = (
+        "numeric compares the number that a response gives with a reference that is one number, "
+        "such as 12, -1,200.5, 3/4 or 50% (math_verify compares other expressions)"
+    )
+    answers, counts = _acceptable_answers(rows.references, _number_of_reference, expected)
+    distinct, numbers = _as_forms(values, _number_of_sample)
+    if not any(number and "%" in number for number in (*answers, *distinct)):
+        accepted = pa.array(answers, pa.large_string())
+        return _equals_any(numbers, accepted, counts, rows.sizes), numbers
+    forms = [*map(equal_forms, answers)]
+    accepted = pa.array(itertools.chain.from_iterable(forms), pa.large_string())
+    per_answer = np.array([*map(len, forms)])
+    per_question = np.add.reduceat(per_answer, np.cumsum(counts) - counts)
+    correct = _equals_any(numbers, accepted, per_question, rows.sizes)
+    # 50% and 0.5 are one answer to a question with one reference.
+    only = np.repeat(counts == 1, rows.sizes)
+    first = np.repeat(np.cumsum(counts) - counts, rows.sizes)
+    references = pa.array(answers, pa.large_string()).take(from_numpy(first))
+    merged = pc.if_else(from_numpy(correct & only), references, one_chunk(numbers))
+    return correct, pa.chunked_array([merged])
 
 
 def _neither_texts_nor_numbers(checker: str) -> ValueError:
@@ -150,55 +168,78 @@ def _as_text(answer) -> str | None:
     return str(answer) if is_integer or isinstance(answer, str) else None
 
 
+def _is_unicode(text: str) -> bool:
+    """Whether UTF-8 can hold a text. It cannot hold half of a surrogate pair."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def _as_number(answer) -> int | float | None:
-    """Return a number, as an int if it is an integer of 64 bits."""
+    """Return a number, as an int if its shortest decimal is an integer."""
     if not isinstance(answer, (int, float)):
         return None
-    if -(2.0**63) <= answer < 2**63 and answer == int(answer):
-        return int(answer)
-    return answer if isinstance(answer, float) else math.inf if answer > 0 else -math.inf
+    if isinstance(answer, float) and answer.is_integer():
+        return int(Decimal(repr(answer)))
+    return int(answer) if isinstance(answer, bool) else answer
 
 
-def _comparable_numbers(rows: Rows) -> pa.ChunkedArray:
-    """Return bools and integers as integers of 64 bits, and floats as floats without nan."""
-    values = rows.values
-    if not pa.types.is_floating(values.type):
-        return values.cast(pa.int64())
-    if values.type == pa.float16():
-        values = values.cast(pa.float32())
-    if pc.any(pc.is_nan(values)).as_py():
-        where = sample_name("predictions", rows.sizes, pc.index(pc.is_nan(values), True).as_py())
-        raise ValueError(f"{where} is nan, which equals nothing: give None if it is unscored.")
-    return values
-
-
-_NUMBER = re.compile(
-    r"(?:(?<![\w.)\]}])[-+\u2212\u2013])?"  # a sign, unless it is an operator between two terms
-    r"(?:\\?[$\u20ac\u00a3])?"  # a currency
-    r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?<!\d)(?=\.\d))"  # 1,000 or 1000, or nothing before .5
-    r"(?:\.\d+)?(?:[eE][-+]?\d+)?"
-)
-_LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}|\\[,!])(?=\d{3})")  # 12{,}345 and 12\,345
-_NOT_IN_NUMBERS = str.maketrans({"\u2212": "-", "\u2013": "-"} | dict.fromkeys(",\\$\u20ac\u00a3"))
-_ALL_DIGITS = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
-
-
-def last_number(text) -> str | None:
-    """Return the last number in a text in a normal form, or None if there is none.
-
-    >>> last_number("9 + 3 = 12."), last_number("so $1,200.50"), last_number(0.5), last_number("?")
-    ('12', '1200.5', '0.5', None)
-    """
-    if isinstance(text, bool) or not isinstance(text, (str, int, float)):
-        return None
-    numbers = _NUMBER.findall(_LATEX_COMMA.sub(",", text) if isinstance(text, str) else repr(text))
-    if not numbers:
-        return None
+def _as_double(answer: int | float) -> float | None:
+    """Return the double whose shortest decimal is the number, or None if there is none."""
     try:
-        number = Decimal(numbers[-1].translate(_NOT_IN_NUMBERS))
-    except InvalidOperation:  # the exponent is too large
+        double = float(answer)
+    except OverflowError:
         return None
-    return str(number.normalize(_ALL_DIGITS) if number else Decimal(0))
+    return double if double != double or _as_number(double) == answer else None
+
+
+def _comparable_numbers(rows: Rows, answers: list[int | float]) -> tuple[pa.ChunkedArray, pa.Array]:
+    """Return samples and acceptable answers in a type that holds both without rounding."""
+    values = rows.values
+    if values.type == JSON:  # bools, or large integers, among other numbers
+        accepted = [None if math.isnan(x) else _number_form(x) for x in answers]
+        return _as_forms(values, _number_form)[1], pa.array(accepted, pa.large_string())
+    if pa.types.is_floating(values.type):
+        if pc.any(pc.is_nan(values)).as_py():
+            index = pc.index(pc.is_nan(values), True).as_py()
+            where = sample_name("predictions", rows.sizes, index)
+            raise ValueError(f"{where} is nan, which equals nothing: give None if it is unscored.")
+        return values, pa.array([*map(_as_double, answers)], pa.float64())
+    integer = pa.uint64() if values.type == pa.uint64() else pa.int64()
+    least, beyond = (0, 2**64) if integer == pa.uint64() else (-(2**63), 2**63)
+    integers = [x if isinstance(x, int) and least <= x < beyond else None for x in answers]
+    return values.cast(integer), pa.array(integers, integer)
+
+
+def _number_form(number: int | float) -> str:
+    """Return the normal form of a number, of which True is 1."""
+    if not math.isfinite(number):
+        return str(number)
+    return number_form(Decimal(int(number) if isinstance(number, int) else repr(number)))
+
+
+def _as_forms(
+    values: pa.ChunkedArray, form: Callable[[Any], str | None]
+) -> tuple[list[str | None], pa.ChunkedArray]:
+    """Return the forms of the distinct samples, and (S,) the form of each sample, or None."""
+    distinct, code = distinct_entries(values)
+    forms = [form(entry) for entry in to_python(distinct)]
+    samples = pa.array(forms, pa.large_string()).take(from_numpy(code, code < 0))
+    return forms, pa.chunked_array([samples])
+
+
+def _number_of_sample(sample: str | int | float) -> str | None:
+    if isinstance(sample, str):
+        return read_response(sample)
+    if isinstance(sample, bool):
+        raise _neither_texts_nor_numbers("numeric")
+    return _number_form(sample) if math.isfinite(sample) else None
+
+
+def _number_of_reference(reference: Any) -> str | None:
+    if isinstance(reference, str):
+        return read_reference(reference)
+    if isinstance(reference, bool) or not isinstance(reference, (int, float)):
+        return None
+    return _number_of_sample(reference)
 
 
 # --- math-verify --------------------------------------------------------------------------

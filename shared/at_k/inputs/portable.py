@@ -110,7 +110,10 @@ def portable_check(
             if labels is None:
                 return result, None
             if getattr(result, "ndim", None) == 0:
-                result = result.item()  # a scalar of NumPy or torch
+                try:
+                    result = result.item()  # a scalar of NumPy or torch
+                except Exception as error:  # one that has no value, for example
+                    return None, f"returned {type(result).__name__} without a value ({error})"
             if isinstance(result, str):
                 result = labels.get(result, result)
             is_category = isinstance(result, int) and 0 <= result < 2**31

@@ -237,7 +237,7 @@ def _rows_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> R
     for question, row in enumerate(lists):
         if not is_list_like(row):
             raise _no_list(name, question, row)
-    if lists and all(_is_numeric_array(row) for row in lists):
+    if lists and all(map(_is_numeric_array, lists)) and len({x.dtype.kind for x in lists}) == 1:
         sizes = np.array([len(row) for row in lists], dtype=np.int64)
         return Rows(np.concatenate(lists), sizes, name)
     lists = [row if isinstance(row, (list, tuple)) else _entries(row) for row in lists]
@@ -255,12 +255,21 @@ def _rows_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> R
         scored = np.array([entry is not None for entry in entries], dtype=bool)
         filled = [0 if entry is None else entry for entry in entries]
     numbers = np.asarray(filled)
-    if numbers.dtype.kind == "O":  # integers beyond 64 bits
+    if numbers.dtype.kind == "O" or not _keeps_values(numbers, types, filled):
         return Rows(entries, sizes, name)
     return Rows(numbers, sizes, name, scored)
 
 
 _NUMBERS = PLAIN_TYPES - {str}
+
+
+def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
+    """Whether an array has the same values: True is not 1, and a float no integer above 2^53."""
+    if bool in types:
+        return not types & {int, float}
+    if int not in types or numbers.dtype.kind != "f" or np.nanmax(np.abs(numbers)) < 2**53:
+        return True
+    return all(type(entry) is float or abs(entry) <= 2**53 for entry in entries)
 
 
 def _column_of_texts(lists: list[Any]) -> Any:

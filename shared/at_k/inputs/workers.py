@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import math
 import os
+import signal
 import sys
 import threading
 import time
@@ -18,7 +19,7 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     ThreadPoolExecutor,
 )
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from multiprocessing import Pipe, Process
 from multiprocessing.connection import Connection, wait
@@ -223,12 +224,28 @@ def _threads_for(
     is running already, as in a notebook. Calls that have not finished in the end are cancelled.
     """
     loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    finished = threading.Event()
+
+    def run_loop() -> None:
+        while not finished.is_set():  # a checker may stop its loop
+            loop.run_forever()
+
+    thread = threading.Thread(target=run_loop, daemon=True)
     thread.start()
     threads = executor or ThreadPoolExecutor(CONCURRENT_CALLS)
 
+    async def result_or_exit(*arguments: Any) -> tuple[Any, BaseException | None]:
+        try:
+            return await checker(*arguments), None
+        except (SystemExit, KeyboardInterrupt) as error:  # which would end the loop
+            return None, error
+
     def call(*arguments: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(checker(*arguments), loop).result()
+        call = result_or_exit(*arguments)
+        result, error = asyncio.run_coroutine_threadsafe(call, loop).result()
+        if error is not None:
+            raise error
+        return result
 
     async def cancel_calls() -> None:
         calls = asyncio.all_tasks() - {asyncio.current_task()}
@@ -242,6 +259,7 @@ def _threads_for(
         asyncio.run_coroutine_threadsafe(cancel_calls(), loop).result()
         if executor is None:
             threads.shutdown(cancel_futures=True)
+        finished.set()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
@@ -252,6 +270,8 @@ def _threads_for(
 
 class _Worker:
     """A process, and the batch that it checks. It exits when its parent exits.
+
+    It leads a group of processes, with those that the checker starts, unless these leave it.
 
     Attributes:
         connection: the pipe to the process.
@@ -294,6 +314,11 @@ class _Worker:
         return result
 
     def end(self) -> None:
+        """End the process, and those that its checker has started."""
+        leader = self._process.pid
+        if leader and hasattr(os, "killpg"):
+            with suppress(OSError):  # the process has not made its group yet, or all have ended
+                os.killpg(leader, signal.SIGKILL)
         self._process.kill()
         self._process.join()
         self.connection.close()
@@ -310,8 +335,14 @@ def _serving() -> Portable:
 
         parent: Any = multiprocessing.parent_process()
 
+        has_groups = hasattr(os, "setpgid")
+        if has_groups:
+            os.setpgid(0, 0)  # of which all end together
+
         def end_with_parent() -> None:
             parent.join()
+            if has_groups:
+                os.killpg(0, signal.SIGKILL)
             os._exit(1)
 
         threading.Thread(target=end_with_parent, daemon=True).start()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..checks import check_count, check_depth, check_text, is_list_like, short
 from .columns import (
     PER_QUESTION,
     SelectionError,
@@ -118,6 +119,9 @@ def read(
         >>> read(columns, predictions="answer", references={"q1": "12", "q2": "8"})
         {'predictions': [['12', '13'], ['7']], 'references': ['12', '8']}
     """
+    for name in [source] if isinstance(source, str) else source if type(source) is list else ():
+        if isinstance(name, str) and not (name and name.isprintable()):
+            raise ValueError(f"source is {short(name)}: this is no name of a file.")
     # R0 and clusters are only read if they are named.
     optional = {"R0": R0, "clusters": clusters}
     named: dict[str, Any] = {role: name for role, name in optional.items() if name is not None}
@@ -126,7 +130,7 @@ def read(
             source,
             questions=questions,
             correct_values=correct_values,
-            where=(where or {}).items(),
+            where=_pairs_of("where", where),
             pool=pool,
             group_size=group_size,
             config=config,
@@ -143,7 +147,17 @@ def read(
     except SelectionError as error:
         problem = f"{error} Pass {' or '.join(dict.fromkeys(error.roles))}."
         raise SelectionError(problem, error.roles, error.choices, error.examples) from None
+    except ValueError as error:
+        if type(error).__module__.startswith("pyarrow"):
+            raise ValueError(f"The source cannot be read: {error}") from error
+        raise
     return loaded.arguments
+
+
+def _pairs_of(name: str, values: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
+    if values is not None and not isinstance(values, Mapping):
+        raise TypeError(f"{name} is {short(values)}: give a dict, {{column: entry}}.")
+    return list((values or {}).items())
 
 
 @dataclass(frozen=True)
@@ -192,7 +206,15 @@ def read_questions(
     Raises:
         SelectionError, ValueError, FileNotFoundError: as `read`.
     """
-    key, pool, where = _names(questions), _names(pool), list(where)
+    key, pool, where = _names(questions, "questions"), _names(pool, "pool"), list(where)
+    correct_values = _listed("correct_values", correct_values)
+    if group_size is not None:
+        group_size = check_count("group_size", group_size)
+    for name, _ in where:
+        check_text("where", name)
+    for role, name in columns.items():
+        if name is not None and role not in ("references", "counts"):
+            check_text(role, name)
     table = load_table(source, config, split)
     if are_elsewhere(columns.get("references"), table):
         table, columns["references"] = join_references(table, columns["references"], key)
@@ -271,8 +293,16 @@ def _title(source: Any) -> str:
     return ", ".join(map(str, source)) if is_paths(source) else "The source"
 
 
-def _names(names: Names | None) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names or ())
+def _names(names: Names | None, role: str = "counts") -> tuple[str, ...]:
+    return () if names is None else tuple(check_text(role, x) for x in _listed(role, names))
+
+
+def _listed(role: str, values: Any) -> list[Any]:
+    if not isinstance(values, (str, Set)) and not is_list_like(values):
+        raise TypeError(f"{role} is {short(values)}: give a text, or a list.")
+    listed = [values] if isinstance(values, str) else list(values)
+    check_depth(role, listed)
+    return listed
 
 
 def _pairs(names: Mapping[str, Any]) -> list[tuple[str, str]]:

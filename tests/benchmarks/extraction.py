@@ -1,0 +1,251 @@
+"""Compare how checkers read the answer of a response, on texts that a person has judged.
+
+    python tests/benchmarks/extraction.py [--wrong]
+
+`CASES` are responses of the kinds that the tests of lm-evaluation-harness and lighteval cover, and
+of those that readers of logs meet, written for this study, with the verdict of a person. They were
+written after the rules of `numeric`, by their author, and two of its 10 wrong verdicts led to
+corrections, so its rates on other texts are higher. `--wrong` shows what each gets wrong. The peers
+run where they are installed: the filter `flexible-extract` of the task gsm8k of
+lm-evaluation-harness with its `exact_match`, the extractor of lighteval for LaTeX and expressions,
+and math-verify.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
+import at_k
+
+Case = tuple[str, str, bool]
+"""A reference, a response, and whether a person takes it for correct."""
+
+CASES: list[Case] = [
+    # --- the last number, and numbers after it
+    ("72", "Natalia sold 48/2 = 24 clips in May. Altogether she sold 48 + 24 = 72 clips.", True),
+    ("72", "48 + 24 = <<48+24=72>>72\n#### 72", True),
+    ("72", "#### 72\n\nQuestion: Weng earns $12 an hour.", True),
+    ("24", "48 + 24 = <<48+24=72>>72\n#### 72", False),
+    ("10", "She earns 12/60 = $0.2 per minute, so she earned 0.2 x 50 = $10.", True),
+    ("50", "She earns 12/60 = $0.2 per minute, so she earned 0.2 x 50 = $10.", False),
+    ("5", "Betty needs 5 more dollars to buy a wallet that costs $100.", False),
+    ("5", "The answer is 5, because a wallet costs $100.", True),
+    ("100", "The answer is 5, because a wallet costs $100.", False),
+    ("624", "Therefore, James writes **624** pages a year.", True),
+    ("624", "Therefore, James writes 624 pages a year (12 x 52).", True),
+    ("52", "Therefore, James writes 624 pages a year (12 x 52).", False),
+    ("35", "Final answer: 35 purple flowers and 45 other flowers.", True),
+    ("45", "Final answer: 35 purple flowers and 45 other flowers.", False),
+    ("0", "So the answer is 0", True),
+    ("18", "Janet makes 9 * 2 = $18 every day at the farmer's market.", True),
+    ("18", "18", True),
+    ("18", "Eighteen", True),
+    ("18", "I cannot answer that.", False),
+    ("18", "", False),
+    ("8", "The answer is 18", False),
+    ("1", "The answer is 18", False),
+    ("12", "The answer is not 13 but 12.", True),
+    ("13", "The answer is not 13 but 12.", False),
+    ("12", "At first I thought the answer is 13. Correction: the answer is 12.", True),
+    ("13", "At first I thought the answer is 13. Correction: the answer is 12.", False),
+    ("7", "Step 1: 3 + 4\nStep 2: 3 + 4 = 7\nI used 2 steps", True),
+    ("2", "Step 1: 3 + 4\nStep 2: 3 + 4 = 7\nI used 2 steps", False),
+    ("3", "It is 3!", True),
+    ("6", "It is 3!", False),
+    # --- boxes and LaTeX
+    ("12", r"so the result is $\boxed{12}$. We can check that 3 + 9 = 12.", True),
+    ("9", r"so the result is $\boxed{12}$, and not 9", False),
+    ("1/2", r"$\boxed{\frac{1}{2}}$", True),
+    ("0.5", r"$\boxed{\frac{1}{2}}$", True),
+    ("2", r"$\boxed{\frac{1}{2}}$", False),
+    ("1/3", r"$\frac13 $", True),
+    ("1/3", r"$\dfrac{1}{3}$ meters", True),
+    ("-10/9", r"The slope is $-\frac{10}{9}$.", True),
+    ("9", r"The slope is $-\frac{10}{9}$.", False),
+    ("1/3", r"$k = \frac{2}{6}$", True),
+    ("0.33", r"$\frac{1}{3}$", False),
+    ("9", r"Answer \[ 9 \]", True),
+    ("9", r"Answer $$ 9 $$", True),
+    ("3", r"The length is $2\sqrt{3}$.", False),
+    ("2", r"The area is $2\pi$.", False),
+    ("2", r"The answer is $x^2$.", False),
+    ("4", r"The point is $(3, 4)$.", False),
+    ("1", r"The interval is $[0, 1]$.", False),
+    ("30000", r"$3 \times 10^4$", True),
+    ("4", r"$3 \times 10^4$", False),
+    ("12345", r"$12{,}345$", True),
+    ("12345", r"12\,345", True),
+    ("90", r"The angle is $90^\circ$.", True),
+    ("5", r"\boxed{5 \text{ cm}}", True),
+    ("5", r"\boxed{x = 5}", True),
+    ("7", r"\boxed{5} or perhaps \boxed{7}", True),
+    ("25", r"The discount is $25\%$.", True),
+    # --- thousands and decimals
+    ("7425000", "7,425,000", True),
+    ("1000", "1 000", True),
+    ("1000", "1000.0", True),
+    ("1000.99", "$1,000.99", True),
+    ("1000.99", "1,000.99€", True),
+    ("1000.99", "the number is not 10, it is 1,000.99m²", True),
+    ("2.74", "2,74 $", True),
+    ("0.4", ".4", True),
+    ("70000", "He made a profit of $70,000.", True),
+    ("70", "He made a profit of $70,000.", False),
+    ("5000000", "about 5 million people", True),
+    ("5", "about 5 million people", False),
+    ("123456", "1,23,456 rupees", True),
+    ("3.5", "3.50 dollars", True),
+    ("50", "3.50", False),
+    ("1234.5", "1.234,5 Euro", True),
+    # --- signs
+    ("-5", "-5", True),
+    ("-5", "\u22125 degrees", True),
+    ("-5", "x = -5", True),
+    ("-5", "It is negative 5.", True),
+    ("5", "x = -5", False),
+    ("-5", "a loss of -$5", True),
+    ("5", "12 - 7 = 5", True),
+    ("-7", "What is 12-7? It is 12-7", False),
+    ("5", "I would compute 10 - 5", False),
+    # --- fractions and percentages
+    ("0.75", "3/4 of the pizza", True),
+    ("4", "3/4 of the pizza", False),
+    ("3/4", "75%", True),
+    ("75%", "0.75", True),
+    ("75", "75%", True),
+    ("75", "0.75", False),
+    ("1.5", "1 1/2 hours", True),
+    ("2", "1 1/2 hours", False),
+    ("1.5", "1½ cups", True),
+    ("0.5", "0.5%", False),
+    ("13/28", "The ratio is 13/28.", True),
+    # --- parts of something else
+    ("2", "AZYUK2A", False),
+    ("2", "The molecule is H2O.", False),
+    ("2", "An area of 12 cm^2", False),
+    ("12", "An area of 12 cm^2", True),
+    ("12", "An area of 12 m²", True),
+    ("30", "It is 3:30 pm", False),
+    ("15", "on 2026-01-15", False),
+    ("5", "x > 5", False),
+    ("13", "It is 12 or 13", False),
+    ("3", "x = 2 or x = 3", False),
+    ("3", "x_1 = 3 and so is x_2", True),
+    ("60", "She drove 60 km/h", True),
+    ("19", "Because of COVID-19", False),
+    ("2", "version 3.1.2", False),
+    ("60", "60 = 12 x 5", True),
+    ("5", "60 = 12 x 5", False),
+    ("5", "The answer is 5kg", True),
+    ("5", "2x + 5", False),
+    ("8", "log_2 8 = 3", False),
+    ("3", "log_2 8 = 3", True),
+    # --- other marks
+    ("5", "<answer>5</answer> since 7 - 2 = 5", True),
+    ("5", "Answer: 5\nExplanation: there are 7 days in 1 week", True),
+    ("1", "Answer: 5\nExplanation: there are 7 days in 1 week", False),
+    ("40", "ANSWER: 40 (of 100)", True),
+    ("6", "The correct answer would be 6. Is there anything else in these 2 texts?", True),
+    ("11", "Hence we get 11 as the total, after 3 steps.", True),
+    ("3", "Hence we get 11 as the total, after 3 steps.", False),
+    ("99", "11个男孩 * 9颗弹珠/男孩 = 99颗弹珠", True),
+    ("220", "Réponse: Janeth aura encore 220 $ à payer d'ici 12 mois.", True),
+    ("12", "Réponse: Janeth aura encore 220 $ à payer d'ici 12 mois.", False),
+]
+
+
+def by_at_k(checker: str) -> Callable[[str, str], bool]:
+    metric = at_k.load("gpassk")
+
+    def verdict(reference: str, response: str) -> bool:
+        scores = metric.compute(
+            predictions=[[response]],
+            references=[reference],
+            check_correct_fn=checker,
+            k=1,
+            include="pass@k",
+        )
+        return bool(scores["pass@1"])
+
+    return verdict
+
+
+def by_flexible_extract() -> Callable[[str, str], bool]:
+    from lm_eval.api.metrics import exact_match_hf_evaluate
+    from lm_eval.filters.extraction import RegexFilter
+
+    extract = RegexFilter(r"(-?[$0-9.,]{2,})|(-?[0-9]+)", group_select=-1)
+    ignored = [",", r"\$", "(?s).*#### ", r"\.$"]
+
+    def verdict(reference: str, response: str) -> bool:
+        ((extracted,),) = extract.apply([[response]], [{}])
+        scores = exact_match_hf_evaluate(
+            predictions=[extracted], references=[reference], regexes_to_ignore=ignored
+        )
+        return bool(scores["exact_match"])
+
+    return verdict
+
+
+def by_lighteval() -> Callable[[str, str], bool]:
+    from lighteval.metrics.dynamic_metrics import MultilingualExtractiveMatchMetric
+    from lighteval.metrics.utils.extractive_match_utils import (
+        ExprExtractionConfig,
+        LatexExtractionConfig,
+    )
+    from lighteval.models.model_output import ModelResponse
+    from lighteval.tasks.requests import Doc
+    from lighteval.utils.language import Language
+
+    targets = (ExprExtractionConfig(), LatexExtractionConfig())
+    metric = MultilingualExtractiveMatchMetric(Language.ENGLISH, targets, targets)
+
+    def verdict(reference: str, response: str) -> bool:
+        doc = Doc(query="", choices=[reference], gold_index=0)
+        return bool(metric.compute(doc, ModelResponse(text=[response])))
+
+    return verdict
+
+
+def checkers() -> dict[str, Callable[[str, str], bool]]:
+    """Return the checkers whose libraries are installed."""
+    found: dict[str, Any] = {"numeric": by_at_k("numeric")}
+    if find_spec("math_verify"):
+        found["math_verify"] = by_at_k("math_verify")
+    if find_spec("lm_eval"):
+        found["flexible-extract of lm-eval"] = by_flexible_extract()
+    if find_spec("lighteval"):
+        found["lighteval"] = by_lighteval()
+    return found
+
+
+def wrong_verdicts(verdict: Callable[[str, str], bool]) -> list[Case]:
+    """Return the cases that a checker judges in another way than a person."""
+    return [case for case in CASES if verdict(*case[:2]) != case[2]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--wrong", action="store_true", help="print the cases")
+    arguments = parser.parse_args()
+    logging.disable(logging.WARNING)
+    correct = sum(case[2] for case in CASES)
+    print(f"{len(CASES)} texts, of which a person takes {correct} for correct")
+    for name, verdict in checkers().items():
+        wrong = wrong_verdicts(verdict)
+        misses = sum(case[2] for case in wrong)
+        false = len(wrong) - misses
+        print(
+            f"{name}: {false} false positives ({false / (len(CASES) - correct):.0%}), "
+            f"{misses} false negatives ({misses / correct:.0%})"
+        )
+        if arguments.wrong:
+            print(*wrong, sep="\n")
+
+
+if __name__ == "__main__":
+    main()

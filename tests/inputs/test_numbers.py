@@ -1,0 +1,259 @@
+"""How `numeric` reads a number in a reference and in a response."""
+
+import re
+
+import at_k
+import numpy as np
+import pytest
+from at_k.inputs.numbers import equal_forms, read_reference, read_response
+from checked import check
+from conftest import ROOT
+
+BOTH = [  # what references and responses have in common
+    ("12", "12"),
+    ("-5", "-5"),
+    ("\u22125", "-5"),
+    ("+5", "5"),
+    ("minus 5", "-5"),
+    ("-0", "0"),
+    ("007", "7"),
+    ("0.50", "0.5"),
+    (".5", "0.5"),
+    ("3.14.", "3.14"),
+    ("2e3", "2E+3"),
+    ("1e-3", "0.001"),
+    ("1,234,567.8", "1234567.8"),
+    ("1,23,456", "123456"),
+    ("1 234 567", "1234567"),
+    ("1'000", "1E+3"),
+    ("1_000", "1E+3"),
+    ("1.234.567", "1234567"),
+    ("1.000,5", "1000.5"),
+    ("12{,}345", "12345"),
+    (r"12\,345", "12345"),
+    ("$1,200.50", "1200.5"),
+    ("-$5", "-5"),
+    ("$-5", "-5"),
+    (r"-\$3.50", "-3.5"),
+    ("5€", "5"),
+    ("USD 5", "5"),
+    ("5 million", "5E+6"),
+    ("1/2", "0.5"),
+    ("2/6", "1/3"),
+    ("-1/3", "-1/3"),
+    ("1 1/2", "1.5"),
+    ("1½", "1.5"),
+    ("¾", "0.75"),
+    (r"\frac{3}{4}", "0.75"),
+    (r"-\dfrac{1}{3}", "-1/3"),
+    (r"\frac{-1}{3}", "-1/3"),
+    (r"\frac12", "0.5"),
+    (r"1\frac{1}{2}", "1.5"),
+    (r"$\boxed{\frac{1}{2}}$", "0.5"),
+    ("50%", "5E+1%"),
+    (r"50\%", "5E+1%"),
+    ("12.5 percent", "12.5%"),
+    (r"3 \times 10^{4}", "3E+4"),
+    ("3 \u00d7 10⁻²", "0.03"),
+    ("10^6", "1E+6"),
+    ("12 apples", "12"),
+    ("5 km/h", "5"),
+    ("12 cm^2", "12"),
+    ("12 m²", "12"),
+    (r"5 \text{ cm}", "5"),
+    (r"90^\circ", "9E+1"),
+    ("x = 5", "5"),
+    ("so 5 + 7 = 12\n#### 12", "12"),
+    ("١٢", "12"),
+    ("1" * 5000, "1" * 5000),
+    # --- what is no number
+    ("", None),
+    ("twelve", None),
+    ("x^2", None),
+    ("2x", None),
+    ("x + 1", None),
+    ("x/2", None),
+    (r"\frac{x}{2}", None),
+    (r"\sqrt{2}", None),
+    (r"3\sqrt{2}", None),
+    (r"2\pi", None),
+    ("2π", None),
+    (r"\binom{5}{2}", None),
+    ("2^{10}", None),
+    ("(3, 4)", None),
+    ("[0,1]", None),
+    ("{1, 2, 3}", None),
+    ("1/0", None),
+    ("1/2/3", None),
+    ("3:4", None),
+    ("12:30", None),
+    ("2026-01-15", None),
+    ("1.2.3", None),
+    ("x > 5", None),
+    ("x <= 5", None),
+    (r"x \leq 5", None),
+    ("±5", None),
+    ("7 - 5", None),
+    ("12 or 13", None),
+    ("x = 2 or x = 3", None),
+    ("H2O", None),
+    ("x_1", None),
+    ("COVID-19", None),
+    ("1e99999999999999999999", None),
+]
+
+
+@pytest.mark.parametrize(("text", "number"), BOTH)
+def test_references_and_responses_are_read_alike(text, number):
+    assert read_reference(text) == number
+    assert read_response(text) == number
+
+
+@pytest.mark.parametrize(
+    "reference", ["1,5", "2, 3", "5!", "|5|", "f(5)", "5 of 10", "x = 2, y = 3", "12 34", "A) 5"]
+)
+def test_a_reference_that_is_not_one_number_is_refused(reference):
+    assert read_reference(reference) is None
+    message = rf"references\[1\] is .*{reference[:1]}.*one number.*math_verify"
+    message = message.replace("|", r"\|")
+    with pytest.raises(ValueError, match=message):
+        check([["1"], ["2"]], ["1", reference], "numeric")
+
+
+@pytest.mark.parametrize(
+    ("response", "number"),
+    [
+        ("9 + 3 = 12.", "12"),
+        ("12 apples and 7 pears", "7"),
+        ("1, 2, 3", "3"),
+        ("1,5", "1.5"),
+        ("so 3 - 7", None),
+        ("(1)-2", None),
+        ("it is 5!", "5"),
+        ("60 = 12 x 5", "6E+1"),
+        ("4 times 3 is 12, not 3 times 12.", "12"),
+        ("9 - 5 is 4, the result of 9 minus 5", "4"),
+        ("f(3, 4) = 12", "12"),
+        ("x^2 = 9, so x = 3", "3"),
+        ("x_1 = 5, and so is x_2", "5"),
+        ("log_2 8 = 3", "3"),
+        ("The area is 12 cm^2.", "12"),
+        ("<<48/2=24>>24", "24"),
+        ("Tom has <b>5</b>", "5"),
+        ("So 9 + 3 = 12. Then 12 + ", "12"),
+        ("100 apples - 20 = 80 apples", "8E+1"),
+        ("Step 3: 12", "12"),
+        ("a list:\n- 5 apples", "5"),
+        ("12, 345", "345"),
+        # --- the answer that is marked counts, and not the last number
+        ("The answer is 12, because 12 > 5.", "12"),
+        ("The answer is 2 + 6 which equals 10.", "1E+1"),
+        ("The answer is not 12 but 13", "13"),
+        ("The answer is\n\n**12**\n\nNote that 5 is odd", "12"),
+        ("The answer is 7. Wait, the final answer is 8. I checked 3 times.", "8"),
+        ("Answer: $1,200 for 3 people", "1.2E+3"),
+        ("The answer is (3, 4).", None),
+        ("The answer is 5 or 6", None),
+        ("The answer is x^2", None),
+        ("<answer>5</answer> as 7 - 2 = 5", "5"),
+        (r"so \boxed{12}. Check: 3 + 9", "12"),
+        (r"\boxed{1} no, \boxed{\text{about } 2 \text{ km}} of 3", "2"),
+        (r"\boxed{(3, 4)} and 5", None),
+        ("#### 12\n\nQuestion: 5", "12"),
+        ("#### Step 2: add 5 and 7 to get 12", "12"),
+        ("The answer is", None),
+    ],
+)
+def test_a_response_gives_the_number_that_a_person_reads(response, number):
+    assert read_response(response) == number
+
+
+def test_a_percentage_equals_its_value_and_without_its_sign_its_number():
+    assert equal_forms("5E+1%") == ["5E+1%", "0.5", "5E+1"]
+    assert equal_forms("1/3") == ["1/3", "100/3%"]
+    for reference, outcomes in (
+        ("50%", [1, 1, 1, 1, 0, None]),
+        ("50", [1, 0, 1, 0, 0, None]),
+        ("1/2", [1, 1, 0, 1, 0, None]),
+        ("0.5", [1, 1, 0, 1, 0, None]),
+    ):
+        samples = ["50 %", "0.5", "50", r"\frac{5}{10}", "0.5%", None]
+        assert check([samples], [reference], "numeric") == [outcomes]
+    assert check([["1e999999%", "2"]], ["2"], "numeric") == [[0, 1]]
+
+
+def test_a_percentage_and_its_value_are_one_answer_in_a_vote():
+    scores = at_k.load("cons_at_k").compute(
+        predictions=[["50%", "0.5", "3", "3", "0.5"]],
+        references=["1/2"],
+        check_correct_fn="numeric",
+        k=5,
+    )
+    assert scores["vote@5"] == 1.0
+
+
+@pytest.mark.parametrize("text", ["9" * 100_000, "1," * 50_000, "(1, " * 30_000, "1 - " * 30_000])
+def test_long_texts_are_read_in_linear_time(text):
+    read_response(text + "x")
+    read_response("the answer is " + text)
+    read_reference(text)
+
+
+# --- Numbers as predictions -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("checker", ["exact_match", "numeric"])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_floats_of_lower_precision_are_read_as_their_shortest_decimals(checker, dtype):
+    values = np.array([[0.1, 0.3, 1 / 3, -2.5]], dtype)
+    for predictions in (values, [list(values[0])], values):
+        assert check(predictions, [0.1], checker) == [[1, 0, 0, 0]]
+        assert check(predictions, [[0.3, -2.5]], checker) == [[0, 1, 0, 1]]
+    assert check([[0.1], [0.7]], np.array([0.1, 0.7], dtype), checker) == [[1], [1]]
+
+
+@pytest.mark.parametrize("checker", ["exact_match", "numeric"])
+def test_large_integers_equal_floats_only_if_their_decimals_agree(checker):
+    large = 2**53 + 1
+    assert check([[float(large)]], [large], checker) == [[0]]
+    assert check([[large, 0.5]], [large], checker) == [[1, 0]]
+    assert check([[large, 0.5]], [large - 1], checker) == [[0, 0]]
+    assert check([[1e22, 1e23]], [10**23], checker) == [[0, 1]]
+    assert check(np.array([[2**63, 1]], np.uint64), [2**63], checker) == [[1, 0]]
+    assert check([np.array([2**63], np.uint64), np.array([1])], [2**63, 1], checker) == [[1], [1]]
+
+
+# --- The card -------------------------------------------------------------------------------
+
+
+def rows_of_the_card():
+    """Return what is read and what is not, of each row."""
+    text = (ROOT / "metrics/cons_at_k/README.md").read_text(encoding="utf-8")
+    table = text.partition("#### How `numeric` reads a number")[2].split("\n\n")[1]
+    return [row.split("|")[2:4] for row in table.splitlines()[2:]]
+
+
+def test_the_table_in_the_card_is_what_is_read():
+    examples = [[re.findall(r"`([^`]+)`", cell) for cell in row] for row in rows_of_the_card()]
+    assert sum(len(read) for read, _ in examples) > 30
+    for read, refused in examples:
+        for text in read:
+            prefix = "x = " if text == "- 5" else ""
+            if text not in ("=", "x ="):
+                assert read_reference(prefix + text) is not None, text
+                assert read_response(prefix + text) == read_reference(prefix + text), text
+        for text in refused:
+            assert read_reference(text) is None, text
+            assert text == "12 34" or read_response(text) is None, text
+
+
+def test_the_study_of_texts_that_a_person_judged_is_that_of_the_card(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tests/benchmarks")
+    from extraction import CASES, by_at_k, wrong_verdicts
+
+    wrong, correct = wrong_verdicts(by_at_k("numeric")), sum(case[2] for case in CASES)
+    misses = sum(case[2] for case in wrong)
+    rates = [(len(wrong) - misses) / (len(CASES) - correct), misses / correct]
+    card = " ".join((ROOT / "metrics/cons_at_k/README.md").read_text(encoding="utf-8").split())
+    assert f"On {len(CASES)} texts that a person judged" in card
+    assert f"are {rates[0]:.0%} and {rates[1]:.0%}".replace("%", "", 1).replace("%", " %") in card
