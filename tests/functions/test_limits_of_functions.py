@@ -64,4 +64,4 @@ def test_what_does_not_apply_is_refused(arguments, message):
 
 def test_the_interval_is_given_by_its_name():
     with pytest.raises(TypeError):
-        at_k.pass_at_k_ci(OUTCOMES, 2, 0.95, (0.0, 1.0), 1.0, 1.0, "sampling")  # type: ignore[misc]
+        at_k.pass_at_k_ci(OUTCOMES, 2, 0.95, (0.0, 1.0), 1.0, 1.0, "sampling")  # type: ignore[call-arg]

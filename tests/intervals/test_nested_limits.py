@@ -79,7 +79,7 @@ def test_limits_of_closely_related_runs_are_nested(n_a, c_a, n_b, c_b):
 
             def limits_at(confidence, metric=metric, runs=runs):
                 options = {"interval": "questions", "confidence": confidence}
-                return limits_in(at_k.compare(*runs, metric, k=[1, 2, 3], **options))
+                return limits_in(at_k.compare(runs[0], runs[1], metric, k=[1, 2, 3], **options))
 
             assert_nested(limits_at)
 

@@ -23,7 +23,15 @@ from .sandbox import Limits, SandboxError
 
 _SANDBOXES = ("auto", "bubblewrap", "processes")
 _CONSENT = "HF_ALLOW_CODE_EVAL"
-_UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+_BYTES_OF_UNITS = {
+    "": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "KIB": 2**10,
+    "MIB": 2**20,
+    "GIB": 2**30,
+}
 
 
 @dataclass(frozen=True)
@@ -57,7 +65,9 @@ class PythonTests:
         if not 0 < timeout < math.inf:
             raise ValueError(f"timeout is {short(timeout)}: give seconds of CPU time.")
         size = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMG]i?B)?", str(memory), re.IGNORECASE)
-        number = 0 if size is None else int(float(size[1]) * _UNITS[(size[2] or "").upper()])
+        number = (
+            0 if size is None else int(float(size[1]) * _BYTES_OF_UNITS[(size[2] or "").upper()])
+        )
         if isinstance(memory, bool) or number < 2**20:
             raise ValueError(
                 f'memory is {short(memory)}: give a number of bytes, or a text such as "1GB", of '

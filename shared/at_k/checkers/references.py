@@ -301,7 +301,7 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
         read_outputs = [_lines(x, f"{where}['outputs'][{case}]") for case, x in enumerate(outputs)]
     else:
         read_inputs = [_arguments(x, f"{where}['inputs'][{case}]") for case, x in enumerate(inputs)]
-        read_outputs = [*map(_value, outputs)] if _are_texts(inputs) else list(outputs)
+        read_outputs = [*map(_value_of_case, outputs)] if _are_texts(inputs) else list(outputs)
     return Tests(
         prompt=row.get("prompt", "") if entry_point and "input_output" not in row else "",
         entry_point=entry_point,
@@ -325,13 +325,13 @@ def _lines(value: Any, where: str) -> str:
 def _arguments(value: Any, where: str) -> list[Any]:
     """Return a list of arguments, which may be a text with one of them as JSON in each line."""
     if isinstance(value, str):
-        return [_value(line) for line in value.splitlines()]
+        return [_value_of_case(line) for line in value.splitlines()]
     if not isinstance(value, (list, tuple)):
         raise ValueError(f"{where} is {short(value)}: give the list of arguments of a call.")
     return list(value)
 
 
-def _value(text: Any) -> Any:
+def _value_of_case(text: Any) -> Any:
     try:
         return json.loads(text)
     except (TypeError, ValueError):

@@ -107,13 +107,13 @@ def cons_at_k_results(
                 variances = vote_variances(votes, drawn)
                 estimated[key] = EstimatedScore(values[key], variances, counts.n / drawn)
     metrics = [_SCORES[name] for name in included]
-    shown = {key: of_questions for key, of_questions in values.items() if key.metric in metrics}
+    points_of = {key: of_questions for key, of_questions in values.items() if key.metric in metrics}
     if include is not None:
-        _check_included(included, {key.metric for key in shown})
+        _check_included(included, {key.metric for key in points_of})
     points = Scores(
-        one_column_each(shown),
+        one_column_each(points_of),
         np.arange(len(counts.n)),
-        np.stack([*shown.values()], axis=1),
+        np.stack([*points_of.values()], axis=1),
     )
     if confidence is None:
         return report.of(points)
