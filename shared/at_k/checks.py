@@ -6,6 +6,7 @@ import difflib
 import math
 import re
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
 
@@ -119,6 +120,16 @@ def entries_of(name: str, values) -> list[Any]:
     return values.tolist() if isinstance(values, np.ndarray) else list(values)
 
 
+def is_missing(entry) -> bool:
+    """Whether an entry is None, a NaN of any type, NaT, or NA of pandas."""
+    if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(entry, Decimal):
+        return entry.is_nan()
+    is_number = isinstance(entry, (float, np.floating, np.datetime64, np.timedelta64))
+    return is_number and bool(entry != entry)
+
+
 def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> list[str]:
     """Return a parameter of one or more names, each of which has to be known."""
     requested, known = as_list(name, names), list(known)
@@ -192,7 +203,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
             raise ValueError(
                 f"{name}[{question}] is {short(label)}: a label is a text or a number."
             )
-        if label is None or (isinstance(label, float) and math.isnan(label)):
+        if is_missing(label):
             raise ValueError(f"{name}[{question}] is {label}: give every question a label.")
     check_depth(name, entries)
     codes: dict[str, int] = {}

@@ -51,7 +51,7 @@ def test_rewards_without_a_group_size_are_refused(capsys, tmp_path):
     ("source", "given", "message"),
     [
         (REWARDS, {"group_size": 3}, "8 rows, which is not a multiple of 3"),
-        (REWARDS, {"group_size": 0}, "not a multiple of 0"),
+        (REWARDS, {"group_size": 0}, "group_size is 0: give a positive integer"),
         ({"rewards": MATRIX}, {"group_size": 2}, "one sample in each row"),
         ({"rewards": REWARDS}, {"group_size": 4, "questions": "rewards"}, "not by both"),
     ],

@@ -130,7 +130,7 @@ def test_samples_of_a_question_with_different_references_are_refused(capsys, tmp
     ("name", "text", "flags", "message"),
     [
         ("a.csv", "sample\na\n", (), "Name one with --questions."),
-        ("a.csv", "id,sample\n,a\n", (), "row 0 (from 0) has no id, so its question is unknown"),
+        ("a.csv", "id,sample\n,a\n", (), "row 0 (from 0) has no id, so the question is unknown"),
         ("a.csv", "x,y\n1,2\n", (), "The columns are x, y."),
         ("a.csv", "x,y\n1,2\n", (), "Name one with --predictions or --outcomes or --counts."),
         ("a.csv", "samples\n[1 0 1]\n", (), "'[1 0 1]' is not a JSON list of samples"),

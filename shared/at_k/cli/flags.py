@@ -38,7 +38,7 @@ _COLUMN_HELP = {
     "each row: one column, how often this sample occurred.",
     "questions": "column, or columns, with the id of the question.",
 }
-_ROWS = ("where", "pool", "correct_values", "group_size")
+_ROWS = ("where", "pool", "correct_values", "group_size", "records", "max_gb")
 _READING = (*_COLUMN_HELP, *_ROWS, "config", "split", *PER_QUESTION)
 
 # Parameters of `compute` without a flag of their own: the first two are read from columns, and an
@@ -107,6 +107,19 @@ def add_flags(
         type=int,
         metavar="G",
         help="number of consecutive rows that belong to a question, one sample in each.",
+    )
+    rows.add_argument(
+        "--records",
+        metavar="PATH",
+        help="where the rows are, if they are inside of one object of JSON: the path to the list "
+        "of them, such as results.results.",
+    )
+    rows.add_argument(
+        "--max-gb",
+        type=float,
+        metavar="GB",
+        help="the most that a compressed file may hold, in GB. Default: 1, or 100 times its size "
+        "if that is more.",
     )
     rows.add_argument(
         "--correct-values",

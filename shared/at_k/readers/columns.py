@@ -11,6 +11,7 @@ import tokenize
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..checks import is_missing
 from ..inputs.containers import QUESTION_NAMES
 from .table import ArrowColumn, Columns, Table
 
@@ -139,8 +140,8 @@ def list_columns(columns: Columns) -> str:
 
 
 def entry_text(entry) -> str:
-    """Return an entry as text, which is empty if the entry is None."""
-    if entry is None:
+    """Return an entry as text, which is empty if the entry is missing."""
+    if is_missing(entry):
         return ""
     return entry if isinstance(entry, str) else repr(entry)
 

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import bz2
 import csv
-import functools
 import gzip
 import io
+import itertools
 import json
 import lzma
+import re
 import sys
+import warnings
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from .table import ArrowColumn, Columns, columns_of_rows
 
@@ -32,6 +36,8 @@ _SIGNATURES = {
 _BOM = b"\xef\xbb\xbf"
 ARROW_BYTES = 1 << 20
 """JSON Lines that are larger are parsed by Arrow. It is faster, and Python objects are simpler."""
+_MOST_NESTED = 100  # of lists and objects, which Arrow parses by recursion
+_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _LONG_LINE_BYTES = 1 << 22
 """Longer lines are parsed by Python, because Arrow needs 24 bytes for each digit that it parses."""
 
@@ -43,24 +49,37 @@ def file_format(path: Path) -> str:
     return kept[-1] if kept else ""
 
 
-def read_file(name: str) -> Columns:
+def read_file(name: str, max_gb: float | None = None) -> Columns:
     """Return the columns of a file, or of standard input if the name is `-`.
 
     The format is that of the suffix, or else the one that the content has.
 
+    Args:
+        name: path of the file.
+        max_gb: the most that it may hold when it is decompressed, in GB (10^9 bytes). Default: 1,
+            or 100 times its size if that is more.
+
     Raises:
-        ValueError: if the file cannot be parsed, with the line if there is one.
+        ValueError: if the file cannot be parsed, with the line if there is one; or if it holds more
+            than `max_gb`.
     """
     path = Path(name)
     suffix = file_format(path) if path.is_file() else ""  # a pipe such as /dev/fd/63 has none
     if suffix and suffix not in FORMATS:
         raise ValueError(f"{name} has none of the supported formats: {', '.join(FORMATS)}.")
+    source: Any = path
     if suffix:
-        opened = functools.partial(_open, path, path.suffix.lower())
+        compression, size = path.suffix.lower(), path.stat().st_size
     else:
-        content = sys.stdin.buffer.read() if name == "-" else path.read_bytes()
+        source = sys.stdin.buffer.read() if name == "-" else path.read_bytes()
         name = "standard input" if name == "-" else name
-        opened = functools.partial(_open, content, _signature(content))
+        compression, size = _signature(source), len(source)
+    most = max(1e9, 100.0 * size) if max_gb is None else 1e9 * max_gb
+
+    def opened() -> Any:
+        stream = _open(source, compression)
+        return _Limited(stream, name, most) if compression in _COMPRESSED else stream
+
     try:
         with opened() as stream:
             start = stream.read(ARROW_BYTES)
@@ -94,6 +113,40 @@ def read_file(name: str) -> Columns:
 
 def _signature(data: bytes) -> str:
     return next((suffix for start, suffix in _SIGNATURES.items() if data.startswith(start)), "")
+
+
+class _Limited:
+    """A stream of decompressed bytes that ends with an error after a number of them.
+
+    Args:
+        stream: of bytes.
+        name: of the file, for the message.
+        most: the number.
+    """
+
+    def __init__(self, stream: Any, name: str, most: float):
+        self._stream, self._name, self._most, self._read = stream, name, most, 0
+
+    def __enter__(self) -> _Limited:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._stream.close()
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0:
+            chunks = []
+            while chunk := self.read(1 << 24):
+                chunks.append(chunk)
+            return b"".join(chunks)
+        data = self._stream.read(size)
+        self._read += len(data)
+        if self._read > self._most:
+            raise ValueError(
+                f"{self._name} holds more than {self._most / 1e9:.3g} GB when it is decompressed. "
+                f"If that is meant, raise max_gb (in the shell --max-gb)."
+            )
+        return data
 
 
 def _open(source: Path | bytes, compression: str) -> Any:
@@ -179,7 +232,9 @@ def parse_with_arrow(stream: Any, block_size: int = 1 << 20) -> Columns | None:
     for block in _blocks_of_lines(stream, block_size):
         if not tables:
             block = block.removeprefix(_BOM)
-        lines = sum(1 for line in io.BytesIO(block) if not line.isspace())
+        lines = _number_of_objects(block)
+        if lines is None:
+            return None
         if not lines:
             continue
         try:
@@ -206,6 +261,32 @@ def parse_with_arrow(stream: Any, block_size: int = 1 << 20) -> Columns | None:
     except pa.ArrowException:
         return None
     return {name: ArrowColumn(table[name]) for name in names}
+
+
+def _number_of_objects(block: bytes) -> int | None:
+    """Return the number of lines, or None if Arrow's parser may end the interpreter.
+
+    It does for a line that is no object at the start of a block, and for deep nesting.
+    """
+    number = 0
+    for line in io.BytesIO(block):
+        if line.isspace():
+            continue
+        if not line.lstrip().startswith(b"{") or _may_be_deep(line):
+            return None
+        number += 1
+    return number
+
+
+def _may_be_deep(line: bytes) -> bool:
+    """Whether lists and objects may be nested more than `_MOST_NESTED` deep."""
+    if line.count(b"[") + line.count(b"{") <= _MOST_NESTED:
+        return False
+    # Outside of texts, an opening bracket leads one level down and a closing one up.
+    brackets = np.frombuffer(_TEXT.sub(b"", line), np.uint8)
+    down = np.isin(brackets, np.frombuffer(b"[{", np.uint8))
+    up = np.isin(brackets, np.frombuffer(b"]}", np.uint8))
+    return int(np.cumsum(down.astype(np.int64) - up).max(initial=0)) > _MOST_NESTED
 
 
 def _read_lines(block: bytes, types: Mapping[str, Any]) -> Any:
@@ -316,20 +397,56 @@ def _parse_json(text: str, name: str, first_line: int = 1) -> Any:
 
 
 def _parse_csv(text: str, name: str, delimiter: str) -> Columns:
-    csv.field_size_limit(sys.maxsize)  # a cell may hold all samples of a question
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    names = [column.strip() for column in next(reader)]
+    csv.field_size_limit(2**31 - 1)  # a cell may hold all samples of a question
+    # Without `strict`, a quote that is not closed swallows the rows that follow.
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    names = [column.strip() for column in _next_record(reader, name) or ()]
     if len(set(names)) < len(names):
         raise ValueError(f"{name}, line 1: two columns have the same name.")
     columns: list[list[str]] = [[] for _ in names]
-    for record in reader:
+    last = reader.line_num
+    while (record := _next_record(reader, name)) is not None:
+        first, last = last + 1, reader.line_num
         if not record:
             continue
         if len(record) != len(names):
             raise ValueError(
-                f"{name}, line {reader.line_num}: {len(record)} cells, but line 1 names "
-                f"{len(names)} columns."
+                f"{name}, line {first}: {len(record)} cells, but line 1 names {len(names)} columns."
             )
+        if first < last:
+            _warn_of_rows_in_cell(record, f"{name}, line {first}", delimiter)
         for column, cell in zip(columns, record, strict=True):
             column.append(cell)
     return dict(zip(names, columns, strict=True))
+
+
+def _next_record(reader: Any, name: str) -> list[str] | None:
+    """Return the next record, or None at the end; a ValueError if its quotes are wrong."""
+    first = reader.line_num + 1
+    try:
+        return next(reader, None)
+    except csv.Error as error:
+        problem = "a quote is not closed" if "end of data" in str(error) else str(error)
+        raise ValueError(
+            f"{name}, line {first}: {problem}. A cell in quotes ends with a quote, and a quote "
+            f"inside of it is written twice."
+        ) from error
+
+
+def _warn_of_rows_in_cell(record: list[str], where: str, delimiter: str) -> None:
+    """Warn if a cell contains lines that look like rows: its quotes may be a typing error."""
+    numbers = [i for i, cell in enumerate(record) if _is_decimal(cell)]
+    for line in itertools.chain.from_iterable(cell.splitlines()[1:] for cell in record):
+        cells = line.split(delimiter)
+        has_columns = len(cells) == len(record) > 1
+        if numbers and has_columns and all(_is_decimal(cells[i]) for i in numbers):
+            warnings.warn(
+                f"{where}: a cell in quotes contains the line {line[:60]!r}, which looks like a "
+                f"row of its own. If it is one, close the quote before it.",
+                stacklevel=2,
+            )
+            return
+
+
+def _is_decimal(text: str) -> bool:
+    return text.strip().replace(".", "", 1).isdigit()

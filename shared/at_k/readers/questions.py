@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..checks import check_count, check_depth, check_text, is_list_like, short
+from ..checks import check_count, check_depth, check_positive, check_text, is_list_like, short
 from .columns import (
     PER_QUESTION,
     SelectionError,
@@ -25,6 +25,7 @@ from .rows import (
     gathered,
     number_questions,
     refuse_filters,
+    refuse_lists_of_ids,
     refuse_mixtures,
     refuse_repeated_samples,
     rows_by_question,
@@ -40,7 +41,7 @@ from .samples import (
     with_tests,
 )
 from .selection import choose_columns, count_columns
-from .sources import is_paths, load_table
+from .sources import Reading, is_paths, load_table
 from .table import ArrowColumn, Columns, Table
 
 Names = str | Sequence[str]
@@ -64,6 +65,8 @@ def read(
     where: Mapping[str, Any] | None = None,
     pool: Names = (),
     group_size: int | None = None,
+    records: str | None = None,
+    max_gb: float | None = None,
     config: str | None = None,
     split: str | None = None,
 ) -> dict[str, Any]:
@@ -101,6 +104,10 @@ def read(
             lm-evaluation-harness have the same responses: select one filter with `where` instead.
         group_size: the number of consecutive rows that belong to a question, such as 8 for the
             rewards of TRL or verl with 8 samples of each prompt.
+        records: where the rows are, if they are inside of one object of JSON: the path to the list
+            of them, such as "results.results".
+        max_gb: the most that a compressed file may hold, in GB (10^9 bytes). Default: 1, or 100
+            times its size if that is more.
         config: the configuration of a dataset.
         split: the split of a dataset.
 
@@ -133,6 +140,8 @@ def read(
             where=_pairs_of("where", where),
             pool=pool,
             group_size=group_size,
+            records=records,
+            max_gb=max_gb,
             config=config,
             split=split,
             predictions=predictions,
@@ -189,6 +198,8 @@ def read_questions(
     where: Iterable[tuple[str, Any]] = (),
     pool: Names = (),
     group_size: int | None = None,
+    records: str | None = None,
+    max_gb: float | None = None,
     config: str | None = None,
     split: str | None = None,
     checked: bool = False,
@@ -215,7 +226,11 @@ def read_questions(
     for role, name in columns.items():
         if name is not None and role not in ("references", "counts"):
             check_text(role, name)
-    table = load_table(source, config, split)
+    if max_gb is not None:
+        max_gb = check_positive("max_gb", max_gb, "give a number of GB above 0", 1e9)
+    if records is not None:
+        check_text("records", records)
+    table = load_table(source, Reading(config, split, max_gb, records, where))
     if are_elsewhere(columns.get("references"), table):
         table, columns["references"] = join_references(table, columns["references"], key)
     elif checked and columns.get("references") is None:
@@ -263,6 +278,8 @@ def read_questions(
     if not key and not are_different:
         raise _unknown_questions(table, usual, of_lists, title)
     if key:
+        if of_lists and "samples" in cells:
+            refuse_lists_of_ids(table.columns, key, cells["samples"], title)
         rows_of = rows_by_question(table.columns, key, title)
         if not of_lists or len(rows_of) < len(table.columns[key[0]]):
             used = {name for role, name in _pairs(chosen) if role not in PER_QUESTION} | {*pool}

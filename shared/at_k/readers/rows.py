@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,10 +20,11 @@ from .columns import (
     found_columns,
     list_columns,
     question_columns,
+    with_fields,
     word,
 )
 from .selection import numbers_samples
-from .table import ArrowColumn, Columns, Table
+from .table import ArrowColumn, Columns, Table, columns_of_rows
 
 _IDENTIFYING = {
     # which model gave the sample, and how it was run
@@ -84,6 +85,31 @@ class Gathering:
         return ", ".join(f"{name} {short(self.columns[name][row])}" for name in self.key)
 
 
+def rows_inside(table: Table, path: str) -> Table:
+    """Return the table whose rows are the objects in the lists that a dotted path leads to.
+
+    Raises:
+        SelectionError: if there is no such column or field.
+        ValueError: if there are other entries than objects.
+    """
+    records = list(_flat(with_fields(table, [("records", path)]).columns[path]))
+    for index, record in enumerate(records):
+        if not isinstance(record, dict):
+            raise ValueError(
+                f"records is {path!r}, where entry {index} is {short(record)}: name the list whose "
+                f"entries are objects, one for each row."
+            )
+    return Table(columns_of_rows(records), sources=table.sources)
+
+
+def _flat(cells: Iterable[Any]) -> Iterator[Any]:
+    for cell in cells:
+        if isinstance(cell, list):
+            yield from _flat(cell)
+        elif cell is not None:
+            yield cell
+
+
 def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
     """Return the table with the rows that have these entries in these columns."""
     for name, entry in where:
@@ -121,15 +147,48 @@ def rows_by_question(
     texts = [[entry_text(entry) for entry in columns[name]] for name in key]
     if title is not None:
         for name, entries in zip(key, texts, strict=True):
-            if "" in entries:
-                raise ValueError(
-                    f"{title}, row {entries.index('')} (from 0) has no {name}, so its question is "
-                    f"unknown."
-                )
+            _check_ids(title, name, entries)
     rows_of: dict[Any, list[int]] = {}
     for row, question in enumerate(texts[0] if len(key) == 1 else zip(*texts, strict=True)):
         rows_of.setdefault(question, []).append(row)
     return rows_of
+
+
+def _check_ids(title: str, name: str, texts: Sequence[str]) -> None:
+    """Raise a ValueError if an id is missing, or if two ids differ by spaces only."""
+    missing = [row for row, text in enumerate(texts) if not text]
+    if missing:
+        rows = ", ".join(map(str, missing[:5])) + (", .." if len(missing) > 5 else "")
+        noun = "row" if len(missing) == 1 else "rows"
+        verb = "has" if len(missing) == 1 else "have"
+        raise ValueError(
+            f"{title}, {noun} {rows} (from 0) {verb} no {name}, so the question is unknown."
+        )
+    row_of: dict[str, int] = {}
+    for row, text in enumerate(texts):
+        first = row_of.setdefault(text.strip(), row)
+        if texts[first] != text:
+            raise ValueError(
+                f"{title}, rows {first} and {row} (from 0) have a {name} that differs by spaces "
+                f"only: {short(texts[first])} and {short(text)}. If they are one question, give "
+                f"both the same text; if not, another column has to identify it."
+            )
+
+
+def refuse_lists_of_ids(
+    columns: Columns, key: Sequence[str], samples: Sequence[Any], title: str
+) -> None:
+    """Raise a ValueError if a row has an id for each of its samples: it holds several questions."""
+    for name in key:
+        for row, (entry, cell) in enumerate(zip(columns[name], samples, strict=True)):
+            is_list = isinstance(entry, list) and isinstance(cell, list)
+            if is_list and len(entry) == len(cell) > 1:
+                path = name.rpartition(".")[0] or name
+                raise ValueError(
+                    f"{title}, row {row} (from 0) has {len(cell)} samples, and a {name} for each "
+                    f"of them. If the rows are inside of one object, say where: records={path!r} "
+                    f"(in the shell --records {path})."
+                )
 
 
 def gathered(gathering: Gathering, role: str, cells: Sequence[Any], of_lists: bool) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ..checks import short
 from .columns import (
     USUAL_NAMES,
     SelectionError,
@@ -218,7 +219,10 @@ def find_counts(table: Table, rows_of: RowsOf) -> dict[str, str]:
         for correct in found_columns(table, "correct"):
             sizes = [as_whole_number(cell) for cell in columns[n]]
             counts = [as_whole_number(cell) for cell in columns[correct]]
-            if n == correct or None in sizes or None in counts:
+            if n == correct:
+                continue
+            if None in sizes or None in counts:
+                _refuse_bad_counts(table, n, correct, sizes, counts)
                 continue
             pair = {"n": n, "correct": correct}
             repeated = any(len(rows) > 1 for rows in rows_of())
@@ -236,6 +240,23 @@ def find_counts(table: Table, rows_of: RowsOf) -> dict[str, str]:
             return pair
     _refuse_complements(table)
     return {}
+
+
+def _refuse_bad_counts(
+    table: Table, n: str, correct: str, sizes: list[int | None], counts: list[int | None]
+) -> None:
+    """Raise a ValueError if a row of a table of counts has no number, which may be a typing error.
+
+    A column such as samples can hold answers, of which some are numbers.
+    """
+    if n.lower() in USUAL_NAMES["predictions"] or set(sizes) == {None} or set(counts) == {None}:
+        return
+    row = next(row for row, pair in enumerate(zip(sizes, counts, strict=True)) if None in pair)
+    raise ValueError(
+        f"Row {row} (from 0) has {n} {short(table.columns[n][row])} and {correct} "
+        f"{short(table.columns[correct][row])}: in a table of counts, both are whole numbers in "
+        f"every row."
+    )
 
 
 def _refuse_complements(table: Table) -> None:

@@ -10,27 +10,60 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..inputs.containers import as_arrow
-from .columns import SelectionError
+from .columns import SelectionError, column_at, with_fields
 from .files import FORMATS, file_format, read_file
 from .harnesses import OBJECT_READERS, PATH_READERS, TABLE_READERS
+from .rows import rows_inside, rows_where
 from .table import ArrowColumn, Columns, Table, columns_of_rows, join_tables
 
 
-def load_table(source: Any, config: str | None = None, split: str | None = None) -> Table:
+class Reading(NamedTuple):
+    """How sources are read: the arguments of `at_k.read` of the same names.
+
+    Args:
+        where: pairs of a column and an entry. Each of several files has to have such a row.
+    """
+
+    config: str | None = None
+    split: str | None = None
+    max_gb: float | None = None
+    records: str | None = None
+    where: Sequence[tuple[str, Any]] = ()
+
+
+def load_table(source: Any, reading: Reading | None = None) -> Table:
     """Return the table of a source. The errors are those of `read_questions`."""
+    reading = reading or Reading()
     source = [source] if isinstance(source, (str, Path)) else source
     if is_paths(source):
         names = _expanded(list(map(str, source)))
-        tables = [_load_one(name, config, split) for name in names]
-        return tables[0] if len(tables) == 1 else join_tables(tables, names)
+        tables = [_load_one(name, reading) for name in names]
+        if len(tables) == 1:
+            return tables[0]
+        for table, name in zip(tables, names, strict=True):
+            _check_contribution(table, name, reading.where)
+        return join_tables(tables, names)
     for read_object in OBJECT_READERS:
-        table = read_object(source)
-        if table is not None:
-            return table
-    return _with_roles(Table(columns_of_object(source, split)), None)
+        log = read_object(source)
+        if log is not None:
+            return log
+    return _with_records(Table(columns_of_object(source, reading.split)), reading, None)
+
+
+def _check_contribution(table: Table, name: str, where: Sequence[tuple[str, Any]]) -> None:
+    """Raise a ValueError if one of several files has no row that is read."""
+    if not any(map(len, table.columns.values())):
+        raise ValueError(f"{name} has no rows: leave it out.")
+    for column, entry in where:
+        if column_at(table.columns, column) is None:
+            raise ValueError(f"{name} contributes no row: it has no column {column!r}.")
+        try:
+            table = rows_where(with_fields(table, [("where", column)]), [(column, entry)])
+        except ValueError as error:
+            raise ValueError(f"{name} contributes no row. {error}") from error
 
 
 def is_paths(source: Any) -> bool:
@@ -63,13 +96,21 @@ def _expanded(sources: Sequence[str]) -> list[str]:
     return names
 
 
-def _load_one(source: str, config: str | None, split: str | None) -> Table:
+def _load_one(source: str, reading: Reading) -> Table:
     path = Path(source)
     for read_path in PATH_READERS if path.exists() else ():
         table = read_path(path)
         if table is not None:
             return table
-    return _with_roles(Table(_load_columns(source, config, split)), path if path.exists() else None)
+    table = Table(_load_columns(source, reading))
+    return _with_records(table, reading, path if path.exists() else None)
+
+
+def _with_records(table: Table, reading: Reading, path: Path | None) -> Table:
+    """Return the table of the rows that are named, or as the reader of a log returns it."""
+    if reading.records is not None:
+        return rows_inside(table, reading.records)
+    return _with_roles(table, path)
 
 
 def _with_roles(table: Table, path: Path | None) -> Table:
@@ -92,22 +133,22 @@ def _with_roles(table: Table, path: Path | None) -> Table:
     return table
 
 
-def _load_columns(source: str, config: str | None, split: str | None) -> Columns:
+def _load_columns(source: str, reading: Reading) -> Columns:
     """Return the columns of a file or a dataset by name."""
     path = Path(source)
     if source == "-" or (path.exists() and not path.is_dir()):
-        if config or split:
+        if reading.config or reading.split:
             raise ValueError(f"config and split apply to datasets, and {source} is a file.")
-        return read_file(source)
+        return read_file(source, reading.max_gb)
     with _progress_bars_disabled():
         try:
-            dataset = _load_dataset(source, config)
+            dataset = _load_dataset(source, reading.config)
         except (ValueError, TypeError, OSError, ImportError):
             raise
         except Exception as error:  # datasets runs parsers that may raise anything
             reason = " ".join(str(error).split())
             raise ValueError(f"{source} cannot be read as a dataset: {reason}") from error
-        return columns_of_dataset(one_split(dataset, source, split))
+        return columns_of_dataset(one_split(dataset, source, reading.split))
 
 
 @contextmanager

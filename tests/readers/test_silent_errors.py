@@ -1,0 +1,256 @@
+"""Files that would give a wrong number without a word, or end the interpreter."""
+
+import bz2
+import gzip
+import json
+import lzma
+import re
+import subprocess
+import sys
+import warnings
+from decimal import Decimal
+
+import at_k
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from at_k.readers.columns import SelectionError
+from run_command import error_of, pass_at_k, write_json_lines
+
+# --- Rows that vanish -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("separator", [",", "\t"])
+@pytest.mark.parametrize("compress", [bytes, gzip.compress], ids=["plain", "gzip"])
+@pytest.mark.parametrize("unclosed", [1, 4, 8])
+def test_a_quote_that_is_not_closed_is_an_error_with_the_line(
+    tmp_path, unclosed, compress, separator
+):
+    rows = [["id", "outcome", "note"], *([str(i), "1", f'"note {i}"'] for i in range(9))]
+    rows[unclosed][2] = rows[unclosed][2].rstrip('"')
+    text = "".join(f"{separator.join(row)}\n" for row in rows)
+    suffix = ("csv" if separator == "," else "tsv") + (".gz" if compress is not bytes else "")
+    file = tmp_path / f"run.{suffix}"
+    file.write_bytes(compress(text.encode()))
+    # The quote opened in this line is closed by that of the next, or never.
+    with pytest.raises(ValueError, match=rf"line {unclosed + 1}: .*quote"):
+        at_k.read(file, outcomes="outcome")
+
+
+def test_rows_inside_of_a_cell_are_warned_about(tmp_path):
+    text = 'id,outcome,note\n1,1,"a"\n2,1,"cut\n3,0,b\n4,0,c\n5,1,"\n6,0,d\n'
+    (tmp_path / "run.csv").write_text(text)
+    with pytest.warns(UserWarning, match=r"line 3: a cell in quotes contains the line '3,0,b'"):
+        at_k.read(tmp_path / "run.csv", outcomes="outcome")
+
+
+def test_texts_of_several_lines_are_no_rows(tmp_path):
+    text = 'id,outcome,note\n1,1,"so, 2, 3\nthen, that is, all\nand 4"\n2,0,"a ""quoted"" word"\n'
+    (tmp_path / "run.csv").write_text(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert at_k.read(tmp_path / "run.csv", outcomes="outcome")["predictions"] == [[1], [0]]
+
+
+# --- Ids --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT])
+def test_rows_without_an_id_are_an_error_with_the_rows(missing):
+    frame = pd.DataFrame({"id": ["q1", missing, "q2", missing], "outcome": [1, 1, 0, 1]})
+    with pytest.raises(ValueError, match=r"rows 1, 3 \(from 0\) have no id"):
+        at_k.read(frame, questions="id", outcomes="outcome")
+
+
+def test_ids_that_a_reader_of_csv_makes_nan_are_an_error(tmp_path):
+    (tmp_path / "run.csv").write_text("id,outcome\n1,1\n,0\n2,1\n,1\n")
+    for frame in (pd.read_csv(tmp_path / "run.csv"), pl.read_csv(tmp_path / "run.csv")):
+        with pytest.raises(ValueError, match=r"rows 1, 3 \(from 0\) have no id"):
+            at_k.read(frame, questions="id", outcomes="outcome")
+
+
+def test_nan_in_json_lines_is_no_id(tmp_path):
+    (tmp_path / "run.jsonl").write_text('{"id": 1, "outcome": 1}\n{"id": NaN, "outcome": 0}\n' * 2)
+    with pytest.raises(ValueError, match=r"rows 1, 3 \(from 0\) have no id"):
+        at_k.read(tmp_path / "run.jsonl", outcomes="outcome", questions="id")
+
+
+def test_ids_that_differ_by_spaces_only_are_asked_about():
+    columns = {"id": ["q1", "q2", "q1 ", "q2"], "outcome": [1, 0, 1, 0]}
+    with pytest.raises(ValueError, match=r"rows 0 and 2 \(from 0\) have a id that differs by spac"):
+        at_k.read(columns, questions="id", outcomes="outcome")
+
+
+@pytest.mark.parametrize("missing", [pd.NA, pd.NaT, Decimal("nan"), np.float16("nan")])
+@pytest.mark.parametrize("parameter", ["groups", "clusters"])
+def test_a_group_or_a_cluster_that_is_missing_is_an_error(gpassk, missing, parameter):
+    options = {"confidence": 0.9, "interval": "questions"} if parameter == "clusters" else {}
+    outcomes = [[0, 1], [1, 1], [0, 0]]
+    with pytest.raises(ValueError, match=rf"{parameter}\[1\]"):
+        gpassk.compute(predictions=outcomes, k=1, **{parameter: ["a", missing, "b"]}, **options)
+
+
+# --- Counts -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bad", ["", "NA", "8.5", "eight"])
+@pytest.mark.parametrize("column", ["n", "correct"])
+def test_a_bad_number_in_a_table_of_counts_is_an_error_with_the_row(tmp_path, bad, column):
+    rows = [{"question_id": i, "n": 8, "correct": i} for i in range(4)]
+    rows[2][column] = bad
+    pd.DataFrame(rows).to_csv(tmp_path / "counts.csv", index=False)
+    with pytest.raises(
+        ValueError, match=r"Row 2 \(from 0\) has n .* and correct .*: in a table of"
+    ):
+        at_k.read(tmp_path / "counts.csv")
+
+
+def test_samples_of_which_some_are_numbers_are_no_counts():
+    columns = {"id": [1, 1, 2, 2], "samples": ["7", "no", "8", "?"], "correct": [1, 0, 1, 0]}
+    assert at_k.read(columns, outcomes="correct")["predictions"] == [[1, 0], [1, 0]]
+
+
+# --- Rows inside of one object ----------------------------------------------------------
+
+NESTED = {
+    "version": 3,
+    "results": {
+        "rows": [
+            {"ok": bool(i % 3), "vars": {"q": f"question {i // 4}"}, "cost": 0.1} for i in range(16)
+        ]
+    },
+}
+
+
+def test_rows_inside_of_one_object_are_read_where_they_are(capsys, tmp_path):
+    file = tmp_path / "nested.json"
+    file.write_text(json.dumps(NESTED))
+    flags = ("--outcomes", "ok", "--questions", "vars.q", "--records", "results.rows")
+    scores = pass_at_k(capsys, file, *flags, k=2)
+    outcomes = np.array([x["ok"] for x in NESTED["results"]["rows"]], int).reshape(4, 4)
+    assert scores == {"pass@2": at_k.pass_at_k(outcomes, 2)}
+
+
+def test_samples_of_several_questions_in_one_row_are_refused(capsys, tmp_path):
+    file = tmp_path / "nested.json"
+    file.write_text(json.dumps(NESTED))
+    flags = ("--outcomes", "results.rows.ok", "--questions", "results.rows.vars.q")
+    error = error_of(capsys, "gpassk", file, *flags, "--k", 2)
+    assert "has 16 samples, and a results.rows.vars.q for each of them" in error
+    assert "--records results.rows" in error
+
+
+def test_records_that_are_no_objects_are_refused(tmp_path):
+    file = tmp_path / "nested.json"
+    file.write_text(json.dumps({"rows": {"a": [1, 2]}}))
+    with pytest.raises(ValueError, match=r"records is 'rows.a', where entry 0 is 1"):
+        at_k.read(file, records="rows.a")
+    with pytest.raises(SelectionError, match=r"no column 'rows.b'"):
+        at_k.read(file, records="rows.b")
+
+
+# --- Files without a row ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"id": 9, "filter": "b", "outcome": 1}], "No row has 'a' in filter"),
+        ([{"id": 9, "outcome": 1}], "it has no column 'filter'"),
+    ],
+)
+def test_a_file_that_contributes_no_row_is_an_error(tmp_path, rows, message):
+    first = [{"id": i, "filter": "a", "outcome": 1} for i in range(3)]
+    files = [
+        write_json_lines(tmp_path / "one.jsonl", first),
+        write_json_lines(tmp_path / "two.jsonl", rows),
+    ]
+    with pytest.raises(ValueError, match=r"two\.jsonl contributes no row") as caught:
+        at_k.read(files, where={"filter": "a"}, outcomes="outcome")
+    assert message in str(caught.value)
+
+
+# --- Crashes ----------------------------------------------------------------------------
+
+ROW = '{"id": 1, "outcomes": [0, 1, 1], "text": "' + "a" * 200 + '"}\n'
+HOSTILE = {
+    "null": "null\n",
+    "number": "17\n",
+    "lists": "[" * 50_000 + "]" * 50_000 + "\n",
+    "objects": '{"a":' * 50_000 + "1" + "}" * 50_000 + "\n",
+    "lists in an object": '{"id": 2, "outcomes": ' + "[" * 50_000 + "]" * 50_000 + "}\n",
+    "lists of 5,000 levels": '{"id": 2, "outcomes": ' + "[" * 5_000 + "]" * 5_000 + "}\n",
+    "lists around texts": '{"id": 2, "outcomes": '
+    + '["]]]]", ' * 20_000
+    + "1"
+    + "]" * 20_000
+    + "}\n",
+}
+READ_ALL = """
+import sys, at_k
+for file in sys.argv[1:]:
+    try:
+        print(len(at_k.read(file)["predictions"]))
+    except ValueError as error:
+        print("ValueError", error)
+"""
+
+
+def test_lines_that_end_the_parser_of_arrow_are_errors(tmp_path):
+    """In a process of its own, which a crash would end."""
+    files = []
+    for name, line in HOSTILE.items():
+        for place in ("first", "at the start of a block", "last"):
+            before = {"first": 0, "at the start of a block": 4600, "last": 6000}[place]
+            file = tmp_path / f"{name} {place}.jsonl"
+            file.write_text(ROW * before + line + ROW * (6000 - before))
+            files.append(str(file))
+    result = subprocess.run(
+        [sys.executable, "-c", READ_ALL, *files], capture_output=True, text=True, timeout=120
+    )
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert len(lines) == len(files)
+    assert all(line.startswith("ValueError ") for line in lines)
+
+
+def test_brackets_in_texts_are_no_levels(tmp_path):
+    rows = [{"id": i, "outcomes": [0, 1], "text": "[{" * 500} for i in range(1500)]
+    file = write_json_lines(tmp_path / "texts.jsonl", rows)
+    assert len(at_k.read(file)["predictions"]) == 1500
+
+
+COMPRESSIONS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_a_small_file_that_holds_much_is_refused_until_the_limit_is_raised(tmp_path, suffix):
+    text = ('{"id": 1, "outcomes": [0, 1]}\n' + " " * 4_000_000 + "\n").encode()
+    file = tmp_path / f"bomb.jsonl{suffix}"
+    file.write_bytes(COMPRESSIONS[suffix](text))
+    with pytest.raises(ValueError, match=r"holds more than 0\.002 GB .* raise max_gb"):
+        at_k.read(file, max_gb=0.002)
+    assert at_k.read(file, max_gb=0.005)["predictions"].to_pylist() == [[0, 1]]
+
+
+def test_a_file_of_zeros_is_refused_by_default(tmp_path):
+    file = tmp_path / "zeros.csv.gz"
+    block = gzip.compress(bytes(100_000_000), 1)
+    file.write_bytes(block * 12)  # members of gzip, one after the other
+    assert file.stat().st_size < 10_000_000
+    with pytest.raises(ValueError, match="holds more than 1 GB when it is decompressed"):
+        at_k.read(file)
+
+
+@pytest.mark.parametrize("max_gb", [0, -1, float("nan"), "much"])
+def test_an_invalid_limit_is_refused(tmp_path, max_gb):
+    with pytest.raises(ValueError, match="max_gb"):
+        at_k.read(write_json_lines(tmp_path / "a.jsonl", [{"outcomes": [1]}]), max_gb=max_gb)
+
+
+def test_the_flag_of_the_limit_is_in_the_message_of_the_command(capsys, tmp_path):
+    file = tmp_path / "bomb.jsonl.gz"
+    file.write_bytes(gzip.compress(b'{"outcomes": [1]}\n' + b" " * 3_000_000))
+    error = error_of(capsys, "gpassk", file, "--max-gb", 0.001)
+    assert re.search(r"raise max_gb \(in the shell --max-gb\)", error)
