@@ -9,6 +9,7 @@ import subprocess
 import sys
 import warnings
 from decimal import Decimal
+from typing import Any
 
 import at_k
 import numpy as np
@@ -113,7 +114,7 @@ def test_samples_of_which_some_are_numbers_are_no_counts():
 
 # --- Rows inside of one object ----------------------------------------------------------
 
-NESTED = {
+NESTED: dict[str, Any] = {
     "version": 3,
     "results": {
         "rows": [
@@ -221,7 +222,7 @@ def test_brackets_in_texts_are_no_levels(tmp_path):
     assert len(at_k.read(file)["predictions"]) == 1500
 
 
-COMPRESSIONS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+COMPRESSIONS: dict[str, Any] = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
@@ -254,3 +255,41 @@ def test_the_flag_of_the_limit_is_in_the_message_of_the_command(capsys, tmp_path
     file.write_bytes(gzip.compress(b'{"outcomes": [1]}\n' + b" " * 3_000_000))
     error = error_of(capsys, "gpassk", file, "--max-gb", 0.001)
     assert re.search(r"raise max_gb \(in the shell --max-gb\)", error)
+
+
+# --- Logs without outcomes --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", ["error", "cancelled", "started"])
+def test_a_log_of_inspect_ai_that_failed_before_scoring_is_refused_with_its_status(
+    tmp_path, status
+):
+    samples = [{"id": i, "epoch": 1, "target": "4", "output": {"completion": ""}} for i in range(3)]
+    log = {"version": 2, "status": status, "plan": {}, "samples": samples}
+    log["eval"] = {"model": "m", "task": "sums"}
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    with pytest.raises(ValueError, match=f"log of sums has the status '{status}', and no sample"):
+        at_k.read(tmp_path / "log.json")
+    log["samples"] = None
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    with pytest.raises(ValueError, match=f"status '{status}'"):
+        at_k.read(tmp_path / "log.json")
+
+
+def test_a_perplexity_of_lm_evaluation_harness_is_refused(tmp_path):
+    rows = [
+        {
+            "doc_id": i,
+            "doc": {"page": "words"},
+            "target": "words",
+            "arguments": {},
+            "resps": [[-12.5 - i]],
+            "filtered_resps": [-12.5 - i],
+            "word_perplexity": [-12.5 - i, 2],
+            "filter": "none",
+        }
+        for i in range(3)
+    ]
+    file = write_json_lines(tmp_path / "samples_wikitext_2026-01-01T00-00-00.000.jsonl", rows)
+    with pytest.raises(ValueError, match="has log-likelihoods, and no metric"):
+        at_k.read(file)

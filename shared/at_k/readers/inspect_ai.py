@@ -41,7 +41,7 @@ def read_eval_file(path: Path) -> Table | None:
         raise ValueError(f"{path} cannot be read by inspect_ai: {error}") from error
     fields = {"id", "epoch", "target", "output", "scores", "error"}
     samples = [sample.model_dump(include=fields) for sample in log.samples or []]
-    return _log_table(log.eval.model, log.eval.task, samples)
+    return _log_table(log.eval.model, log.eval.task, samples, log.status)
 
 
 def read_inspect_json(table: Table, path: Path | None) -> Table | None:
@@ -51,7 +51,8 @@ def read_inspect_json(table: Table, path: Path | None) -> Table | None:
     if len(table.columns["eval"]) != 1:
         return None
     (log,) = table.columns["eval"]
-    return _log_table(log["model"], log["task"], table.columns["samples"][0])
+    (status,), (samples,) = table.columns["status"], table.columns["samples"]
+    return _log_table(log["model"], log["task"], samples or [], status)
 
 
 def read_samples_df(table: Table, path: Path | None) -> Table | None:
@@ -74,8 +75,17 @@ def read_samples_df(table: Table, path: Path | None) -> Table | None:
     return _with_scores(columns, scores, roles, origin)
 
 
-def _log_table(model: str, task: str, samples: Sequence[Mapping[str, Any]]) -> Table:
-    """Return the table of the samples of one log, each with its fields in a dict."""
+def _log_table(model: str, task: str, samples: Sequence[Mapping[str, Any]], status: str) -> Table:
+    """Return the table of the samples of one log, each with its fields in a dict.
+
+    Raises:
+        ValueError: if the evaluation failed before a sample was scored.
+    """
+    if status != "success" and not any(sample.get("scores") for sample in samples):
+        raise ValueError(
+            f"The log of {task} has the status {status!r}, and no sample is scored: its samples "
+            f"are not incorrect. Run the evaluation again (inspect eval-retry)."
+        )
     columns: Columns = {
         name: [sample[name] for sample in samples] for name in ("id", "epoch", "target")
     }

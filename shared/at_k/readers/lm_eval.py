@@ -76,7 +76,13 @@ def read_lm_eval(table: Table, path: Path | None) -> Table | None:
         lists = [_list_of_texts(target) for target in columns["target"]]
         if None not in lists:
             columns["target_list"] = lists
-    return Table(columns, _find_roles(columns), origin, find_roles=_find_roles)
+    roles = _find_roles(columns)
+    if not {"predictions", "outcomes"} & roles.keys():
+        raise ValueError(
+            "This log of lm-evaluation-harness has log-likelihoods, and no metric that is one "
+            "number for each document, as for a perplexity: there are no outcomes to score."
+        )
+    return Table(columns, roles, origin, find_roles=_find_roles)
 
 
 def _find_roles(columns: Columns) -> Roles:
