@@ -641,17 +641,23 @@ def portable_check(
         def own(value: Any) -> Any:
             return copy.deepcopy(value) if isinstance(value, (dict, list)) else value
 
+        def written(write: Callable[[Any], str], value: Any) -> str:
+            try:
+                return write(value)
+            except Exception:
+                return f"a {type(value).__name__}"
+
         def call(*arguments: Any) -> tuple[Any, BaseException | None]:
             try:
                 return checker(*arguments), None
-            except (Exception, SystemExit) as error:  # generated code may well call sys.exit
+            except (Exception, SystemExit, GeneratorExit) as error:  # such as a call of sys.exit
                 problem: BaseException = error
                 if home != f"{socket.gethostname()}:{os.getpid()}":
                     error.add_note(f"In the worker:\n{traceback.format_exc()}")
                     try:
                         pickle.loads(pickle.dumps(error))
                     except Exception:  # some exceptions cannot be pickled
-                        problem = RuntimeError(f"{type(error).__name__}: {error}")
+                        problem = RuntimeError(f"{type(error).__name__}: {written(str, error)}")
                 return None, problem
 
         def read(result: Any) -> PairResult:
@@ -668,7 +674,7 @@ def portable_check(
             is_share = isinstance(result, float) and 0 <= result <= 1
             if result is None or is_category or is_share:
                 return result, None
-            return None, f"returned {repr(result)[:60]}"
+            return None, f"returned {written(repr, result)[:60]}"
 
         start, pairs = batch
         if not batched:
@@ -679,7 +685,7 @@ def portable_check(
             if problem is not None:
                 return start, [(None, problem)] * len(pairs)
             if not hasattr(results, "__len__") or len(results) != len(pairs):
-                shown = repr(results)[:60]
+                shown = written(repr, results)[:60]
                 text = f"returned {shown} for a batch of {len(pairs)}, one result for each"
                 return start, [(None, text)] * len(pairs)
             called = [(result, None) for result in results]
@@ -2802,7 +2808,11 @@ class Checking:
 
     def _raise_problem(self, call: str, problem: str | BaseException) -> NoReturn:
         if isinstance(problem, BaseException):
-            raise ValueError(f"{call} raised {type(problem).__name__}: {problem}.") from problem
+            try:
+                text = str(problem)
+            except Exception:  # its own class cannot write it
+                text = "without a message"
+            raise ValueError(f"{call} raised {type(problem).__name__}: {text}.") from problem
         valid = "".join(f"{label!r}, " for label in self.labels or ())
         raise ValueError(
             f"{call} {problem}: a result is {valid}a bool, a category 0, 1, 2, .., a share of "

@@ -376,3 +376,41 @@ def test_no_worker_outlives_a_parent_that_is_killed(number):
     while any(Path("/proc", str(each)).exists() for each in workers):
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+class WithoutTextError(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+    __repr__ = __str__
+
+
+def raises_without_text(prediction, reference):
+    raise WithoutTextError
+
+
+def returns_without_text(prediction, reference):
+    return WithoutTextError()
+
+
+def exits_as_a_generator(prediction, reference):
+    raise GeneratorExit
+
+
+@pytest.mark.parametrize(
+    ("checker", "message"),
+    [
+        (
+            raises_without_text,
+            r"raised (RuntimeError: )?WithoutTextError: (without a message|a Without)",
+        ),
+        (returns_without_text, "returned a WithoutTextError"),
+        (exits_as_a_generator, "raised GeneratorExit"),
+    ],
+)
+def test_a_checker_that_fails_in_an_unusual_way_is_an_error_everywhere(checker, message):
+    with spawn_pool() as executor:
+        for options in ({}, {"executor": executor}):
+            with pytest.raises(ValueError, match=rf"predictions\[0\]\[0\] {message}"):
+                check([["a"]], ["a"], checker, **options)
+            assert check([["a"]], ["a"], lambda p, r: p == r, **options) == [[1]]

@@ -277,7 +277,11 @@ class Checking:
     def _raise_problem(self, call: str, problem: str | BaseException) -> NoReturn:
         """Raise the error of a call that raised an exception, or returned no outcome."""
         if isinstance(problem, BaseException):
-            raise ValueError(f"{call} raised {type(problem).__name__}: {problem}.") from problem
+            try:
+                text = str(problem)
+            except Exception:  # its own class cannot write it
+                text = "without a message"
+            raise ValueError(f"{call} raised {type(problem).__name__}: {text}.") from problem
         valid = "".join(f"{label!r}, " for label in self.labels or ())
         raise ValueError(
             f"{call} {problem}: a result is {valid}a bool, a category 0, 1, 2, .., a share of "

@@ -91,18 +91,25 @@ def portable_check(
             """Return a copy of what the checker might change, which other samples share."""
             return copy.deepcopy(value) if isinstance(value, (dict, list)) else value
 
+        def written(write: Callable[[Any], str], value: Any) -> str:
+            """Return a text of a value, also if its own class cannot write it."""
+            try:
+                return write(value)
+            except Exception:
+                return f"a {type(value).__name__}"
+
         def call(*arguments: Any) -> tuple[Any, BaseException | None]:
             """Return what the checker returns, or its exception."""
             try:
                 return checker(*arguments), None
-            except (Exception, SystemExit) as error:  # generated code may well call sys.exit
+            except (Exception, SystemExit, GeneratorExit) as error:  # such as a call of sys.exit
                 problem: BaseException = error
                 if home != f"{socket.gethostname()}:{os.getpid()}":
                     error.add_note(f"In the worker:\n{traceback.format_exc()}")
                     try:
                         pickle.loads(pickle.dumps(error))
                     except Exception:  # some exceptions cannot be pickled
-                        problem = RuntimeError(f"{type(error).__name__}: {error}")
+                        problem = RuntimeError(f"{type(error).__name__}: {written(str, error)}")
                 return None, problem
 
         def read(result: Any) -> PairResult:
@@ -120,7 +127,7 @@ def portable_check(
             is_share = isinstance(result, float) and 0 <= result <= 1
             if result is None or is_category or is_share:
                 return result, None
-            return None, f"returned {repr(result)[:60]}"
+            return None, f"returned {written(repr, result)[:60]}"
 
         start, pairs = batch
         if not batched:
@@ -131,7 +138,7 @@ def portable_check(
             if problem is not None:
                 return start, [(None, problem)] * len(pairs)
             if not hasattr(results, "__len__") or len(results) != len(pairs):
-                shown = repr(results)[:60]
+                shown = written(repr, results)[:60]
                 text = f"returned {shown} for a batch of {len(pairs)}, one result for each"
                 return start, [(None, text)] * len(pairs)
             called = [(result, None) for result in results]
