@@ -4,6 +4,7 @@ import gzip
 import json
 import random
 import re
+import runpy
 
 import at_k
 import evaluate
@@ -344,6 +345,10 @@ def test_the_command_takes_samples_and_the_file_of_the_benchmark(tmp_path, capsy
             file.write(json.dumps(row | {"samples": [row["canonical_solution"], "    x\n"]}) + "\n")
     main(["gpassk", str(rows), *flags])
     assert json.loads(capsys.readouterr().out) == {"pass@1": 0.5, "pass@2": 1.0}
+
+
+def test_the_recipe_with_a_remote_sandbox_gets_the_scores_that_it_asserts():
+    runpy.run_path(str(ROOT / "tests" / "recipes" / "remote_sandbox.py"))
 
 
 def test_every_code_of_a_reference_is_read_without_running_it():

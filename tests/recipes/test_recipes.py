@@ -3,7 +3,8 @@
 The libraries of LIGHT and Dask are installed for the tests. The other scripts were run by hand on
 Python 3.11 with lm-eval 0.4.13, lighteval 0.13.0, transformers 5.23.0, accelerate 1.15.0, ray
 2.60.0, pyspark 4.3.0, mlflow 3.17.2, tensorboardX 2.6.5, wandb 0.31.0 and trackio 0.43.0.
-mpi_counts runs in one process here, and ran by hand in 2 and 3.
+mpi_counts runs in one process here, and ran by hand in 2 and 3. remote_sandbox runs among the tests
+of checkers.
 """
 
 import os
