@@ -522,8 +522,12 @@ def last_line(error, job):
 if __name__ == "__main__":
     limits_of_programs = json.loads(sys.argv[1])
     user = limits_of_programs["user"]
+    folders_of_modules = [folder for folder in sys.path if os.path.isdir(folder)]
     if user is not None:  # root drops its rights, and a user of its own has processes of its own
         os.setgroups([])
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
+    for folder in folders_of_modules:
+        if not os.access(folder, os.R_OK | os.X_OK):
+            sys.exit(f"{folder} can be read by its owner only, and programs run as another user")
     serve(limits_of_programs)
