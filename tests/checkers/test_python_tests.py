@@ -9,7 +9,7 @@ import runpy
 import at_k
 import evaluate
 import pytest
-from at_k.checkers import python_tests
+from at_k.checkers import pool, python_tests
 from at_k.checkers.references import are_equal, read_tests
 from at_k.checkers.responses import code_in
 from conftest import ROOT
@@ -305,6 +305,34 @@ def test_a_metric_checks_each_distinct_program_once_and_shows_all_results():
     assert as_function == graded
     assert python_tests()(ADD, FORMS["lines"]) is True
     assert python_tests()(SUBTRACT, FORMS["lines"]) is False
+
+
+def test_results_are_kept_if_a_run_is_interrupted(monkeypatch):
+    """The second run checks only the other programs."""
+    gpassk = at_k.load("gpassk")
+    arguments = {"predictions": [[ADD, SUBTRACT, ADD + "#"]], "references": [FORMS["lines"]]}
+    options = {"check_correct_fn": "python_tests", "k": [1], "include": "pass@k"}
+    run, started = pool.Pool.run, []
+
+    def interrupted(self, samples):
+        samples = list(samples)
+        for index, record in run(self, samples):
+            started.append(samples[index][1])
+            yield index, record
+            if record["status"] == "failed" and len(started) < 5:
+                raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pool.Pool, "run", interrupted)
+        patch.setattr(pool.Pool, "_try_out", lambda self: None)
+        with pytest.raises(KeyboardInterrupt):
+            gpassk.compute(**arguments, **options, num_proc=1)
+        before = {*started}
+        started.clear()
+        started += [""] * 5
+        assert gpassk.compute(**arguments, **options, num_proc=1) == {"pass@1": 2 / 3}
+    assert before
+    assert not before & {*started}
 
 
 @pytest.mark.parametrize("name", ["bayes_at_n", "max_at_k", "cons_at_k"])

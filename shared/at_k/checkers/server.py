@@ -116,7 +116,8 @@ class _Server:
                 os._exit(1)
         theirs.close()
         token = os.urandom(_TOKEN_BYTES)
-        ours.send(token)
+        with suppress(OSError):  # it may have ended already
+            ours.send(token)
         excess, ended = self._wait(pid)
         _end_processes(pid)
         _, status, usage = ended or os.wait4(pid, 0)
@@ -274,20 +275,16 @@ def _clean(kept):
     Args:
         kept: what is in each folder from the start, such as a Python that is installed there.
     """
-    for folder, names in kept.items():
-        for name in {*os.listdir(folder)} - names:
-            path = os.path.join(folder, name)
-            try:
+    try:
+        for folder, names in kept.items():
+            for name in {*os.listdir(folder)} - names:
+                path = os.path.join(folder, name)
                 if os.path.isdir(path) and not os.path.islink(path):
-                    for parent, names, _ in os.walk(path):
-                        for child in [parent, *(os.path.join(parent, name) for name in names)]:
-                            if not os.path.islink(child):
-                                os.chmod(child, 0o700)
                     shutil.rmtree(path)
                 else:
                     os.unlink(path)
-            except (OSError, RecursionError):
-                return False
+    except (OSError, RecursionError):
+        return False
     return True
 
 
