@@ -133,7 +133,8 @@ def test_without_bubblewrap_an_error_says_what_is_missing_and_what_consent_does(
         )
     monkeypatch.setenv("HF_ALLOW_CODE_EVAL", "1")
     with pytest.warns(UserWarning, match="not a sandbox"):
-        [records] = python_tests().run([[RIGHT, "def f(): return 2", "while 1: pass"]], TESTS)
+        programs = [RIGHT, "def f(): return 2", "while 1: pass"]
+        [records] = python_tests(timeout=0.3).run([programs], TESTS)
     assert [record["status"] for record in records] == ["passed", "failed", "timeout"]
 
 

@@ -238,7 +238,9 @@ def test_a_metric_names_the_question_of_a_bad_reference_and_refuses_other_sample
     options = {"check_correct_fn": "python_tests", "k": 1}
     with pytest.raises(ValueError, match=r"references\[1\] is not Python code"):
         gpassk.compute(predictions=[[ADD], [ADD]], references=["assert 1", "assert ("], **options)
-    with pytest.raises(ValueError, match="give Python code"):
+    with pytest.raises(
+        ValueError, match=r"predictions\[0\]\[0\] is 1: python_tests checks Python code"
+    ):
         gpassk.compute(predictions=[[1], [2]], references=["assert 1", "assert 1"], **options)
     for option in ({"timeout": 3}, {"executor": object}):
         with pytest.raises((ValueError, TypeError), match=r"python_tests|executor"):
