@@ -132,8 +132,8 @@ def test_without_bubblewrap_an_error_says_what_is_missing_and_what_consent_does(
             predictions=[[RIGHT]], references=TESTS, check_correct_fn="python_tests", k=1
         )
     monkeypatch.setenv("HF_ALLOW_CODE_EVAL", "1")
+    programs = [RIGHT, "def f(): return 2", "while 1: pass"]
     with pytest.warns(UserWarning, match="not a sandbox"):
-        programs = [RIGHT, "def f(): return 2", "while 1: pass"]
         [records] = python_tests(timeout=0.3).run([programs], TESTS)
     assert [record["status"] for record in records] == ["passed", "failed", "timeout"]
 
