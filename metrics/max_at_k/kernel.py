@@ -2781,9 +2781,10 @@ class Checking:
         if self._runner is not None:
             self._runner.read_references(to_python(rows.references))
             if not is_text(rows.values.type):
+                first = 0 if rows.is_present is None else int(rows.is_present.argmax())
                 raise ValueError(
-                    f"{rows.name} are checked with python_tests and are not texts: give Python "
-                    f"code."
+                    f"{sample_name(rows.name, rows.sizes, first)} is "
+                    f"{short(to_python(rows.values)[first])}: python_tests checks Python code."
                 )
         pairs = DistinctPairs.of(rows)
         results = self._results(pairs, cache or CheckCache())

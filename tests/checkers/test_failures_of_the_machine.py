@@ -4,13 +4,12 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 import at_k
 import pytest
-from at_k.checkers import SandboxError, pool, python_tests
+from at_k.checkers import SandboxError, pool, python_tests, sandbox
 
 TESTS = ["assert f() == 1"]
 RIGHT = "def f(): return 1\n"
@@ -37,36 +36,36 @@ def descendants(pid):
     return found
 
 
-def kill_busy_sandboxes_of(pid, number, what, sent=signal.SIGKILL):
-    """End that many sandboxes, once they run a program: bubblewrap itself, or the server in it."""
-    killed: set[int] = set()
-    deadline = time.monotonic() + 20
-    while len(killed) < number and time.monotonic() < deadline:
-        below = children()
-        for outer in below.get(pid, set()) - killed:
-            servers = below.get(outer, set())
-            if any(server in below for server in servers):
-                time.sleep(0.1)  # the program sleeps longer
-                for process in {outer} if what == "bubblewrap" else servers:
-                    os.kill(process, sent)
-                killed.add(outer)
-        time.sleep(0.01)
+def signal_when_busy(monkeypatch, times, number=signal.SIGKILL, what="server"):
+    """Send a signal to the sandbox while it runs SLOW, the first times that it does."""
+    send, remaining = sandbox.Sandbox.send, [None] * times
+
+    def send_and_signal(self, job):
+        send(self, job)
+        if job["program"].startswith(SLOW) and remaining:
+            remaining.pop()
+            time.sleep(0.1)  # the program sleeps longer
+            if what == "server":
+                signal.pidfd_send_signal(self._server, number)
+            else:
+                self._process.send_signal(number)
+
+    monkeypatch.setattr(sandbox.Sandbox, "send", send_and_signal)
+    return remaining
 
 
 @pytest.mark.parametrize("what", ["bubblewrap", "server"])
-def test_a_sandbox_that_dies_is_replaced_and_its_program_runs_again(what):
-    killer = threading.Thread(target=kill_busy_sandboxes_of, args=(os.getpid(), 1, what))
-    killer.start()
+def test_a_sandbox_that_dies_is_replaced_and_its_program_runs_again(what, monkeypatch):
+    remaining = signal_when_busy(monkeypatch, 1, what=what)
     [records] = python_tests(workers=1).run([[SLOW, RIGHT, "def f(): return 2"]], TESTS)
-    killer.join()
+    assert not remaining
     assert [record["status"] for record in records] == ["passed", "passed", "failed"]
     assert not descendants(os.getpid())
 
 
-def test_a_program_whose_sandbox_dies_twice_is_not_scored_with_a_warning():
-    killer = threading.Thread(target=kill_busy_sandboxes_of, args=(os.getpid(), 2, "server"))
-    killer.start()
-    with pytest.warns(UserWarning, match="^1 of 3 distinct samples could not be run"):
+def test_a_program_whose_sandbox_dies_twice_is_not_scored_with_a_warning(monkeypatch):
+    signal_when_busy(monkeypatch, 2)
+    with pytest.warns(UserWarning, match=r"^1 of 3 distinct samples could not be run"):
         scores = at_k.load("gpassk").compute(
             predictions=[[SLOW, RIGHT, "def f(): return 2"]],
             references=TESTS,
@@ -74,19 +73,16 @@ def test_a_program_whose_sandbox_dies_twice_is_not_scored_with_a_warning():
             k=[1, 2],
             include="pass@k",
         )
-    killer.join()
     assert scores == {"pass@1": 0.5, "pass@2": 1.0}
 
 
 def test_a_server_that_does_not_answer_is_replaced(monkeypatch):
     """It is stopped, as on a machine that hangs, and so its reply is overdue."""
-    monkeypatch.setattr(pool, "_PATIENCE", -21.0)  # a reply is overdue after 1 s
-    arguments = os.getpid(), 1, "server", signal.SIGSTOP
-    killer = threading.Thread(target=kill_busy_sandboxes_of, args=arguments)
-    killer.start()
-    [records] = python_tests(timeout=0.1, workers=1).run([[SLOW, RIGHT]], TESTS)
-    killer.join()
+    monkeypatch.setattr(pool, "_PATIENCE", -21.0)  # a reply is overdue after 3 s
+    signal_when_busy(monkeypatch, 1, signal.SIGSTOP)
+    [records] = python_tests(timeout=0.2, workers=1).run([[SLOW, RIGHT]], TESTS)
     assert [record["status"] for record in records] == ["passed", "passed"]
+    assert not descendants(os.getpid())
 
 
 def test_nothing_is_left_of_a_process_that_is_killed(tmp_path):
@@ -136,8 +132,9 @@ def test_without_bubblewrap_an_error_says_what_is_missing_and_what_consent_does(
             predictions=[[RIGHT]], references=TESTS, check_correct_fn="python_tests", k=1
         )
     monkeypatch.setenv("HF_ALLOW_CODE_EVAL", "1")
+    programs = [RIGHT, "def f(): return 2", "while 1: pass"]
     with pytest.warns(UserWarning, match="not a sandbox"):
-        [records] = python_tests().run([[RIGHT, "def f(): return 2", "while 1: pass"]], TESTS)
+        [records] = python_tests(timeout=0.3).run([programs], TESTS)
     assert [record["status"] for record in records] == ["passed", "failed", "timeout"]
 
 

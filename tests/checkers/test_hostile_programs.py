@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 from at_k.checkers import python_tests
 
-TESTS = "def check(candidate):\n    assert candidate(2) == 4\n    assert candidate(3) == 9\n"
+TESTS = """def check(candidate):
+    assert candidate(2) == 4
+    assert abs(candidate(3) - 9) < 0.1
+"""
 REFERENCE = {"test": TESTS, "entry_point": "square"}
 WRONG = "def square(x):\n    return 0\n"
 RIGHT = "def square(x):\n    return x * x\n"
@@ -58,6 +61,25 @@ FORGED = {
         "        globals()['check'] = lambda candidate: None\n"
         "threading.Thread(target=replace, daemon=True).start()\n" + WRONG,
         "AssertionError",
+    ),
+    "replaces the builtin functions of the tests": (
+        "import sys\nframe = sys._getframe()\nspaces = [vars(sys.modules['__main__'])]\n"
+        "while frame:\n    spaces += [frame.f_globals, frame.f_builtins, frame.f_locals]\n"
+        "    frame = frame.f_back\n"
+        "try:\n    import gc\n    gc.get_objects()\nexcept RuntimeError as error:\n"
+        "    last = error.__traceback__\n    while last:\n"
+        "        spaces += [last.tb_frame.f_globals, last.tb_frame.f_builtins]\n"
+        "        last = last.tb_next\n"
+        "evil = lambda *x: 0\n"
+        "def replace(space, depth):\n    if isinstance(space, (tuple, list)):\n"
+        "        for value in space: replace(value, depth)\n"
+        "    if isinstance(space, dict):\n"
+        "        for value in list(space.values()):\n"
+        "            if depth: replace(value, depth - 1)\n"
+        "        if 'abs' in space:\n            space['abs'] = evil\n"
+        "for space in spaces: replace(space, 2)\n"
+        "def square(x): return 4 if x == 2 else 1\n",
+        "assert abs(candidate(3) - 9) < 0.1",
     ),
     "defines check": (WRONG + "def check(candidate):\n    pass\n", "AssertionError"),
     "rewrites the code of all functions of the server": (
@@ -190,6 +212,7 @@ DISTURBING = {
     ),
     "nested code": ("(" * 100000, ("failed", "memory")),
     "a segmentation fault": ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", "crashed"),
+    "a signal without a name": ("import os\nos.kill(os.getpid(), 40)", "crashed"),
     "a fork bomb": (
         "import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass",
         "timeout",

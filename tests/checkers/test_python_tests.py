@@ -4,11 +4,12 @@ import gzip
 import json
 import random
 import re
+import runpy
 
 import at_k
 import evaluate
 import pytest
-from at_k.checkers import python_tests
+from at_k.checkers import pool, python_tests
 from at_k.checkers.references import are_equal, read_tests
 from at_k.checkers.responses import code_in
 from conftest import ROOT
@@ -237,7 +238,9 @@ def test_a_metric_names_the_question_of_a_bad_reference_and_refuses_other_sample
     options = {"check_correct_fn": "python_tests", "k": 1}
     with pytest.raises(ValueError, match=r"references\[1\] is not Python code"):
         gpassk.compute(predictions=[[ADD], [ADD]], references=["assert 1", "assert ("], **options)
-    with pytest.raises(ValueError, match="give Python code"):
+    with pytest.raises(
+        ValueError, match=r"predictions\[0\]\[0\] is 1: python_tests checks Python code"
+    ):
         gpassk.compute(predictions=[[1], [2]], references=["assert 1", "assert 1"], **options)
     for option in ({"timeout": 3}, {"executor": object}):
         with pytest.raises((ValueError, TypeError), match=r"python_tests|executor"):
@@ -306,6 +309,34 @@ def test_a_metric_checks_each_distinct_program_once_and_shows_all_results():
     assert python_tests()(SUBTRACT, FORMS["lines"]) is False
 
 
+def test_results_are_kept_if_a_run_is_interrupted(monkeypatch):
+    """The second run checks only the other programs."""
+    gpassk = at_k.load("gpassk")
+    arguments = {"predictions": [[ADD, SUBTRACT, ADD + "#"]], "references": [FORMS["lines"]]}
+    options = {"check_correct_fn": "python_tests", "k": [1], "include": "pass@k"}
+    run, started = pool.Pool.run, []
+
+    def interrupted(self, samples):
+        samples = list(samples)
+        for index, record in run(self, samples):
+            started.append(samples[index][1])
+            yield index, record
+            if record["status"] == "failed" and len(started) < 5:
+                raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pool.Pool, "run", interrupted)
+        patch.setattr(pool.Pool, "_try_out", lambda self: None)
+        with pytest.raises(KeyboardInterrupt):
+            gpassk.compute(**arguments, **options, num_proc=1)
+        before = {*started}
+        started.clear()
+        started += [""] * 5
+        assert gpassk.compute(**arguments, **options, num_proc=1) == {"pass@1": 2 / 3}
+    assert before
+    assert not before & {*started}
+
+
 @pytest.mark.parametrize("name", ["bayes_at_n", "max_at_k", "cons_at_k"])
 def test_every_metric_with_the_hook_takes_the_checker(name):
     metric = at_k.load(name)
@@ -344,6 +375,10 @@ def test_the_command_takes_samples_and_the_file_of_the_benchmark(tmp_path, capsy
             file.write(json.dumps(row | {"samples": [row["canonical_solution"], "    x\n"]}) + "\n")
     main(["gpassk", str(rows), *flags])
     assert json.loads(capsys.readouterr().out) == {"pass@1": 0.5, "pass@2": 1.0}
+
+
+def test_the_recipe_with_a_remote_sandbox_gets_the_scores_that_it_asserts():
+    runpy.run_path(str(ROOT / "tests" / "recipes" / "remote_sandbox.py"))
 
 
 def test_every_code_of_a_reference_is_read_without_running_it():

@@ -5,7 +5,8 @@ Python 3.11 with lm-eval 0.4.13, lighteval 0.13.0, transformers 5.23.0, accelera
 2.60.0, pyspark 4.3.0, mlflow 3.17.2, tensorboardX 2.6.5, wandb 0.31.0 and trackio 0.43.0.
 So were verl_advantages, and the training of trl_pass_at_k: with torch 2.15.0, verl 0.9.1 and trl
 1.16.0. torch for Linux on PyPI takes 4 GB with its libraries, too much for the tests.
-mpi_counts runs in one process here, and ran by hand in 2 and 3.
+mpi_counts runs in one process here, and ran by hand in 2 and 3. remote_sandbox runs among the tests
+of checkers.
 """
 
 import os

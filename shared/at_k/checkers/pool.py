@@ -89,7 +89,6 @@ class Pool:
         self._limits, self._is_isolated = limits, is_isolated
         self._places = [_Place(index) for index in range(workers or _cores())]
         self._started = 0
-        self._start(self._places[0])
         try:
             self._try_out()
         except BaseException:
@@ -119,10 +118,13 @@ class Pool:
         new = (_Task(index, *sample) for index, sample in enumerate(samples))
         waiting: list[_Task] = []  # those that have to go on
         while True:
-            for place in self._places:
-                task = place.task or (waiting.pop() if waiting else next(new, None))
-                if place.task is None and task is not None:
-                    self._send(place, task)
+            idle = [place for place in self._places if place.task is None]
+            for place in idle:
+                place.task = waiting.pop() if waiting else next(new, None)
+                if place.task is not None and place.sandbox is None:
+                    self._start(place)  # all start before any is waited for
+            for place in idle:
+                self._send(place)
             if not any(place.task for place in self._places):
                 return
             for place in self._answered():
@@ -175,41 +177,40 @@ class Pool:
             if descriptor in ready or now > place.deadline
         ]
 
-    def _send(self, place: _Place, task: _Task) -> None:
-        """Let a sandbox run the next case of a task."""
-        place.task = task
+    def _send(self, place: _Place) -> None:
+        """Let a sandbox run the next case of its task, if it has one."""
+        task, sandbox = place.task, place.sandbox
+        if task is None or sandbox is None:
+            return
+        job = task.tests.job(task.program, task.case)
+        sandbox.wait_until_ready()
+        try:
+            sandbox.send(job)
+        except SandboxDiedError:  # it left between two programs
+            sandbox = self._replace(place)
+            sandbox.wait_until_ready()
+            sandbox.send(job)
         # Twice, because a server that waits for a slow machine is not dead.
         place.deadline = time.monotonic() + 2 * self._limits.wall_seconds + _PATIENCE
-        if place.sandbox is None:
-            self._start(place)
-        assert place.sandbox is not None
-        try:
-            place.sandbox.send(task.tests.job(task.program, task.case))
-        except SandboxDiedError:  # it left between two programs
-            self._replace(place)
-            place.sandbox.send(task.tests.job(task.program, task.case))
 
-    def _start(self, place: _Place) -> None:
+    def _start(self, place: _Place) -> Sandbox:
         place.sandbox = Sandbox(self._limits, self._is_isolated, self._started)
         self._started += 1
-        try:
-            place.sandbox.wait_until_ready()
-        except BaseException:
-            place.sandbox.end()
-            place.sandbox = None
-            raise
+        return place.sandbox
 
-    def _replace(self, place: _Place) -> None:
+    def _replace(self, place: _Place) -> Sandbox:
         if place.sandbox is not None:
             place.sandbox.end()
             place.sandbox = None
-        self._start(place)
+        return self._start(place)
 
     def _try_out(self) -> None:
         """Raise a SandboxError unless a correct program passes and an incorrect one fails."""
+        places, self._places = self._places, self._places[:1]
         thread = "from threading import Thread\nx = Thread(target=int)\nx.start()\nx.join()\n"
         tests = Tests(code="assert y", names=("y",))
         samples = [(tests, f"{thread}y = {value}") for value in (True, False)]
         results = dict(self.run(samples))
+        self._places = places
         if [results[0]["status"], results[1]["status"]] != ["passed", "failed"]:
             raise SandboxError(f"it does not run programs: {results[0]['message']}")

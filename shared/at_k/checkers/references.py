@@ -126,12 +126,12 @@ def read_tests(reference: Any, where: str) -> Tests:
             return _cases(row, entry_point, where)
         tests = next((row[name] for name in ("test", "tests", "test_list") if name in row), None)
         if tests is not None:
-            setup = _joined_parts(row.get("test_imports", row.get("test_setup_code", "")), where)
+            setup = _as_code(row.get("test_imports", row.get("test_setup_code", "")), where)
             # The tests have imports of their own, so that a program cannot replace them.
             own = setup if _has_only_imports(setup) else ""
             return replace(
-                _tests_in_code(f"{own}\n{_joined_parts(tests, where)}", where, entry_point),
-                prompt=_joined_parts(row.get("prompt", ""), where) if entry_point else "",
+                _tests_in_code(f"{own}\n{_as_code(tests, where)}", where, entry_point),
+                prompt=_as_code(row.get("prompt", ""), where) if entry_point else "",
                 setup=setup,
             )
     raise ValueError(f"{where} is {short(reference)}: python_tests takes {FORMS}.")
@@ -160,7 +160,7 @@ def _check_entry_point(entry_point: Any, where: str) -> None:
         raise ValueError(f"{where} has the entry point {short(entry_point)}: give a name.")
 
 
-def _joined_parts(value: Any, where: str) -> str:
+def _as_code(value: Any, where: str) -> str:
     """Return a text, or texts as lines of one."""
     if isinstance(value, (list, tuple)) and _are_texts(value):
         return "\n".join(value)

@@ -113,7 +113,9 @@ class Sandbox:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._jobs, self._replies = self._process.stdin, self._process.stdout
-        self._server = None if information is None else _process_in(information)
+        self._is_ready = False
+        self._server: int | None = None
+        self._information = information
 
     def fileno(self) -> int:
         """The descriptor to wait for: it can be read when there is a reply."""
@@ -121,8 +123,14 @@ class Sandbox:
 
     def wait_until_ready(self) -> None:
         """Wait until programs can be sent; raise a SandboxError with what went wrong."""
+        if self._is_ready:
+            return
+        if self._information is not None:
+            information, self._information = self._information, None
+            self._server = _process_in(information)
         try:
             self.receive()
+            self._is_ready = True
         except SandboxDiedError as error:
             self._process.wait()
             self._errors.seek(0)
@@ -151,6 +159,8 @@ class Sandbox:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._server, signal.SIGKILL)
             os.close(self._server)
+        if self._information is not None:
+            os.close(self._information)
         self._process.kill()
         self._process.wait()
         for file in (self._replies, self._errors):

@@ -116,7 +116,8 @@ class _Server:
                 os._exit(1)
         theirs.close()
         token = os.urandom(_TOKEN_BYTES)
-        ours.send(token)
+        with suppress(OSError):  # it may have ended already
+            ours.send(token)
         excess, ended = self._wait(pid)
         _end_processes(pid)
         _, status, usage = ended or os.wait4(pid, 0)
@@ -173,7 +174,7 @@ class _Server:
         if excess is not None:
             return "timeout", excess
         if number:
-            return "crashed", f"ended by the signal {signal.Signals(number).name}"
+            return "crashed", f"ended by a signal: {signal.strsignal(number)}"
         code = os.WEXITSTATUS(status)
         if (said == token) if form == "tests" else code == 0:
             return "passed", ""
@@ -274,20 +275,16 @@ def _clean(kept):
     Args:
         kept: what is in each folder from the start, such as a Python that is installed there.
     """
-    for folder, names in kept.items():
-        for name in {*os.listdir(folder)} - names:
-            path = os.path.join(folder, name)
-            try:
+    try:
+        for folder, names in kept.items():
+            for name in {*os.listdir(folder)} - names:
+                path = os.path.join(folder, name)
                 if os.path.isdir(path) and not os.path.islink(path):
-                    for parent, names, _ in os.walk(path):
-                        for child in [parent, *(os.path.join(parent, name) for name in names)]:
-                            if not os.path.islink(child):
-                                os.chmod(child, 0o700)
                     shutil.rmtree(path)
                 else:
                     os.unlink(path)
-            except (OSError, RecursionError):
-                return False
+    except (OSError, RecursionError):
+        return False
     return True
 
 
@@ -312,8 +309,9 @@ def run_program(server, job, tests, connection):
     connection.shutdown(socket.SHUT_WR)
     channel = connection.fileno()
     try:
+        builtins_of_hook = _COPIES_OF_BUILTINS[2]
         operands = [prepare(job, tests)]
-        forbid(server.forbidding)
+        forbid(server.forbidding, builtins_of_hook)
         if is_code:
             # Nothing is looked up after the program has started: see the head of this module.
             write(report, read(channel, token_bytes)[any(map(*operands.pop())) :])
@@ -374,9 +372,11 @@ def prepare(job, tests):
     code = compile(job["program"], "<program>", "exec", dont_inherit=True)
     if tests is None:
         return exec, (code,), (program.__dict__,)
-    namespace = {"__name__": "tests", "__builtins__": _BUILTINS_OF_TESTS}
+    # Removed from this module, in which a program would find them.
+    builtins_of_tests, own_builtins, _ = globals().pop("_COPIES_OF_BUILTINS")
+    namespace = {"__name__": "tests", "__builtins__": builtins_of_tests}
     own = {
-        "__builtins__": _BUILTINS,
+        "__builtins__": own_builtins,
         "program": program.__dict__,
         "tests": namespace,
         "used": frozenset(job["names"]),
@@ -428,9 +428,10 @@ def _callables(space):
     return tuple((key, value) for key, value in space.items() if callable(value))
 
 
-# Copies that no program can find, made here because a process that makes them takes longer.
-_BUILTINS, _BUILTINS_OF_TESTS = (dict(vars(builtins)) for _ in range(2))
-_CALLABLES = _callables(_BUILTINS)
+# For tests, for what runs before and after them, and for the audit hook, whose frame a program can
+# see. Made here, because a process that makes them takes longer.
+_COPIES_OF_BUILTINS = tuple(dict(vars(builtins)) for _ in range(3))
+_CALLABLES = _callables(vars(builtins))
 
 # Give the tests the names of the program. A name of a builtin function, such as `abs`, is one of
 # them only if the tests use no other name of the program, or if it is the entry point.
@@ -481,9 +482,9 @@ def _forbidding(folders):
     return _compiled(_FORBID.format(events=_EVENTS, installed=installed, modules=_NATIVE))
 
 
-def forbid(code):
+def forbid(code, builtins_of_hook):
     """Add the audit hook of a code."""
-    own: dict = {"__builtins__": _BUILTINS}
+    own: dict = {"__builtins__": builtins_of_hook}
     exec(code, own)
     sys.addaudithook(own.pop("forbid"))
 
@@ -522,8 +523,12 @@ def last_line(error, job):
 if __name__ == "__main__":
     limits_of_programs = json.loads(sys.argv[1])
     user = limits_of_programs["user"]
+    folders_of_modules = [folder for folder in sys.path if os.path.isdir(folder)]
     if user is not None:  # root drops its rights, and a user of its own has processes of its own
         os.setgroups([])
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
+    for folder in folders_of_modules:
+        if not os.access(folder, os.R_OK | os.X_OK):
+            sys.exit(f"{folder} can be read by its owner only, and programs run as another user")
     serve(limits_of_programs)
