@@ -6,7 +6,7 @@ import os
 import select
 import time
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypedDict
 
 from .references import Tests
@@ -54,16 +54,14 @@ class _Place:
     """A sandbox and what it runs.
 
     Attributes:
-        index: of the place among all.
         sandbox: the sandbox, or None if it has to be started.
         task: what it runs, or None.
         deadline: when the reply is overdue, in seconds.
     """
 
-    index: int
     sandbox: Sandbox | None = None
     task: _Task | None = None
-    deadline: float = field(default=0.0)
+    deadline: float = 0.0
 
 
 def _cores() -> int:
@@ -87,7 +85,7 @@ class Pool:
 
     def __init__(self, limits: Limits, workers: int | None, is_isolated: bool):
         self._limits, self._is_isolated = limits, is_isolated
-        self._places = [_Place(index) for index in range(workers or _cores())]
+        self._places = [_Place() for _ in range(workers or _cores())]
         self._started = 0
         try:
             self._try_out()
@@ -127,20 +125,20 @@ class Pool:
                 self._send(place)
             if not any(place.task for place in self._places):
                 return
-            for place in self._answered():
+            for place, is_overdue in self._answered():
                 task, place.task = place.task, None
                 assert task is not None
-                record = self._record(place, task)
+                record = self._record(place, task, is_overdue)
                 if record is None:
                     waiting.append(task)
                 else:
                     yield task.index, record
 
-    def _record(self, place: _Place, task: _Task) -> Record | None:
+    def _record(self, place: _Place, task: _Task, is_overdue: bool) -> Record | None:
         """Return the record of a task, or None if it has to go on."""
         try:
             assert place.sandbox is not None
-            reply = place.sandbox.receive() if time.monotonic() < place.deadline else None
+            reply = None if is_overdue else place.sandbox.receive()
         except SandboxDiedError:
             reply = None
         if reply is None:
@@ -159,8 +157,8 @@ class Pool:
             status, message = ("passed", "") if problem is None else ("failed", problem)
         return {"status": status, "message": message, "cpu_seconds": task.cpu_seconds}
 
-    def _answered(self) -> list[_Place]:
-        """Wait until sandboxes have answered, or are overdue, and return their places."""
+    def _answered(self) -> list[tuple[_Place, bool]]:
+        """Wait for replies, and return the places with one, and those whose reply is overdue."""
         busy = {
             place.sandbox.fileno(): place for place in self._places if place.task and place.sandbox
         }
@@ -172,7 +170,7 @@ class Pool:
         ready = {descriptor for descriptor, _ in poll.poll(1000 * max(0.0, seconds) + 1)}
         now = time.monotonic()
         return [
-            place
+            (place, descriptor not in ready)
             for descriptor, place in busy.items()
             if descriptor in ready or now > place.deadline
         ]

@@ -106,6 +106,10 @@ class Sandbox:
                 cwd=self._folder,
             )
         except OSError as error:
+            if information is not None:
+                os.close(information)
+            if self._folder is not None:
+                os.rmdir(self._folder)
             raise SandboxError(f"{command[0]} cannot be started: {error}.") from error
         finally:
             for descriptor in descriptors:

@@ -93,7 +93,8 @@ def compare(
             outcome is a float other than 0 and 1, the outcomes are rewards themselves.
         temperature: strictness of score_agg, from 0.1 (strict) to 1.0 (lenient).
         check_correct_fn: what to check predictions with, if the runs have references: a function of
-            a prediction and a reference, or "exact_match", "numeric" or "math_verify".
+            a prediction and a reference, or "exact_match", "numeric", "math_verify" or
+            "python_tests".
         num_proc: number of processes to run the checker in.
         p_values: whether to add <key>_p, the two-sided p-value of no difference: the smallest alpha
             at which the interval at this k with the confidence 1 - alpha excludes 0.
