@@ -17,6 +17,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from at_k.readers.columns import SelectionError
+from hostile_files import check_files
 from run_command import error_of, pass_at_k, write_json_lines
 
 # --- Rows that vanish -------------------------------------------------------------------
@@ -293,3 +294,8 @@ def test_a_perplexity_of_lm_evaluation_harness_is_refused(tmp_path):
     file = write_json_lines(tmp_path / "samples_wikitext_2026-01-01T00-00-00.000.jsonl", rows)
     with pytest.raises(ValueError, match="has log-likelihoods, and no metric"):
         at_k.read(file)
+
+
+def test_damaged_files_give_questions_or_an_error_that_says_why():
+    problems = check_files(150, first_seed=7)
+    assert not problems, "\n".join(map(str, problems))

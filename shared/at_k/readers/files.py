@@ -208,8 +208,9 @@ def _parse_parquet(data: bytes, name: str) -> Columns:
 
     try:  # without threads: a process that ends soon after they start is aborted by Arrow
         table = pq.read_table(pa.BufferReader(data), use_threads=False)
-    except pa.ArrowException as error:
-        raise ValueError(f"{name} cannot be read: {error}.") from error
+    except (pa.ArrowException, OSError) as error:  # the second one: damaged pages
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{name} cannot be read: {reason}.") from error
     return {column: ArrowColumn(table[column]) for column in table.column_names}
 
 
