@@ -162,9 +162,10 @@ class ComparisonView(View):
             lo, hi = -hi, -lo
         unit = " percentage points" if scale.percent else ""
         limits = limits_in_words(scale, (lo, hi), str(self.options.interval), confidence)
+        at_which = "at the largest k, " if self._has_band and key is None else ""
         sentence = (
-            f"On {self.scope.in_words()}, {x.key} is {scale.with_unit(higher[1])} for {higher[0]} "
-            f"and {scale.with_unit(lower[1])} for {lower[0]}, a difference of "
+            f"On {self.scope.in_words()}, {at_which}{x.key} is {scale.with_unit(higher[1])} for "
+            f"{higher[0]} and {scale.with_unit(lower[1])} for {lower[0]}, a difference of "
             f"{scale.number(abs(x.score))}{unit} ({limits})."
         )
         if not self._has_band:
