@@ -35,9 +35,8 @@ _PIDS = 4096  # among which the processes of a program are looked for
 _MESSAGE = 500  # characters
 # To import them in each process would take longer than most tests.
 _OFTEN_IMPORTED = (
-    *("bisect", "collections", "copy", "dataclasses", "datetime", "decimal", "fractions"),
-    *("functools", "hashlib", "heapq", "itertools", "math", "operator", "random", "re"),
-    *("statistics", "string", "traceback", "typing"),
+    *("bisect", "collections", "copy", "functools", "hashlib", "heapq", "itertools", "math"),
+    *("operator", "random", "re", "string", "typing"),
 )
 
 
