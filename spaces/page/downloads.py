@@ -50,12 +50,24 @@ class Downloads:
         self._root = tempfile.TemporaryDirectory(prefix="downloads-")
         self._folders: deque[Path] = deque()
 
-    def keep(self, answer: Answer) -> Path:
-        """Write an answer, with its scores as JSON, and return the path of the JSON."""
+    def new_folder(self) -> Path:
+        """Create a folder, and remove the oldest except the first, which a new page shows."""
         self._folders.append(Path(tempfile.mkdtemp(dir=self._root.name)))
         if len(self._folders) > _MAX_FOLDERS:
-            shutil.rmtree(self._folders.popleft())
-        folder = self._folders[-1]
+            oldest = self._folders[1]
+            del self._folders[1]
+            shutil.rmtree(oldest)
+        return self._folders[-1]
+
+    def keep(self, answer: Answer, shared: str) -> Path:
+        """Write an answer, and return the path of its scores as JSON.
+
+        Args:
+            answer: the answer.
+            shared: its request as in a link, which is the content of a saved page.
+        """
+        folder = self.new_folder()
+        (folder / self._page_name).write_text(shared, encoding="ascii")
         file = folder / f"{self._space.metric}.json"
         result = result_dict(self._space, answer)
         file.write_text(json.dumps(result, indent=1), encoding="utf-8")
@@ -86,6 +98,15 @@ class Downloads:
         if chart is not None:
             draw(chart, answer).save(file)
         return str(file)
+
+    @property
+    def _page_name(self) -> str:
+        return f"{self._space.metric}-page.txt"
+
+    def saved_page(self, folder: str) -> str:
+        """Return the path of the request of an answer, from which a page shows it again."""
+        self.answer(folder)
+        return str(Path(folder) / self._page_name)
 
     def answer(self, folder: str) -> Answer:
         """Return the answer in a folder; a ValueError if the server has removed it."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
+from .charts import Chart, charts_of
 from .controls import Slider
 from .downloads import Downloads
 from .figures import DESKTOP, PHONE, TABLET, WIDTHS, draw
@@ -20,19 +22,19 @@ from .input_layout import (
     TABLE,
     TEXT,
     Shown,
-    page_fingerprint,
     picker_updates,
     slider_maximum,
     table_updates,
     table_with_headers,
 )
 from .layout import Layout, plot_data
-from .linking import connect_address, linked_example
 from .markup import caption_html, problem_html, progress_html
 from .question_table import samples_html
+from .received import MAX_BYTES
 from .request import Answer, ColumnError, Progress, Request, make_request
-from .saving import connect_downloads, shown_to_visitor
+from .saving import OPENED, connect_downloads, connect_link, shown_to_visitor
 from .scoring import score, score_in_steps
+from .sharing import opened_page
 from .space import Example, Space
 from .table_editing import connect_table
 from .view import View, make_view
@@ -42,12 +44,24 @@ _logger = logging.getLogger(__name__)
 _PREVIOUS = ["previous"]
 """The CSS class of a result that does not fit the controls."""
 
-_INCHES = f"() => innerWidth < 700 ? {PHONE} : innerWidth < 1150 ? {TABLET} : {DESKTOP}"
+_INCHES = f"(innerWidth < 700 ? {PHONE} : innerWidth < 1150 ? {TABLET} : {DESKTOP})"
+_MAX_PAGE = 8 * MAX_BYTES
+_START = f"(inches, shown, link) => [{_INCHES}, null, location.hash.slice(1)]"
 
 
-def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: Downloads) -> None:
-    """Connect the components of a page with the handlers, in the current `gr.Blocks`."""
-    handlers = Handlers(space, layout, downloads)
+def connect_events(
+    space: Space, blocks: gr.Blocks, layout: Layout, downloads: Downloads, first: Answer
+) -> None:
+    """Connect the components of a page with the handlers, in the current `gr.Blocks`.
+
+    Args:
+        space: the description of the Space.
+        blocks: the page.
+        layout: its components.
+        downloads: where files are written.
+        first: the answer that a new page shows.
+    """
+    handlers = Handlers(space, layout, downloads, first)
     inputs, outputs = layout.inputs, layout.outputs
     # With a set of inputs, Gradio passes a dict by component instead of positional arguments.
     values = set(inputs.components())
@@ -63,7 +77,6 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
         inputs.files.delete,
         inputs.files.clear,
         inputs.checker.input,
-        inputs.inches.change,
         *(component.input for component in inputs.columns.values()),
     ]
     # `input` follows neither the reset button of a slider nor a number that it sets into its range.
@@ -75,15 +88,25 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
     }
     gr.on(changes, handlers.show_scores, values, updated, trigger_mode="always_last", **scoring)
     script = (PAGE / "page.js").read_text(encoding="utf-8")
+    script = script.replace("%(inches)s", _INCHES)
     blocks.load(None, None, None, js=script, api_visibility="private")
-    blocks.load(None, None, inputs.inches, js=_INCHES, api_visibility="private")
-    blocks.load(
-        handlers.show_link,
-        {inputs.shown, inputs.inches},
-        everything,
+    start: dict[str, Any] = {"js": _START, **scoring}
+    address = [inputs.inches, inputs.shown, outputs.link]
+    started = blocks.load(handlers.show_start, address, everything, **start)
+    linked = started.then(handlers.show_link, address, everything, **start)
+    linked.then(None, js=OPENED, api_visibility="private")
+    inputs.inches.input(
+        handlers.show_width,
+        [inputs.inches, inputs.shown],
+        outputs.components(),
+        trigger_mode="always_last",
         **scoring,
     )
-    connect_address(space, layout)
+    saved = [layout.open_page, inputs.inches, inputs.shown]
+    layout.open_page.upload(handlers.show_saved_inputs, saved, everything, **scoring).then(
+        handlers.show_saved_page, saved, everything, **scoring
+    )
+    connect_link(layout)
     inputs.source.change(
         handlers.show_source,
         inputs.source,
@@ -137,8 +160,9 @@ class _Running:
 class Handlers:
     """The event handlers of a page. Each returns updates of components, by component."""
 
-    def __init__(self, space: Space, layout: Layout, downloads: Downloads):
+    def __init__(self, space: Space, layout: Layout, downloads: Downloads, first: Answer):
         self._space = space
+        self._first = first
         self._inputs = layout.inputs
         self._outputs = layout.outputs
         self._downloads = downloads
@@ -151,6 +175,9 @@ class Handlers:
         or will be, is not scored again. A later request, also an invalid one, ends an earlier one.
         """
         shown: Shown = values[self._inputs.shown]
+        if shown.fingerprint is None:  # a link in the address is more than any event of the start
+            yield self._no_updates()
+            return
         running = self._running.get(visitor.session_hash)
         try:
             request = request_of(self._space, self._inputs, values)
@@ -159,7 +186,7 @@ class Handlers:
                 running.end(str(error))
             yield self._problem_updates(str(error), shown)
             return
-        fingerprint = page_fingerprint(request, values[self._inputs.inches])
+        fingerprint = request.fingerprint()
         if fingerprint in (shown.fingerprint, running and running.fingerprint):
             yield self._no_updates()
             return
@@ -229,18 +256,103 @@ class Handlers:
 
         return show_example
 
-    def show_link(self, values: Values, visitor: gr.Request) -> Values:
-        """Show what the address of the page holds."""
-        example = linked_example(self._space, dict(visitor.query_params))
-        if example is None:
+    def show_start(self, inches: float, shown: Shown, link: str) -> Values:
+        """Put what the address of the page holds into the inputs, or show the first example.
+
+        All changes are ignored until the answer of the link is shown.
+        """
+        updates: Values = {self._inputs.inches: inches}
+        if link:
+            return updates | self._shared_inputs(link, shown)
+        updates[self._inputs.shown] = replace(shown, fingerprint="")
+        if inches != DESKTOP:
+            charts = charts_of(self._space, self._first)
+            updates |= self._chart_updates(charts, self._first, inches)
+        return updates
+
+    def show_link(self, inches: float, shown: Shown, link: str, visitor: gr.Request) -> Values:
+        """Show the scores of what the address of the page holds."""
+        return self._shared_answer(link, inches, shown, visitor)
+
+    def show_saved_inputs(self, file: str, inches: float, shown: Shown) -> Values:
+        """Put what a visitor has saved into the inputs."""
+        return self._shared_inputs(_text_of(file), shown)
+
+    def show_saved_page(
+        self, file: str, inches: float, shown: Shown, visitor: gr.Request
+    ) -> Values:
+        """Show the scores of what a visitor has saved."""
+        return self._shared_answer(_text_of(file), inches, shown, visitor)
+
+    def _shared_inputs(self, text: str, shown: Shown) -> Values:
+        """Put a link or a saved page into the inputs, in which changes are ignored from now on."""
+        try:
+            example = opened_page(self._space, text, self._downloads.new_folder)
+            updates, _ = self._inputs_of(example)
+        except ValueError as error:
+            return self._without_result(str(error), shown)
+        for control in self._space.controls:
+            if isinstance(control, Slider):
+                component = self._inputs.controls[control.name]
+                updates[component] = gr.update(value=updates[component], maximum=control.maximum)
+        return updates | {
+            self._inputs.shown: replace(shown, fingerprint=None),
+            self._outputs.problem: gr.update(visible=False),
+            self._outputs.answer: gr.update(visible=False),
+            self._outputs.details: gr.update(visible=False),
+        }
+
+    def _shared_answer(self, text: str, inches: float, shown: Shown, visitor: gr.Request) -> Values:
+        """Show the scores of a link or a saved page whose inputs are shown."""
+        if shown.fingerprint is not None:
             return self._no_updates()
-        return self._show_example(example, values, visitor)
+        try:
+            example = opened_page(self._space, text, self._downloads.new_folder)
+            updates, request = self._inputs_of(example)
+            answer, fingerprint = score(request), request.fingerprint()
+        except ValueError as error:
+            return self._without_result(str(error), shown)
+        values = {self._inputs.inches: inches, self._inputs.shown: shown, **updates}
+        return self._answer_updates(request, answer, fingerprint, values, set_sliders=True)
+
+    def _without_result(self, problem: str, shown: Shown) -> Values:
+        """Say why there is no result, and show no other."""
+        outputs = self._outputs
+        return self._problem_updates(problem, shown) | {
+            outputs.problem: gr.update(value=problem_html(problem, False), visible=True),
+            outputs.answer: gr.update(visible=False),
+            outputs.details: gr.update(visible=False),
+        }
+
+    def show_width(self, inches: float, shown: Shown) -> Values:
+        """Draw the charts again for another width of the page."""
+        try:
+            answer = self._downloads.answer(shown.folder)
+        except ValueError:  # the charts remain as they are
+            return self._no_updates()
+        return self._chart_updates(charts_of(self._space, answer), answer, inches)
 
     def _show_example(self, example: Example, values: Values, visitor: gr.Request) -> Values:
         """Put an example into the inputs and show its scores, at once.
 
         If the visitor changes an input in the meantime, nothing is updated.
         """
+        inputs = self._inputs
+        updates, request = self._inputs_of(example)
+        fingerprint = request.fingerprint()
+        with self._run(visitor, fingerprint) as running:
+            try:
+                updates |= self._answer_updates(
+                    request, score(request), fingerprint, values, set_sliders=True
+                )
+            except ValueError as error:  # the server is busy
+                updates |= self._problem_updates(str(error), values[inputs.shown])
+            if running.problem or not self._is_last(running, visitor):
+                return self._no_updates()
+            return updates
+
+    def _inputs_of(self, example: Example) -> tuple[Values, Request]:
+        """Return updates that put an example into the inputs, and its request."""
         options = {control.name: control.value for control in self._space.controls}
         options |= example.options
         files = tuple(str(sample_file(name)) for name in example.files)
@@ -260,18 +372,15 @@ class Handlers:
             updates[inputs.table] = table_updates(samples["table"])
         if example.text:
             updates[inputs.text] = example.text
-        request = make_request(self._space, example.checker, options, **samples)
-        fingerprint = page_fingerprint(request, values[inputs.inches])
-        with self._run(visitor, fingerprint) as running:
-            try:
-                updates |= self._answer_updates(
-                    request, score(request), fingerprint, values, set_sliders=True
-                )
-            except ValueError as error:  # the server is busy
-                updates |= self._problem_updates(str(error), values[inputs.shown])
-            if running.problem or not self._is_last(running, visitor):
-                return self._no_updates()
-            return updates
+        chosen = example.columns
+        updates |= picker_updates(inputs, [*dict.fromkeys(chosen.values())])
+        updates |= {
+            component: gr.update(choices=[("none", ""), *chosen.values()], value=chosen[role])
+            for role, component in inputs.columns.items()
+            if role in chosen
+        }
+        request = make_request(self._space, example.checker, options, **samples, columns=chosen)
+        return updates, request
 
     def show_cancelled(self, shown: Shown, visitor: gr.Request) -> Values:
         """Let the running request of a visitor end, and say so."""
@@ -326,14 +435,16 @@ class Handlers:
         if not request.columns:
             updates |= picker_updates(self._inputs, ())
         updates[self._inputs.shown] = Shown.of(fingerprint, request, answer, view.folder)
-        return updates | self._chart_updates(view, answer, values[self._inputs.inches])
+        return updates | self._chart_updates(view.charts, answer, values[self._inputs.inches])
 
-    def _chart_updates(self, view: View, answer: Answer, inches: float) -> Values:
+    def _chart_updates(
+        self, charts: Sequence[Chart | None], answer: Answer, inches: float
+    ) -> Values:
         """Draw the charts of an answer."""
         if inches not in WIDTHS:
             inches = DESKTOP
         updates: Values = {}
-        for output, chart in zip(self._outputs.charts, view.charts, strict=True):
+        for output, chart in zip(self._outputs.charts, charts, strict=True):
             updates[output.column] = gr.update(visible=chart is not None)
             if chart is not None:
                 updates[output.caption] = caption_html(chart)
@@ -360,8 +471,9 @@ class Handlers:
         return {
             outputs.problem: gr.update(visible=False),
             outputs.working: gr.update(visible=False),
-            outputs.answer: gr.update(elem_classes=[]),
-            outputs.details: gr.update(elem_classes=[]),
+            outputs.answer: gr.update(elem_classes=[], visible=True),
+            outputs.details: gr.update(elem_classes=[], visible=True),
+            outputs.link: view.link,
             outputs.result: view.result,
             outputs.table: view.table,
             outputs.scores_file: view.scores_file,
@@ -380,3 +492,10 @@ class Handlers:
             outputs.details: gr.update(elem_classes=_PREVIOUS),
             self._inputs.shown: replace(shown, fingerprint=""),
         }
+
+
+def _text_of(file: str) -> str:
+    """Return the content of a saved page; "" if it is too large to be one."""
+    if Path(file).stat().st_size > _MAX_PAGE:
+        return ""
+    return Path(file).read_text(encoding="ascii", errors="replace")

@@ -48,18 +48,19 @@ class Shown:
 
     Attributes:
         fingerprint: that of the request whose answer is shown, or "" if a problem is shown.
+            None until the page has looked for a link in its address.
         folder: the folder of the answer, see `Downloads`.
         requested: the limited options as the visitor requested them.
         used: the limited options as the sliders show them, which can be lower.
     """
 
-    fingerprint: str
+    fingerprint: str | None
     folder: str
     requested: Options
     used: Options
 
     @classmethod
-    def of(cls, fingerprint: str, request: Request, answer: Answer, folder: str) -> Shown:
+    def of(cls, fingerprint: str | None, request: Request, answer: Answer, folder: str) -> Shown:
         """Return what a page shows for a request and its answer."""
         requested, used = (
             {name: options[name] for name in request.limited_options}
@@ -179,8 +180,7 @@ def build_inputs(space: Space, request: Request, answer: Answer, view: View) -> 
         control.name: _control_component(control, example, answer) for control in space.controls
     }
     inches = gr.Number(DESKTOP, visible="hidden", elem_id="inches")
-    fingerprint = page_fingerprint(request, DESKTOP)
-    shown = gr.State(Shown.of(fingerprint, request, answer, view.folder))
+    shown = gr.State(Shown.of(None, request, answer, view.folder))
     return Inputs(
         source=source,
         table=table,
@@ -205,11 +205,6 @@ def picker_updates(inputs: Inputs, columns: Sequence[str]) -> dict[Any, Any]:
     for component in inputs.columns.values():
         updates[component] = gr.update(choices=[_NONE, *columns], value="")
     return updates
-
-
-def page_fingerprint(request: Request, inches: float) -> str:
-    """Return a text that is equal for requests for which a page shows the same."""
-    return f"{request.fingerprint()} {inches}"
 
 
 def table_updates(rows: list[Row]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from .input_layout import table_with_headers
 from .layout import build_layout
 from .refusals import API_NAME, Page, Refusals
 from .request import make_request
+from .saving import OPENING
 from .scoring import preload, score
 from .space import Options, Space
 from .view import make_view
@@ -37,6 +38,7 @@ def serve(space: Space) -> None:
             font_mono=["ui-monospace", "Consolas", "monospace"],
         ).set(body_text_color_subdued="*neutral_600", block_info_text_color="*neutral_600"),
         css_paths=[PAGE / "page.css"],
+        head=OPENING,
         footer_links=["api"],
         ssr_mode=False,
         state_session_capacity=1_000,
@@ -57,7 +59,7 @@ def build_page(space: Space) -> gr.Blocks:
     figures = [draw(chart, answer, DESKTOP) if chart else None for chart in view.charts]
     with Page(title=space.title, analytics_enabled=False, delete_cache=(600, 3600)) as blocks:
         layout = build_layout(space, request, answer, view, figures)
-        connect_events(space, blocks, layout, downloads)
+        connect_events(space, blocks, layout, downloads, answer)
         gr.api(scores_endpoint(space), api_name=API_NAME)
     return blocks
 

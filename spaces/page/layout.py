@@ -65,6 +65,7 @@ class Outputs:
         code: the Python code.
         questions: the table of questions.
         samples: the samples of the question that the visitor selects.
+        link: a hidden field with what a link to this answer has after "#".
     """
 
     problem: gr.HTML
@@ -79,13 +80,14 @@ class Outputs:
     code: gr.Code
     questions: gr.Dataframe
     samples: gr.HTML
+    link: gr.Textbox
 
     def components(self) -> list[Block]:
         """Return all of them."""
         charts = [part for chart in self.charts for part in chart.components()]
         columns = [self.problem, self.working, self.progress, self.answer, self.details]
         results = [self.result, *charts, self.table, self.scores_file, self.code]
-        return [*columns, *results, self.questions, self.samples]
+        return [*columns, *results, self.questions, self.samples, self.link]
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,10 @@ class Layout:
 
     Attributes:
         examples: the button of each example.
+        open_page: the button that opens a saved page.
+        copy_link: the button that copies a link.
+        save_page: the button that saves the page as a file.
+        shared: says what the last two did.
         inputs: the components that hold a request.
         outputs: the components that show an answer.
         cancel: the button that ends a request.
@@ -102,6 +108,10 @@ class Layout:
     """
 
     examples: list[gr.Button]
+    open_page: gr.UploadButton
+    copy_link: gr.Button
+    save_page: gr.Button
+    shared: gr.HTML
     inputs: Inputs
     outputs: Outputs
     cancel: gr.Button
@@ -126,6 +136,9 @@ def build_layout(
         gr.Markdown(f"# {space.title}\n{space.summary}", elem_id="summary")
         with gr.Row(elem_id="examples"):
             examples = [gr.Button(example.name, size="sm") for example in space.examples]
+            open_page = gr.UploadButton(
+                "Open a saved page", size="sm", file_types=[".txt"], elem_id="open-page"
+            )
     with gr.Row(elem_id="body"):
         with gr.Column(elem_id="answer"):
             problem = gr.HTML(visible=False)
@@ -134,6 +147,11 @@ def build_layout(
                 cancel = gr.Button("Cancel", size="sm")
             with gr.Column(elem_id="result") as answer_column:
                 result = gr.HTML(view.result)
+                with gr.Row(elem_classes="files"):
+                    copy_link = gr.Button("Copy link", size="sm", elem_id="copy-link")
+                    save_page = gr.Button("Save page", size="sm", elem_id="save-page")
+                    link = gr.Textbox(view.link, visible="hidden", elem_id="link")
+                shared = gr.HTML(elem_id="shared")
                 charts = [_chart_output(*parts[0])]
         with gr.Column(elem_id="inputs"):
             inputs = build_inputs(space, request, answer, view)
@@ -182,8 +200,20 @@ def build_layout(
         code=code,
         questions=questions,
         samples=samples,
+        link=link,
     )
-    return Layout(examples, inputs, outputs, cancel, table_buttons, file)
+    return Layout(
+        examples=examples,
+        open_page=open_page,
+        copy_link=copy_link,
+        save_page=save_page,
+        shared=shared,
+        inputs=inputs,
+        outputs=outputs,
+        cancel=cancel,
+        table_buttons=table_buttons,
+        file=file,
+    )
 
 
 def plot_data(figure: Figure) -> PlotData:

@@ -38,9 +38,9 @@ def result_html(sentence: str, verdict: str, note: str) -> str:
     )
 
 
-def problem_html(problem: str) -> str:
+def problem_html(problem: str, has_previous: bool = True) -> str:
     """Return the box that says why there is no new result."""
-    previous = "<p>The result below is the previous one.</p>"
+    previous = "<p>The result below is the previous one.</p>" if has_previous else ""
     return f'<div class="problem" role="alert">{escape(problem)}{previous}</div>'
 
 

@@ -25,6 +25,17 @@
   new MutationObserver(plan).observe(body, changes);
   update();
 
+  // Charts are drawn for the width of the page.
+  const field = document.querySelector("#inches input");
+  addEventListener("resize", () => {
+    const inches = String(%(inches)s);
+    if (field.value === inches) return;
+    field.value = inches;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  // A link that is pasted into the address of an open page.
+  addEventListener("hashchange", () => location.reload());
+
   // Gradio cannot paste several cells. Pass them on with the selected cell to a hidden field.
   document.addEventListener("paste", (event) => {
     const cell = event.target.closest("#table [data-row]");

@@ -38,6 +38,7 @@ class Request:
         space: the page of the metric.
         checker: the name of the checker. It is used if the samples have references.
         options: the value of each control, by its name.
+        raw_options: the same before they were parsed, as the controls show them.
         table: a list of rows. The first one has the headers.
         text: JSON Lines, JSON or CSV.
         files: the paths of uploaded files.
@@ -47,6 +48,7 @@ class Request:
     space: Space
     checker: str
     options: Options
+    raw_options: Options
     table: list[list[Any]] | None = None
     text: str = ""
     files: tuple[str, ...] = ()
@@ -163,7 +165,6 @@ def make_request(space: Space, checker: str, options: Options, **samples: Any) -
         if name not in controls:
             known = ", ".join(controls)
             raise ValueError(f"There is no option {name!r:.60}. The options are {known}.")
-    values = {
-        name: control.parse(options.get(name, control.value)) for name, control in controls.items()
-    }
-    return Request(space, checker, values, **samples)
+    raw = {name: options.get(name, control.value) for name, control in controls.items()}
+    values = {name: control.parse(raw[name]) for name, control in controls.items()}
+    return Request(space, checker, values, raw, **samples)

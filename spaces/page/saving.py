@@ -1,4 +1,4 @@
-"""The buttons that download charts and tables."""
+"""The buttons that download charts, tables and the page, and the one that copies a link."""
 
 from __future__ import annotations
 
@@ -18,6 +18,32 @@ _CLICK_FILE = """() => {
   setTimeout(() => (file.matches("a, button") ? file : file.querySelector("a, button")).click());
 }"""
 
+OPENING = """<script>
+if (location.hash.length > 1) document.documentElement.classList.add("opening");
+</script>"""
+"""Hides the first example from the first paint on, while a link is opened."""
+
+OPENED = "() => document.documentElement.classList.remove('opening')"
+_WRITE_ADDRESS = """(link) => {
+  history.replaceState(null, "", location.pathname + location.search + (link ? `#${link}` : ""));
+}"""
+_COPY_LINK = """async (link) => {
+  const said = (text) => `<p role="status">${text}</p>`;
+  if (!link) return said("This is too large for a link. Save the page, and send the file.");
+  const address = `${location.origin}${location.pathname}${location.search}#${link}`;
+  try {
+    await navigator.clipboard.writeText(address);
+  } catch { // the page is in a frame, or not served by https
+    const field = document.body.appendChild(document.createElement("textarea"));
+    field.value = address;
+    field.select();
+    const isCopied = document.execCommand("copy");
+    field.remove();
+    if (!isCopied) return said("The browser does not let the page copy. Copy the address.");
+  }
+  return said("The link is copied. It holds the samples: who has it can read them.");
+}"""
+
 
 def connect_downloads(layout: Layout, downloads: Downloads) -> None:
     """Let each button write its file, and then download it."""
@@ -28,6 +54,7 @@ def connect_downloads(layout: Layout, downloads: Downloads) -> None:
     for place, output in enumerate(layout.outputs.charts):
         for name, button in output.buttons.items():
             writers[button] = partial(downloads.write_chart, place=place, file_type=name)
+    writers[layout.save_page] = downloads.saved_page
     for button, write in writers.items():
         written = button.click(
             _for_visitor(write),
@@ -37,6 +64,13 @@ def connect_downloads(layout: Layout, downloads: Downloads) -> None:
             show_progress_on=[button],
         )
         written.success(None, js=_CLICK_FILE, api_visibility="private")
+
+
+def connect_link(layout: Layout) -> None:
+    """Let the address of the page follow the answer, and a button copy it."""
+    link = layout.outputs.link
+    link.change(None, link, js=_WRITE_ADDRESS, api_visibility="private")
+    layout.copy_link.click(None, link, layout.shared, js=_COPY_LINK, api_visibility="private")
 
 
 def _for_visitor(write: Callable[[str], str]) -> Callable[[Shown], str]:

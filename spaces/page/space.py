@@ -44,6 +44,7 @@ class Example:
         files: the names of files of samples that the project ships, instead of a table.
         checker: the name of the checker.
         options: the options that differ from their defaults.
+        columns: the column of each role that is chosen, for text and files.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Example:
     files: tuple[str, ...] = ()
     checker: str = "exact_match"
     options: Options = field(default_factory=dict)
+    columns: dict[str, str] = field(default_factory=dict)
     headers: list[str] | None = None
 
 

@@ -15,6 +15,7 @@ from .python_code import python_code
 from .question_table import question_headers, question_rows
 from .request import Answer, Request, Samples
 from .sentences import sizes_note
+from .sharing import LONGEST_LINK, shared_text
 from .space import Space
 
 _CHECKER_NOTES = {
@@ -36,6 +37,7 @@ class View:
         charts: the charts, in the order of the Space. None if the runs do not have one.
         table: HTML with the table of scores.
         scores_file: the path of the scores as JSON.
+        link: what an address has after "#", or "" if it is too long.
         code: Python code that computes the scores again.
         question_headers: the headers of the table of questions.
         question_rows: its rows.
@@ -45,6 +47,7 @@ class View:
     charts: list[Chart | None]
     table: str
     scores_file: str
+    link: str
     code: str
     question_headers: list[str]
     question_rows: list[list[Any]]
@@ -73,11 +76,13 @@ def make_view(space: Space, request: Request, answer: Answer, downloads: Downloa
         table = comparison_html(comparison, labels, confidence) + f"<h3>Scores</h3>{table}"
     else:
         table = f"<h3>Scores</h3>{table}"
+    shared = shared_text(request)
     return View(
         result=result_html(*_sentences(space, answer), " ".join(notes)),
         charts=charts,
         table=table,
-        scores_file=str(downloads.keep(answer)),
+        scores_file=str(downloads.keep(answer, shared)),
+        link=shared if len(shared) <= LONGEST_LINK else "",
         code=python_code(space.metric, answer, [chart for chart in charts if chart]),
         question_headers=question_headers(space, answer),
         question_rows=question_rows(space, answer),

@@ -69,9 +69,9 @@ def test_special_characters_are_escaped(capsys, tmp_path):
     rows = [{"outcomes": [1, 0], "group": "a|b_%$#&{}~\\"}]
     file = write_json_lines(tmp_path / "s.jsonl", rows)
     flags = ("--k", 1, "--include", "pass@k", "--format")
-    assert "| a\\|b_%$#&{}~\\ |" in output_of(capsys, "gpassk", file, *flags, "markdown")
+    assert "| a\\|b\\_%$#&amp;{}~\\\\ |" in output_of(capsys, "gpassk", file, *flags, "markdown")
     latex = output_of(capsys, "gpassk", file, *flags, "latex")
-    assert r"a|b\_\%\$\#\&\{\}\textasciitilde{}\textbackslash{} & 50.0 \\" in latex
+    assert r"a\textbar{}b\_\%\$\#\&\{\}\textasciitilde{}\textbackslash{} & 50.0 \\" in latex
 
 
 def test_comparisons_have_the_same_formats(capsys, tmp_path):
@@ -91,3 +91,32 @@ def test_comparisons_have_the_same_formats(capsys, tmp_path):
         assert float(row["before"]) == scores[f"{row['key']}_a"]
     markdown = output_of(capsys, "compare", *files, "--k", 1, "--format", "markdown")
     assert "| Score (%) | before | after | Difference (95 % CI) |\n" in markdown
+
+
+FORMULAS = ["=1+1", "+SUM(A1)", "-2+3", "@SUM(1)", " =1", "\t=1", "\uff1d1", "=HYPERLINK(1)"]
+
+
+def test_no_name_is_a_formula_of_a_spreadsheet(capsys, tmp_path):
+    names = [*FORMULAS, "-3", "1e5", "a=1", "-inf"]
+    rows = [{"outcomes": [1, 0], "group": name} for name in names]
+    file = write_json_lines(tmp_path / "s.jsonl", rows)
+    flags = ("--k", 1, "--include", "pass@k", "--groups", "group", "--format", "csv")
+    groups = [row["group"] for row in records_of(output_of(capsys, "gpassk", file, *flags))]
+    assert {name for name in groups if name.startswith("'")} == {f"'{name}" for name in FORMULAS}
+    assert {"-3", "1e5", "a=1", "-inf"} <= set(groups)
+
+
+def test_markdown_has_no_markup_of_names(capsys, tmp_path):
+    names = ["<script>alert(1)</script>", "![](http://x)", "`a` *b* _c_ ~~d~~", "&lt;"]
+    rows = [{"outcomes": [1, 0], "group": name} for name in names]
+    file = write_json_lines(tmp_path / "<b>s.jsonl", rows)
+    flags = ("--k", 1, "--include", "pass@k", "--groups", "group", "--format", "markdown")
+    printed = output_of(capsys, "gpassk", file, *flags)
+    for cell in (
+        "&lt;script&gt;alert(1)&lt;/scr",
+        "!\\[\\](http://x)",
+        "\\`a\\` \\*b\\* \\_c\\_ \\~~d\\~~",
+        "&amp;lt;",
+    ):
+        assert cell in printed
+    assert "<" not in printed

@@ -1,9 +1,14 @@
 """The flag `--plot FILE` of the command."""
 
 import json
+import os
 import re
+import resource
+import subprocess
+import sys
 
 import pytest
+from at_k.cli import plot
 from at_k.cli.command import main
 from run_command import error_of, output_of, question_rows, write_json_lines
 
@@ -101,3 +106,35 @@ def test_scores_are_printed_before_the_reason_why_there_is_no_chart(capsys, tmp_
         assert printed.out == plain
         assert printed.err.startswith("at-k: There is no chart: "), printed.err
         assert reason in printed.err
+
+
+def test_the_renderer_may_end_its_process(file, tmp_path):
+    """V8 reserves more addresses than this limit allows, and ends its process by a signal."""
+    limit = 2 << 30
+    command = ["gpassk", file, "--k", "1,2", "--include", "pass@k", "--plot", tmp_path / "a.pdf"]
+    finished = subprocess.run(
+        [sys.executable, "-m", "at_k", *map(str, command)],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OPENBLAS_NUM_THREADS": "1"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    assert "pass@2  1.0000" in finished.stdout
+    assert finished.returncode == 2
+    assert finished.stderr == (
+        "at-k: There is no chart: the process that draws it was ended by SIGTRAP. It may have had "
+        "too little memory.\n"
+    )
+
+
+def test_scores_are_printed_before_a_chart_is_drawn(capsys, file, tmp_path, monkeypatch):
+    printed = []
+
+    def remember(*_, **__):
+        printed.append(capsys.readouterr().out)
+        return subprocess.CompletedProcess([], 7)
+
+    monkeypatch.setattr(plot.subprocess, "run", remember)
+    assert main(["gpassk", str(file), "--k", "1,2", "--plot", str(tmp_path / "a.svg")]) == 2
+    assert "G-Pass@2_1.0   0.4167" in printed[0]
+    assert "ended with status 7" in capsys.readouterr().err

@@ -20,7 +20,7 @@ COMPLETE = "#details[aria-busy=false]"  # all of the result is of one answer, an
 
 
 @contextlib.contextmanager
-def opened(browser, space, viewport=DESKTOP, scheme="light", query=""):
+def opened(browser, space, viewport=DESKTOP, scheme="light", query="", ready=COMPLETE):
     """Open the page of a Space. It must raise no error and send no request to another host.
 
     The tests of a process use one tab after each other, which halves the time to open a page: the
@@ -47,7 +47,7 @@ def opened(browser, space, viewport=DESKTOP, scheme="light", query=""):
         page.on(event, check)
     try:
         page.goto(f"{space.url}{query}")
-        page.wait_for_selector(COMPLETE)
+        page.wait_for_selector(ready)
         yield page
     except BaseException:
         page.close()

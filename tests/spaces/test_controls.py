@@ -127,28 +127,3 @@ def test_slow_checks_show_their_progress_and_can_be_cancelled(browser, space):
         page.get_by_role("button", name="Cancel").click()
         assert "The request was cancelled." in problem(page)
         page.wait_for_selector("#working", state="hidden")
-
-
-@only_gpassk
-def test_a_link_shows_the_same_page(browser, space):
-    with opened(browser, space) as page:
-        before = sentence(page)
-        paste(page, '{"outcomes": [1, 0, 1, 1, 0]}')
-        before = wait_for_change(page, before)
-        page.fill(NUMBER, "3")
-        shown = wait_for_change(page, before)
-        page.wait_for_function("location.search.includes('k=3')")
-        link = page.evaluate("location.search")
-    with opened(browser, space, query=link) as page:
-        page.wait_for_function(
-            "text => document.querySelector('.sentence')?.innerText === text", arg=shown
-        )
-        assert page.input_value(NUMBER) == "3"
-        assert "outcomes" in page.input_value("#text textarea")
-
-
-@only_gpassk
-def test_a_link_with_invalid_settings_shows_the_example(browser, space):
-    with opened(browser, space, query="?text=%7B%22outcomes%22&checker=nonsense&k=x") as page:
-        assert sentence(page).startswith("Of 4 samples")
-        assert not page.locator(".problem:visible").count()

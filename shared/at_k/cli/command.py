@@ -19,7 +19,7 @@ import at_k
 
 from ..loading import metric_folders, metric_script, register, unregister
 from ..readers.columns import SelectionError
-from .formats import PlotError, printable
+from .formats import Output, printable
 
 _COMPARE_DETAILS = """\
 Questions are matched by a column that identifies them in all files, or else by their order. Of two
@@ -65,26 +65,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         options = _options(arguments)
-        run: Callable[..., str | tuple[str, int]] = options.pop("run")
-        problem, status = None, 0
+        run: Callable[..., str | tuple[str, int] | Output] = options.pop("run")
         with warnings.catch_warnings():
             warnings.showwarning = _print_warning
-            try:
-                output = run(**options)
-                if isinstance(output, tuple):  # a gate has an exit status of its own
-                    output, status = output
-            except PlotError as error:
-                output, problem = error.output, str(error)
-        print(printable(output), flush=True)
-        if problem is not None:
-            _print_message(problem)
-            return 2
+            output = run(**options)
+            text, status, draw = Output(*output) if isinstance(output, tuple) else Output(output)
+            _print_scores(text)
+            if draw is not None:
+                draw()
     except KeyboardInterrupt:
         print("at-k: interrupted", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        # The reader of the output has closed it, as `head` does. Python flushes stdout on exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except SelectionError as error:
         examples = error.examples or [""] * len(error.roles)
         flags = " or ".join(
@@ -111,6 +102,14 @@ def _options(arguments: Sequence[str]) -> dict[str, Any]:
             f"`{command.prog} --help` lists the flags, and which take several values."
         )
     return vars(options)
+
+
+def _print_scores(text: str) -> None:
+    try:
+        print(printable(text), flush=True)
+    except BrokenPipeError:
+        # The reader of the output has closed it, as `head` does. Python flushes stdout on exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _print_warning(message, category, filename, lineno, file=None, line=None) -> None:

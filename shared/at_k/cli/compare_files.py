@@ -25,8 +25,8 @@ from ..runs.measure import ComparisonOptions
 from ..runs.outcomes_of_runs import Run, check_same_questions, grade_runs, parse_run
 from .comparison_tables import ComparisonView, LeaderboardView
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
-from .formats import Scope, View
-from .plot import check_plot, plot_comparison, scores_before_errors
+from .formats import Output, Scope, View
+from .plot import chart_of_comparison, check_plot, draw
 from .run_input import RunInput, checker_of_all
 
 _COMPARE_EXAMPLES = f"""\
@@ -72,7 +72,7 @@ def _compare_files(
     p_values: bool = False,
     plot: str | None = None,
     **flags: Any,
-) -> str:
+) -> str | Output:
     """Return the comparison of two files, or the leaderboard of more."""
     if plot is not None:
         check_plot(plot)
@@ -110,10 +110,9 @@ def _compare_files(
         board = boards.pop(None)
         view = LeaderboardView(board | ({"groups": boards} if boards else {}), scope, descriptions)
     output = view.printed(output_format)
-    if plot is not None:
-        with scores_before_errors(output):
-            plot_comparison(plot, overall, inputs)
-    return output
+    if plot is None:
+        return output
+    return Output(output, draw=lambda: draw(plot, lambda: chart_of_comparison(overall, inputs)))
 
 
 def read_runs(sources: Sequence[Sequence[str]], reading: Mapping[str, Any]) -> list[Questions]:

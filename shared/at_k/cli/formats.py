@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import abc
 import csv
+import html
 import io
 import json
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +23,17 @@ FORMATS_OF_OUTPUT = ("table", "json", "csv", "markdown", "latex")
 
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)")
+_BEYOND_PDFLATEX = re.compile("[^\x00-\u017f]|[ĦħĸĿŀŉŦŧſ]")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
+}
 
 
 class View(abc.ABC):
@@ -65,20 +78,26 @@ class View(abc.ABC):
             return json.dumps(self.data(), indent=2)
         if output_format == "csv":
             stream = io.StringIO()
-            csv.writer(stream, lineterminator="\n").writerows(self.records())
+            rows = [[_without_formula(cell) for cell in row] for row in self.records()]
+            csv.writer(stream, lineterminator="\n").writerows(rows)
             sentences = [*self.input, *self.notes(), self.sentence()]
             print(printable("\n".join(filter(None, sentences))), file=sys.stderr)
             return stream.getvalue().rstrip("\n")
         for_paper = output_format != "table"
         start = "% " if output_format == "latex" else ""
         render = {"table": aligned, "markdown": _markdown, "latex": _latex}[output_format]
-        notes = [_filled(note, 78) for note in self.notes(for_paper)]
+        # Markdown takes HTML in text too. Sentences have no other markup.
+        in_text: Callable[[str], str] = {
+            "markdown": lambda text: html.escape(text, quote=False),
+            "latex": printable,
+        }.get(output_format, str)
+        notes = [_filled(in_text(note), 78) for note in self.notes(for_paper)]
         sentence = self.sentence()
         blocks = [
-            "\n".join(f"{start}{line}" for line in self.input),
+            "\n".join(start + " ".join(in_text(line).split("\n")) for line in self.input),
             *(render(table) for table in (self.paper_tables() if for_paper else self.tables())),
             "\n".join(f"{start}{line}" for note in notes for line in note.splitlines()),
-            _filled(_latex_text(sentence) if start else sentence, 80),
+            _filled(_latex_text(sentence) if start else in_text(sentence), 80),
         ]
         return "\n\n".join(filter(None, blocks))
 
@@ -89,17 +108,18 @@ def _filled(text: str, width: int) -> str:
     return textwrap.fill(joined, width).replace("\xa0", " ")
 
 
-class PlotError(ValueError):
-    """There are scores, but no chart of them.
+class Output(NamedTuple):
+    """What a subcommand leaves to do when it has finished.
 
     Args:
-        message: why there is no chart.
-        output: what the command prints before the message.
+        text: what is printed first.
+        status: the exit status.
+        draw: writes the chart of `--plot`, or None. It may raise a ValueError.
     """
 
-    def __init__(self, message: str, output: str):
-        super().__init__(message)
-        self.output = output
+    text: str
+    status: int = 0
+    draw: Callable[[], None] | None = None
 
 
 def printable(text: str) -> str:
@@ -175,23 +195,46 @@ def aligned(table: Cells) -> str:
     return "\n".join([lines[0], rule, *lines[1:]])
 
 
+def _without_formula(cell: str) -> str:
+    """Return a cell that a spreadsheet takes for text: OWASP, "CSV injection".
+
+    A cell that starts with a formula's first character, and is no number, gets an apostrophe.
+    """
+    starts = cell.lstrip().startswith(("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"))
+    is_formula = (starts or cell.startswith(("\t", "\r", "\n"))) and not _NUMBER.fullmatch(cell)
+    return f"'{cell}" if is_formula else cell
+
+
 def _markdown(table: Cells) -> str:
-    lines = [
-        "| " + " | ".join(cell.replace("|", "\\|") for cell in row).rstrip() + " |" for row in table
-    ]
+    lines = ["| " + " | ".join(map(_markdown_text, row)).rstrip() + " |" for row in table]
     rule = "|" + "|".join([":--", *["--:"] * (len(table[0]) - 1)]) + "|"
     return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def _markdown_text(text: str) -> str:
+    """Return a text without a tag, a link, an entity or a code span, on one line."""
+    text = re.sub(
+        r"[\\|`*\[\]]|~(?=~)|(?<!\w)_|_(?!\w)",
+        lambda match: f"\\{match[0]}",
+        " ".join(text.split()),
+    )
+    return html.escape(text, quote=False)
 
 
 def _latex(table: Cells) -> str:
     """Return a tabular with the rules of the package booktabs; numbers are on the right."""
     columns = list(zip(*table[1:], strict=True))[1:]
     sides = "l" + "".join("r" if re.search(r"\d", "".join(cells)) else "l" for cells in columns)
-    head, *lines = (" & ".join(map(_latex_text, row)) + r" \\" for row in table)
+    head, *lines = (" & ".join(map(_latex_cell, row)) + r" \\" for row in table)
     body = [r"\toprule", head, r"\midrule", *lines, r"\bottomrule"]
+    needs = [r"% needs \usepackage{booktabs}"]
+    if beyond := sorted({*_BEYOND_PDFLATEX.findall("".join(body))}):
+        needs.append(f"% needs lualatex or xelatex, and a font with {' '.join(beyond)}")
+    elif not "".join(body).isascii():
+        needs.append(r"% needs \usepackage[T1]{fontenc}")
     return "\n".join(
         [
-            r"% needs \usepackage{booktabs}",
+            *needs,
             rf"\begin{{tabular}}{{{sides}}}",
             *body,
             r"\end{tabular}",
@@ -199,15 +242,17 @@ def _latex(table: Cells) -> str:
     )
 
 
+def _latex_cell(text: str) -> str:
+    """Return a cell. A bracket at its start would be an argument of the end of the line before."""
+    text = _latex_text(text)
+    return f"{{}}{text}" if text.startswith(("[", "*")) else text
+
+
 def _latex_text(text: str) -> str:
-    named = {
-        "\\": r"\textbackslash{}",
-        "^": r"\textasciicircum{}",
-        "~": r"\textasciitilde{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-    }
-    text = re.sub(r"[\\^~&%$#_{}<>]", lambda match: named.get(match[0], f"\\{match[0]}"), text)
+    """Return a text for pdfLaTeX; a letter beyond Latin Extended-A needs another engine."""
+    text = unicodedata.normalize("NFC", printable(text).replace("\t", " ").replace("\n", " "))
+    text = re.sub(r"[\\^~&%$#_{}<>|`]", lambda match: _LATEX.get(match[0], f"\\{match[0]}"), text)
+    text = re.sub(r"-(?=-)", "-{}", text)  # two hyphens would be a dash
     text = re.sub(r"(?<=\d) (?=\\%)", r"\\,", text)
     return re.sub(r"(?<![\w.])-(?=\d)", "$-$", text)  # a minus, and no hyphen
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..runs.comparison import differences_as_dict
-from .formats import PlotError
 from .run_input import RunInput, checker_of_all
 
 if TYPE_CHECKING:
+    from ..charts.figure import Figure
     from ..runs.differences import Compared
     from .score_tables import ScoresView
 
@@ -20,20 +23,41 @@ PLOT_HELP = (
     "also write a chart, in the format of the suffix: .svg, .pdf, .png or .html. "
     "It shows the confidence limits if there are any."
 )
+INVALID = 2  # the exit status of the process of a chart that says why on standard error
 _FILE_SUFFIXES = (".svg", ".pdf", ".png", ".html")
 
 
-@contextmanager
-def scores_before_errors(output: str) -> Iterator[None]:
-    """Turn the error of a chart into one that has the output of the command.
+def draw(file: str, figure: Callable[[], Figure]) -> None:
+    """Write a chart in a process of its own: the renderer ends it if it gets too little memory.
+
+    Args:
+        file: the path of the chart.
+        figure: returns the chart.
 
     Raises:
-        PlotError: if there is no chart, also because its file cannot be written.
+        ValueError: if there is no chart, also because its file cannot be written.
     """
     try:
-        yield
-    except (ValueError, TypeError, ImportError, OSError) as error:
-        raise PlotError(f"There is no chart: {error}", output) from error
+        specification = figure().to_json()
+        completed = subprocess.run(
+            [sys.executable, "-m", "at_k.charts.written", file],
+            input=specification.encode(),
+            stderr=subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+    except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
+        raise ValueError(f"There is no chart: {error}") from error
+    if completed.returncode == INVALID:
+        raise ValueError(f"There is no chart: {completed.stderr.decode(errors='replace').strip()}")
+    if completed.returncode:
+        raise ValueError(f"There is no chart: {_how_ended(completed.returncode)}")
+
+
+def _how_ended(status: int) -> str:
+    """Return a sentence about the exit status of the process of a chart; -N is the signal N."""
+    signals = {-number: number.name for number in signal.Signals}
+    how = f"was ended by {signals[status]}" if status in signals else f"ended with status {status}"
+    return f"the process that draws it {how}. It may have had too little memory."
 
 
 def check_plot(file: str) -> None:
@@ -73,14 +97,13 @@ def check_scores_to_plot(parameters: Mapping[str, Any]) -> None:
         )
 
 
-def plot_scores(file: str, view: ScoresView, run: RunInput) -> None:
-    """Write the chart of the scores of a run.
+def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
+    """Return the chart of the scores of a run.
 
     It shows single questions or groups where these are scored, or else the scores against k, or
     G-Pass@k against its threshold if there is a single k.
 
     Args:
-        file: the path of the chart.
         view: the scores.
         run: what the caption is about.
 
@@ -95,26 +118,23 @@ def plot_scores(file: str, view: ScoresView, run: RunInput) -> None:
     thresholds = Counter(x.k for x in with_k if x.metric == "G-Pass@k")
     if "per_question" in view.scores:
         caption = {name: run.caption[name] for name in ("n", "checker")}
-        chart = by_question(view.scores, **caption)
-    elif any(x.group is not None for x in view.estimates):
-        chart = by_group(view.scores, **details)
-    elif max(ks.values(), default=0) > 1:
-        chart = by_k(view.scores, **details)
-    elif max(thresholds.values(), default=0) > 1:
-        chart = by_threshold(view.scores, **details)
-    else:
-        raise ValueError(
-            "--plot needs several k, such as --k 1 2 4 8, and there is a single one. Or add "
-            "--groups COLUMN, or --return-per-question."
-        )
-    chart.save(file)
+        return by_question(view.scores, **caption)
+    if any(x.group is not None for x in view.estimates):
+        return by_group(view.scores, **details)
+    if max(ks.values(), default=0) > 1:
+        return by_k(view.scores, **details)
+    if max(thresholds.values(), default=0) > 1:
+        return by_threshold(view.scores, **details)
+    raise ValueError(
+        "--plot needs several k, such as --k 1 2 4 8, and there is a single one. Or add "
+        "--groups COLUMN, or --return-per-question."
+    )
 
 
-def plot_comparison(file: str, compared: Compared, inputs: Sequence[RunInput]) -> None:
-    """Write the chart of a comparison: the difference of two runs against k, or a leaderboard.
+def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figure:
+    """Return the chart of a comparison: the difference of two runs against k, or a leaderboard.
 
     Args:
-        file: the path of the chart.
         compared: the runs.
         inputs: what the caption is about.
     """
@@ -125,7 +145,7 @@ def plot_comparison(file: str, compared: Compared, inputs: Sequence[RunInput]) -
     captions, checker = [run.caption for run in inputs], checker_of_all(inputs)
     if len(compared.runs) == 2 and len(compared.scores) > 1:
         sizes = {caption["n"] for caption in captions}
-        chart = difference(
+        return difference(
             differences_as_dict(differences_of(compared)),
             [run.name for run in compared.runs],
             questions=captions[0]["questions"],
@@ -134,6 +154,4 @@ def plot_comparison(file: str, compared: Compared, inputs: Sequence[RunInput]) -
             confidence=compared.options.confidence,
             interval=compared.options.interval,
         )
-    else:
-        chart = forest(leaderboard_of(compared), checker=checker)
-    chart.save(file)
+    return forest(leaderboard_of(compared), checker=checker)

@@ -17,8 +17,8 @@ from ..loading import metric_script
 from ..readers.columns import as_outcome
 from ..readers.questions import read_questions
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
-from .formats import FORMATS_OF_OUTPUT, Scope, aligned
-from .plot import check_plot, check_scores_to_plot, plot_scores, scores_before_errors
+from .formats import FORMATS_OF_OUTPUT, Output, Scope, aligned
+from .plot import chart_of_scores, check_plot, check_scores_to_plot, draw
 from .publishing import (
     PUBLISHED_FIELDS,
     PUBLISHED_FORMATS,
@@ -83,7 +83,7 @@ def _score_files(
     output_format: str,
     plot: str | None = None,
     **flags: Any,
-) -> str:
+) -> str | Output:
     """Return the scores of files, which are parts of one run."""
     publication = Publication(**{field: flags.pop(field) for field in PUBLISHED_FIELDS})
     publication.check(output_format)
@@ -113,10 +113,9 @@ def _score_files(
         output = publication.printed(view, output_format)
     else:
         output = view.printed(output_format)
-    if plot is not None:
-        with scores_before_errors(output):
-            plot_scores(plot, view, run)
-    return output
+    if plot is None:
+        return output
+    return Output(output, draw=lambda: draw(plot, lambda: chart_of_scores(view, run)))
 
 
 # --- The demo -----------------------------------------------------------------------------

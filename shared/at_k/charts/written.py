@@ -1,0 +1,25 @@
+"""Write a chart to a file: ``python -m at_k.charts.written FILE < SPECIFICATION``.
+
+The renderer of charts ends its process where it gets too little memory, so the command lets this
+module run in a process of its own.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from .figure import Figure
+
+
+def main(file: str) -> int:
+    """Write the chart whose Vega-Lite specification is on standard input; return the status."""
+    try:
+        Figure.from_json(sys.stdin.buffer.read().decode()).save(file)
+    except (ValueError, TypeError, ImportError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
