@@ -95,7 +95,8 @@ def test_references_that_a_checker_does_not_read_are_named(space):
     text = '{"predictions": ["1"], "reference": "2"}\n{"predictions": ["1"], "reference": "two"}'
     for checker, reason in {
         "numeric": ", but numeric compares the number that a response gives with a reference that "
-        "a list of them.",
+        "is one number, such as 12, -1,200.5, 3/4 or 50% (math_verify compares other "
+        "expressions). Give that, or a list of them.",
         "math_verify": ", in which math-verify finds no answer.",
     }.items():
         message = f"The reference of question 2 is 'two'{reason}"

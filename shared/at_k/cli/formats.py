@@ -23,9 +23,9 @@ FORMATS_OF_OUTPUT = ("table", "json", "csv", "markdown", "latex")
 
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)")
+_NUMBER_IN_CELL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)")
 _BEYOND_PDFLATEX = re.compile("[^\x00-\u017f]|[ĦħĸĿŀŉŦŧſ]")
-_LATEX = {
+_LATEX_CHARACTERS = {
     "\\": r"\textbackslash{}",
     "^": r"\textasciicircum{}",
     "~": r"\textasciitilde{}",
@@ -201,7 +201,9 @@ def _without_formula(cell: str) -> str:
     A cell that starts with a formula's first character, and is no number, gets an apostrophe.
     """
     starts = cell.lstrip().startswith(("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"))
-    is_formula = (starts or cell.startswith(("\t", "\r", "\n"))) and not _NUMBER.fullmatch(cell)
+    is_formula = (starts or cell.startswith(("\t", "\r", "\n"))) and not _NUMBER_IN_CELL.fullmatch(
+        cell
+    )
     return f"'{cell}" if is_formula else cell
 
 
@@ -251,7 +253,9 @@ def _latex_cell(text: str) -> str:
 def _latex_text(text: str) -> str:
     """Return a text for pdfLaTeX; a letter beyond Latin Extended-A needs another engine."""
     text = unicodedata.normalize("NFC", printable(text).replace("\t", " ").replace("\n", " "))
-    text = re.sub(r"[\\^~&%$#_{}<>|`]", lambda match: _LATEX.get(match[0], f"\\{match[0]}"), text)
+    text = re.sub(
+        r"[\\^~&%$#_{}<>|`]", lambda match: _LATEX_CHARACTERS.get(match[0], f"\\{match[0]}"), text
+    )
     text = re.sub(r"-(?=-)", "-{}", text)  # two hyphens would be a dash
     text = re.sub(r"(?<=\d) (?=\\%)", r"\\,", text)
     return re.sub(r"(?<![\w.])-(?=\d)", "$-$", text)  # a minus, and no hyphen
