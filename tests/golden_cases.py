@@ -505,6 +505,10 @@ def command_cases() -> Iterator[Case]:
     options += [{"n": "total", "correct": "right"}, {"counts": ["wrong", "right"]}]
     options += [{"counts": {"0": "wrong", "1": "right"}, "clusters": "source"}]
     yield from cases("read", "read", "source nested", options)
+    yield from cases("read", "read", [f"source {name}" for name in FILES], over("max_gb", 0.5))
+    inside = {"results": [{"rows": [{"ok": i % 3 > 0, "q": f"{i // 4}"} for i in range(12)]}]}
+    graded_ones = {"records": "results.rows", "outcomes": "ok", "questions": "q"}
+    yield "read", "rows inside of an object", partial(call, "read", (inside,), graded_ones)
     for line in COMMANDS:
         for name in FORMATS:
             arguments = f"{line} --check-correct-fn numeric --format {name}"

@@ -53,7 +53,8 @@ def test_the_output_says_at_which_k_each_file_is_higher(capsys):
         "81.9 % for smollm2_warm and 66.0 % for smollm2_cool, a difference of 16.0 percentage "
         "points (95 % confidence interval 8.6 to 21.5, for the same questions, sampled again). "
         "The simultaneous 95 % confidence band over all 32 values of k excludes 0 from pass@1 to "
-        "pass@4, where smollm2_cool is higher, and from pass@8 to pass@32, where smollm2_warm is higher."
+        "pass@4, where smollm2_cool is higher, and from pass@8 to pass@32, where smollm2_warm is "
+        "higher."
     )
     one_k = output_of(capsys, "compare", *SHIPPED, *NUMERIC, "--k", 6)
     contains = "The interval contains 0, so the data do not show which run has the higher pass@6."
