@@ -207,7 +207,7 @@ def _parse_parquet(data: bytes, name: str) -> Columns:
     import pyarrow.parquet as pq
 
     try:  # without threads: a process that ends soon after they start is aborted by Arrow
-        table = pq.read_table(pa.BufferReader(data), use_threads=False)
+        table = pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
     except (pa.ArrowException, OSError) as error:  # the second one: damaged pages
         reason = " ".join(str(error).split())
         raise ValueError(f"{name} cannot be read: {reason}.") from error
