@@ -35,7 +35,7 @@ def compile_latex(tables, folder):
         if os.environ.get("CI"):
             pytest.fail("LaTeX is required if CI is set: apt-get install texlive-latex-base")
         pytest.skip("LaTeX is not installed: apt-get install texlive-latex-base")
-    documents = {}
+    documents: dict[tuple[str, str], list[str]] = {}
     for table in tables:
         engine = "lualatex" if "% needs lualatex" in table else "pdflatex"
         package = r"\usepackage[T1]{fontenc}"
