@@ -11,7 +11,7 @@ import sys
 from .figure import Figure
 
 
-def main(file: str) -> int:
+def write_chart(file: str) -> int:
     """Write the chart whose Vega-Lite specification is on standard input; return the status."""
     try:
         Figure.from_json(sys.stdin.buffer.read().decode()).save(file)
@@ -22,4 +22,4 @@ def main(file: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(write_chart(sys.argv[1]))

@@ -23,7 +23,7 @@ FORMATS_OF_OUTPUT = ("table", "json", "csv", "markdown", "latex")
 
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)")
+_PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)")
 _BEYOND_PDFLATEX = re.compile("[^\x00-\u017f]|[ĦħĸĿŀŉŦŧſ]")
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -201,7 +201,9 @@ def _without_formula(cell: str) -> str:
     A cell that starts with a formula's first character, and is no number, gets an apostrophe.
     """
     starts = cell.lstrip().startswith(("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"))
-    is_formula = (starts or cell.startswith(("\t", "\r", "\n"))) and not _NUMBER.fullmatch(cell)
+    is_formula = (starts or cell.startswith(("\t", "\r", "\n"))) and not _PLAIN_NUMBER.fullmatch(
+        cell
+    )
     return f"'{cell}" if is_formula else cell
 
 
