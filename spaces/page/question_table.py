@@ -40,9 +40,11 @@ def question_rows(space: Space, answer: Answer) -> list[list[Any]]:
         text = [_shortened(questions.texts[place], _LONGEST_TEXT)] if any(questions.texts) else []
         summaries = [
             _summary(_rewards(answer, outcomes[place]), binary[label])
+            if place < len(outcomes)  # runs on different questions can have fewer
+            else ""
             for label, outcomes in questions.outcomes.items()
         ]
-        numbers = [f"{score[place]:.3f}" for score in scores]
+        numbers = [f"{score[place]:.3f}" if place < len(score) else "" for score in scores]
         rows.append([place + 1, _shortened(name, _LONGEST_TEXT), *summaries, *numbers, *text])
     return rows
 
@@ -65,6 +67,8 @@ def samples_html(space: Space, answer: Answer, place: int) -> str:
         checked = f"checked with {answer.checker}"
         parts.append(f"<p>Reference: <code>{escape(reference)}</code>, {checked}</p>")
     for label, outcomes in questions.outcomes.items():
+        if place >= len(outcomes):
+            continue
         if len(questions.outcomes) > 1:
             parts.append(f"<h4>{escape(label)}</h4>")
         binary, rewards = _are_binary(space, answer, label), _rewards(answer, outcomes[place])
