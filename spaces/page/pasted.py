@@ -78,8 +78,9 @@ def sample_columns(head: Row) -> list[int]:
     for prefix, columns in numbered.items():
         first, number = columns[0][1], len(columns)
         in_order = [n for _, n in columns] == [*range(first, first + number)]
-        # The outcomes of a question can be 1 or 0, 1, too.
-        is_name = bool(prefix) or len(head) > 1 + (first == 0)
+        # Rewards such as 1, 0.5, 0.25 and outcomes such as 0, 1 are numbers too.
+        others = {*range(len(head))} - {place for place, _ in columns}
+        is_name = bool(prefix) or not any(_is_value(head[place]) for place in others)
         if in_order and first in (0, 1) and is_name:
             return [place for place, _ in columns] + added
     return added
@@ -92,14 +93,22 @@ def has_header(rows: list[Row]) -> bool:
     none is in another row.
     """
     head = [cell.strip().lower() for cell in rows[0] if cell.strip()]
+    below = {cell.strip().lower() for row in rows[1:] for cell in row if cell.strip()}
+    if all(map(_is_value, rows[0])):  # 1, 2, 3 above outcomes are names, and rewards otherwise
+        return len(head) > 2 and bool(sample_columns(rows[0])) and below <= {"0", "1"}
     if sample_columns(rows[0]):
         return True
     if len(set(head)) < len(head) or any(
         cell in VERDICTS or not isinstance(as_outcome(cell), str) for cell in head
     ):
         return False
-    cells = {cell.strip().lower() for row in rows[1:] for cell in row}
-    return not _USUAL.isdisjoint(head) or cells.isdisjoint(head)
+    return not _USUAL.isdisjoint(head) or below.isdisjoint(head)
+
+
+def _is_value(cell: str) -> bool:
+    """Whether a cell holds a number, a bool or a verdict, as samples do."""
+    text = cell.strip().lower()
+    return text in VERDICTS or not isinstance(as_outcome(text), str | None)
 
 
 def names_roles(row: Row) -> bool:

@@ -1,0 +1,48 @@
+"""Which rows of a pasted table are names of columns."""
+
+import pytest
+from conftest import ROOT
+
+
+@pytest.fixture(name="has_header")
+def function_of_the_page(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "spaces")
+    from page.pasted import has_header, parse_table
+
+    return lambda text: has_header(parse_table(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1,0.5,0.25\n0.4,0.3,0.9\n0.2,0.2,0.1",
+        "0.5,1,0.25\n1,0,0.75",
+        "0,0.5,1\n1,1,0.5",
+        "1,2,3\n4,5,6",
+        "0,1\n1,0",
+        "0,1,2\n2,1,0",
+        "1\n0\n1",
+        "2,1\n1,2",
+        "true,false,1\n1,0,true",
+        "1,fully,none\nfully,none,minor",
+        "1;0,5;0,25\n0,4;0,3;0,9",
+    ],
+)
+def test_a_row_of_values_is_no_header(has_header, text):
+    assert not has_header(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "reference,1,2\n12,12,13",
+        "question,run 1,run 2\nq1,1,0",
+        "1,2,3\n0,1,1\n1,1,1",
+        "0\t1\t2\n1\t1\t0",
+        "answer;sample_1;sample_2\n12;12;13",
+        "id,correct\nq1,1",
+        ",1,2\nq1,0,1",
+    ],
+)
+def test_a_row_of_names_is_a_header(has_header, text):
+    assert has_header(text)
