@@ -2136,7 +2136,10 @@ def _is_binary(values: np.ndarray) -> bool:
 def require_categories(outcomes: Outcomes) -> Outcomes:
     values = outcomes.values
     whole = values == np.floor(values) if values.dtype.kind == "f" else True
-    outcomes.require((values >= 0) & whole, "an outcome is a category 0, 1, 2, ..")
+    outcomes.require(
+        (values >= 0) & whole,
+        "an outcome is a category 0, 1, 2, .. (a real reward is a float, such as -1.0)",
+    )
     return outcomes
 
 def require_finite(outcomes: Outcomes) -> Outcomes:

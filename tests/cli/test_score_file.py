@@ -191,3 +191,23 @@ def test_the_sentence_of_votes_leads_with_the_vote_and_has_no_biased_score(capsy
     assert "cons@8 is" not in sentence
     sentence = " ".join(output_of(capsys, "cons_at_k", file, *flags, "--k", 32).split())
     assert "cons@32 is" in sentence  # k = n
+
+
+def test_one_sample_of_each_question_has_pass_at_1_alone(capsys, tmp_path):
+    file = write_json_lines(tmp_path / "once.jsonl", [{"outcomes": [x]} for x in (0, 1, 1)])
+    assert scores_of(capsys, "gpassk", file) == {"pass@1": 2 / 3}
+    assert "mG-Pass@1" in scores_of(capsys, "gpassk", file, "--include", "mG-Pass@k")
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"passed": "maybe"}, "has the outcome 'maybe' in passed: name those that are correct"),
+        ({"response": "twelve"}, "has the sample 'twelve' in response, and there is nothing to check it"),
+    ],
+)
+def test_texts_that_nothing_grades_are_named_with_the_flag(capsys, tmp_path, row, message):
+    file = write_json_lines(tmp_path / "texts.jsonl", [{"id": 1, **row}, {"id": 1, **row}])
+    error = error_of(capsys, "gpassk", file, "--k", 1)
+    assert message in error
+    assert ("--correct-values" if "passed" in row else "--references") in error

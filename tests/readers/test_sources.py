@@ -1,5 +1,7 @@
 """Loading sources: every format gives the same columns, and texts are not converted."""
 
+import gzip
+import io
 import json
 import os
 import re
@@ -125,3 +127,18 @@ def test_columns_that_some_files_lack_are_named(tmp_path, recwarn):
     message = f"without group (not in {b}), level (not in {a})."
     with pytest.warns(UserWarning, match=re.escape(message)):
         assert at_k.read([a, b]) == {"predictions": [[1], [0]]}
+
+
+@pytest.mark.parametrize(
+    "opened",
+    [
+        lambda text: io.StringIO(text),
+        lambda text: io.BytesIO(text.encode()),
+        lambda text: io.BytesIO(gzip.compress(text.encode())),
+    ],
+    ids=["text", "bytes", "gzip"],
+)
+def test_open_files_are_read(opened):
+    assert at_k.read(opened("id,outcome\n1,0\n1,1\n"))["predictions"] == [[0, 1]]
+    with pytest.raises(ValueError, match="The file, line 3: 3 cells"):
+        at_k.read(opened("id,outcome\n1,0\n1,1,2\n"))

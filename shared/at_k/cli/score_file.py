@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
+from ..checks import short
 from ..computations.computation import Computation
 from ..loading import metric_script
 from ..readers.columns import as_outcome
-from ..readers.questions import read_questions
+from ..readers.questions import Questions, read_questions
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
 from .formats import FORMATS_OF_OUTPUT, Output, Scope, aligned
 from .plot import chart_of_scores, check_plot, check_scores_to_plot, draw
@@ -96,9 +97,13 @@ def _score_files(
     if len(counts) > 1 and ("categories" in parameters or name == "score_agg"):
         reading["counts"] = {as_outcome(column): column for column in counts}  # named by labels
     questions = read_questions(files, **reading)
+    run = RunInput(questions, parameters.get("check_correct_fn", "exact_match"))
+    if not (computation.accepts_labels or "categories" in parameters):
+        _refuse_texts(questions)
+    if name == "gpassk" and "include" not in parameters and run.present.max(initial=1) == 1:
+        parameters["include"] = "pass@k"  # all scores of one sample are equal
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
         scores = computation.compute(**questions.arguments, **parameters)
-    run = RunInput(questions, parameters.get("check_correct_fn", "exact_match"))
     options = defaults | parameters
     pooled = f"{len(files)} files as parts of one run: " if len(files) > 1 else ""
     view = ScoresView(
@@ -116,6 +121,27 @@ def _score_files(
     if plot is None:
         return output
     return Output(output, draw=lambda: draw(plot, lambda: chart_of_scores(view, run)))
+
+
+def _refuse_texts(questions: Questions) -> None:
+    """Raise a ValueError if samples are texts, and nothing says which are correct."""
+    columns, predictions = questions.columns, questions.arguments["predictions"]
+    if "references" in questions.arguments or not isinstance(predictions, list):
+        return
+    for question, samples in enumerate(predictions):
+        for sample in samples if isinstance(samples, list) else [samples]:
+            if not isinstance(sample, str):
+                continue
+            if column := columns.get("outcomes"):
+                raise ValueError(
+                    f"Question {question} has the outcome {short(sample)} in {column}: name those "
+                    f"that are correct, such as --correct-values yes true."
+                )
+            raise ValueError(
+                f"Question {question} has the sample {short(sample)} in "
+                f"{columns.get('predictions')}, and there is nothing to check it against: name the "
+                f"column of references, or a file of them, with --references."
+            )
 
 
 # --- The demo -----------------------------------------------------------------------------

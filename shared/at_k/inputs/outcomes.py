@@ -187,7 +187,10 @@ def require_categories(outcomes: Outcomes) -> Outcomes:
     """Return the outcomes; raise a ValueError unless every scored one is a category."""
     values = outcomes.values
     whole = values == np.floor(values) if values.dtype.kind == "f" else True
-    outcomes.require((values >= 0) & whole, "an outcome is a category 0, 1, 2, ..")
+    outcomes.require(
+        (values >= 0) & whole,
+        "an outcome is a category 0, 1, 2, .. (a real reward is a float, such as -1.0)",
+    )
     return outcomes
 
 

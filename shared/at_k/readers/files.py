@@ -49,7 +49,7 @@ def file_format(path: Path) -> str:
     return kept[-1] if kept else ""
 
 
-def read_file(name: str, max_gb: float | None = None) -> Columns:
+def read_file(name: str, max_gb: float | None = None, content: bytes | None = None) -> Columns:
     """Return the columns of a file, or of standard input if the name is `-`.
 
     The format is that of the suffix, or else the one that the content has.
@@ -58,20 +58,24 @@ def read_file(name: str, max_gb: float | None = None) -> Columns:
         name: path of the file.
         max_gb: the most that it may hold when it is decompressed, in GB (10^9 bytes). Default: 1,
             or 100 times its size if that is more.
+        content: of the file, if it has been read.
 
     Raises:
         ValueError: if the file cannot be parsed, with the line if there is one; or if it holds more
             than `max_gb`.
     """
     path = Path(name)
-    suffix = file_format(path) if path.is_file() else ""  # a pipe such as /dev/fd/63 has none
+    is_file = content is None and path.is_file()
+    suffix = file_format(path) if is_file else ""  # a pipe such as /dev/fd/63 has none
     if suffix and suffix not in FORMATS:
         raise ValueError(f"{name} has none of the supported formats: {', '.join(FORMATS)}.")
     source: Any = path
     if suffix:
         compression, size = path.suffix.lower(), path.stat().st_size
     else:
-        source = sys.stdin.buffer.read() if name == "-" else path.read_bytes()
+        if content is None:
+            content = sys.stdin.buffer.read() if name == "-" else path.read_bytes()
+        source = content
         name = "standard input" if name == "-" else name
         compression, size = _signature(source), len(source)
     most = max(1e9, 100.0 * size) if max_gb is None else 1e9 * max_gb

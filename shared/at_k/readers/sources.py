@@ -46,11 +46,21 @@ def load_table(source: Any, reading: Reading | None = None) -> Table:
         for table, name in zip(tables, names, strict=True):
             _check_contribution(table, name, reading.where)
         return join_tables(tables, names)
+    if hasattr(source, "read"):
+        return _with_records(Table(_columns_of_open_file(source, reading)), reading, None)
     for read_object in OBJECT_READERS:
         log = read_object(source)
         if log is not None:
             return log
     return _with_records(Table(columns_of_object(source, reading.split)), reading, None)
+
+
+def _columns_of_open_file(file: Any, reading: Reading) -> Columns:
+    content = file.read()
+    name = getattr(file, "name", None)
+    name = name if isinstance(name, str) else "The file"
+    content = content.encode() if isinstance(content, str) else bytes(content)
+    return read_file(name, reading.max_gb, content)
 
 
 def _check_contribution(table: Table, name: str, where: Sequence[tuple[str, Any]]) -> None:
