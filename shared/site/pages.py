@@ -93,7 +93,7 @@ def _with_formulas(markdown: str) -> str:
 
 def _block(formula: re.Match[str]) -> str:
     mathml = convert(" ".join(formula[1].split()), "block")
-    return f'\n<div style="overflow-x: auto">{mathml}</div>\n'
+    return f'\n<div class="formula">{mathml}</div>\n'
 
 
 def _inline(formula: re.Match[str]) -> str:

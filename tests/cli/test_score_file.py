@@ -203,7 +203,10 @@ def test_one_sample_of_each_question_has_pass_at_1_alone(capsys, tmp_path):
     ("row", "message"),
     [
         ({"passed": "maybe"}, "has the outcome 'maybe' in passed: name those that are correct"),
-        ({"response": "twelve"}, "has the sample 'twelve' in response, and there is nothing to check it"),
+        (
+            {"response": "twelve"},
+            "has the sample 'twelve' in response, and there is nothing to check it",
+        ),
     ],
 )
 def test_texts_that_nothing_grades_are_named_with_the_flag(capsys, tmp_path, row, message):

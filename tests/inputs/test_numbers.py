@@ -255,5 +255,5 @@ def test_the_study_of_texts_that_a_person_judged_is_that_of_the_card(monkeypatch
     misses = sum(case[2] for case in wrong)
     rates = [(len(wrong) - misses) / (len(CASES) - correct), misses / correct]
     card = " ".join((ROOT / "metrics/cons_at_k/README.md").read_text(encoding="utf-8").split())
-    assert f"On {len(CASES)} texts that a person judged" in card
+    assert f"On {len(CASES)} texts that were written and judged" in card
     assert f"are {rates[0]:.0%} and {rates[1]:.0%}".replace("%", "", 1).replace("%", " %") in card
