@@ -138,7 +138,7 @@ def test_samples_of_a_question_with_different_references_are_refused(capsys, tmp
         ("a.csv", "samples\n\"['a' 'b']\"\n\"['a', 'b']\"\n", (), "row 0 (from 0): \"['a' 'b']\""),
         ("a.csv", "id,sample\n1,a\n", ("--questions", "no"), "There is no column 'no'"),
         ("a.jsonl", '{"id": 1, "samples": "a"}\n{"id": 2, "samples": ["a"]}', (), "in some rows"),
-        ("a.jsonl", '{"samples": ["a"]}', (), "no references to check"),
+        ("a.jsonl", '{"samples": ["a"]}', (), "nothing to check it against"),
         ("a.jsonl", '{"samples": ["a"], "answer": null}', (), "references[0] is None"),
         (
             "a.jsonl",
