@@ -95,7 +95,8 @@ def has_header(rows: list[Row]) -> bool:
     head = [cell.strip().lower() for cell in rows[0] if cell.strip()]
     below = {cell.strip().lower() for row in rows[1:] for cell in row if cell.strip()}
     if all(map(_is_value, rows[0])):  # 1, 2, 3 above outcomes are names, and rewards otherwise
-        return len(head) > 2 and bool(sample_columns(rows[0])) and below <= {"0", "1"}
+        is_name = below <= VERDICTS.keys() or (len(head) > 2 and below <= {"0", "1"})
+        return is_name and bool(sample_columns(rows[0]))
     if sample_columns(rows[0]):
         return True
     if len(set(head)) < len(head) or any(

@@ -25,6 +25,7 @@ def function_of_the_page(monkeypatch):
         "2,1\n1,2",
         "true,false,1\n1,0,true",
         "1,fully,none\nfully,none,minor",
+        "fully,none\nmostly,minor",
         "1;0,5;0,25\n0,4;0,3;0,9",
     ],
 )
@@ -42,6 +43,8 @@ def test_a_row_of_values_is_no_header(has_header, text):
         "answer;sample_1;sample_2\n12;12;13",
         "id,correct\nq1,1",
         ",1,2\nq1,0,1",
+        "1,2\nfully,none",
+        "1,2,3,4\nfully,none,minor,\npartial,mostly,,",
     ],
 )
 def test_a_row_of_names_is_a_header(has_header, text):
