@@ -106,6 +106,11 @@ def has_header(rows: list[Row]) -> bool:
     return not _USUAL.isdisjoint(head) or below.isdisjoint(head)
 
 
+def is_numbered(head: Row) -> bool:
+    """Whether the cells of a row are 1, 2, 3 and so on."""
+    return head == [str(number) for number in range(1, len(head) + 1)]
+
+
 def _is_value(cell: str) -> bool:
     """Whether a cell holds a number, a bool or a verdict, as samples do."""
     text = cell.strip().lower()

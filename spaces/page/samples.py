@@ -15,6 +15,7 @@ from .pasted import (
     as_csv,
     decoded,
     has_header,
+    is_numbered,
     names_roles,
     parse_table,
     refuse_repeated_keys,
@@ -62,7 +63,7 @@ def read_samples(
         ]
         if not any(map(any, rows[1:])):
             raise ValueError("The table has no questions.")
-        tables = {"table.csv": _prepared_rows(rows, "table.csv", request, notes)}
+        tables = {"table.csv": _prepared_rows(rows, "table.csv", request, notes, of_page=True)}
     else:
         paths = copy_files(request.files) if request.files else [write_text(request.text, notes)]
         tables = {path: _prepared(path, request, notes) for path in paths}
@@ -170,12 +171,15 @@ def _prepared(path: str, request: Request, notes: list[str]) -> list[Row] | None
 
 
 def _prepared_rows(
-    rows: list[Row], path: str, request: Request, notes: list[str]
+    rows: list[Row], path: str, request: Request, notes: list[str], of_page: bool = False
 ) -> list[Row] | None:
-    """Write a table for the file reader, or return it if each row has all samples of a question."""
+    """Write a table for the file reader, or return it if each row has all samples of a question.
+
+    The table of the page names its columns 1, 2, 3, which in a pasted text may be rewards.
+    """
     if len(rows) > 1 and names_roles(rows[1]):  # names typed below those of the page
         rows = rows[1:]
-    if not has_header(rows):
+    if not (has_header(rows) or (of_page and is_numbered(rows[0]))):
         any_number = request.space.metric in ("max_at_k", "bayes_at_n")
         rows = with_header(rows, request.space.headers, any_number)
         names = ", ".join(rows[0][: len(rows[0]) - len(sample_columns(rows[0]))])
