@@ -277,6 +277,7 @@ PER_QUESTION, BOUNDED = (
     over("return_per_question", True),
     {"bounds": (0.1, 0.9), "confidence": 0.95},
 )
+ERRORS = [{"checker_rates": (0.95, 0.02)}, {"labels": {"tp": 90, "fn": 8, "fp": 3, "tn": 99}}]
 GROUPS, CLUSTERS = over("groups", "two halves", "one alone"), over("clusters", "some sources")
 PRIORS = [{"alpha0": 0.5, "beta0": 0.5}, {"alpha0": 2, "beta0": 7.25, "confidence": 0.9}]
 TEMPERATURES = over("temperature", 0.1, 0.2, 0.3, 0.44, 0.4428571428571429, 0.45, 0.5, 0.7, 1.0)
@@ -412,6 +413,10 @@ def metric_cases() -> Iterator[Case]:
         extra = [*PER_QUESTION, *GROUPS, *CLUSTERS, GROUPS[0] | CLUSTERS[0], BOUNDED, PRIORS[1]]
         extra = [*CONFIDENCE[1:], *(CONFIDENCE[0] | x for x in extra)]
         yield from cases(family, target, [*inputs][:2], INTERVAL, options[:1], extra)
+    k, methods = over("k", [1, 2, 4]), over("interval", "sampling", "questions", "hierarchical")
+    yield from cases("checker errors", GPASSK, OUTCOMES, k, ERRORS, methods, CONFIDENCE[:1])
+    yield from cases("checker errors", BAYES, OUTCOMES, INTERVAL, ERRORS)
+    k = over("k", [1, 4], [2, 20])
     yield from cases("k > n", [GPASSK, MAX], "ragged", INTERVAL[2::2], k[1:], GROUPS, CONFIDENCE)
     yield from cases("k > n", MAX, [*GRADED][:3], INTERVAL[2::2], k[1:], W[3:], CONFIDENCE[:1])
     yield from cases("n > 128", [GPASSK, MAX, CONS], LONG, INTERVAL, over("k", 100), CONFIDENCE[:1])
@@ -538,7 +543,8 @@ VALUES = [
 ]
 OPTIONS = """k thresholds include lam weights pass_power unanimous_power w R0 categories bounds
     merge_right temperature penalty eps_for_neg_p check_correct_fn num_proc executor confidence
-    interval clusters alpha0 beta0 groups return_per_question band keys timeout"""
+    interval clusters alpha0 beta0 groups return_per_question band keys timeout
+    checker_rates labels"""
 
 
 def invalid_cases() -> Iterator[Case]:

@@ -1848,6 +1848,46 @@ def _entries(row) -> list[Any]:
     return list(row)
 
 
+# --- shared/at_k/inputs/aligned.py ----------------------------------------------------------------
+
+class Aligned(NamedTuple):
+    rows: Rows
+    values: np.ndarray
+    is_given: np.ndarray
+
+    def require(self, valid: np.ndarray, wanted: str) -> None:
+        if (invalid := self.is_given & ~valid).any():
+            first = int(np.argmax(invalid))
+            where = sample_name(self.rows.name, self.rows.sizes, first)
+            raise ValueError(f"{where} is {self.values[first]}: {wanted}.")
+
+def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
+    if is_list_like(lists) and not hasattr(lists, "dtype"):
+        lists = list(lists)
+        if len(lists) == len(sizes):
+            pairs = zip(lists, sizes.tolist(), strict=True)
+            lists = [[None] * size if row is None else row for row, size in pairs]
+    rows = read_rows(lists, name)
+    if rows.multiplicity is not None or not rows.are_numbers():
+        raise ValueError(
+            f"{name} is {short(lists)}: give a number for each sample in lists, as the predictions "
+            f"are, and None for samples without one."
+        )
+    if len(rows) != len(sizes):
+        raise ValueError(f"{name} has {len(rows)} questions, and predictions have {len(sizes)}.")
+    if (rows.sizes != sizes).any():
+        question = int(np.argmax(rows.sizes != sizes))
+        raise ValueError(
+            f"{name}[{question}] has {rows.sizes[question]} entries for {sizes[question]} samples: "
+            f"give one for each sample, and None for samples without one."
+        )
+    values = rows.values
+    is_given = np.ones(len(values), bool) if rows.scored is None else rows.scored
+    if values.dtype.kind == "f":
+        is_given = is_given & ~np.isnan(values)
+    return Aligned(rows, values, is_given)
+
+
 # --- shared/at_k/inputs/columns.py ----------------------------------------------------------------
 
 JSON = pa.struct([("at_k.json", pa.large_string())])
@@ -2653,6 +2693,7 @@ _COMPARED = 1000  # samples that are searched for their reference, for a warning
 class Checked:
     outcomes: Any
     read: pa.ChunkedArray | None = None
+    graded: Outcomes | None = None
 
     @cached_property
     def answers(self) -> np.ndarray | None:
@@ -3174,7 +3215,7 @@ class Score(NamedTuple):
     def value(self, columns):
         if self.powers == (1.0,):
             return columns[self.terms[0]]
-        factors = [(columns[column], power) for column, power in self._factors()]
+        factors = [(_not_negative(columns[column]), power) for column, power in self._factors()]
         if min(self.powers) > 0:
             return math.prod(base**power for base, power in factors)
         zero = sum((base == 0) & (power > 0) for base, power in factors)
@@ -3207,6 +3248,9 @@ class Score(NamedTuple):
 
     def _factors(self) -> Iterator[tuple[int, float]]:
         return zip(self.terms, self.powers, strict=True)
+
+def _not_negative(number):
+    return np.maximum(number, 0.0) if isinstance(number, np.ndarray) else max(number, 0.0)
 
 def _quotient(number, divisor):
     return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
@@ -3253,6 +3297,81 @@ class Moments:
     def of_rows(self, rows: np.ndarray) -> Moments:
         covariance = {pair: of_rows[rows] for pair, of_rows in self.covariance.items()}
         return Moments(self.keys, np.arange(len(rows)), self.mean[rows], covariance)
+
+
+# --- shared/at_k/scores/credits.py ----------------------------------------------------------------
+
+Credits = tuple[float, ...]
+
+
+# --- shared/at_k/scores/checker_rates.py ----------------------------------------------------------
+
+_LARGEST_CORRECTED_K = 1000  # the time grows with the square of k
+_LARGEST_VALUE = 1e12  # of a control value: more would leave fewer than four digits
+
+class CheckerRates(NamedTuple):
+    true_positive: float = 1.0
+    false_positive: float = 0.0
+
+    @property
+    def are_exact(self) -> bool:
+        return self == (1.0, 0.0)
+
+    def corrected(self, rate):
+        t, f = self
+        return (rate - f) / (t - f)
+
+NO_ERRORS = CheckerRates()
+
+def check_rates(checker_rates) -> CheckerRates:
+    if checker_rates is None:
+        return NO_ERRORS
+    rates = as_list("checker_rates", checker_rates)
+    if len(rates) != 2:
+        raise ValueError(
+            f"checker_rates is {short(checker_rates)}: give the true-positive and the "
+            f"false-positive rate, such as (0.95, 0.02)."
+        )
+    wanted = "a rate of a checker is a number from 0 to 1"
+    t, f = (check_number(f"checker_rates[{i}]", rate, wanted, 0, 1) for i, rate in enumerate(rates))
+    if t <= f:
+        raise ValueError(
+            f"checker_rates is ({t}, {f}): a checker whose true-positive rate is not above its "
+            f"false-positive rate says nothing about the samples."
+        )
+    return CheckerRates(t, f)
+
+@lru_cache(maxsize=1 << 10)
+def corrected_credits(credit: Credits, rates: CheckerRates) -> tuple[float, Credits]:
+    k = len(credit)
+    if k > _LARGEST_CORRECTED_K:
+        raise ValueError(
+            f"k is {k}: the errors of a checker can be corrected up to k = {_LARGEST_CORRECTED_K}."
+        )
+    t, f = map(Fraction, rates)
+    values = DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = _left_part(values, (1 - f) / (t - f))  # from [0, 1] to [0, q1]
+        values = _left_part(values[::-1], 1 / (1 - f))[::-1]  # and to [q0, q1]
+        steps = values[1:] - values[:-1]
+    return float(values.hi[0]), tuple(steps.hi.tolist())
+
+def _left_part(values: DoubleDouble, end: Fraction) -> DoubleDouble:
+    weight, rest = DoubleDouble.from_fraction(end), DoubleDouble.from_fraction(1 - end)
+    first = [values[:1]]
+    while len(values.hi) > 1:
+        values = values[:-1] * rest + values[1:] * weight
+        first.append(values[:1])
+    return DoubleDouble.concatenate(first)
+
+def require_useful(credit: Credits, rates: CheckerRates) -> None:
+    first, steps = corrected_credits(credit, rates)
+    if not max(map(abs, (first, *steps))) <= _LARGEST_VALUE:
+        raise ValueError(
+            f"k = {len(credit)} samples do not allow a correction for a checker with the "
+            f"true-positive rate {rates.true_positive:.3g} and the false-positive rate "
+            f"{rates.false_positive:.3g}: its errors grow exponentially with k. Give a smaller k."
+        )
 
 
 # --- shared/at_k/scores/rewards.py ----------------------------------------------------------------
@@ -4077,6 +4196,210 @@ class Profile:
             np.concatenate(rows), np.concatenate([self._observed, goal]), maxiter=10_000
         )
         return float(np.sum((self._expected @ prior - self._observed) ** 2)), prior / prior.sum()
+
+
+# --- shared/at_k/intervals/labelled.py ------------------------------------------------------------
+
+_CONFIDENCE_OF_RATES = 0.95  # with which labels have to show that a checker is better than chance
+_LABEL_COUNTS = ("tp", "fn", "fp", "tn")
+
+_Limits = tuple[float, float]
+
+class LabelCounts(NamedTuple):
+    tp: int
+    fn: int
+    fp: int
+    tn: int
+    share: float = 0.0
+
+    @property
+    def rates(self) -> CheckerRates:
+        return CheckerRates(self.tp / (self.tp + self.fn), self.fp / (self.fp + self.tn))
+
+    def limits(self, confidence: float) -> tuple[_Limits, _Limits]:
+        return (
+            jeffreys_limits(self.tp, self.fn, confidence),
+            jeffreys_limits(self.fp, self.tn, confidence),
+        )
+
+    def require_use(self) -> LabelCounts:
+        number, correct = sum(self[:4]), self.tp + self.fn
+        if correct in (0, number):
+            which = "correct" if correct else "incorrect"
+            raise ValueError(
+                f"labels has {number} samples, all of them {which}: the rates of a checker need "
+                f"labels of correct and of incorrect samples."
+            )
+        (least, _), (_, most) = self.limits(_CONFIDENCE_OF_RATES)
+        if least <= most:
+            t, f = self.rates
+            raise ValueError(
+                f"labels do not show that the checker is better than chance: of {correct} correct "
+                f"samples it calls {t:.0%} correct, and of {number - correct} incorrect ones "
+                f"{f:.0%}. Label more samples."
+            )
+        return self
+
+def jeffreys_limits(successes: int, failures: int, confidence: float) -> _Limits:
+    from scipy.special import betaincinv  # imported here, because it takes longer than all of at_k
+
+    tail = (1 - confidence) / 2
+    lo, hi = betaincinv(successes + 0.5, failures + 0.5, [tail, 1 - tail]).tolist()
+    return lo if successes else 0.0, hi if failures else 1.0
+
+def check_errors(checker_rates, labels) -> bool:
+    check_rates(checker_rates)
+    if checker_rates is not None and labels is not None:
+        raise ValueError("checker_rates and labels are both given: labels estimate the rates.")
+    return checker_rates is not None or labels is not None
+
+@dataclass(frozen=True)
+class Errors:
+    rates: CheckerRates = NO_ERRORS
+    labels: LabelCounts | None = None
+
+    @classmethod
+    def of_options(cls, checker_rates, labels, graded: Outcomes | None) -> Errors:
+        if labels is None:
+            return cls(check_rates(checker_rates))
+        counts = count_labels(labels, graded).require_use()
+        return cls(counts.rates, counts)
+
+    def require_correction(self, scores: Mapping[ScoreKey, Score]) -> None:
+        if self.rates.are_exact:
+            return
+        for key, score in scores.items():
+            if not score.pooled:
+                raise ValueError(
+                    f"{key} is a product of two scores of each question, which cannot be corrected "
+                    f"for the errors of a checker without bias: leave it out."
+                )
+            for credit in score.terms:
+                require_useful(credit, self.rates)
+
+    def widened(
+        self, method: IntervalMethod, points: Scores, under: Callable[[CheckerRates], Scores]
+    ) -> IntervalMethod:
+        if self.labels is None:
+            return method
+        return LabelledIntervals(method, points, cache(under), self.labels)
+
+    def of_rates(self, called_correct: Scores, method: IntervalMethod | None) -> Any:
+        def under(rates: CheckerRates) -> Scores:
+            return replace(called_correct, columns=rates.corrected(called_correct.columns))
+
+        points = under(self.rates)
+        if method is None:
+            return points, None
+        return points, self.widened(RateIntervals(method, self.rates), points, under)
+
+def count_labels(labels, graded: Outcomes | None) -> LabelCounts:
+    if isinstance(labels, Mapping):
+        if sorted(labels) != sorted(_LABEL_COUNTS):
+            raise ValueError(
+                f"labels has the keys {', '.join(map(str, labels))}: counts of labels have the "
+                f"keys {', '.join(_LABEL_COUNTS)}."
+            )
+        for name, count in labels.items():
+            if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
+                raise ValueError(f"labels[{name!r}] is {short(count)}: give a number of samples.")
+        return LabelCounts(*(int(labels[name]) for name in _LABEL_COUNTS))
+    if graded is None or graded.multiplicity is not None:
+        raise ValueError(
+            "labels go with samples in their order, and predictions are counts: give counts of "
+            "labels, such as {'tp': 110, 'fn': 8, 'fp': 3, 'tn': 79}."
+        )
+    aligned = read_aligned(labels, "labels", graded.sizes)
+    label, verdict = aligned.values, require_binary(graded).values
+    aligned.require((label == 0) | (label == 1), "a label is 1 if the sample is correct, or else 0")
+    is_compared = aligned.is_given & graded.is_scored
+    pairs = [(1, 1), (1, 0), (0, 1), (0, 0)]
+    counts = [int(np.sum(is_compared & (label == a) & (verdict == b))) for a, b in pairs]
+    return LabelCounts(*counts, share=sum(counts) / int(graded.n.sum()))
+
+class RateIntervals(IntervalMethod):
+    def __init__(self, method: IntervalMethod, rates: CheckerRates):
+        self._method, self._rates = method, rates
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return self._method.problem(questions)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        (t, f), corrected = self._rates, self._rates.corrected
+        return [
+            {
+                key: Interval(
+                    corrected(mu),
+                    sigma / (t - f),
+                    max(0.0, corrected(lo)),
+                    min(1.0, corrected(hi)),
+                    name,
+                )
+                for key, (mu, sigma, lo, hi, name) in of_group.items()
+            }
+            for of_group in self._method.for_groups(groups, confidence)
+        ]
+
+class LabelledIntervals(IntervalMethod):
+    def __init__(
+        self,
+        method: IntervalMethod,
+        points: Scores,
+        under: Callable[[CheckerRates], Scores],
+        labels: LabelCounts,
+    ):
+        self._method, self._points, self._under, self._labels = method, points, under, labels
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return self._method.problem(questions)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._method.covariance(questions, keys)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        known = self._method.for_groups(groups, confidence)
+        return [
+            self._wider(of_group, questions, confidence)
+            for of_group, questions in zip(known, groups, strict=True)
+        ]
+
+    def _wider(
+        self, known: dict[ScoreKey, Interval], questions: np.ndarray, confidence: float
+    ) -> dict[ScoreKey, Interval]:
+        t, f = self._labels.rates
+        limits_of_t, limits_of_f = self._labels.limits(confidence)
+        center, z = self._points.over(questions), normal_z(confidence)
+        part = np.sqrt(max(0.0, 1 - 2 * self._labels.share))
+        down, up = dict.fromkeys(known, 0.0), dict.fromkeys(known, 0.0)
+        for rates in [
+            [CheckerRates(limit, f) for limit in limits_of_t],
+            [CheckerRates(t, limit) for limit in limits_of_f],
+        ]:
+            is_better = all(t > f for t, f in rates)
+            moved = [self._under(each).over(questions) for each in rates] if is_better else []
+            for key in known:
+                moves = [part * (scores[key] - center[key]) for scores in moved]
+                if not (is_better and np.isfinite(moves).all()):  # the labels do not bound it
+                    moves = [-np.inf, np.inf]
+                down[key] += min(0.0, *moves) ** 2
+                up[key] += max(0.0, *moves) ** 2
+        result = {}
+        for key, (mu, sigma, lo, hi, name) in known.items():
+            below = np.sqrt(max(center[key] - lo, 0.0) ** 2 + down[key])
+            above = np.sqrt(max(hi - center[key], 0.0) ** 2 + up[key])
+            half = (np.sqrt(down[key]) + np.sqrt(up[key])) / 2 / z
+            result[key] = Interval(
+                mu,
+                float(np.hypot(sigma, half)),
+                max(0.0, float(center[key] - below)),
+                min(1.0, float(center[key] + above)),
+                name,
+            )
+        return result
 
 
 # --- shared/at_k/intervals/sampling.py ------------------------------------------------------------
@@ -4939,6 +5262,7 @@ class Samples:
     batch: Batch
     validate: Callable[[Outcomes], Any]
     cache: CheckCache
+    in_order: bool = False
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -4951,15 +5275,18 @@ class Samples:
         batch = self.batch
         if isinstance(batch, Rows) and batch.references is not None:
             checked = checking.check(batch, self.cache)
-            return replace(checked, outcomes=self.validate(checked.outcomes))
+            graded = checked.outcomes
+            return replace(checked, outcomes=self.validate(graded), graded=graded)
         if checking.checker != "exact_match":
             raise ValueError(
                 "check_correct_fn is given, but there are no references to check against: without "
                 "references, predictions are outcomes."
             )
         if isinstance(batch, Rows):
-            return Checked(self.validate(outcomes_of(batch, checking.labels)))
-        return Checked(batch)
+            batch = outcomes_of(batch, checking.labels)
+        elif isinstance(batch, BinaryCounts) or not self.in_order:
+            return Checked(batch)
+        return Checked(self.validate(batch), graded=batch)
 
 @dataclass(frozen=True)
 class Computation:
@@ -4967,6 +5294,7 @@ class Computation:
     validate: Callable[[Outcomes], Outcomes | BinaryCounts]
     accepts_labels: bool = False
     counts_suffice: bool = True
+    per_sample: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -4977,7 +5305,11 @@ class Computation:
     def check_options(self, options: Mapping[str, Any]) -> None:
         inspect.signature(self.results).bind(None, **options)
 
-    def read(self, predictions, references) -> Batch:
+    def aligned_options(self, options: Mapping[str, Any]) -> list[str]:
+        values = {name: options.get(name) for name in self.per_sample}
+        return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
+
+    def read(self, predictions, references, in_order: bool = False) -> Batch:
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
         rows = read_rows(predictions if references is None else shortest_decimals(predictions))
@@ -4994,7 +5326,9 @@ class Computation:
             if sample_kind(texts.values) == "texts":
                 return texts
         check_types(rows)
-        return self.validate(outcomes_of(rows))
+        outcomes = outcomes_of(rows)
+        counts = self.validate(outcomes)
+        return outcomes if in_order else counts
 
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
         """Return the scores of these questions.
@@ -5003,7 +5337,9 @@ class Computation:
             ValueError: if an input is invalid, with its index.
         """
         self.check_options(options)
-        samples = Samples(self.read(predictions, references), self.validate, CheckCache())
+        in_order = bool(self.aligned_options(options))
+        batch = self.read(predictions, references, in_order)
+        samples = Samples(batch, self.validate, CheckCache(), in_order)
         return self.results(samples, **options)
 
 
@@ -5022,23 +5358,33 @@ def bayes_at_n_results(
     interval: str | None = None,
     clusters: list[str] | None = None,
     bounds: tuple[float, float] | None = None,
+    checker_rates: tuple[float, float] | None = None,
+    labels: list[list[int]] | dict[str, int] | None = None,
     groups: list[str] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
 ) -> dict[str, Any]:
     # Validate everything that does not depend on outcomes first.
-    labels = check_categories(categories)
-    checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
-    category_values = check_rewards(w, labels)
+    names = check_categories(categories)
+    checking = Checking(check_correct_fn, num_proc, executor, timeout, names)
+    category_values = check_rewards(w, names)
     prior = check_prior_outcomes(R0, len(samples), len(category_values))
     options = interval_options(len(samples), confidence, interval, clusters, bounds=bounds)
     # Both scores are the centers of their intervals, so mu would repeat them.
     report = Report(len(samples), groups, options, return_per_question, keys, with_mu=False)
+    has_errors = check_errors(checker_rates, labels)
+    if has_errors and not w is categories is bounds is None:
+        raise ValueError(
+            "checker_rates and labels are for samples that are correct or not: leave out w, "
+            "categories and bounds."
+        )
 
-    outcomes = samples.check(checking).outcomes
+    checked = samples.check(checking)
+    outcomes = require_binary(checked.outcomes) if has_errors else checked.outcomes
     n = number_of_samples(outcomes.n)
     # Both scores estimate the mean reward, which is Max@1.
     ks = {ScoreId("bayes@N", n): 1, ScoreId("avg@N", n): 1}
+    method: IntervalMethod | None = None
     if are_real_rewards(outcomes, w, R0, categories):
         rewards = real_rewards(outcomes)
         scores = max_scores(rewards, ks)
@@ -5048,19 +5394,23 @@ def bayes_at_n_results(
         scores = Scores(moments.keys, moments.inverse, moments.mean)
         if interval is None:  # the posterior defines Bayes@N, and its results do not name it
             check_clusters(clusters, "posterior", confidence, len(samples))
-            return report.of(scores, PosteriorIntervals(moments, options.bounds, name=None))
-        if options.method == "posterior":
-            return report.of(scores, PosteriorIntervals(moments, options.bounds))
-    if confidence is None:
-        return report.of(scores)
-    _, method = max_intervals(rewards, ks, options)
+            method = PosteriorIntervals(moments, options.bounds, name=None)
+        elif options.method == "posterior":
+            method = PosteriorIntervals(moments, options.bounds)
+    if method is None and confidence is not None:
+        _, method = max_intervals(rewards, ks, options)
+    if has_errors:
+        errors = Errors.of_options(checker_rates, labels, checked.graded)
+        scores, method = errors.of_rates(scores, method)
     return report.of(scores, method)
 
 def _categories_or_rewards(outcomes: Outcomes) -> Outcomes:
     # A float may be a real reward: that depends on w.
     return outcomes if outcomes.values.dtype.kind == "f" else require_categories(outcomes)
 
-BAYES_AT_N = Computation(bayes_at_n_results, _categories_or_rewards, accepts_labels=True)
+BAYES_AT_N = Computation(
+    bayes_at_n_results, _categories_or_rewards, accepts_labels=True, per_sample=("labels",)
+)
 
 
 # --- shared/at_k/metric.py ------------------------------------------------------------------------
@@ -5138,6 +5488,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """
         self._refuse_own_checker("compute")
         self.computation.check_options(options)
+        aligned = self.computation.aligned_options(options)
+        if aligned and (len(self._added) or self._exchange is not None):
+            raise ValueError(
+                f"{aligned[0]} goes with the samples of one call, in their order: give all "
+                f"predictions to compute, in one process, and add none before."
+            )
         with self._lock:
             token = _computing.set((*_computing.get(), id(self)))
             try:
@@ -5146,7 +5502,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                         self._exchange, predictions, references, options
                     )
                 else:
-                    result = self._scores(self._batches(predictions, references), options)
+                    batches = self._batches(predictions, references, bool(aligned))
+                    result = self._scores(batches, options, bool(aligned))
             finally:
                 _computing.reset(token)
             self._forget()
@@ -5158,17 +5515,19 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"{method} was called by a checker of the same metric object: load another one."
             )
 
-    def _batches(self, predictions, references) -> list[Batch]:
+    def _batches(self, predictions, references, in_order: bool = False) -> list[Batch]:
         batches = self._added.batches
         if predictions is not None or references is not None:
-            batches.append(self.computation.read(predictions, references))
+            batches.append(self.computation.read(predictions, references, in_order))
             check_alike(batches[-1], batches[:-1])
         return batches
 
-    def _scores(self, batches: list[Batch], options: dict[str, Any]) -> dict[str, Any]:
+    def _scores(
+        self, batches: list[Batch], options: dict[str, Any], in_order: bool = False
+    ) -> dict[str, Any]:
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
-        samples = Samples(unite(batches), self.computation.validate, self._cache)
+        samples = Samples(unite(batches), self.computation.validate, self._cache, in_order)
         with temp_seed(self.seed):
             return self.computation.results(samples, **options)
 

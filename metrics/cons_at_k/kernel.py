@@ -2671,6 +2671,7 @@ _COMPARED = 1000  # samples that are searched for their reference, for a warning
 class Checked:
     outcomes: Any
     read: pa.ChunkedArray | None = None
+    graded: Outcomes | None = None
 
     @cached_property
     def answers(self) -> np.ndarray | None:
@@ -3192,7 +3193,7 @@ class Score(NamedTuple):
     def value(self, columns):
         if self.powers == (1.0,):
             return columns[self.terms[0]]
-        factors = [(columns[column], power) for column, power in self._factors()]
+        factors = [(_not_negative(columns[column]), power) for column, power in self._factors()]
         if min(self.powers) > 0:
             return math.prod(base**power for base, power in factors)
         zero = sum((base == 0) & (power > 0) for base, power in factors)
@@ -3225,6 +3226,9 @@ class Score(NamedTuple):
 
     def _factors(self) -> Iterator[tuple[int, float]]:
         return zip(self.terms, self.powers, strict=True)
+
+def _not_negative(number):
+    return np.maximum(number, 0.0) if isinstance(number, np.ndarray) else max(number, 0.0)
 
 def _quotient(number, divisor):
     return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
@@ -3344,6 +3348,23 @@ def all_correct(k: int) -> Credits:
 
 def majority(k: int) -> Credits:
     return at_least(k, k // 2 + 1)
+
+
+# --- shared/at_k/scores/checker_rates.py ----------------------------------------------------------
+
+class CheckerRates(NamedTuple):
+    true_positive: float = 1.0
+    false_positive: float = 0.0
+
+    @property
+    def are_exact(self) -> bool:
+        return self == (1.0, 0.0)
+
+    def corrected(self, rate):
+        t, f = self
+        return (rate - f) / (t - f)
+
+NO_ERRORS = CheckerRates()
 
 
 # --- shared/at_k/scores/integer_tables.py ---------------------------------------------------------
@@ -4925,6 +4946,7 @@ class BinaryFamily(Family):
     all_correct: np.ndarray
     estimate: Estimator
     credits: Sequence[Credits]
+    rates: CheckerRates = NO_ERRORS
 
     tables = (*Family.tables, "c", "none_correct", "all_correct")
 
@@ -4957,21 +4979,29 @@ class BinaryFamily(Family):
             bounds=(0.0, 1.0),
         )
 
+    def under(self, rates: CheckerRates, without_errors: Estimator) -> BinaryFamily:
+        return replace(
+            self,
+            rates=rates,
+            none_correct=without_errors(self.n, np.zeros_like(self.n)),
+            all_correct=without_errors(self.n, self.n),
+        )
+
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
         return (share @ self.none_correct).T, (share @ self.all_correct).T
 
     def _priors(self, multiplicity: np.ndarray) -> dict[int, np.ndarray]:
-        return estimate_rate_prior(self.n, self.c, multiplicity)
+        return estimate_rate_prior(self.n, self.c, multiplicity, self.rates)
 
     def other_fits(self, fit: Fit) -> list[Fit]:
-        priors = estimate_beta_prior(self.n, self.c, fit.multiplicity, fit.priors)
+        priors = estimate_beta_prior(self.n, self.c, fit.multiplicity, fit.priors, self.rates)
         return [] if priors is None else [fit._replace(priors=priors)]
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
         theta, products = np.zeros(()), np.zeros(())
-        for n, mean, square in _estimate_moments([*fit.priors], self.estimate, pairs):
+        for n, mean, square in _estimate_moments([*fit.priors], self.estimate, pairs, self.rates):
             prior = fit.priors[n]
             if not new_questions:
                 square = square - np.stack([mean[:, a] * mean[:, b] for a, b in pairs], axis=1)
@@ -4995,7 +5025,8 @@ class BinaryFamily(Family):
         result = np.zeros(())
         for n, priors in fit.priors.items():
             c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]
-            pmf_of_c, h = binomial_likelihood(size, c)[:, RATE_SUPPORT], self.estimate(size, c)
+            pmf_of_c = binomial_likelihood(size, c, rates=self.rates)[:, RATE_SUPPORT]
+            h = self.estimate(size, c)
             mean = pmf_of_c.T @ h
             result = result + (h.T * (pmf_of_c @ prior)) @ h - (mean.T * prior) @ mean
         return np.asarray(result)
@@ -5003,7 +5034,8 @@ class BinaryFamily(Family):
     def _extrapolate(self, fit: Fit) -> np.ndarray:
         prior = sum(prior[0] for prior in fit.priors.values())
         # A sum over the grid may exceed 1 by rounding.
-        return np.clip(posterior_scores(self.n, self.c, prior, self.credits), 0.0, 1.0)
+        scores = posterior_scores(self.n, self.c, prior, self.credits, self.rates)
+        return np.clip(scores, 0.0, 1.0)
 
     def candidates(self, fit: Fit, group: int) -> Candidates:
         multiplicity, scores = fit.multiplicity[group], scores_of_rates(self.credits)
@@ -5016,7 +5048,8 @@ class BinaryFamily(Family):
 
     def _shares_of_counts(self, n: int, prior: np.ndarray, multiplicity: np.ndarray) -> Statistics:
         bins = np.arange(n + 1) * min(n + 1, _COUNT_BINS) // (n + 1)
-        expected = binomial_likelihood(np.full(n + 1, n), np.arange(n + 1))[:, RATE_SUPPORT]
+        expected = binomial_likelihood(np.full(n + 1, n), np.arange(n + 1), rates=self.rates)
+        expected = expected[:, RATE_SUPPORT]
         expected = np.add.reduceat(expected, np.searchsorted(bins, np.arange(bins[-1] + 1)))
         weight = prior / prior.sum()
         covariance = np.diag(expected @ weight) - (expected * weight) @ expected.T
@@ -5028,7 +5061,7 @@ class BinaryFamily(Family):
         return Statistics(expected, observed, covariance / questions + slack)
 
 def _estimate_moments(
-    sizes: list[int], estimate: Estimator, pairs: list[ColumnPair]
+    sizes: list[int], estimate: Estimator, pairs: list[ColumnPair], rates: CheckerRates
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     blocks = [
         (n, start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
@@ -5050,25 +5083,25 @@ def _estimate_moments(
         values = np.hstack([h, np.stack([h[:, a] * h[:, b] for a, b in pairs], axis=1)])
         row = 0
         for size, start, stop in together:
-            rates, pmf_of_c = _binomial_block(size, start, stop)
+            grid, pmf_of_c = _binomial_block(size, start, stop, rates)
             sums = moments.setdefault(size, np.zeros((GRID_SIZE, values.shape[1])))
-            sums[rates] += pmf_of_c.T @ values[row : row + stop - start]
+            sums[grid] += pmf_of_c.T @ values[row : row + stop - start]
             row += stop - start
             if stop == size + 1:
                 yield size, sums[:, : h.shape[1]], sums[:, h.shape[1] :]
                 del moments[size]
         first = last
 
-def _binomial_block(n: int, start: int, stop: int) -> tuple[slice, np.ndarray]:
+def _binomial_block(n: int, start: int, stop: int, rates: CheckerRates) -> tuple[slice, np.ndarray]:
     if n < _COUNTS_OF_A_BLOCK:
-        return slice(None), _binomial_table(n)
+        return slice(None), _binomial_table(n, rates)
     c = np.arange(start, stop)
-    rates = likely_rates(n, start, stop - 1)
-    return rates, binomial_likelihood(np.full(len(c), n), c, rates)
+    grid = likely_rates(n, start, stop - 1, rates)
+    return grid, binomial_likelihood(np.full(len(c), n), c, grid, rates)
 
 @lru_cache(maxsize=64)
-def _binomial_table(n: int) -> np.ndarray:
-    return binomial_likelihood(np.full(n + 1, n), np.arange(n + 1))
+def _binomial_table(n: int, rates: CheckerRates) -> np.ndarray:
+    return binomial_likelihood(np.full(n + 1, n), np.arange(n + 1), rates=rates)
 
 def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
     shifted = np.lib.stride_tricks.sliding_window_view(values[1:-1], prior.shape[1], axis=0)
@@ -5077,22 +5110,28 @@ def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.concatenate([first, shifted @ prior.T, last])
 
 def estimate_rate_prior(
-    n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray
+    n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray, rates: CheckerRates = NO_ERRORS
 ) -> dict[int, np.ndarray]:
-    likelihood = binomial_likelihood(n, c)[:, RATE_SUPPORT]
+    likelihood = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT]
     return estimate_prior(n, likelihood, multiplicity, _uniform_rates())
 
 def estimate_beta_prior(
-    n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray, priors: Mapping[int, np.ndarray]
+    n: np.ndarray,
+    c: np.ndarray,
+    multiplicity: np.ndarray,
+    priors: Mapping[int, np.ndarray],
+    rates: CheckerRates,
 ) -> dict[int, np.ndarray] | None:
     mean = multiplicity @ (c / n) / multiplicity.sum(axis=1)
     repeated = multiplicity * (n > 1)
     within = repeated @ (c * (n - c) / (n * np.maximum(n - 1.0, 1.0)))
     between = mean * (1 - mean) - within / np.maximum(repeated.sum(axis=1), 1)
+    if not rates.are_exact:  # from shares of samples that are called correct
+        mean, between = rates.corrected(mean), between / (rates[0] - rates[1]) ** 2
     log_odds = _LOG_ODDS[RATE_SUPPORT]
     log_rates = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
     prior = beta_prior(_uniform_rates(), *log_rates, mean, between, multiplicity, n)
-    likelihood = binomial_likelihood(n, c)[:, RATE_SUPPORT]
+    likelihood = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT]
     adapted = last_step(n, likelihood, multiplicity, prior)
     fits = fits_too(likelihood, multiplicity, whole_prior(priors), whole_prior(adapted))[:, None]
     if not fits.any():
@@ -5104,9 +5143,13 @@ def _uniform_rates() -> np.ndarray:
     return weight / weight.sum()
 
 def posterior_scores(
-    n: np.ndarray, c: np.ndarray, prior: np.ndarray, credits: Sequence[Credits]
+    n: np.ndarray,
+    c: np.ndarray,
+    prior: np.ndarray,
+    credits: Sequence[Credits],
+    rates: CheckerRates,
 ) -> np.ndarray:
-    weight = binomial_likelihood(n, c)[:, RATE_SUPPORT] * prior
+    weight = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT] * prior
     return weight @ scores_of_rates(credits) / weight.sum(axis=1, keepdims=True)
 
 def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
@@ -5117,18 +5160,33 @@ def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
         columns.append(cumulative_credit(credit).hi @ (pmf_of_correct / pmf_of_correct.sum(axis=0)))
     return np.array(columns).reshape(len(credits), RATE_SUPPORT.stop - RATE_SUPPORT.start).T
 
-def binomial_likelihood(n: np.ndarray, c: np.ndarray, rates: slice = slice(None)) -> np.ndarray:
+def binomial_likelihood(
+    n: np.ndarray, c: np.ndarray, grid: slice = slice(None), rates: CheckerRates = NO_ERRORS
+) -> np.ndarray:
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
-    n, c, log_odds = n[:, None], c[:, None], _LOG_ODDS[rates]
+    n, c = n[:, None], c[:, None]
     choose = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
-    log_failure, log_success = np.logaddexp(0, log_odds), np.logaddexp(0, -log_odds)
+    log_failure, log_success = _log_rates(_LOG_ODDS[grid], rates)
     return np.exp(choose - c * log_success - (n - c) * log_failure)
 
-def likely_rates(n: int, least: int, most: int) -> slice:
-    rates = np.exp(-np.logaddexp(0, -_LOG_ODDS))
-    distance = np.maximum(np.maximum(least - n * rates, n * rates - most), 0.0)
-    likely = np.flatnonzero(distance**2 <= 200 * (n * rates * (1 - rates) + distance / 3))
+def _log_rates(log_odds: np.ndarray, rates: CheckerRates) -> tuple[np.ndarray, np.ndarray]:
+    log_incorrect, log_correct = np.logaddexp(0, log_odds), np.logaddexp(0, -log_odds)
+    if rates.are_exact:
+        return log_incorrect, log_correct
+    t, f = rates
+    with np.errstate(divide="ignore"):  # the logarithm of 0
+        log_t, log_f, log_missed, log_rejected = np.log([t, f, 1 - t, 1 - f])
+    return (
+        -np.logaddexp(log_missed - log_correct, log_rejected - log_incorrect),
+        -np.logaddexp(log_t - log_correct, log_f - log_incorrect),
+    )
+
+def likely_rates(n: int, least: int, most: int, rates: CheckerRates = NO_ERRORS) -> slice:
+    called_correct = np.exp(-_log_rates(_LOG_ODDS, rates)[1])
+    spread = n * called_correct * (1 - called_correct)
+    distance = np.maximum(np.maximum(least - n * called_correct, n * called_correct - most), 0.0)
+    likely = np.flatnonzero(distance**2 <= 200 * (spread + distance / 3))
     return slice(int(likely[0]), int(likely[-1]) + 1) if len(likely) else slice(0)
 
 
@@ -5293,6 +5351,7 @@ class Samples:
     batch: Batch
     validate: Callable[[Outcomes], Any]
     cache: CheckCache
+    in_order: bool = False
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -5305,15 +5364,18 @@ class Samples:
         batch = self.batch
         if isinstance(batch, Rows) and batch.references is not None:
             checked = checking.check(batch, self.cache)
-            return replace(checked, outcomes=self.validate(checked.outcomes))
+            graded = checked.outcomes
+            return replace(checked, outcomes=self.validate(graded), graded=graded)
         if checking.checker != "exact_match":
             raise ValueError(
                 "check_correct_fn is given, but there are no references to check against: without "
                 "references, predictions are outcomes."
             )
         if isinstance(batch, Rows):
-            return Checked(self.validate(outcomes_of(batch, checking.labels)))
-        return Checked(batch)
+            batch = outcomes_of(batch, checking.labels)
+        elif isinstance(batch, BinaryCounts) or not self.in_order:
+            return Checked(batch)
+        return Checked(self.validate(batch), graded=batch)
 
 @dataclass(frozen=True)
 class Computation:
@@ -5321,6 +5383,7 @@ class Computation:
     validate: Callable[[Outcomes], Outcomes | BinaryCounts]
     accepts_labels: bool = False
     counts_suffice: bool = True
+    per_sample: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -5331,7 +5394,11 @@ class Computation:
     def check_options(self, options: Mapping[str, Any]) -> None:
         inspect.signature(self.results).bind(None, **options)
 
-    def read(self, predictions, references) -> Batch:
+    def aligned_options(self, options: Mapping[str, Any]) -> list[str]:
+        values = {name: options.get(name) for name in self.per_sample}
+        return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
+
+    def read(self, predictions, references, in_order: bool = False) -> Batch:
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
         rows = read_rows(predictions if references is None else shortest_decimals(predictions))
@@ -5348,7 +5415,9 @@ class Computation:
             if sample_kind(texts.values) == "texts":
                 return texts
         check_types(rows)
-        return self.validate(outcomes_of(rows))
+        outcomes = outcomes_of(rows)
+        counts = self.validate(outcomes)
+        return outcomes if in_order else counts
 
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
         """Return the scores of these questions.
@@ -5357,7 +5426,9 @@ class Computation:
             ValueError: if an input is invalid, with its index.
         """
         self.check_options(options)
-        samples = Samples(self.read(predictions, references), self.validate, CheckCache())
+        in_order = bool(self.aligned_options(options))
+        batch = self.read(predictions, references, in_order)
+        samples = Samples(batch, self.validate, CheckCache(), in_order)
         return self.results(samples, **options)
 
 
@@ -5548,6 +5619,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """
         self._refuse_own_checker("compute")
         self.computation.check_options(options)
+        aligned = self.computation.aligned_options(options)
+        if aligned and (len(self._added) or self._exchange is not None):
+            raise ValueError(
+                f"{aligned[0]} goes with the samples of one call, in their order: give all "
+                f"predictions to compute, in one process, and add none before."
+            )
         with self._lock:
             token = _computing.set((*_computing.get(), id(self)))
             try:
@@ -5556,7 +5633,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                         self._exchange, predictions, references, options
                     )
                 else:
-                    result = self._scores(self._batches(predictions, references), options)
+                    batches = self._batches(predictions, references, bool(aligned))
+                    result = self._scores(batches, options, bool(aligned))
             finally:
                 _computing.reset(token)
             self._forget()
@@ -5568,17 +5646,19 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"{method} was called by a checker of the same metric object: load another one."
             )
 
-    def _batches(self, predictions, references) -> list[Batch]:
+    def _batches(self, predictions, references, in_order: bool = False) -> list[Batch]:
         batches = self._added.batches
         if predictions is not None or references is not None:
-            batches.append(self.computation.read(predictions, references))
+            batches.append(self.computation.read(predictions, references, in_order))
             check_alike(batches[-1], batches[:-1])
         return batches
 
-    def _scores(self, batches: list[Batch], options: dict[str, Any]) -> dict[str, Any]:
+    def _scores(
+        self, batches: list[Batch], options: dict[str, Any], in_order: bool = False
+    ) -> dict[str, Any]:
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
-        samples = Samples(unite(batches), self.computation.validate, self._cache)
+        samples = Samples(unite(batches), self.computation.validate, self._cache, in_order)
         with temp_seed(self.seed):
             return self.computation.results(samples, **options)
 

@@ -56,7 +56,7 @@ from decimal import Context, Decimal, MAX_EMAX, MAX_PREC, MIN_EMIN
 from evaluate.module import temp_seed
 from filelock import FileLock, Timeout
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from importlib import import_module
 from itertools import accumulate
 from multiprocessing import Pipe, Process
@@ -1877,6 +1877,46 @@ def _entries(row) -> list[Any]:
     return list(row)
 
 
+# --- shared/at_k/inputs/aligned.py ----------------------------------------------------------------
+
+class Aligned(NamedTuple):
+    rows: Rows
+    values: np.ndarray
+    is_given: np.ndarray
+
+    def require(self, valid: np.ndarray, wanted: str) -> None:
+        if (invalid := self.is_given & ~valid).any():
+            first = int(np.argmax(invalid))
+            where = sample_name(self.rows.name, self.rows.sizes, first)
+            raise ValueError(f"{where} is {self.values[first]}: {wanted}.")
+
+def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
+    if is_list_like(lists) and not hasattr(lists, "dtype"):
+        lists = list(lists)
+        if len(lists) == len(sizes):
+            pairs = zip(lists, sizes.tolist(), strict=True)
+            lists = [[None] * size if row is None else row for row, size in pairs]
+    rows = read_rows(lists, name)
+    if rows.multiplicity is not None or not rows.are_numbers():
+        raise ValueError(
+            f"{name} is {short(lists)}: give a number for each sample in lists, as the predictions "
+            f"are, and None for samples without one."
+        )
+    if len(rows) != len(sizes):
+        raise ValueError(f"{name} has {len(rows)} questions, and predictions have {len(sizes)}.")
+    if (rows.sizes != sizes).any():
+        question = int(np.argmax(rows.sizes != sizes))
+        raise ValueError(
+            f"{name}[{question}] has {rows.sizes[question]} entries for {sizes[question]} samples: "
+            f"give one for each sample, and None for samples without one."
+        )
+    values = rows.values
+    is_given = np.ones(len(values), bool) if rows.scored is None else rows.scored
+    if values.dtype.kind == "f":
+        is_given = is_given & ~np.isnan(values)
+    return Aligned(rows, values, is_given)
+
+
 # --- shared/at_k/inputs/columns.py ----------------------------------------------------------------
 
 JSON = pa.struct([("at_k.json", pa.large_string())])
@@ -2676,6 +2716,7 @@ _COMPARED = 1000  # samples that are searched for their reference, for a warning
 class Checked:
     outcomes: Any
     read: pa.ChunkedArray | None = None
+    graded: Outcomes | None = None
 
     @cached_property
     def answers(self) -> np.ndarray | None:
@@ -3197,7 +3238,7 @@ class Score(NamedTuple):
     def value(self, columns):
         if self.powers == (1.0,):
             return columns[self.terms[0]]
-        factors = [(columns[column], power) for column, power in self._factors()]
+        factors = [(_not_negative(columns[column]), power) for column, power in self._factors()]
         if min(self.powers) > 0:
             return math.prod(base**power for base, power in factors)
         zero = sum((base == 0) & (power > 0) for base, power in factors)
@@ -3230,6 +3271,9 @@ class Score(NamedTuple):
 
     def _factors(self) -> Iterator[tuple[int, float]]:
         return zip(self.terms, self.powers, strict=True)
+
+def _not_negative(number):
+    return np.maximum(number, 0.0) if isinstance(number, np.ndarray) else max(number, 0.0)
 
 def _quotient(number, divisor):
     return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
@@ -3461,6 +3505,82 @@ def scores_by_name(
     return scores
 
 
+# --- shared/at_k/scores/checker_rates.py ----------------------------------------------------------
+
+_LARGEST_CORRECTED_K = 1000  # the time grows with the square of k
+_LARGEST_VALUE = 1e12  # of a control value: more would leave fewer than four digits
+
+class CheckerRates(NamedTuple):
+    true_positive: float = 1.0
+    false_positive: float = 0.0
+
+    @property
+    def are_exact(self) -> bool:
+        return self == (1.0, 0.0)
+
+    def corrected(self, rate):
+        t, f = self
+        return (rate - f) / (t - f)
+
+NO_ERRORS = CheckerRates()
+
+def check_rates(checker_rates) -> CheckerRates:
+    if checker_rates is None:
+        return NO_ERRORS
+    rates = as_list("checker_rates", checker_rates)
+    if len(rates) != 2:
+        raise ValueError(
+            f"checker_rates is {short(checker_rates)}: give the true-positive and the "
+            f"false-positive rate, such as (0.95, 0.02)."
+        )
+    wanted = "a rate of a checker is a number from 0 to 1"
+    t, f = (check_number(f"checker_rates[{i}]", rate, wanted, 0, 1) for i, rate in enumerate(rates))
+    if t <= f:
+        raise ValueError(
+            f"checker_rates is ({t}, {f}): a checker whose true-positive rate is not above its "
+            f"false-positive rate says nothing about the samples."
+        )
+    return CheckerRates(t, f)
+
+@lru_cache(maxsize=1 << 10)
+def corrected_credits(credit: Credits, rates: CheckerRates) -> tuple[float, Credits]:
+    k = len(credit)
+    if k > _LARGEST_CORRECTED_K:
+        raise ValueError(
+            f"k is {k}: the errors of a checker can be corrected up to k = {_LARGEST_CORRECTED_K}."
+        )
+    t, f = map(Fraction, rates)
+    values = DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = _left_part(values, (1 - f) / (t - f))  # from [0, 1] to [0, q1]
+        values = _left_part(values[::-1], 1 / (1 - f))[::-1]  # and to [q0, q1]
+        steps = values[1:] - values[:-1]
+    return float(values.hi[0]), tuple(steps.hi.tolist())
+
+def _left_part(values: DoubleDouble, end: Fraction) -> DoubleDouble:
+    weight, rest = DoubleDouble.from_fraction(end), DoubleDouble.from_fraction(1 - end)
+    first = [values[:1]]
+    while len(values.hi) > 1:
+        values = values[:-1] * rest + values[1:] * weight
+        first.append(values[:1])
+    return DoubleDouble.concatenate(first)
+
+def require_useful(credit: Credits, rates: CheckerRates) -> None:
+    first, steps = corrected_credits(credit, rates)
+    if not max(map(abs, (first, *steps))) <= _LARGEST_VALUE:
+        raise ValueError(
+            f"k = {len(credit)} samples do not allow a correction for a checker with the "
+            f"true-positive rate {rates.true_positive:.3g} and the false-positive rate "
+            f"{rates.false_positive:.3g}: its errors grow exponentially with k. Give a smaller k."
+        )
+
+def corrected_all(
+    credits: Sequence[Credits], rates: CheckerRates
+) -> tuple[np.ndarray, list[Credits]]:
+    corrections = [corrected_credits(credit, rates) for credit in credits]
+    return np.array([first for first, _ in corrections]), [steps for _, steps in corrections]
+
+
 # --- shared/at_k/scores/integer_tables.py ---------------------------------------------------------
 
 Integers = list[int]
@@ -3572,16 +3692,28 @@ Estimator = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 _CELLS_AT_ONCE = 1 << 18  # cells of a pmf, to bound memory
 
-def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
+def pass_scores(
+    counts: BinaryCounts, scores: Mapping[ScoreKey, Score], rates: CheckerRates = NO_ERRORS
+) -> Scores:
     credits, keys = number_terms(scores)
-    return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
+    return Scores(keys, counts.inverse, unbiased_estimates(*counts.unique, credits, rates))
 
-def estimator(scores: Mapping[ScoreKey, Score]) -> tuple[dict[ScoreKey, Score], Estimator]:
+def unbiased_estimates(
+    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], rates: CheckerRates
+) -> np.ndarray:
+    if rates.are_exact:
+        return expected_credits(n, c, credits)
+    first, corrected = corrected_all(credits, rates)
+    return first + expected_credits(n, c, corrected)
+
+def estimator(
+    scores: Mapping[ScoreKey, Score], rates: CheckerRates = NO_ERRORS
+) -> tuple[dict[ScoreKey, Score], Estimator]:
     credits, keys = number_terms(scores)
     products = [key for key, score in keys.items() if not score.pooled]
 
     def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-        columns = expected_credits(n, c, credits)
+        columns = unbiased_estimates(n, c, credits, rates)
         values = [keys[key].value(columns.T) for key in products]
         return np.column_stack([columns, *values]) if values else columns
 
@@ -4362,6 +4494,210 @@ class Profile:
         return float(np.sum((self._expected @ prior - self._observed) ** 2)), prior / prior.sum()
 
 
+# --- shared/at_k/intervals/labelled.py ------------------------------------------------------------
+
+_CONFIDENCE_OF_RATES = 0.95  # with which labels have to show that a checker is better than chance
+_LABEL_COUNTS = ("tp", "fn", "fp", "tn")
+
+_Limits = tuple[float, float]
+
+class LabelCounts(NamedTuple):
+    tp: int
+    fn: int
+    fp: int
+    tn: int
+    share: float = 0.0
+
+    @property
+    def rates(self) -> CheckerRates:
+        return CheckerRates(self.tp / (self.tp + self.fn), self.fp / (self.fp + self.tn))
+
+    def limits(self, confidence: float) -> tuple[_Limits, _Limits]:
+        return (
+            jeffreys_limits(self.tp, self.fn, confidence),
+            jeffreys_limits(self.fp, self.tn, confidence),
+        )
+
+    def require_use(self) -> LabelCounts:
+        number, correct = sum(self[:4]), self.tp + self.fn
+        if correct in (0, number):
+            which = "correct" if correct else "incorrect"
+            raise ValueError(
+                f"labels has {number} samples, all of them {which}: the rates of a checker need "
+                f"labels of correct and of incorrect samples."
+            )
+        (least, _), (_, most) = self.limits(_CONFIDENCE_OF_RATES)
+        if least <= most:
+            t, f = self.rates
+            raise ValueError(
+                f"labels do not show that the checker is better than chance: of {correct} correct "
+                f"samples it calls {t:.0%} correct, and of {number - correct} incorrect ones "
+                f"{f:.0%}. Label more samples."
+            )
+        return self
+
+def jeffreys_limits(successes: int, failures: int, confidence: float) -> _Limits:
+    from scipy.special import betaincinv  # imported here, because it takes longer than all of at_k
+
+    tail = (1 - confidence) / 2
+    lo, hi = betaincinv(successes + 0.5, failures + 0.5, [tail, 1 - tail]).tolist()
+    return lo if successes else 0.0, hi if failures else 1.0
+
+def check_errors(checker_rates, labels) -> bool:
+    check_rates(checker_rates)
+    if checker_rates is not None and labels is not None:
+        raise ValueError("checker_rates and labels are both given: labels estimate the rates.")
+    return checker_rates is not None or labels is not None
+
+@dataclass(frozen=True)
+class Errors:
+    rates: CheckerRates = NO_ERRORS
+    labels: LabelCounts | None = None
+
+    @classmethod
+    def of_options(cls, checker_rates, labels, graded: Outcomes | None) -> Errors:
+        if labels is None:
+            return cls(check_rates(checker_rates))
+        counts = count_labels(labels, graded).require_use()
+        return cls(counts.rates, counts)
+
+    def require_correction(self, scores: Mapping[ScoreKey, Score]) -> None:
+        if self.rates.are_exact:
+            return
+        for key, score in scores.items():
+            if not score.pooled:
+                raise ValueError(
+                    f"{key} is a product of two scores of each question, which cannot be corrected "
+                    f"for the errors of a checker without bias: leave it out."
+                )
+            for credit in score.terms:
+                require_useful(credit, self.rates)
+
+    def widened(
+        self, method: IntervalMethod, points: Scores, under: Callable[[CheckerRates], Scores]
+    ) -> IntervalMethod:
+        if self.labels is None:
+            return method
+        return LabelledIntervals(method, points, cache(under), self.labels)
+
+    def of_rates(self, called_correct: Scores, method: IntervalMethod | None) -> Any:
+        def under(rates: CheckerRates) -> Scores:
+            return replace(called_correct, columns=rates.corrected(called_correct.columns))
+
+        points = under(self.rates)
+        if method is None:
+            return points, None
+        return points, self.widened(RateIntervals(method, self.rates), points, under)
+
+def count_labels(labels, graded: Outcomes | None) -> LabelCounts:
+    if isinstance(labels, Mapping):
+        if sorted(labels) != sorted(_LABEL_COUNTS):
+            raise ValueError(
+                f"labels has the keys {', '.join(map(str, labels))}: counts of labels have the "
+                f"keys {', '.join(_LABEL_COUNTS)}."
+            )
+        for name, count in labels.items():
+            if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
+                raise ValueError(f"labels[{name!r}] is {short(count)}: give a number of samples.")
+        return LabelCounts(*(int(labels[name]) for name in _LABEL_COUNTS))
+    if graded is None or graded.multiplicity is not None:
+        raise ValueError(
+            "labels go with samples in their order, and predictions are counts: give counts of "
+            "labels, such as {'tp': 110, 'fn': 8, 'fp': 3, 'tn': 79}."
+        )
+    aligned = read_aligned(labels, "labels", graded.sizes)
+    label, verdict = aligned.values, require_binary(graded).values
+    aligned.require((label == 0) | (label == 1), "a label is 1 if the sample is correct, or else 0")
+    is_compared = aligned.is_given & graded.is_scored
+    pairs = [(1, 1), (1, 0), (0, 1), (0, 0)]
+    counts = [int(np.sum(is_compared & (label == a) & (verdict == b))) for a, b in pairs]
+    return LabelCounts(*counts, share=sum(counts) / int(graded.n.sum()))
+
+class RateIntervals(IntervalMethod):
+    def __init__(self, method: IntervalMethod, rates: CheckerRates):
+        self._method, self._rates = method, rates
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return self._method.problem(questions)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        (t, f), corrected = self._rates, self._rates.corrected
+        return [
+            {
+                key: Interval(
+                    corrected(mu),
+                    sigma / (t - f),
+                    max(0.0, corrected(lo)),
+                    min(1.0, corrected(hi)),
+                    name,
+                )
+                for key, (mu, sigma, lo, hi, name) in of_group.items()
+            }
+            for of_group in self._method.for_groups(groups, confidence)
+        ]
+
+class LabelledIntervals(IntervalMethod):
+    def __init__(
+        self,
+        method: IntervalMethod,
+        points: Scores,
+        under: Callable[[CheckerRates], Scores],
+        labels: LabelCounts,
+    ):
+        self._method, self._points, self._under, self._labels = method, points, under, labels
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return self._method.problem(questions)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._method.covariance(questions, keys)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        known = self._method.for_groups(groups, confidence)
+        return [
+            self._wider(of_group, questions, confidence)
+            for of_group, questions in zip(known, groups, strict=True)
+        ]
+
+    def _wider(
+        self, known: dict[ScoreKey, Interval], questions: np.ndarray, confidence: float
+    ) -> dict[ScoreKey, Interval]:
+        t, f = self._labels.rates
+        limits_of_t, limits_of_f = self._labels.limits(confidence)
+        center, z = self._points.over(questions), normal_z(confidence)
+        part = np.sqrt(max(0.0, 1 - 2 * self._labels.share))
+        down, up = dict.fromkeys(known, 0.0), dict.fromkeys(known, 0.0)
+        for rates in [
+            [CheckerRates(limit, f) for limit in limits_of_t],
+            [CheckerRates(t, limit) for limit in limits_of_f],
+        ]:
+            is_better = all(t > f for t, f in rates)
+            moved = [self._under(each).over(questions) for each in rates] if is_better else []
+            for key in known:
+                moves = [part * (scores[key] - center[key]) for scores in moved]
+                if not (is_better and np.isfinite(moves).all()):  # the labels do not bound it
+                    moves = [-np.inf, np.inf]
+                down[key] += min(0.0, *moves) ** 2
+                up[key] += max(0.0, *moves) ** 2
+        result = {}
+        for key, (mu, sigma, lo, hi, name) in known.items():
+            below = np.sqrt(max(center[key] - lo, 0.0) ** 2 + down[key])
+            above = np.sqrt(max(hi - center[key], 0.0) ** 2 + up[key])
+            half = (np.sqrt(down[key]) + np.sqrt(up[key])) / 2 / z
+            result[key] = Interval(
+                mu,
+                float(np.hypot(sigma, half)),
+                max(0.0, float(center[key] - below)),
+                min(1.0, float(center[key] + above)),
+                name,
+            )
+        return result
+
+
 # --- shared/at_k/intervals/sampling.py ------------------------------------------------------------
 
 _FEW_EVENTS = 4.0  # below which the normal approximation is too poor
@@ -4597,7 +4933,10 @@ _MOST_OF_A_QUESTION = 1_000_000  # of a question: time and rounding errors grow 
 _COUNT_BINS = 128  # the most bins for the number of correct samples in a profile
 
 def pass_intervals(
-    counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
+    counts: BinaryCounts,
+    scores: Mapping[ScoreKey, Score],
+    options: IntervalOptions,
+    rates: CheckerRates = NO_ERRORS,
 ) -> tuple[Scores, IntervalMethod]:
     if options.method == "posterior":
         moments = pass_moments(counts, scores, options.prior)
@@ -4611,10 +4950,12 @@ def pass_intervals(
     least = counts.n.min()
     observed = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
     beyond = {key: score for key, score in scores.items() if key not in observed}
-    keys, estimate = estimator(observed)
+    keys, estimate = estimator(observed, rates)
     extrapolated = _single_credits(scores if options.method == "hierarchical" else beyond)
     family = BinaryFamily.of_run(counts, keys, estimate, extrapolated)
-    points = with_extrapolated(pass_scores(counts, observed), family, scores)
+    if not rates.are_exact:
+        family = family.under(rates, estimator(observed)[1])
+    points = with_extrapolated(pass_scores(counts, observed, rates), family, scores)
     return points, family_intervals(family, options)
 
 def _single_credits(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Credits]:
@@ -4634,6 +4975,7 @@ class BinaryFamily(Family):
     all_correct: np.ndarray
     estimate: Estimator
     credits: Sequence[Credits]
+    rates: CheckerRates = NO_ERRORS
 
     tables = (*Family.tables, "c", "none_correct", "all_correct")
 
@@ -4666,21 +5008,29 @@ class BinaryFamily(Family):
             bounds=(0.0, 1.0),
         )
 
+    def under(self, rates: CheckerRates, without_errors: Estimator) -> BinaryFamily:
+        return replace(
+            self,
+            rates=rates,
+            none_correct=without_errors(self.n, np.zeros_like(self.n)),
+            all_correct=without_errors(self.n, self.n),
+        )
+
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
         return (share @ self.none_correct).T, (share @ self.all_correct).T
 
     def _priors(self, multiplicity: np.ndarray) -> dict[int, np.ndarray]:
-        return estimate_rate_prior(self.n, self.c, multiplicity)
+        return estimate_rate_prior(self.n, self.c, multiplicity, self.rates)
 
     def other_fits(self, fit: Fit) -> list[Fit]:
-        priors = estimate_beta_prior(self.n, self.c, fit.multiplicity, fit.priors)
+        priors = estimate_beta_prior(self.n, self.c, fit.multiplicity, fit.priors, self.rates)
         return [] if priors is None else [fit._replace(priors=priors)]
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
         theta, products = np.zeros(()), np.zeros(())
-        for n, mean, square in _estimate_moments([*fit.priors], self.estimate, pairs):
+        for n, mean, square in _estimate_moments([*fit.priors], self.estimate, pairs, self.rates):
             prior = fit.priors[n]
             if not new_questions:
                 square = square - np.stack([mean[:, a] * mean[:, b] for a, b in pairs], axis=1)
@@ -4704,7 +5054,8 @@ class BinaryFamily(Family):
         result = np.zeros(())
         for n, priors in fit.priors.items():
             c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]
-            pmf_of_c, h = binomial_likelihood(size, c)[:, RATE_SUPPORT], self.estimate(size, c)
+            pmf_of_c = binomial_likelihood(size, c, rates=self.rates)[:, RATE_SUPPORT]
+            h = self.estimate(size, c)
             mean = pmf_of_c.T @ h
             result = result + (h.T * (pmf_of_c @ prior)) @ h - (mean.T * prior) @ mean
         return np.asarray(result)
@@ -4712,7 +5063,8 @@ class BinaryFamily(Family):
     def _extrapolate(self, fit: Fit) -> np.ndarray:
         prior = sum(prior[0] for prior in fit.priors.values())
         # A sum over the grid may exceed 1 by rounding.
-        return np.clip(posterior_scores(self.n, self.c, prior, self.credits), 0.0, 1.0)
+        scores = posterior_scores(self.n, self.c, prior, self.credits, self.rates)
+        return np.clip(scores, 0.0, 1.0)
 
     def candidates(self, fit: Fit, group: int) -> Candidates:
         multiplicity, scores = fit.multiplicity[group], scores_of_rates(self.credits)
@@ -4725,7 +5077,8 @@ class BinaryFamily(Family):
 
     def _shares_of_counts(self, n: int, prior: np.ndarray, multiplicity: np.ndarray) -> Statistics:
         bins = np.arange(n + 1) * min(n + 1, _COUNT_BINS) // (n + 1)
-        expected = binomial_likelihood(np.full(n + 1, n), np.arange(n + 1))[:, RATE_SUPPORT]
+        expected = binomial_likelihood(np.full(n + 1, n), np.arange(n + 1), rates=self.rates)
+        expected = expected[:, RATE_SUPPORT]
         expected = np.add.reduceat(expected, np.searchsorted(bins, np.arange(bins[-1] + 1)))
         weight = prior / prior.sum()
         covariance = np.diag(expected @ weight) - (expected * weight) @ expected.T
@@ -4737,7 +5090,7 @@ class BinaryFamily(Family):
         return Statistics(expected, observed, covariance / questions + slack)
 
 def _estimate_moments(
-    sizes: list[int], estimate: Estimator, pairs: list[ColumnPair]
+    sizes: list[int], estimate: Estimator, pairs: list[ColumnPair], rates: CheckerRates
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     blocks = [
         (n, start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
@@ -4759,25 +5112,25 @@ def _estimate_moments(
         values = np.hstack([h, np.stack([h[:, a] * h[:, b] for a, b in pairs], axis=1)])
         row = 0
         for size, start, stop in together:
-            rates, pmf_of_c = _binomial_block(size, start, stop)
+            grid, pmf_of_c = _binomial_block(size, start, stop, rates)
             sums = moments.setdefault(size, np.zeros((GRID_SIZE, values.shape[1])))
-            sums[rates] += pmf_of_c.T @ values[row : row + stop - start]
+            sums[grid] += pmf_of_c.T @ values[row : row + stop - start]
             row += stop - start
             if stop == size + 1:
                 yield size, sums[:, : h.shape[1]], sums[:, h.shape[1] :]
                 del moments[size]
         first = last
 
-def _binomial_block(n: int, start: int, stop: int) -> tuple[slice, np.ndarray]:
+def _binomial_block(n: int, start: int, stop: int, rates: CheckerRates) -> tuple[slice, np.ndarray]:
     if n < _COUNTS_OF_A_BLOCK:
-        return slice(None), _binomial_table(n)
+        return slice(None), _binomial_table(n, rates)
     c = np.arange(start, stop)
-    rates = likely_rates(n, start, stop - 1)
-    return rates, binomial_likelihood(np.full(len(c), n), c, rates)
+    grid = likely_rates(n, start, stop - 1, rates)
+    return grid, binomial_likelihood(np.full(len(c), n), c, grid, rates)
 
 @lru_cache(maxsize=64)
-def _binomial_table(n: int) -> np.ndarray:
-    return binomial_likelihood(np.full(n + 1, n), np.arange(n + 1))
+def _binomial_table(n: int, rates: CheckerRates) -> np.ndarray:
+    return binomial_likelihood(np.full(n + 1, n), np.arange(n + 1), rates=rates)
 
 def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
     shifted = np.lib.stride_tricks.sliding_window_view(values[1:-1], prior.shape[1], axis=0)
@@ -4786,22 +5139,28 @@ def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.concatenate([first, shifted @ prior.T, last])
 
 def estimate_rate_prior(
-    n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray
+    n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray, rates: CheckerRates = NO_ERRORS
 ) -> dict[int, np.ndarray]:
-    likelihood = binomial_likelihood(n, c)[:, RATE_SUPPORT]
+    likelihood = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT]
     return estimate_prior(n, likelihood, multiplicity, _uniform_rates())
 
 def estimate_beta_prior(
-    n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray, priors: Mapping[int, np.ndarray]
+    n: np.ndarray,
+    c: np.ndarray,
+    multiplicity: np.ndarray,
+    priors: Mapping[int, np.ndarray],
+    rates: CheckerRates,
 ) -> dict[int, np.ndarray] | None:
     mean = multiplicity @ (c / n) / multiplicity.sum(axis=1)
     repeated = multiplicity * (n > 1)
     within = repeated @ (c * (n - c) / (n * np.maximum(n - 1.0, 1.0)))
     between = mean * (1 - mean) - within / np.maximum(repeated.sum(axis=1), 1)
+    if not rates.are_exact:  # from shares of samples that are called correct
+        mean, between = rates.corrected(mean), between / (rates[0] - rates[1]) ** 2
     log_odds = _LOG_ODDS[RATE_SUPPORT]
     log_rates = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
     prior = beta_prior(_uniform_rates(), *log_rates, mean, between, multiplicity, n)
-    likelihood = binomial_likelihood(n, c)[:, RATE_SUPPORT]
+    likelihood = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT]
     adapted = last_step(n, likelihood, multiplicity, prior)
     fits = fits_too(likelihood, multiplicity, whole_prior(priors), whole_prior(adapted))[:, None]
     if not fits.any():
@@ -4813,9 +5172,13 @@ def _uniform_rates() -> np.ndarray:
     return weight / weight.sum()
 
 def posterior_scores(
-    n: np.ndarray, c: np.ndarray, prior: np.ndarray, credits: Sequence[Credits]
+    n: np.ndarray,
+    c: np.ndarray,
+    prior: np.ndarray,
+    credits: Sequence[Credits],
+    rates: CheckerRates,
 ) -> np.ndarray:
-    weight = binomial_likelihood(n, c)[:, RATE_SUPPORT] * prior
+    weight = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT] * prior
     return weight @ scores_of_rates(credits) / weight.sum(axis=1, keepdims=True)
 
 def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
@@ -4826,18 +5189,33 @@ def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
         columns.append(cumulative_credit(credit).hi @ (pmf_of_correct / pmf_of_correct.sum(axis=0)))
     return np.array(columns).reshape(len(credits), RATE_SUPPORT.stop - RATE_SUPPORT.start).T
 
-def binomial_likelihood(n: np.ndarray, c: np.ndarray, rates: slice = slice(None)) -> np.ndarray:
+def binomial_likelihood(
+    n: np.ndarray, c: np.ndarray, grid: slice = slice(None), rates: CheckerRates = NO_ERRORS
+) -> np.ndarray:
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
-    n, c, log_odds = n[:, None], c[:, None], _LOG_ODDS[rates]
+    n, c = n[:, None], c[:, None]
     choose = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
-    log_failure, log_success = np.logaddexp(0, log_odds), np.logaddexp(0, -log_odds)
+    log_failure, log_success = _log_rates(_LOG_ODDS[grid], rates)
     return np.exp(choose - c * log_success - (n - c) * log_failure)
 
-def likely_rates(n: int, least: int, most: int) -> slice:
-    rates = np.exp(-np.logaddexp(0, -_LOG_ODDS))
-    distance = np.maximum(np.maximum(least - n * rates, n * rates - most), 0.0)
-    likely = np.flatnonzero(distance**2 <= 200 * (n * rates * (1 - rates) + distance / 3))
+def _log_rates(log_odds: np.ndarray, rates: CheckerRates) -> tuple[np.ndarray, np.ndarray]:
+    log_incorrect, log_correct = np.logaddexp(0, log_odds), np.logaddexp(0, -log_odds)
+    if rates.are_exact:
+        return log_incorrect, log_correct
+    t, f = rates
+    with np.errstate(divide="ignore"):  # the logarithm of 0
+        log_t, log_f, log_missed, log_rejected = np.log([t, f, 1 - t, 1 - f])
+    return (
+        -np.logaddexp(log_missed - log_correct, log_rejected - log_incorrect),
+        -np.logaddexp(log_t - log_correct, log_f - log_incorrect),
+    )
+
+def likely_rates(n: int, least: int, most: int, rates: CheckerRates = NO_ERRORS) -> slice:
+    called_correct = np.exp(-_log_rates(_LOG_ODDS, rates)[1])
+    spread = n * called_correct * (1 - called_correct)
+    distance = np.maximum(np.maximum(least - n * called_correct, n * called_correct - most), 0.0)
+    likely = np.flatnonzero(distance**2 <= 200 * (spread + distance / 3))
     return slice(int(likely[0]), int(likely[-1]) + 1) if len(likely) else slice(0)
 
 
@@ -5004,6 +5382,7 @@ class Samples:
     batch: Batch
     validate: Callable[[Outcomes], Any]
     cache: CheckCache
+    in_order: bool = False
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -5016,15 +5395,18 @@ class Samples:
         batch = self.batch
         if isinstance(batch, Rows) and batch.references is not None:
             checked = checking.check(batch, self.cache)
-            return replace(checked, outcomes=self.validate(checked.outcomes))
+            graded = checked.outcomes
+            return replace(checked, outcomes=self.validate(graded), graded=graded)
         if checking.checker != "exact_match":
             raise ValueError(
                 "check_correct_fn is given, but there are no references to check against: without "
                 "references, predictions are outcomes."
             )
         if isinstance(batch, Rows):
-            return Checked(self.validate(outcomes_of(batch, checking.labels)))
-        return Checked(batch)
+            batch = outcomes_of(batch, checking.labels)
+        elif isinstance(batch, BinaryCounts) or not self.in_order:
+            return Checked(batch)
+        return Checked(self.validate(batch), graded=batch)
 
 @dataclass(frozen=True)
 class Computation:
@@ -5032,6 +5414,7 @@ class Computation:
     validate: Callable[[Outcomes], Outcomes | BinaryCounts]
     accepts_labels: bool = False
     counts_suffice: bool = True
+    per_sample: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -5042,7 +5425,11 @@ class Computation:
     def check_options(self, options: Mapping[str, Any]) -> None:
         inspect.signature(self.results).bind(None, **options)
 
-    def read(self, predictions, references) -> Batch:
+    def aligned_options(self, options: Mapping[str, Any]) -> list[str]:
+        values = {name: options.get(name) for name in self.per_sample}
+        return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
+
+    def read(self, predictions, references, in_order: bool = False) -> Batch:
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
         rows = read_rows(predictions if references is None else shortest_decimals(predictions))
@@ -5059,7 +5446,9 @@ class Computation:
             if sample_kind(texts.values) == "texts":
                 return texts
         check_types(rows)
-        return self.validate(outcomes_of(rows))
+        outcomes = outcomes_of(rows)
+        counts = self.validate(outcomes)
+        return outcomes if in_order else counts
 
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
         """Return the scores of these questions.
@@ -5068,7 +5457,9 @@ class Computation:
             ValueError: if an input is invalid, with its index.
         """
         self.check_options(options)
-        samples = Samples(self.read(predictions, references), self.validate, CheckCache())
+        in_order = bool(self.aligned_options(options))
+        batch = self.read(predictions, references, in_order)
+        samples = Samples(batch, self.validate, CheckCache(), in_order)
         return self.results(samples, **options)
 
 
@@ -5100,6 +5491,8 @@ def gpassk_results(
     alpha0: float = 1.0,
     beta0: float = 1.0,
     band: bool = False,
+    checker_rates: tuple[float, float] | None = None,
+    labels: list[list[int]] | dict[str, int] | None = None,
     groups: list[str] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
@@ -5115,20 +5508,33 @@ def gpassk_results(
     options = interval_options(
         len(samples), confidence, interval, clusters, alpha0=alpha0, beta0=beta0, band=band
     )
+    has_errors = check_errors(checker_rates, labels)
+    if has_errors and confidence is not None and options.method == "posterior":
+        raise ValueError(
+            "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
+            "'questions'."
+        )
     report = Report(len(samples), groups, options, return_per_question, keys)
     requested, n = check_ks(k), samples.n
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = scores_by_name(include, ks, score_options)
 
-    counts = samples.check(checking).outcomes
+    checked = samples.check(checking)
+    counts, errors = checked.outcomes, Errors.of_options(checker_rates, labels, checked.graded)
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
         scores = scores_by_name(include, ks, score_options)
+    errors.require_correction(scores)
     if confidence is None:
-        return report.of(pass_scores(counts, scores))
-    return report.of(*pass_intervals(counts, scores, options))
+        return report.of(pass_scores(counts, scores, errors.rates))
+    points, method = pass_intervals(counts, scores, options, errors.rates)
 
-GPASSK = Computation(gpassk_results, Outcomes.counts)
+    def under(rates: CheckerRates) -> Scores:
+        return pass_intervals(counts, scores, options, rates)[0]
+
+    return report.of(points, errors.widened(method, points, under))
+
+GPASSK = Computation(gpassk_results, Outcomes.counts, per_sample=("labels",))
 
 
 # --- shared/at_k/metric.py ------------------------------------------------------------------------
@@ -5206,6 +5612,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """
         self._refuse_own_checker("compute")
         self.computation.check_options(options)
+        aligned = self.computation.aligned_options(options)
+        if aligned and (len(self._added) or self._exchange is not None):
+            raise ValueError(
+                f"{aligned[0]} goes with the samples of one call, in their order: give all "
+                f"predictions to compute, in one process, and add none before."
+            )
         with self._lock:
             token = _computing.set((*_computing.get(), id(self)))
             try:
@@ -5214,7 +5626,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                         self._exchange, predictions, references, options
                     )
                 else:
-                    result = self._scores(self._batches(predictions, references), options)
+                    batches = self._batches(predictions, references, bool(aligned))
+                    result = self._scores(batches, options, bool(aligned))
             finally:
                 _computing.reset(token)
             self._forget()
@@ -5226,17 +5639,19 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"{method} was called by a checker of the same metric object: load another one."
             )
 
-    def _batches(self, predictions, references) -> list[Batch]:
+    def _batches(self, predictions, references, in_order: bool = False) -> list[Batch]:
         batches = self._added.batches
         if predictions is not None or references is not None:
-            batches.append(self.computation.read(predictions, references))
+            batches.append(self.computation.read(predictions, references, in_order))
             check_alike(batches[-1], batches[:-1])
         return batches
 
-    def _scores(self, batches: list[Batch], options: dict[str, Any]) -> dict[str, Any]:
+    def _scores(
+        self, batches: list[Batch], options: dict[str, Any], in_order: bool = False
+    ) -> dict[str, Any]:
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
-        samples = Samples(unite(batches), self.computation.validate, self._cache)
+        samples = Samples(unite(batches), self.computation.validate, self._cache, in_order)
         with temp_seed(self.seed):
             return self.computation.results(samples, **options)
 

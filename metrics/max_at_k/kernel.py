@@ -2688,6 +2688,7 @@ _COMPARED = 1000  # samples that are searched for their reference, for a warning
 class Checked:
     outcomes: Any
     read: pa.ChunkedArray | None = None
+    graded: Outcomes | None = None
 
     @cached_property
     def answers(self) -> np.ndarray | None:
@@ -3209,7 +3210,7 @@ class Score(NamedTuple):
     def value(self, columns):
         if self.powers == (1.0,):
             return columns[self.terms[0]]
-        factors = [(columns[column], power) for column, power in self._factors()]
+        factors = [(_not_negative(columns[column]), power) for column, power in self._factors()]
         if min(self.powers) > 0:
             return math.prod(base**power for base, power in factors)
         zero = sum((base == 0) & (power > 0) for base, power in factors)
@@ -3242,6 +3243,9 @@ class Score(NamedTuple):
 
     def _factors(self) -> Iterator[tuple[int, float]]:
         return zip(self.terms, self.powers, strict=True)
+
+def _not_negative(number):
+    return np.maximum(number, 0.0) if isinstance(number, np.ndarray) else max(number, 0.0)
 
 def _quotient(number, divisor):
     return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
@@ -5365,6 +5369,7 @@ class Samples:
     batch: Batch
     validate: Callable[[Outcomes], Any]
     cache: CheckCache
+    in_order: bool = False
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -5377,15 +5382,18 @@ class Samples:
         batch = self.batch
         if isinstance(batch, Rows) and batch.references is not None:
             checked = checking.check(batch, self.cache)
-            return replace(checked, outcomes=self.validate(checked.outcomes))
+            graded = checked.outcomes
+            return replace(checked, outcomes=self.validate(graded), graded=graded)
         if checking.checker != "exact_match":
             raise ValueError(
                 "check_correct_fn is given, but there are no references to check against: without "
                 "references, predictions are outcomes."
             )
         if isinstance(batch, Rows):
-            return Checked(self.validate(outcomes_of(batch, checking.labels)))
-        return Checked(batch)
+            batch = outcomes_of(batch, checking.labels)
+        elif isinstance(batch, BinaryCounts) or not self.in_order:
+            return Checked(batch)
+        return Checked(self.validate(batch), graded=batch)
 
 @dataclass(frozen=True)
 class Computation:
@@ -5393,6 +5401,7 @@ class Computation:
     validate: Callable[[Outcomes], Outcomes | BinaryCounts]
     accepts_labels: bool = False
     counts_suffice: bool = True
+    per_sample: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -5403,7 +5412,11 @@ class Computation:
     def check_options(self, options: Mapping[str, Any]) -> None:
         inspect.signature(self.results).bind(None, **options)
 
-    def read(self, predictions, references) -> Batch:
+    def aligned_options(self, options: Mapping[str, Any]) -> list[str]:
+        values = {name: options.get(name) for name in self.per_sample}
+        return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
+
+    def read(self, predictions, references, in_order: bool = False) -> Batch:
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
         rows = read_rows(predictions if references is None else shortest_decimals(predictions))
@@ -5420,7 +5433,9 @@ class Computation:
             if sample_kind(texts.values) == "texts":
                 return texts
         check_types(rows)
-        return self.validate(outcomes_of(rows))
+        outcomes = outcomes_of(rows)
+        counts = self.validate(outcomes)
+        return outcomes if in_order else counts
 
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
         """Return the scores of these questions.
@@ -5429,7 +5444,9 @@ class Computation:
             ValueError: if an input is invalid, with its index.
         """
         self.check_options(options)
-        samples = Samples(self.read(predictions, references), self.validate, CheckCache())
+        in_order = bool(self.aligned_options(options))
+        batch = self.read(predictions, references, in_order)
+        samples = Samples(batch, self.validate, CheckCache(), in_order)
         return self.results(samples, **options)
 
 
@@ -5583,6 +5600,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """
         self._refuse_own_checker("compute")
         self.computation.check_options(options)
+        aligned = self.computation.aligned_options(options)
+        if aligned and (len(self._added) or self._exchange is not None):
+            raise ValueError(
+                f"{aligned[0]} goes with the samples of one call, in their order: give all "
+                f"predictions to compute, in one process, and add none before."
+            )
         with self._lock:
             token = _computing.set((*_computing.get(), id(self)))
             try:
@@ -5591,7 +5614,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                         self._exchange, predictions, references, options
                     )
                 else:
-                    result = self._scores(self._batches(predictions, references), options)
+                    batches = self._batches(predictions, references, bool(aligned))
+                    result = self._scores(batches, options, bool(aligned))
             finally:
                 _computing.reset(token)
             self._forget()
@@ -5603,17 +5627,19 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"{method} was called by a checker of the same metric object: load another one."
             )
 
-    def _batches(self, predictions, references) -> list[Batch]:
+    def _batches(self, predictions, references, in_order: bool = False) -> list[Batch]:
         batches = self._added.batches
         if predictions is not None or references is not None:
-            batches.append(self.computation.read(predictions, references))
+            batches.append(self.computation.read(predictions, references, in_order))
             check_alike(batches[-1], batches[:-1])
         return batches
 
-    def _scores(self, batches: list[Batch], options: dict[str, Any]) -> dict[str, Any]:
+    def _scores(
+        self, batches: list[Batch], options: dict[str, Any], in_order: bool = False
+    ) -> dict[str, Any]:
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
-        samples = Samples(unite(batches), self.computation.validate, self._cache)
+        samples = Samples(unite(batches), self.computation.validate, self._cache, in_order)
         with temp_seed(self.seed):
             return self.computation.results(samples, **options)
 

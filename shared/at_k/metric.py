@@ -104,6 +104,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """
         self._refuse_own_checker("compute")
         self.computation.check_options(options)
+        aligned = self.computation.aligned_options(options)
+        if aligned and (len(self._added) or self._exchange is not None):
+            raise ValueError(
+                f"{aligned[0]} goes with the samples of one call, in their order: give all "
+                f"predictions to compute, in one process, and add none before."
+            )
         with self._lock:
             token = _computing.set((*_computing.get(), id(self)))
             try:
@@ -112,7 +118,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                         self._exchange, predictions, references, options
                     )
                 else:
-                    result = self._scores(self._batches(predictions, references), options)
+                    batches = self._batches(predictions, references, bool(aligned))
+                    result = self._scores(batches, options, bool(aligned))
             finally:
                 _computing.reset(token)
             self._forget()
@@ -128,18 +135,20 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"{method} was called by a checker of the same metric object: load another one."
             )
 
-    def _batches(self, predictions, references) -> list[Batch]:
+    def _batches(self, predictions, references, in_order: bool = False) -> list[Batch]:
         """Return the questions that were added before, and these."""
         batches = self._added.batches
         if predictions is not None or references is not None:
-            batches.append(self.computation.read(predictions, references))
+            batches.append(self.computation.read(predictions, references, in_order))
             check_alike(batches[-1], batches[:-1])
         return batches
 
-    def _scores(self, batches: list[Batch], options: dict[str, Any]) -> dict[str, Any]:
+    def _scores(
+        self, batches: list[Batch], options: dict[str, Any], in_order: bool = False
+    ) -> dict[str, Any]:
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
-        samples = Samples(unite(batches), self.computation.validate, self._cache)
+        samples = Samples(unite(batches), self.computation.validate, self._cache, in_order)
         with temp_seed(self.seed):
             return self.computation.results(samples, **options)
 

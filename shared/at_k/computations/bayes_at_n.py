@@ -7,8 +7,10 @@ from typing import Any
 
 from ..checks import check_categories
 from ..inputs.checking import Checker, Checking
-from ..inputs.outcomes import Outcomes, number_of_samples, require_categories
+from ..inputs.outcomes import Outcomes, number_of_samples, require_binary, require_categories
 from ..intervals.choice import check_clusters, interval_options
+from ..intervals.interval import IntervalMethod
+from ..intervals.labelled import Errors, check_errors
 from ..intervals.posterior import PosteriorIntervals
 from ..intervals.reward_family import max_intervals
 from ..report import Report
@@ -38,24 +40,34 @@ def bayes_at_n_results(
     interval: str | None = None,
     clusters: list[str] | None = None,
     bounds: tuple[float, float] | None = None,
+    checker_rates: tuple[float, float] | None = None,
+    labels: list[list[int]] | dict[str, int] | None = None,
     groups: list[str] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
 ) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     # Validate everything that does not depend on outcomes first.
-    labels = check_categories(categories)
-    checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
-    category_values = check_rewards(w, labels)
+    names = check_categories(categories)
+    checking = Checking(check_correct_fn, num_proc, executor, timeout, names)
+    category_values = check_rewards(w, names)
     prior = check_prior_outcomes(R0, len(samples), len(category_values))
     options = interval_options(len(samples), confidence, interval, clusters, bounds=bounds)
     # Both scores are the centers of their intervals, so mu would repeat them.
     report = Report(len(samples), groups, options, return_per_question, keys, with_mu=False)
+    has_errors = check_errors(checker_rates, labels)
+    if has_errors and not w is categories is bounds is None:
+        raise ValueError(
+            "checker_rates and labels are for samples that are correct or not: leave out w, "
+            "categories and bounds."
+        )
 
-    outcomes = samples.check(checking).outcomes
+    checked = samples.check(checking)
+    outcomes = require_binary(checked.outcomes) if has_errors else checked.outcomes
     n = number_of_samples(outcomes.n)
     # Both scores estimate the mean reward, which is Max@1.
     ks = {ScoreId("bayes@N", n): 1, ScoreId("avg@N", n): 1}
+    method: IntervalMethod | None = None
     if are_real_rewards(outcomes, w, R0, categories):
         rewards = real_rewards(outcomes)
         scores = max_scores(rewards, ks)
@@ -65,12 +77,14 @@ def bayes_at_n_results(
         scores = Scores(moments.keys, moments.inverse, moments.mean)
         if interval is None:  # the posterior defines Bayes@N, and its results do not name it
             check_clusters(clusters, "posterior", confidence, len(samples))
-            return report.of(scores, PosteriorIntervals(moments, options.bounds, name=None))
-        if options.method == "posterior":
-            return report.of(scores, PosteriorIntervals(moments, options.bounds))
-    if confidence is None:
-        return report.of(scores)
-    _, method = max_intervals(rewards, ks, options)
+            method = PosteriorIntervals(moments, options.bounds, name=None)
+        elif options.method == "posterior":
+            method = PosteriorIntervals(moments, options.bounds)
+    if method is None and confidence is not None:
+        _, method = max_intervals(rewards, ks, options)
+    if has_errors:
+        errors = Errors.of_options(checker_rates, labels, checked.graded)
+        scores, method = errors.of_rates(scores, method)
     return report.of(scores, method)
 
 
@@ -79,4 +93,6 @@ def _categories_or_rewards(outcomes: Outcomes) -> Outcomes:
     return outcomes if outcomes.values.dtype.kind == "f" else require_categories(outcomes)
 
 
-BAYES_AT_N = Computation(bayes_at_n_results, _categories_or_rewards, accepts_labels=True)
+BAYES_AT_N = Computation(
+    bayes_at_n_results, _categories_or_rewards, accepts_labels=True, per_sample=("labels",)
+)

@@ -32,11 +32,13 @@ class Samples:
         batch: the questions.
         validate: see `Computation`.
         cache: results of earlier checks; a failed run adds its own.
+        in_order: whether already-graded outcomes are kept in their order, and not yet counted.
     """
 
     batch: Batch
     validate: Callable[[Outcomes], Any]
     cache: CheckCache
+    in_order: bool = False
 
     def __len__(self) -> int:
         """M."""
@@ -56,15 +58,18 @@ class Samples:
         batch = self.batch
         if isinstance(batch, Rows) and batch.references is not None:
             checked = checking.check(batch, self.cache)
-            return replace(checked, outcomes=self.validate(checked.outcomes))
+            graded = checked.outcomes
+            return replace(checked, outcomes=self.validate(graded), graded=graded)
         if checking.checker != "exact_match":
             raise ValueError(
                 "check_correct_fn is given, but there are no references to check against: without "
                 "references, predictions are outcomes."
             )
         if isinstance(batch, Rows):
-            return Checked(self.validate(outcomes_of(batch, checking.labels)))
-        return Checked(batch)
+            batch = outcomes_of(batch, checking.labels)
+        elif isinstance(batch, BinaryCounts) or not self.in_order:
+            return Checked(batch)
+        return Checked(self.validate(batch), graded=batch)
 
 
 @dataclass(frozen=True)
@@ -80,12 +85,15 @@ class Computation:
             not even in the last digit.
         accepts_labels: whether already-graded outcomes may be labels, whose numbers are parameters
             of the metric.
+        per_sample: the parameters that have a number for each sample. They need the samples in
+            their order, of a single call of `compute`.
     """
 
     results: Callable[..., dict[str, Any]]
     validate: Callable[[Outcomes], Outcomes | BinaryCounts]
     accepts_labels: bool = False
     counts_suffice: bool = True
+    per_sample: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -98,8 +106,16 @@ class Computation:
         """Raise a TypeError if one of the options is not a parameter."""
         inspect.signature(self.results).bind(None, **options)
 
-    def read(self, predictions, references) -> Batch:
+    def aligned_options(self, options: Mapping[str, Any]) -> list[str]:
+        """The names of those options that have a number for each sample."""
+        values = {name: options.get(name) for name in self.per_sample}
+        return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
+
+    def read(self, predictions, references, in_order: bool = False) -> Batch:
         """Read questions, and outcomes that are already graded.
+
+        Args:
+            in_order: whether the order of samples matters.
 
         Raises:
             ValueError: if an input is invalid, with its index.
@@ -120,7 +136,9 @@ class Computation:
             if sample_kind(texts.values) == "texts":
                 return texts
         check_types(rows)
-        return self.validate(outcomes_of(rows))
+        outcomes = outcomes_of(rows)
+        counts = self.validate(outcomes)
+        return outcomes if in_order else counts
 
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
         """Return the scores of these questions.
@@ -129,5 +147,7 @@ class Computation:
             ValueError: if an input is invalid, with its index.
         """
         self.check_options(options)
-        samples = Samples(self.read(predictions, references), self.validate, CheckCache())
+        in_order = bool(self.aligned_options(options))
+        batch = self.read(predictions, references, in_order)
+        samples = Samples(batch, self.validate, CheckCache(), in_order)
         return self.results(samples, **options)

@@ -10,7 +10,9 @@ from ..inputs.checking import Checker, Checking
 from ..inputs.outcomes import Outcomes
 from ..intervals.binary_family import pass_intervals
 from ..intervals.choice import interval_options
+from ..intervals.labelled import Errors, check_errors
 from ..report import Report
+from ..scores.checker_rates import CheckerRates
 from ..scores.credits import (
     PASS_FAMILY,
     ScoreOptions,
@@ -20,6 +22,7 @@ from ..scores.credits import (
     scores_by_name,
 )
 from ..scores.pass_family import pass_scores
+from ..scores.score import Scores
 from .computation import DEFAULT_K, Computation, Samples
 
 _DEFAULT_INCLUDE = ("G-Pass@k", "mG-Pass@k")
@@ -50,6 +53,8 @@ def gpassk_results(
     alpha0: float = 1.0,
     beta0: float = 1.0,
     band: bool = False,
+    checker_rates: tuple[float, float] | None = None,
+    labels: list[list[int]] | dict[str, int] | None = None,
     groups: list[str] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
@@ -66,18 +71,31 @@ def gpassk_results(
     options = interval_options(
         len(samples), confidence, interval, clusters, alpha0=alpha0, beta0=beta0, band=band
     )
+    has_errors = check_errors(checker_rates, labels)
+    if has_errors and confidence is not None and options.method == "posterior":
+        raise ValueError(
+            "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
+            "'questions'."
+        )
     report = Report(len(samples), groups, options, return_per_question, keys)
     requested, n = check_ks(k), samples.n
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = scores_by_name(include, ks, score_options)
 
-    counts = samples.check(checking).outcomes
+    checked = samples.check(checking)
+    counts, errors = checked.outcomes, Errors.of_options(checker_rates, labels, checked.graded)
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
         scores = scores_by_name(include, ks, score_options)
+    errors.require_correction(scores)
     if confidence is None:
-        return report.of(pass_scores(counts, scores))
-    return report.of(*pass_intervals(counts, scores, options))
+        return report.of(pass_scores(counts, scores, errors.rates))
+    points, method = pass_intervals(counts, scores, options, errors.rates)
+
+    def under(rates: CheckerRates) -> Scores:
+        return pass_intervals(counts, scores, options, rates)[0]
+
+    return report.of(points, errors.widened(method, points, under))
 
 
-GPASSK = Computation(gpassk_results, Outcomes.counts)
+GPASSK = Computation(gpassk_results, Outcomes.counts, per_sample=("labels",))

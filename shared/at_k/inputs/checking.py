@@ -61,10 +61,12 @@ class Checked:
         read: (S,) the answer that was read out of each sample, or a code of it; None for samples
             without one. For "exact_match" and functions the whole sample is the answer. Samples
             that were handed in as outcomes have no answers.
+        graded: the outcome of each sample, if `outcomes` are counts of them.
     """
 
     outcomes: Any
     read: pa.ChunkedArray | None = None
+    graded: Outcomes | None = None
 
     @cached_property
     def answers(self) -> np.ndarray | None:

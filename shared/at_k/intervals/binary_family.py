@@ -14,12 +14,13 @@ shifted prior does.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
 from ..inputs.counts import BinaryCounts
+from ..scores.checker_rates import NO_ERRORS, CheckerRates
 from ..scores.covariances import pass_moments
 from ..scores.credits import Credits
 from ..scores.pass_family import Estimator, cumulative_credit, estimator, pass_scores
@@ -55,9 +56,16 @@ _COUNT_BINS = 128  # the most bins for the number of correct samples in a profil
 
 
 def pass_intervals(
-    counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
+    counts: BinaryCounts,
+    scores: Mapping[ScoreKey, Score],
+    options: IntervalOptions,
+    rates: CheckerRates = NO_ERRORS,
 ) -> tuple[Scores, IntervalMethod]:
-    """Scores of the pass family, and the method of their intervals."""
+    """Scores of the pass family, and the method of their intervals.
+
+    Args:
+        rates: of the checker that counted correct samples.
+    """
     if options.method == "posterior":
         moments = pass_moments(counts, scores, options.prior)
         return pass_scores(counts, scores), PosteriorIntervals(moments, UNIT_RANGE)
@@ -70,10 +78,12 @@ def pass_intervals(
     least = counts.n.min()
     observed = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
     beyond = {key: score for key, score in scores.items() if key not in observed}
-    keys, estimate = estimator(observed)
+    keys, estimate = estimator(observed, rates)
     extrapolated = _single_credits(scores if options.method == "hierarchical" else beyond)
     family = BinaryFamily.of_run(counts, keys, estimate, extrapolated)
-    points = with_extrapolated(pass_scores(counts, observed), family, scores)
+    if not rates.are_exact:
+        family = family.under(rates, estimator(observed)[1])
+    points = with_extrapolated(pass_scores(counts, observed, rates), family, scores)
     return points, family_intervals(family, options)
 
 
@@ -98,6 +108,7 @@ class BinaryFamily(Family):
         all_correct: (U, m) estimates if all were.
         estimate: unbiased estimates of questions (n, c).
         credits: of each extrapolated score.
+        rates: of the checker that counted correct samples.
     """
 
     c: np.ndarray
@@ -105,6 +116,7 @@ class BinaryFamily(Family):
     all_correct: np.ndarray
     estimate: Estimator
     credits: Sequence[Credits]
+    rates: CheckerRates = NO_ERRORS
 
     tables = (*Family.tables, "c", "none_correct", "all_correct")
 
@@ -143,21 +155,36 @@ class BinaryFamily(Family):
             bounds=(0.0, 1.0),
         )
 
+    def under(self, rates: CheckerRates, without_errors: Estimator) -> BinaryFamily:
+        """The family if a checker with these rates counted the correct samples.
+
+        The scores remain those of correct samples, and so does their range.
+
+        Args:
+            without_errors: the estimates of questions whose correct samples are known.
+        """
+        return replace(
+            self,
+            rates=rates,
+            none_correct=without_errors(self.n, np.zeros_like(self.n)),
+            all_correct=without_errors(self.n, self.n),
+        )
+
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
         return (share @ self.none_correct).T, (share @ self.all_correct).T
 
     def _priors(self, multiplicity: np.ndarray) -> dict[int, np.ndarray]:
-        return estimate_rate_prior(self.n, self.c, multiplicity)
+        return estimate_rate_prior(self.n, self.c, multiplicity, self.rates)
 
     def other_fits(self, fit: Fit) -> list[Fit]:
-        priors = estimate_beta_prior(self.n, self.c, fit.multiplicity, fit.priors)
+        priors = estimate_beta_prior(self.n, self.c, fit.multiplicity, fit.priors, self.rates)
         return [] if priors is None else [fit._replace(priors=priors)]
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
         theta, products = np.zeros(()), np.zeros(())
-        for n, mean, square in _estimate_moments([*fit.priors], self.estimate, pairs):
+        for n, mean, square in _estimate_moments([*fit.priors], self.estimate, pairs, self.rates):
             prior = fit.priors[n]
             if not new_questions:
                 square = square - np.stack([mean[:, a] * mean[:, b] for a, b in pairs], axis=1)
@@ -181,7 +208,8 @@ class BinaryFamily(Family):
         result = np.zeros(())
         for n, priors in fit.priors.items():
             c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]
-            pmf_of_c, h = binomial_likelihood(size, c)[:, RATE_SUPPORT], self.estimate(size, c)
+            pmf_of_c = binomial_likelihood(size, c, rates=self.rates)[:, RATE_SUPPORT]
+            h = self.estimate(size, c)
             mean = pmf_of_c.T @ h
             result = result + (h.T * (pmf_of_c @ prior)) @ h - (mean.T * prior) @ mean
         return np.asarray(result)
@@ -189,7 +217,8 @@ class BinaryFamily(Family):
     def _extrapolate(self, fit: Fit) -> np.ndarray:
         prior = sum(prior[0] for prior in fit.priors.values())
         # A sum over the grid may exceed 1 by rounding.
-        return np.clip(posterior_scores(self.n, self.c, prior, self.credits), 0.0, 1.0)
+        scores = posterior_scores(self.n, self.c, prior, self.credits, self.rates)
+        return np.clip(scores, 0.0, 1.0)
 
     def candidates(self, fit: Fit, group: int) -> Candidates:
         multiplicity, scores = fit.multiplicity[group], scores_of_rates(self.credits)
@@ -203,7 +232,8 @@ class BinaryFamily(Family):
     def _shares_of_counts(self, n: int, prior: np.ndarray, multiplicity: np.ndarray) -> Statistics:
         """The shares of the questions of n samples with each number c of correct ones, binned."""
         bins = np.arange(n + 1) * min(n + 1, _COUNT_BINS) // (n + 1)
-        expected = binomial_likelihood(np.full(n + 1, n), np.arange(n + 1))[:, RATE_SUPPORT]
+        expected = binomial_likelihood(np.full(n + 1, n), np.arange(n + 1), rates=self.rates)
+        expected = expected[:, RATE_SUPPORT]
         expected = np.add.reduceat(expected, np.searchsorted(bins, np.arange(bins[-1] + 1)))
         weight = prior / prior.sum()
         covariance = np.diag(expected @ weight) - (expected * weight) @ expected.T
@@ -216,7 +246,7 @@ class BinaryFamily(Family):
 
 
 def _estimate_moments(
-    sizes: list[int], estimate: Estimator, pairs: list[ColumnPair]
+    sizes: list[int], estimate: Estimator, pairs: list[ColumnPair], rates: CheckerRates
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """For each n, (283, m) E[h | p] and, for each pair, (283, P) E[h_a h_b | p] of a question."""
     blocks = [
@@ -239,9 +269,9 @@ def _estimate_moments(
         values = np.hstack([h, np.stack([h[:, a] * h[:, b] for a, b in pairs], axis=1)])
         row = 0
         for size, start, stop in together:
-            rates, pmf_of_c = _binomial_block(size, start, stop)
+            grid, pmf_of_c = _binomial_block(size, start, stop, rates)
             sums = moments.setdefault(size, np.zeros((GRID_SIZE, values.shape[1])))
-            sums[rates] += pmf_of_c.T @ values[row : row + stop - start]
+            sums[grid] += pmf_of_c.T @ values[row : row + stop - start]
             row += stop - start
             if stop == size + 1:
                 yield size, sums[:, : h.shape[1]], sums[:, h.shape[1] :]
@@ -249,18 +279,18 @@ def _estimate_moments(
         first = last
 
 
-def _binomial_block(n: int, start: int, stop: int) -> tuple[slice, np.ndarray]:
-    """The rates at which c = start .. stop - 1 are not negligible, and their probabilities."""
+def _binomial_block(n: int, start: int, stop: int, rates: CheckerRates) -> tuple[slice, np.ndarray]:
+    """Where on the grid c = start .. stop - 1 are not negligible, and their probabilities."""
     if n < _COUNTS_OF_A_BLOCK:
-        return slice(None), _binomial_table(n)
+        return slice(None), _binomial_table(n, rates)
     c = np.arange(start, stop)
-    rates = likely_rates(n, start, stop - 1)
-    return rates, binomial_likelihood(np.full(len(c), n), c, rates)
+    grid = likely_rates(n, start, stop - 1, rates)
+    return grid, binomial_likelihood(np.full(len(c), n), c, grid, rates)
 
 
 @lru_cache(maxsize=64)
-def _binomial_table(n: int) -> np.ndarray:
-    return binomial_likelihood(np.full(n + 1, n), np.arange(n + 1))
+def _binomial_table(n: int, rates: CheckerRates) -> np.ndarray:
+    return binomial_likelihood(np.full(n + 1, n), np.arange(n + 1), rates=rates)
 
 
 def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -275,23 +305,28 @@ def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def estimate_rate_prior(
-    n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray
+    n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray, rates: CheckerRates = NO_ERRORS
 ) -> dict[int, np.ndarray]:
     """Estimate the prior of the success rates for B groups, starting from a uniform one.
 
     Args:
         n, c: (U,) distinct counts.
         multiplicity: (B, U) number of questions with each.
+        rates: of the checker that counted correct samples.
 
     Returns:
         The priors split by n: for each n, (B, 161). The sum over n and rates is 1.
     """
-    likelihood = binomial_likelihood(n, c)[:, RATE_SUPPORT]
+    likelihood = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT]
     return estimate_prior(n, likelihood, multiplicity, _uniform_rates())
 
 
 def estimate_beta_prior(
-    n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray, priors: Mapping[int, np.ndarray]
+    n: np.ndarray,
+    c: np.ndarray,
+    multiplicity: np.ndarray,
+    priors: Mapping[int, np.ndarray],
+    rates: CheckerRates,
 ) -> dict[int, np.ndarray] | None:
     """Estimate the prior of the success rates for B groups, as a Beta distribution.
 
@@ -299,7 +334,7 @@ def estimate_beta_prior(
     adapts the prior to the samples.
 
     Args:
-        n, c, multiplicity: see `estimate_rate_prior`.
+        n, c, multiplicity, rates: see `estimate_rate_prior`.
         priors: the result of `estimate_rate_prior`. It remains where the Beta distribution does not
             fit the data about as well.
 
@@ -310,10 +345,12 @@ def estimate_beta_prior(
     repeated = multiplicity * (n > 1)
     within = repeated @ (c * (n - c) / (n * np.maximum(n - 1.0, 1.0)))
     between = mean * (1 - mean) - within / np.maximum(repeated.sum(axis=1), 1)
+    if not rates.are_exact:  # from shares of samples that are called correct
+        mean, between = rates.corrected(mean), between / (rates[0] - rates[1]) ** 2
     log_odds = _LOG_ODDS[RATE_SUPPORT]
     log_rates = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
     prior = beta_prior(_uniform_rates(), *log_rates, mean, between, multiplicity, n)
-    likelihood = binomial_likelihood(n, c)[:, RATE_SUPPORT]
+    likelihood = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT]
     adapted = last_step(n, likelihood, multiplicity, prior)
     fits = fits_too(likelihood, multiplicity, whole_prior(priors), whole_prior(adapted))[:, None]
     if not fits.any():
@@ -328,10 +365,14 @@ def _uniform_rates() -> np.ndarray:
 
 
 def posterior_scores(
-    n: np.ndarray, c: np.ndarray, prior: np.ndarray, credits: Sequence[Credits]
+    n: np.ndarray,
+    c: np.ndarray,
+    prior: np.ndarray,
+    credits: Sequence[Credits],
+    rates: CheckerRates,
 ) -> np.ndarray:
     """(U, e) posterior means of e scores, for questions (n, c) and a (161,) prior."""
-    weight = binomial_likelihood(n, c)[:, RATE_SUPPORT] * prior
+    weight = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT] * prior
     return weight @ scores_of_rates(credits) / weight.sum(axis=1, keepdims=True)
 
 
@@ -345,26 +386,44 @@ def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
     return np.array(columns).reshape(len(credits), RATE_SUPPORT.stop - RATE_SUPPORT.start).T
 
 
-def binomial_likelihood(n: np.ndarray, c: np.ndarray, rates: slice = slice(None)) -> np.ndarray:
+def binomial_likelihood(
+    n: np.ndarray, c: np.ndarray, grid: slice = slice(None), rates: CheckerRates = NO_ERRORS
+) -> np.ndarray:
     """(U, 283) probability of c correct samples of n at each rate of the grid, for (U,) n and c.
 
     Args:
-        rates: the rates of the grid to compute it for.
+        grid: where on the grid to compute it.
+        rates: of the checker that counted correct samples.
     """
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
-    n, c, log_odds = n[:, None], c[:, None], _LOG_ODDS[rates]
+    n, c = n[:, None], c[:, None]
     choose = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
-    log_failure, log_success = np.logaddexp(0, log_odds), np.logaddexp(0, -log_odds)
+    log_failure, log_success = _log_rates(_LOG_ODDS[grid], rates)
     return np.exp(choose - c * log_success - (n - c) * log_failure)
 
 
-def likely_rates(n: int, least: int, most: int) -> slice:
+def _log_rates(log_odds: np.ndarray, rates: CheckerRates) -> tuple[np.ndarray, np.ndarray]:
+    """The negative logarithms of the rates of samples that are called incorrect and correct."""
+    log_incorrect, log_correct = np.logaddexp(0, log_odds), np.logaddexp(0, -log_odds)
+    if rates.are_exact:
+        return log_incorrect, log_correct
+    t, f = rates
+    with np.errstate(divide="ignore"):  # the logarithm of 0
+        log_t, log_f, log_missed, log_rejected = np.log([t, f, 1 - t, 1 - f])
+    return (
+        -np.logaddexp(log_missed - log_correct, log_rejected - log_incorrect),
+        -np.logaddexp(log_t - log_correct, log_f - log_incorrect),
+    )
+
+
+def likely_rates(n: int, least: int, most: int, rates: CheckerRates = NO_ERRORS) -> slice:
     """The rates of the grid at which `least` to `most` correct samples of n are not negligible.
 
     At all others their probability is below exp(-100), by Bernstein's inequality.
     """
-    rates = np.exp(-np.logaddexp(0, -_LOG_ODDS))
-    distance = np.maximum(np.maximum(least - n * rates, n * rates - most), 0.0)
-    likely = np.flatnonzero(distance**2 <= 200 * (n * rates * (1 - rates) + distance / 3))
+    called_correct = np.exp(-_log_rates(_LOG_ODDS, rates)[1])
+    spread = n * called_correct * (1 - called_correct)
+    distance = np.maximum(np.maximum(least - n * called_correct, n * called_correct - most), 0.0)
+    likely = np.flatnonzero(distance**2 <= 200 * (spread + distance / 3))
     return slice(int(likely[0]), int(likely[-1]) + 1) if len(likely) else slice(0)

@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..inputs.counts import BinaryCounts, one_size
+from .checker_rates import NO_ERRORS, CheckerRates, corrected_all
 from .credits import Credits
 from .distributions import Prior, pmf
 from .double_double import DoubleDouble
@@ -21,7 +22,9 @@ from .integer_tables import expected_table, has_table
 from .score import Score, ScoreKey, Scores, number_terms
 
 Estimator = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""The estimates of questions (n, c), both (U,), as (U, m) columns. None decreases with c."""
+"""The estimates of questions (n, c), both (U,), as (U, m) columns.
+
+None decreases with c, unless it corrects for the errors of a checker."""
 
 _CELLS_AT_ONCE = 1 << 18  # cells of a pmf, to bound memory
 
@@ -29,13 +32,31 @@ _CELLS_AT_ONCE = 1 << 18  # cells of a pmf, to bound memory
 # --- Scores of a run --------------------------------------------------------------------
 
 
-def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
-    """Unbiased estimates of the scores. No k may exceed the n of a question."""
+def pass_scores(
+    counts: BinaryCounts, scores: Mapping[ScoreKey, Score], rates: CheckerRates = NO_ERRORS
+) -> Scores:
+    """Unbiased estimates of the scores. No k may exceed the n of a question.
+
+    Args:
+        rates: of the checker that counted correct samples.
+    """
     credits, keys = number_terms(scores)
-    return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
+    return Scores(keys, counts.inverse, unbiased_estimates(*counts.unique, credits, rates))
 
 
-def estimator(scores: Mapping[ScoreKey, Score]) -> tuple[dict[ScoreKey, Score], Estimator]:
+def unbiased_estimates(
+    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], rates: CheckerRates
+) -> np.ndarray:
+    """(U, m) unbiased estimates of expected credits, from counts by a checker with these rates."""
+    if rates.are_exact:
+        return expected_credits(n, c, credits)
+    first, corrected = corrected_all(credits, rates)
+    return first + expected_credits(n, c, corrected)
+
+
+def estimator(
+    scores: Mapping[ScoreKey, Score], rates: CheckerRates = NO_ERRORS
+) -> tuple[dict[ScoreKey, Score], Estimator]:
     """Each score in terms of columns, and the function that estimates the columns.
 
     A score that is averaged over questions after its product is taken has a column of its own.
@@ -44,7 +65,7 @@ def estimator(scores: Mapping[ScoreKey, Score]) -> tuple[dict[ScoreKey, Score], 
     products = [key for key, score in keys.items() if not score.pooled]
 
     def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-        columns = expected_credits(n, c, credits)
+        columns = unbiased_estimates(n, c, credits, rates)
         values = [keys[key].value(columns.T) for key in products]
         return np.column_stack([columns, *values]) if values else columns
 

@@ -78,14 +78,15 @@ class Score(NamedTuple):
     def value(self, columns):
         """The product, from (m,) numbers or from an (m, ..) array.
 
-        It is 0 if a factor with a positive power is 0.
+        It is 0 if a factor with a positive power is 0. An estimate that corrects for the errors of
+        a checker may be below 0; as a factor it then counts as 0.
 
         Raises:
             ValueError: if it is infinite.
         """
         if self.powers == (1.0,):
             return columns[self.terms[0]]
-        factors = [(columns[column], power) for column, power in self._factors()]
+        factors = [(_not_negative(columns[column]), power) for column, power in self._factors()]
         if min(self.powers) > 0:
             return math.prod(base**power for base, power in factors)
         zero = sum((base == 0) & (power > 0) for base, power in factors)
@@ -125,6 +126,10 @@ class Score(NamedTuple):
 
     def _factors(self) -> Iterator[tuple[int, float]]:
         return zip(self.terms, self.powers, strict=True)
+
+
+def _not_negative(number):
+    return np.maximum(number, 0.0) if isinstance(number, np.ndarray) else max(number, 0.0)
 
 
 def _quotient(number, divisor):

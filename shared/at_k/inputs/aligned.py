@@ -1,0 +1,69 @@
+"""Numbers that go with samples one by one, such as the labels that a person gave to some."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..checks import is_list_like, short
+from .rows import Rows, read_rows, sample_name
+
+
+class Aligned(NamedTuple):
+    """A number for each of S samples, question after question.
+
+    Attributes:
+        rows: with the sizes of the questions, for messages.
+        values: (S,) numbers.
+        is_given: (S,) False for samples without a number.
+    """
+
+    rows: Rows
+    values: np.ndarray
+    is_given: np.ndarray
+
+    def require(self, valid: np.ndarray, wanted: str) -> None:
+        """Raise a ValueError that names the first number that is not valid, of (S,) bool."""
+        if (invalid := self.is_given & ~valid).any():
+            first = int(np.argmax(invalid))
+            where = sample_name(self.rows.name, self.rows.sizes, first)
+            raise ValueError(f"{where} is {self.values[first]}: {wanted}.")
+
+
+def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
+    """Read lists of the same lengths as those of the samples.
+
+    Args:
+        lists: for each of M questions a list of numbers, in which None and NaN are missing; or None
+            for a question without any.
+        name: of the parameter, for messages.
+        sizes: (M,) number of samples of each question.
+
+    Raises:
+        ValueError: if an entry is no number, or if a length differs, with the question.
+    """
+    if is_list_like(lists) and not hasattr(lists, "dtype"):
+        lists = list(lists)
+        if len(lists) == len(sizes):
+            pairs = zip(lists, sizes.tolist(), strict=True)
+            lists = [[None] * size if row is None else row for row, size in pairs]
+    rows = read_rows(lists, name)
+    if rows.multiplicity is not None or not rows.are_numbers():
+        raise ValueError(
+            f"{name} is {short(lists)}: give a number for each sample in lists, as the predictions "
+            f"are, and None for samples without one."
+        )
+    if len(rows) != len(sizes):
+        raise ValueError(f"{name} has {len(rows)} questions, and predictions have {len(sizes)}.")
+    if (rows.sizes != sizes).any():
+        question = int(np.argmax(rows.sizes != sizes))
+        raise ValueError(
+            f"{name}[{question}] has {rows.sizes[question]} entries for {sizes[question]} samples: "
+            f"give one for each sample, and None for samples without one."
+        )
+    values = rows.values
+    is_given = np.ones(len(values), bool) if rows.scored is None else rows.scored
+    if values.dtype.kind == "f":
+        is_given = is_given & ~np.isnan(values)
+    return Aligned(rows, values, is_given)

@@ -1,0 +1,310 @@
+"""The rates of a checker from labels, and intervals that account for how few labels there are.
+
+A person labels some of the samples, chosen without regard to what the checker says. Of those that
+are correct the checker calls a share t correct, and of the others a share f. Each rate has the
+limits of Jeffreys' interval (Brown, Cai & DasGupta 2001, Statistical Science 16, 101).
+
+Let S be the estimate of a score with both rates estimated, and S - x and S + y the limits that
+hold for known rates. As t moves to its limits, S moves by at most a downwards and b upwards, and as
+f moves, by at most c and d. The errors of all three are independent, so the interval extends from S
+downwards by sqrt(x^2 + a^2 + c^2) and upwards by sqrt(y^2 + b^2 + d^2) (Zou & Donner 2008,
+Statistics in Medicine 27, 1693).
+
+If the labelled samples are among those that are scored, a share s of these, a chance error of the
+checker on one of them moves S and the estimated rate, and the two cancel in part. With N incorrect
+samples, sN of them labelled, f(1 - f) / N is the covariance of the rate that S sees and the
+estimated one. The squares a^2, .., d^2 are then multiplied by 1 - 2s, or by 0 if that is negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..checks import short
+from ..inputs.aligned import read_aligned
+from ..inputs.outcomes import Outcomes, require_binary
+from ..scores.checker_rates import NO_ERRORS, CheckerRates, check_rates, require_useful
+from ..scores.score import Score, ScoreKey, Scores
+from .interval import Interval, IntervalMethod, normal_z
+
+_CONFIDENCE_OF_RATES = 0.95  # with which labels have to show that a checker is better than chance
+_LABEL_COUNTS = ("tp", "fn", "fp", "tn")
+
+_Limits = tuple[float, float]
+
+
+class LabelCounts(NamedTuple):
+    """Labelled samples by what the person and the checker say.
+
+    Attributes:
+        tp, fn: correct samples that the checker calls correct and incorrect.
+        fp, tn: incorrect samples that the checker calls correct and incorrect.
+        share: of the samples that are scored, those that are labelled. 0 for labels of others.
+    """
+
+    tp: int
+    fn: int
+    fp: int
+    tn: int
+    share: float = 0.0
+
+    @property
+    def rates(self) -> CheckerRates:
+        """The estimated rates of the checker."""
+        return CheckerRates(self.tp / (self.tp + self.fn), self.fp / (self.fp + self.tn))
+
+    def limits(self, confidence: float) -> tuple[_Limits, _Limits]:
+        """The limits of the true-positive and of the false-positive rate."""
+        return (
+            jeffreys_limits(self.tp, self.fn, confidence),
+            jeffreys_limits(self.fp, self.tn, confidence),
+        )
+
+    def require_use(self) -> LabelCounts:
+        """Return the counts; raise a ValueError unless they show that the checker is of use."""
+        number, correct = sum(self[:4]), self.tp + self.fn
+        if correct in (0, number):
+            which = "correct" if correct else "incorrect"
+            raise ValueError(
+                f"labels has {number} samples, all of them {which}: the rates of a checker need "
+                f"labels of correct and of incorrect samples."
+            )
+        (least, _), (_, most) = self.limits(_CONFIDENCE_OF_RATES)
+        if least <= most:
+            t, f = self.rates
+            raise ValueError(
+                f"labels do not show that the checker is better than chance: of {correct} correct "
+                f"samples it calls {t:.0%} correct, and of {number - correct} incorrect ones "
+                f"{f:.0%}. Label more samples."
+            )
+        return self
+
+
+def jeffreys_limits(successes: int, failures: int, confidence: float) -> _Limits:
+    """Limits of a proportion: quantiles of its posterior under Jeffreys' prior."""
+    from scipy.special import betaincinv  # imported here, because it takes longer than all of at_k
+
+    tail = (1 - confidence) / 2
+    lo, hi = betaincinv(successes + 0.5, failures + 0.5, [tail, 1 - tail]).tolist()
+    return lo if successes else 0.0, hi if failures else 1.0
+
+
+def check_errors(checker_rates, labels) -> bool:
+    """Return whether scores are to be corrected for the errors of a checker.
+
+    Args:
+        checker_rates: its true-positive and false-positive rate, or None.
+        labels: labels of samples in the form of the samples, a dict of counts, or None.
+
+    Raises:
+        ValueError: if the rates are invalid, or given beside labels.
+    """
+    check_rates(checker_rates)
+    if checker_rates is not None and labels is not None:
+        raise ValueError("checker_rates and labels are both given: labels estimate the rates.")
+    return checker_rates is not None or labels is not None
+
+
+@dataclass(frozen=True)
+class Errors:
+    """The errors of a checker that scores are corrected for.
+
+    Attributes:
+        rates: known or estimated.
+        labels: what they are estimated from, or None if they are known.
+    """
+
+    rates: CheckerRates = NO_ERRORS
+    labels: LabelCounts | None = None
+
+    @classmethod
+    def of_options(cls, checker_rates, labels, graded: Outcomes | None) -> Errors:
+        """Return the errors that the parameters of a metric state, after `check_errors`.
+
+        Args:
+            checker_rates, labels: see `check_errors`.
+            graded: what the checker says of each sample; None if only counts of that are left.
+
+        Raises:
+            ValueError: if the labels are invalid, or too few.
+        """
+        if labels is None:
+            return cls(check_rates(checker_rates))
+        counts = count_labels(labels, graded).require_use()
+        return cls(counts.rates, counts)
+
+    def require_correction(self, scores: Mapping[ScoreKey, Score]) -> None:
+        """Raise a ValueError if one of the scores cannot be corrected."""
+        if self.rates.are_exact:
+            return
+        for key, score in scores.items():
+            if not score.pooled:
+                raise ValueError(
+                    f"{key} is a product of two scores of each question, which cannot be corrected "
+                    f"for the errors of a checker without bias: leave it out."
+                )
+            for credit in score.terms:
+                require_useful(credit, self.rates)
+
+    def widened(
+        self, method: IntervalMethod, points: Scores, under: Callable[[CheckerRates], Scores]
+    ) -> IntervalMethod:
+        """Return the method of intervals, widened by the uncertainty of estimated rates.
+
+        Args:
+            method: of the intervals if the rates were known.
+            points: the estimates.
+            under: the estimates under other rates.
+        """
+        if self.labels is None:
+            return method
+        return LabelledIntervals(method, points, cache(under), self.labels)
+
+    def of_rates(self, called_correct: Scores, method: IntervalMethod | None) -> Any:
+        """Return success rates, and the method of their intervals, or None.
+
+        Args:
+            called_correct: the rates of samples that are called correct.
+            method: of their intervals, or None.
+        """
+
+        def under(rates: CheckerRates) -> Scores:
+            return replace(called_correct, columns=rates.corrected(called_correct.columns))
+
+        points = under(self.rates)
+        if method is None:
+            return points, None
+        return points, self.widened(RateIntervals(method, self.rates), points, under)
+
+
+def count_labels(labels, graded: Outcomes | None) -> LabelCounts:
+    """Count labelled samples by what the person and the checker say.
+
+    Raises:
+        ValueError: if the labels are invalid, with the question and the sample.
+    """
+    if isinstance(labels, Mapping):
+        if sorted(labels) != sorted(_LABEL_COUNTS):
+            raise ValueError(
+                f"labels has the keys {', '.join(map(str, labels))}: counts of labels have the "
+                f"keys {', '.join(_LABEL_COUNTS)}."
+            )
+        for name, count in labels.items():
+            if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
+                raise ValueError(f"labels[{name!r}] is {short(count)}: give a number of samples.")
+        return LabelCounts(*(int(labels[name]) for name in _LABEL_COUNTS))
+    if graded is None or graded.multiplicity is not None:
+        raise ValueError(
+            "labels go with samples in their order, and predictions are counts: give counts of "
+            "labels, such as {'tp': 110, 'fn': 8, 'fp': 3, 'tn': 79}."
+        )
+    aligned = read_aligned(labels, "labels", graded.sizes)
+    label, verdict = aligned.values, require_binary(graded).values
+    aligned.require((label == 0) | (label == 1), "a label is 1 if the sample is correct, or else 0")
+    is_compared = aligned.is_given & graded.is_scored
+    pairs = [(1, 1), (1, 0), (0, 1), (0, 0)]
+    counts = [int(np.sum(is_compared & (label == a) & (verdict == b))) for a, b in pairs]
+    return LabelCounts(*counts, share=sum(counts) / int(graded.n.sum()))
+
+
+class RateIntervals(IntervalMethod):
+    """Intervals of success rates, from those of the rates of samples that are called correct."""
+
+    def __init__(self, method: IntervalMethod, rates: CheckerRates):
+        self._method, self._rates = method, rates
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return self._method.problem(questions)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        (t, f), corrected = self._rates, self._rates.corrected
+        return [
+            {
+                key: Interval(
+                    corrected(mu),
+                    sigma / (t - f),
+                    max(0.0, corrected(lo)),
+                    min(1.0, corrected(hi)),
+                    name,
+                )
+                for key, (mu, sigma, lo, hi, name) in of_group.items()
+            }
+            for of_group in self._method.for_groups(groups, confidence)
+        ]
+
+
+class LabelledIntervals(IntervalMethod):
+    """Intervals of scores that are corrected with rates estimated from labels.
+
+    Args:
+        method: of the intervals if the rates were known.
+        points: the estimates.
+        under: the estimates under other rates.
+        labels: counts of labels.
+    """
+
+    def __init__(
+        self,
+        method: IntervalMethod,
+        points: Scores,
+        under: Callable[[CheckerRates], Scores],
+        labels: LabelCounts,
+    ):
+        self._method, self._points, self._under, self._labels = method, points, under, labels
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return self._method.problem(questions)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._method.covariance(questions, keys)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        known = self._method.for_groups(groups, confidence)
+        return [
+            self._wider(of_group, questions, confidence)
+            for of_group, questions in zip(known, groups, strict=True)
+        ]
+
+    def _wider(
+        self, known: dict[ScoreKey, Interval], questions: np.ndarray, confidence: float
+    ) -> dict[ScoreKey, Interval]:
+        t, f = self._labels.rates
+        limits_of_t, limits_of_f = self._labels.limits(confidence)
+        center, z = self._points.over(questions), normal_z(confidence)
+        part = np.sqrt(max(0.0, 1 - 2 * self._labels.share))
+        down, up = dict.fromkeys(known, 0.0), dict.fromkeys(known, 0.0)
+        for rates in [
+            [CheckerRates(limit, f) for limit in limits_of_t],
+            [CheckerRates(t, limit) for limit in limits_of_f],
+        ]:
+            is_better = all(t > f for t, f in rates)
+            moved = [self._under(each).over(questions) for each in rates] if is_better else []
+            for key in known:
+                moves = [part * (scores[key] - center[key]) for scores in moved]
+                if not (is_better and np.isfinite(moves).all()):  # the labels do not bound it
+                    moves = [-np.inf, np.inf]
+                down[key] += min(0.0, *moves) ** 2
+                up[key] += max(0.0, *moves) ** 2
+        result = {}
+        for key, (mu, sigma, lo, hi, name) in known.items():
+            below = np.sqrt(max(center[key] - lo, 0.0) ** 2 + down[key])
+            above = np.sqrt(max(hi - center[key], 0.0) ** 2 + up[key])
+            half = (np.sqrt(down[key]) + np.sqrt(up[key])) / 2 / z
+            result[key] = Interval(
+                mu,
+                float(np.hypot(sigma, half)),
+                max(0.0, float(center[key] - below)),
+                min(1.0, float(center[key] + above)),
+                name,
+            )
+        return result

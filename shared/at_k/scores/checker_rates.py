@@ -1,0 +1,140 @@
+"""Scores under a checker that errs at known rates.
+
+The samples of a question are correct with the success rate q. The checker calls a correct sample
+correct with the true-positive rate t, and an incorrect one with the false-positive rate f, whatever
+it says of other samples. A sample is then called correct with the rate p = f + (t - f) q.
+
+Let g(j) be the value of j correct samples among k. A score of the pass family is
+
+    S(q) = sum over j of  g(j) C(k, j) q^j (1 - q)^(k - j),
+
+a Bezier curve in q with the control values g(0), .., g(k) on the interval from q = 0 to 1. As a
+function of p it is the same curve on the interval from q0 = -f / (t - f), where p = 0, to
+q1 = (1 - f) / (t - f), where p = 1. Its control values h(0), .., h(k) there are the values of
+j samples that are called correct, and the expected h of k samples is an unbiased estimate of S(q).
+De Casteljau's algorithm finds them: it moves first one end of the interval, and then the other.
+
+Each h(j) is the sum of g over the numbers of correct samples, with signed weights in place of
+probabilities: a sample that is called correct is correct with the weight q1, and one that is called
+incorrect with the weight q0 < 0. For pass@k,
+
+    h(j) = 1 - ((t - 1) / (t - f))^j (t / (t - f))^(k - j),
+
+and for pass^k, h(j) = ((1 - f) / (t - f))^j (-f / (t - f))^(k - j). Their size, and with it the
+variance of the estimate, grows like (t / (t - f))^k and ((1 - f) / (t - f))^k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from ..checks import as_list, check_number, short
+from .credits import Credits
+from .double_double import DoubleDouble
+
+_LARGEST_CORRECTED_K = 1000  # the time grows with the square of k
+_LARGEST_VALUE = 1e12  # of a control value: more would leave fewer than four digits
+
+
+class CheckerRates(NamedTuple):
+    """The rates at which a checker calls correct and incorrect samples correct.
+
+    Attributes:
+        true_positive: t, above f.
+        false_positive: f.
+    """
+
+    true_positive: float = 1.0
+    false_positive: float = 0.0
+
+    @property
+    def are_exact(self) -> bool:
+        """Whether the checker never errs."""
+        return self == (1.0, 0.0)
+
+    def corrected(self, rate):
+        """The success rate, or an unbiased estimate of it, from that of samples called correct."""
+        t, f = self
+        return (rate - f) / (t - f)
+
+
+NO_ERRORS = CheckerRates()
+
+
+def check_rates(checker_rates) -> CheckerRates:
+    """Return the rates of a checker.
+
+    Raises:
+        ValueError: unless they are two numbers from 0 to 1, of which the first is larger.
+    """
+    if checker_rates is None:
+        return NO_ERRORS
+    rates = as_list("checker_rates", checker_rates)
+    if len(rates) != 2:
+        raise ValueError(
+            f"checker_rates is {short(checker_rates)}: give the true-positive and the "
+            f"false-positive rate, such as (0.95, 0.02)."
+        )
+    wanted = "a rate of a checker is a number from 0 to 1"
+    t, f = (check_number(f"checker_rates[{i}]", rate, wanted, 0, 1) for i, rate in enumerate(rates))
+    if t <= f:
+        raise ValueError(
+            f"checker_rates is ({t}, {f}): a checker whose true-positive rate is not above its "
+            f"false-positive rate says nothing about the samples."
+        )
+    return CheckerRates(t, f)
+
+
+@lru_cache(maxsize=1 << 10)
+def corrected_credits(credit: Credits, rates: CheckerRates) -> tuple[float, Credits]:
+    """Return h(0) and the k credits h(j) - h(j - 1), some of which are negative.
+
+    Raises:
+        ValueError: if k is too large.
+    """
+    k = len(credit)
+    if k > _LARGEST_CORRECTED_K:
+        raise ValueError(
+            f"k is {k}: the errors of a checker can be corrected up to k = {_LARGEST_CORRECTED_K}."
+        )
+    t, f = map(Fraction, rates)
+    values = DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = _left_part(values, (1 - f) / (t - f))  # from [0, 1] to [0, q1]
+        values = _left_part(values[::-1], 1 / (1 - f))[::-1]  # and to [q0, q1]
+        steps = values[1:] - values[:-1]
+    return float(values.hi[0]), tuple(steps.hi.tolist())
+
+
+def _left_part(values: DoubleDouble, end: Fraction) -> DoubleDouble:
+    """The control values on the interval from 0 to `end` of a curve with `values` on [0, 1]."""
+    weight, rest = DoubleDouble.from_fraction(end), DoubleDouble.from_fraction(1 - end)
+    first = [values[:1]]
+    while len(values.hi) > 1:
+        values = values[:-1] * rest + values[1:] * weight
+        first.append(values[:1])
+    return DoubleDouble.concatenate(first)
+
+
+def require_useful(credit: Credits, rates: CheckerRates) -> None:
+    """Raise a ValueError if the rates leave nothing of a score of so many samples."""
+    first, steps = corrected_credits(credit, rates)
+    if not max(map(abs, (first, *steps))) <= _LARGEST_VALUE:
+        raise ValueError(
+            f"k = {len(credit)} samples do not allow a correction for a checker with the "
+            f"true-positive rate {rates.true_positive:.3g} and the false-positive rate "
+            f"{rates.false_positive:.3g}: its errors grow exponentially with k. Give a smaller k."
+        )
+
+
+def corrected_all(
+    credits: Sequence[Credits], rates: CheckerRates
+) -> tuple[np.ndarray, list[Credits]]:
+    """(m,) values h(0) and the corrected credits of m scores."""
+    corrections = [corrected_credits(credit, rates) for credit in credits]
+    return np.array([first for first, _ in corrections]), [steps for _, steps in corrections]

@@ -1,0 +1,177 @@
+"""gpassk and bayes_at_n under a checker that errs: estimates, labels, limits and messages."""
+
+import itertools
+import math
+
+import at_k
+import numpy as np
+import pytest
+
+GPASSK, BAYES = at_k.load("gpassk"), at_k.load("bayes_at_n")
+COUNTS = {"tp": 90, "fn": 8, "fp": 3, "tn": 99}
+POOLED = ["pass@k", "pass^k", "maj@k", "mG-Pass@k", "AUC@k", "Spectrum@k"]
+
+
+def judged(seed: int, questions: int, n: int, t: float, f: float, labelled: float):
+    """Return results of a checker, labels of some samples, and the truth."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random((questions, n)) < rng.uniform(size=(questions, 1))
+    called = rng.random(truth.shape) < np.where(truth, t, f)
+    given = rng.random(truth.shape) < labelled
+    labels = np.where(given, truth.astype(object), None)
+    return called.astype(int).tolist(), [[None if x is None else int(x) for x in r] for r in labels]
+
+
+@pytest.mark.parametrize("q", [0.0, 0.3, 1.0])
+def test_estimates_are_unbiased(q):
+    n, k, (t, f) = 5, 3, (0.9, 0.05)
+    p, means = f + (t - f) * q, dict.fromkeys(POOLED, 0.0)
+    truth = dict(means)
+    for c in range(n + 1):
+        rows = [[1] * c + [0] * (n - c)]
+        result = GPASSK.compute(predictions=rows, k=k, include=POOLED, checker_rates=(t, f))
+        chance = math.comb(n, c) * p**c * (1 - p) ** (n - c)
+        of_truth = math.comb(n, c) * q**c * (1 - q) ** (n - c)
+        exact = GPASSK.compute(predictions=rows, k=k, include=POOLED)
+        for name, a, b in zip(POOLED, result.values(), exact.values(), strict=True):
+            means[name] += chance * a
+            truth[name] += of_truth * b
+    assert means == pytest.approx(truth, abs=1e-12)
+
+
+def test_labels_in_place_and_their_counts_agree():
+    called, labels = judged(0, 60, 6, 0.9, 0.1, 0.4)
+    pairs = [
+        (label, verdict)
+        for rows in zip(called, labels, strict=True)
+        for verdict, label in zip(*rows, strict=True)
+        if label is not None
+    ]
+    cells = {"tp": (1, 1), "fn": (1, 0), "fp": (0, 1), "tn": (0, 0)}
+    counts = {name: pairs.count(cell) for name, cell in cells.items()}
+    assert sum(counts.values()) == len(pairs) > 100
+    options = {"predictions": called, "k": [1, 3], "include": POOLED}
+    assert GPASSK.compute(**options, labels=labels) == GPASSK.compute(**options, labels=counts)
+
+
+def test_labels_go_with_texts_that_are_checked():
+    called, labels = judged(1, 50, 4, 0.95, 0.05, 0.5)
+    texts = [["yes" if x else "no" for x in row] for row in called]
+    options = {"k": 2, "include": "pass@k", "confidence": 0.9, "labels": labels}
+    graded = GPASSK.compute(predictions=called, **options)
+    assert GPASSK.compute(predictions=texts, references=["yes"] * 50, **options) == graded
+
+
+def test_more_labels_narrow_the_interval_towards_that_of_known_rates():
+    called, _ = judged(2, 100, 8, 0.9, 0.05, 0.5)
+    widths = []
+    for factor in (1, 4, 100, 10**6):
+        counts = {name: factor * count for name, count in COUNTS.items()}
+        result = GPASSK.compute(
+            predictions=called, k=4, include="pass@k", confidence=0.95, labels=counts
+        )
+        widths.append(result["pass@4_hi"] - result["pass@4_lo"])
+        assert result["pass@4_lo"] < result["pass@4"] < result["pass@4_hi"]
+    rates = (90 / 98, 3 / 102)
+    known = GPASSK.compute(
+        predictions=called, k=4, include="pass@k", confidence=0.95, checker_rates=rates
+    )
+    assert widths == sorted(widths, reverse=True)
+    assert widths[-1] == pytest.approx(known["pass@4_hi"] - known["pass@4_lo"], rel=1e-3)
+
+
+@pytest.mark.parametrize("interval", ["sampling", "questions", "hierarchical", "auto"])
+def test_limits_are_within_the_range_and_grow_with_the_confidence(interval):
+    called, labels = judged(3, 40, 6, 0.9, 0.15, 0.5)
+    last = (1.0, 0.0)
+    for confidence in (0.5, 0.9, 0.99, 0.999999):
+        result = GPASSK.compute(
+            predictions=called,
+            k=3,
+            include="pass@k",
+            confidence=confidence,
+            interval=interval,
+            labels=labels,
+        )
+        lo, hi = result["pass@3_lo"], result["pass@3_hi"]
+        assert 0 <= lo <= last[0]
+        assert last[1] <= hi <= 1
+        last = lo, hi
+
+
+def test_the_band_and_groups_are_corrected_too():
+    called, labels = judged(4, 60, 6, 0.9, 0.1, 0.5)
+    groups = ["a", "b"] * 30
+    result = GPASSK.compute(
+        predictions=called,
+        k=[1, 2, 4],
+        include="pass@k",
+        confidence=0.95,
+        labels=labels,
+        groups=groups,
+        band=True,
+    )
+    for k, prefix in itertools.product((1, 2, 4), ("", "a/", "b/")):
+        key = f"{prefix}pass@{k}"
+        assert result[f"{key}_band_lo"] <= result[f"{key}_lo"] <= result[key]
+        assert result[key] <= result[f"{key}_hi"] <= result[f"{key}_band_hi"]
+    mean = (result["a/pass@2"] + result["b/pass@2"]) / 2
+    assert result["pass@2"] == pytest.approx(mean)
+
+
+def test_the_mean_of_bayes_at_n_is_corrected_by_the_rates():
+    called, _ = judged(5, 30, 5, 0.8, 0.1, 0)
+    plain = BAYES.compute(predictions=called)
+    corrected = BAYES.compute(predictions=called, checker_rates=(0.8, 0.1))
+    for key in ("bayes@5", "avg@5"):
+        assert corrected[key] == pytest.approx((plain[key] - 0.1) / 0.7)
+        assert corrected[f"{key}_sigma"] == pytest.approx(plain[f"{key}_sigma"] / 0.7)
+    pass_1 = GPASSK.compute(predictions=called, k=1, include="pass@k", checker_rates=(0.8, 0.1))
+    assert corrected["avg@5"] == pytest.approx(pass_1["pass@1"])
+    widened = BAYES.compute(predictions=called, labels={"tp": 80, "fn": 20, "fp": 10, "tn": 90})
+    assert widened["avg@5"] == pytest.approx(corrected["avg@5"])
+    assert widened["avg@5_sigma"] > corrected["avg@5_sigma"]
+
+
+CALLED = [[1, 0, 1], [0, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"labels": [[1, 0, 1]]}, "labels has 1 questions, and predictions have 2"),
+        ({"labels": [[1, 0], [0, 0, 1]]}, r"labels\[0\] has 2 entries for 3 samples"),
+        ({"labels": [[1, 0, 2], None]}, r"labels\[0\]\[2\] is 2: a label is 1"),
+        ({"labels": [[1, 0, 1], [0, 0.5, 1]]}, r"labels\[1\]\[1\] is 0.5"),
+        ({"labels": [["yes", None, None], None]}, "give a number for each sample"),
+        ({"labels": [[1, None, 1], None]}, "labels of correct and of incorrect samples"),
+        ({"labels": [[1, 0, 1], [0, 0, 1]]}, "better than chance: of 3 correct"),
+        ({"labels": {"tp": 3, "tn": 4}}, "counts of labels have the keys tp, fn, fp, tn"),
+        ({"labels": COUNTS | {"fn": -1}}, r"labels\['fn'\] is -1"),
+        ({"labels": COUNTS | {"fn": "8"}}, r"labels\['fn'\] is '8'"),
+        ({"labels": COUNTS, "checker_rates": (0.9, 0.1)}, "labels estimate the rates"),
+        ({"checker_rates": (0.9, 0.1), "include": "Geom@k", "k": 2}, "leave it out"),
+        (
+            {"checker_rates": (0.9, 0.1), "confidence": 0.9, "interval": "posterior"},
+            "interval='posterior' does not correct",
+        ),
+    ],
+)
+def test_invalid_options_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        GPASSK.compute(predictions=CALLED, **options)
+
+
+def test_labels_need_the_samples_in_their_order():
+    labels = [[1, 0, 1], [0, 0, 1]]
+    with pytest.raises(ValueError, match="predictions are counts"):
+        GPASSK.compute(predictions={"n": [3, 3], "correct": [2, 1]}, labels=labels)
+    metric = at_k.load("gpassk")
+    metric.add_batch(predictions=CALLED)
+    with pytest.raises(ValueError, match="labels goes with the samples of one call"):
+        metric.compute(labels=labels)
+    assert metric.compute(k=2, include="pass@k", labels=COUNTS)["pass@2"] < 1
+    with pytest.raises(ValueError, match="leave out w, categories and bounds"):
+        BAYES.compute(predictions=CALLED, w=[0, 2], checker_rates=(0.9, 0.1))
+    with pytest.raises(ValueError, match="an outcome is 0 or False"):
+        BAYES.compute(predictions=[[0.5, 1.0]], checker_rates=(0.9, 0.1))
