@@ -51,7 +51,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Context, Decimal, MAX_EMAX, MAX_PREC, MIN_EMIN
 from evaluate.module import temp_seed
 from filelock import FileLock, Timeout
@@ -4599,7 +4599,8 @@ def count_labels(labels, graded: Outcomes | None) -> LabelCounts:
         for name, count in labels.items():
             if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
                 raise ValueError(f"labels[{name!r}] is {short(count)}: give a number of samples.")
-        return LabelCounts(*(int(labels[name]) for name in _LABEL_COUNTS))
+        tp, fn, fp, tn = (int(labels[name]) for name in _LABEL_COUNTS)
+        return LabelCounts(tp, fn, fp, tn)
     if graded is None or graded.multiplicity is not None:
         raise ValueError(
             "labels go with samples in their order, and predictions are counts: give counts of "
@@ -4609,9 +4610,11 @@ def count_labels(labels, graded: Outcomes | None) -> LabelCounts:
     label, verdict = aligned.values, require_binary(graded).values
     aligned.require((label == 0) | (label == 1), "a label is 1 if the sample is correct, or else 0")
     is_compared = aligned.is_given & graded.is_scored
-    pairs = [(1, 1), (1, 0), (0, 1), (0, 0)]
-    counts = [int(np.sum(is_compared & (label == a) & (verdict == b))) for a, b in pairs]
-    return LabelCounts(*counts, share=sum(counts) / int(graded.n.sum()))
+    tp, fn, fp, tn = (
+        int(np.sum(is_compared & (label == a) & (verdict == b)))
+        for a, b in [(1, 1), (1, 0), (0, 1), (0, 0)]
+    )
+    return LabelCounts(tp, fn, fp, tn, share=(tp + fn + fp + tn) / int(graded.n.sum()))
 
 class RateIntervals(IntervalMethod):
     def __init__(self, method: IntervalMethod, rates: CheckerRates):
@@ -5382,7 +5385,7 @@ class Samples:
     batch: Batch
     validate: Callable[[Outcomes], Any]
     cache: CheckCache
-    in_order: bool = False
+    in_order: bool = field(default=False, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -5459,7 +5462,7 @@ class Computation:
         self.check_options(options)
         in_order = bool(self.aligned_options(options))
         batch = self.read(predictions, references, in_order)
-        samples = Samples(batch, self.validate, CheckCache(), in_order)
+        samples = Samples(batch, self.validate, CheckCache(), in_order=in_order)
         return self.results(samples, **options)
 
 
@@ -5651,7 +5654,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     ) -> dict[str, Any]:
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
-        samples = Samples(unite(batches), self.computation.validate, self._cache, in_order)
+        samples = Samples(unite(batches), self.computation.validate, self._cache, in_order=in_order)
         with temp_seed(self.seed):
             return self.computation.results(samples, **options)
 

@@ -51,7 +51,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Context, Decimal, MAX_EMAX, MAX_PREC, MIN_EMIN
 from evaluate.module import temp_seed
 from filelock import FileLock, Timeout
@@ -3525,7 +3525,7 @@ class Samples:
     batch: Batch
     validate: Callable[[Outcomes], Any]
     cache: CheckCache
-    in_order: bool = False
+    in_order: bool = field(default=False, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -3602,7 +3602,7 @@ class Computation:
         self.check_options(options)
         in_order = bool(self.aligned_options(options))
         batch = self.read(predictions, references, in_order)
-        samples = Samples(batch, self.validate, CheckCache(), in_order)
+        samples = Samples(batch, self.validate, CheckCache(), in_order=in_order)
         return self.results(samples, **options)
 
 
@@ -3763,7 +3763,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     ) -> dict[str, Any]:
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
-        samples = Samples(unite(batches), self.computation.validate, self._cache, in_order)
+        samples = Samples(unite(batches), self.computation.validate, self._cache, in_order=in_order)
         with temp_seed(self.seed):
             return self.computation.results(samples, **options)
 

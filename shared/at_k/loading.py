@@ -65,6 +65,8 @@ class ComputeOptions(TypedDict, total=False):
     alpha0: float
     beta0: float
     band: bool
+    checker_rates: tuple[float, float] | None
+    labels: Iterable[Any] | Mapping[str, int] | None
     groups: Iterable[Any] | None
     return_per_question: bool
     keys: str

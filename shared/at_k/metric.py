@@ -148,7 +148,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     ) -> dict[str, Any]:
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
-        samples = Samples(unite(batches), self.computation.validate, self._cache, in_order)
+        samples = Samples(unite(batches), self.computation.validate, self._cache, in_order=in_order)
         with temp_seed(self.seed):
             return self.computation.results(samples, **options)
 

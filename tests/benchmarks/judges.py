@@ -56,8 +56,10 @@ def graded(
     called = rng.random(correct.shape) < np.where(correct, *rates)
     labelled = np.zeros(correct.size, bool)
     labelled[rng.choice(correct.size, labels, replace=False)] = True
-    given = np.where(labelled.reshape(correct.shape), correct.astype(object), None)
-    return called, [[None if x is None else int(x) for x in row] for row in given]
+    pairs = zip(correct.tolist(), labelled.reshape(correct.shape).tolist(), strict=True)
+    return called, [
+        [int(x) if is_given else None for x, is_given in zip(*row, strict=True)] for row in pairs
+    ]
 
 
 def coverage(runs: int, interval: str) -> tuple[dict[tuple[str, int, str], float], int]:
@@ -66,7 +68,8 @@ def coverage(runs: int, interval: str) -> tuple[dict[tuple[str, int, str], float
     The keys of a setting are the distribution, the number of labels, and the score.
     """
     rng = np.random.default_rng(17)
-    metric, cells, refused = at_k.load("gpassk"), {}, 0
+    metric, refused = at_k.load("gpassk"), 0
+    cells: dict[tuple[str, int, str], float] = {}
     for (name, rates_of_questions), labels in itertools.product(
         distributions(rng).items(), _LABELS
     ):

@@ -17,9 +17,9 @@ def judged(seed: int, questions: int, n: int, t: float, f: float, labelled: floa
     rng = np.random.default_rng(seed)
     truth = rng.random((questions, n)) < rng.uniform(size=(questions, 1))
     called = rng.random(truth.shape) < np.where(truth, t, f)
-    given = rng.random(truth.shape) < labelled
-    labels = np.where(given, truth.astype(object), None)
-    return called.astype(int).tolist(), [[None if x is None else int(x) for x in r] for r in labels]
+    labels = truth.astype(object)
+    labels[rng.random(truth.shape) >= labelled] = None
+    return called.astype(int).tolist(), labels.tolist()
 
 
 @pytest.mark.parametrize("q", [0.0, 0.3, 1.0])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ class Samples:
     batch: Batch
     validate: Callable[[Outcomes], Any]
     cache: CheckCache
-    in_order: bool = False
+    in_order: bool = field(default=False, kw_only=True)
 
     def __len__(self) -> int:
         """M."""
@@ -149,5 +149,5 @@ class Computation:
         self.check_options(options)
         in_order = bool(self.aligned_options(options))
         batch = self.read(predictions, references, in_order)
-        samples = Samples(batch, self.validate, CheckCache(), in_order)
+        samples = Samples(batch, self.validate, CheckCache(), in_order=in_order)
         return self.results(samples, **options)

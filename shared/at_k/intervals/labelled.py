@@ -198,7 +198,8 @@ def count_labels(labels, graded: Outcomes | None) -> LabelCounts:
         for name, count in labels.items():
             if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
                 raise ValueError(f"labels[{name!r}] is {short(count)}: give a number of samples.")
-        return LabelCounts(*(int(labels[name]) for name in _LABEL_COUNTS))
+        tp, fn, fp, tn = (int(labels[name]) for name in _LABEL_COUNTS)
+        return LabelCounts(tp, fn, fp, tn)
     if graded is None or graded.multiplicity is not None:
         raise ValueError(
             "labels go with samples in their order, and predictions are counts: give counts of "
@@ -208,9 +209,11 @@ def count_labels(labels, graded: Outcomes | None) -> LabelCounts:
     label, verdict = aligned.values, require_binary(graded).values
     aligned.require((label == 0) | (label == 1), "a label is 1 if the sample is correct, or else 0")
     is_compared = aligned.is_given & graded.is_scored
-    pairs = [(1, 1), (1, 0), (0, 1), (0, 0)]
-    counts = [int(np.sum(is_compared & (label == a) & (verdict == b))) for a, b in pairs]
-    return LabelCounts(*counts, share=sum(counts) / int(graded.n.sum()))
+    tp, fn, fp, tn = (
+        int(np.sum(is_compared & (label == a) & (verdict == b)))
+        for a, b in [(1, 1), (1, 0), (0, 1), (0, 0)]
+    )
+    return LabelCounts(tp, fn, fp, tn, share=(tp + fn + fp + tn) / int(graded.n.sum()))
 
 
 class RateIntervals(IntervalMethod):
