@@ -93,7 +93,8 @@ Args:
     labels: what a person says of some samples, drawn at random, from which the rates are estimated:
         lists as predictions has them, with 1 if the sample is correct, 0 if not, and None where
         there is no label; or the counts of labels {"tp": 90, "fn": 8, "fp": 3, "tn": 99}. Intervals
-        account for the number of labels. Needs all predictions in one call of compute.
+        account for the number of labels. The result has the rates in "checker". Needs all
+        predictions in one call of compute.
     groups: a label for each question. Adds <label>/<key>, the score over the questions with that
         label.
     return_per_question: whether to add per_question, which has for each key the list of the scores

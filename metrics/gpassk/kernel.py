@@ -4496,7 +4496,8 @@ class Profile:
 
 # --- shared/at_k/intervals/labelled.py ------------------------------------------------------------
 
-_CONFIDENCE_OF_RATES = 0.95  # with which labels have to show that a checker is better than chance
+CONFIDENCE_OF_RATES = 0.95
+
 _LABEL_COUNTS = ("tp", "fn", "fp", "tn")
 
 _Limits = tuple[float, float]
@@ -4526,7 +4527,7 @@ class LabelCounts(NamedTuple):
                 f"labels has {number} samples, all of them {which}: the rates of a checker need "
                 f"labels of correct and of incorrect samples."
             )
-        (least, _), (_, most) = self.limits(_CONFIDENCE_OF_RATES)
+        (least, _), (_, most) = self.limits(CONFIDENCE_OF_RATES)
         if least <= most:
             t, f = self.rates
             raise ValueError(
@@ -4560,6 +4561,21 @@ class Errors:
             return cls(check_rates(checker_rates))
         counts = count_labels(labels, graded).require_use()
         return cls(counts.rates, counts)
+
+    def described(self) -> dict[str, float]:
+        t, f = self.rates
+        if self.labels is None:
+            return {"true_positive_rate": t, "false_positive_rate": f}
+        (t_lo, t_hi), (f_lo, f_hi) = self.labels.limits(CONFIDENCE_OF_RATES)
+        return {
+            "true_positive_rate": t,
+            "true_positive_rate_lo": t_lo,
+            "true_positive_rate_hi": t_hi,
+            "false_positive_rate": f,
+            "false_positive_rate_lo": f_lo,
+            "false_positive_rate_hi": f_hi,
+            "labels": sum(self.labels[:4]),
+        }
 
     def require_correction(self, scores: Mapping[ScoreKey, Score]) -> None:
         if self.rates.are_exact:
@@ -4669,36 +4685,43 @@ class LabelledIntervals(IntervalMethod):
     def _wider(
         self, known: dict[ScoreKey, Interval], questions: np.ndarray, confidence: float
     ) -> dict[ScoreKey, Interval]:
-        t, f = self._labels.rates
-        limits_of_t, limits_of_f = self._labels.limits(confidence)
         center, z = self._points.over(questions), normal_z(confidence)
-        part = np.sqrt(max(0.0, 1 - 2 * self._labels.share))
-        down, up = dict.fromkeys(known, 0.0), dict.fromkeys(known, 0.0)
-        for rates in [
-            [CheckerRates(limit, f) for limit in limits_of_t],
-            [CheckerRates(t, limit) for limit in limits_of_f],
-        ]:
-            is_better = all(t > f for t, f in rates)
-            moved = [self._under(each).over(questions) for each in rates] if is_better else []
-            for key in known:
-                moves = [part * (scores[key] - center[key]) for scores in moved]
-                if not (is_better and np.isfinite(moves).all()):  # the labels do not bound it
-                    moves = [-np.inf, np.inf]
-                down[key] += min(0.0, *moves) ** 2
-                up[key] += max(0.0, *moves) ** 2
+        moves = moves_of_rates(self._labels, self._points, self._under, questions, confidence)
         result = {}
         for key, (mu, sigma, lo, hi, name) in known.items():
-            below = np.sqrt(max(center[key] - lo, 0.0) ** 2 + down[key])
-            above = np.sqrt(max(hi - center[key], 0.0) ** 2 + up[key])
-            half = (np.sqrt(down[key]) + np.sqrt(up[key])) / 2 / z
+            down, up = moves[key]
             result[key] = Interval(
                 mu,
-                float(np.hypot(sigma, half)),
-                max(0.0, float(center[key] - below)),
-                min(1.0, float(center[key] + above)),
+                math.hypot(sigma, (down + up) / 2 / z),
+                max(0.0, center[key] - math.hypot(max(center[key] - lo, 0.0), down)),
+                min(1.0, center[key] + math.hypot(max(hi - center[key], 0.0), up)),
                 name,
             )
         return result
+
+def moves_of_rates(
+    labels: LabelCounts,
+    points: Scores,
+    under: Callable[[CheckerRates], Scores],
+    questions: np.ndarray,
+    confidence: float,
+) -> dict[ScoreKey, tuple[float, float]]:
+    (t, f), (limits_of_t, limits_of_f) = labels.rates, labels.limits(confidence)
+    part = math.sqrt(max(0.0, 1 - 2 * labels.share))
+    center = points.over(questions)
+    squares = dict.fromkeys(center, (0.0, 0.0))
+    for rates in [
+        [CheckerRates(limit, f) for limit in limits_of_t],
+        [CheckerRates(t, limit) for limit in limits_of_f],
+    ]:
+        is_better = all(t > f for t, f in rates)
+        moved = [under(each).over(questions) for each in rates] if is_better else []
+        for key, (down, up) in squares.items():
+            moves = [part * (scores[key] - center[key]) for scores in moved]
+            if not (is_better and np.isfinite(moves).all()):  # the labels do not bound it
+                moves = [-math.inf, math.inf]
+            squares[key] = down + min(0.0, *moves) ** 2, up + max(0.0, *moves) ** 2
+    return {key: (math.sqrt(down), math.sqrt(up)) for key, (down, up) in squares.items()}
 
 
 # --- shared/at_k/intervals/sampling.py ------------------------------------------------------------
@@ -5310,8 +5333,15 @@ class Report:
         self._return_per_question = check_flag("return_per_question", return_per_question)
         self._options, self._with_mu = options, with_mu
 
-    def of(self, scores: Scores, method: IntervalMethod | None = None) -> dict[str, Any]:
+    def of(
+        self,
+        scores: Scores,
+        method: IntervalMethod | None = None,
+        checker: dict[str, float] | None = None,
+    ) -> dict[str, Any]:
         result = as_dict(self.estimates(scores, method), self._safe)
+        if checker is not None and not self._safe:
+            result["checker"] = checker
         if self._return_per_question and not self._safe:
             per_question = scores.per_question()
             result["per_question"] = {score.key: x for score, x in per_question.items()}
@@ -5528,14 +5558,15 @@ def gpassk_results(
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
         scores = scores_by_name(include, ks, score_options)
     errors.require_correction(scores)
+    checker = errors.described() if has_errors else None
     if confidence is None:
-        return report.of(pass_scores(counts, scores, errors.rates))
+        return report.of(pass_scores(counts, scores, errors.rates), checker=checker)
     points, method = pass_intervals(counts, scores, options, errors.rates)
 
     def under(rates: CheckerRates) -> Scores:
         return pass_intervals(counts, scores, options, rates)[0]
 
-    return report.of(points, errors.widened(method, points, under))
+    return report.of(points, errors.widened(method, points, under), checker)
 
 GPASSK = Computation(gpassk_results, Outcomes.counts, per_sample=("labels",))
 

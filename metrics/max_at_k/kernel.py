@@ -5294,8 +5294,15 @@ class Report:
         self._return_per_question = check_flag("return_per_question", return_per_question)
         self._options, self._with_mu = options, with_mu
 
-    def of(self, scores: Scores, method: IntervalMethod | None = None) -> dict[str, Any]:
+    def of(
+        self,
+        scores: Scores,
+        method: IntervalMethod | None = None,
+        checker: dict[str, float] | None = None,
+    ) -> dict[str, Any]:
         result = as_dict(self.estimates(scores, method), self._safe)
+        if checker is not None and not self._safe:
+            result["checker"] = checker
         if self._return_per_question and not self._safe:
             per_question = scores.per_question()
             result["per_question"] = {score.key: x for score, x in per_question.items()}

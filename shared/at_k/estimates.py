@@ -154,7 +154,7 @@ def _estimates(scores: Mapping[str, Any]) -> Iterator[Estimate]:
     suffixes = (*Interval._fields, "band_lo", "band_hi")
     statistics = {f"{key}_{suffix}" for key in scores for suffix in suffixes}
     for key, value in scores.items():
-        if key in statistics or key == "per_question":
+        if key in statistics or key in ("per_question", "checker"):
             continue
         group, slash, name = key.rpartition("/")
         values = [scores.get(f"{key}_{field}") for field in Interval._fields]

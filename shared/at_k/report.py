@@ -53,17 +53,25 @@ class Report:
         self._return_per_question = check_flag("return_per_question", return_per_question)
         self._options, self._with_mu = options, with_mu
 
-    def of(self, scores: Scores, method: IntervalMethod | None = None) -> dict[str, Any]:
+    def of(
+        self,
+        scores: Scores,
+        method: IntervalMethod | None = None,
+        checker: dict[str, float] | None = None,
+    ) -> dict[str, Any]:
         """Return the flat dict of `compute`.
 
         Args:
             scores: of the questions.
             method: of the intervals, or None to leave them out.
+            checker: what the scores were corrected for, or None.
 
         Raises:
             ValueError: if the data do not allow the interval, with the label of the group.
         """
         result = as_dict(self.estimates(scores, method), self._safe)
+        if checker is not None and not self._safe:
+            result["checker"] = checker
         if self._return_per_question and not self._safe:
             per_question = scores.per_question()
             result["per_question"] = {score.key: x for score, x in per_question.items()}

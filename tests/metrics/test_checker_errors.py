@@ -33,6 +33,7 @@ def test_estimates_are_unbiased(q):
         chance = math.comb(n, c) * p**c * (1 - p) ** (n - c)
         of_truth = math.comb(n, c) * q**c * (1 - q) ** (n - c)
         exact = GPASSK.compute(predictions=rows, k=k, include=POOLED)
+        assert result.pop("checker") == {"true_positive_rate": t, "false_positive_rate": f}
         for name, a, b in zip(POOLED, result.values(), exact.values(), strict=True):
             means[name] += chance * a
             truth[name] += of_truth * b

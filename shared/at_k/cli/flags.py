@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..readers.columns import PER_QUESTION, USUAL_NAMES
+from ..checks import short
+from ..readers.columns import PER_QUESTION, PER_SAMPLE, USUAL_NAMES
 from .formats import FORMATS_OF_OUTPUT
 from .plot import PLOT_HELP
 
@@ -39,7 +40,7 @@ _COLUMN_HELP = {
     "questions": "column, or columns, with the id of the question.",
 }
 _ROWS = ("where", "pool", "correct_values", "group_size", "records", "max_gb")
-_READING = (*_COLUMN_HELP, *_ROWS, "config", "split", *PER_QUESTION)
+_READING = (*_COLUMN_HELP, *_ROWS, "config", "split", *PER_QUESTION, *PER_SAMPLE)
 
 # Parameters of `compute` without a flag of their own: the first two are read from columns, and an
 # executor is an object.
@@ -72,7 +73,7 @@ def add_flags(
     column_helps = dict(_COLUMN_HELP)
     for parameter in parameters:
         text = _flag_help(helps.get(parameter.name, ""), parameter).replace("%", "%%")
-        if parameter.name in PER_QUESTION:
+        if parameter.name in (*PER_QUESTION, *PER_SAMPLE):
             column_helps[parameter.name] = text
         elif parameter.name not in _WITHOUT_FLAG:
             flag = f"--{parameter.name.replace('_', '-')}"
@@ -157,8 +158,18 @@ def split_arguments(flags: dict[str, Any]) -> tuple[dict[str, Any], dict[str, An
     parameters = {name: value for name, value in flags.items() if name not in _READING}
     if parameters.get("interval") != "questions" and reading.get("clusters") is None:
         reading.pop("clusters", None)
+    for role in PER_SAMPLE:
+        if (reading.get(role) or "").startswith("{"):  # counts, instead of a column
+            parameters[role] = _json_of(role, reading.pop(role))
     reading["checked"] = "check_correct_fn" in parameters
     return reading, parameters
+
+
+def _json_of(role: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{role} is {short(text)}, which is invalid JSON: {error}.") from error
 
 
 def _flag_help(text: str, parameter: inspect.Parameter) -> str:

@@ -208,6 +208,8 @@ class ScoresView(View):
             notes.append(f"{note}.")
         if any(x.band is not None for x in self.estimates):
             notes.append(f"{band} that cover each score at all k together.")
+        if checker := self.scores.get("checker"):
+            notes.append(f"The scores are {_corrected(checker)}.")
         reasons = sorted(names - methods)
         notes += [f"{reason.replace('none', 'No interval', 1)}." for reason in reasons]
         metrics = {x.metric for x in self.estimates}
@@ -250,7 +252,25 @@ class ScoresView(View):
             else:
                 words = " to ".join(map(scale.number, limits))
             statements.append(f"{name} is {scale.with_unit(value)} ({words})")
-        return f"On {self.scope.in_words(*nouns)}, {enumerated(statements)}."
+        text = f"On {self.scope.in_words(*nouns)}, {enumerated(statements)}"
+        if checker := self.scores.get("checker"):
+            text += f". The scores are {_corrected(checker)}"
+        return f"{text}."
+
+
+def _corrected(checker: dict[str, float]) -> str:
+    """What scores were corrected for, as the end of a sentence."""
+    rates = []
+    for name in ("true_positive_rate", "false_positive_rate"):
+        words = f"{name.replace('_rate', '').replace('_', '-')} rate of {100 * checker[name]:.1f} %"
+        if f"{name}_lo" in checker:
+            lo, hi = (100 * checker[f"{name}_{end}"] for end in ("lo", "hi"))
+            words += f" ({lo:.1f} to {hi:.1f})"
+        rates.append(words)
+    text = f"corrected for a judge with a {' and a '.join(rates)}"
+    if "labels" in checker:
+        text += f", estimated from {checker['labels']} labelled samples"
+    return text
 
 
 def nouns_of(metrics: Iterable[str]) -> tuple[str, str]:

@@ -84,7 +84,8 @@ def bayes_at_n_results(
         _, method = max_intervals(rewards, ks, options)
     if has_errors:
         errors = Errors.of_options(checker_rates, labels, checked.graded)
-        scores, method = errors.of_rates(scores, method)
+        points, method = errors.of_rates(scores, method)
+        return report.of(points, method, errors.described())
     return report.of(scores, method)
 
 

@@ -88,14 +88,15 @@ def gpassk_results(
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
         scores = scores_by_name(include, ks, score_options)
     errors.require_correction(scores)
+    checker = errors.described() if has_errors else None
     if confidence is None:
-        return report.of(pass_scores(counts, scores, errors.rates))
+        return report.of(pass_scores(counts, scores, errors.rates), checker=checker)
     points, method = pass_intervals(counts, scores, options, errors.rates)
 
     def under(rates: CheckerRates) -> Scores:
         return pass_intervals(counts, scores, options, rates)[0]
 
-    return report.of(points, errors.widened(method, points, under))
+    return report.of(points, errors.widened(method, points, under), checker)
 
 
 GPASSK = Computation(gpassk_results, Outcomes.counts, per_sample=("labels",))

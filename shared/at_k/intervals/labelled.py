@@ -18,6 +18,7 @@ estimated one. The squares a^2, .., d^2 are then multiplied by 1 - 2s, or by 0 i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -33,7 +34,9 @@ from ..scores.checker_rates import NO_ERRORS, CheckerRates, check_rates, require
 from ..scores.score import Score, ScoreKey, Scores
 from .interval import Interval, IntervalMethod, normal_z
 
-_CONFIDENCE_OF_RATES = 0.95  # with which labels have to show that a checker is better than chance
+CONFIDENCE_OF_RATES = 0.95
+"""With which labels have to show that a checker is better than chance."""
+
 _LABEL_COUNTS = ("tp", "fn", "fp", "tn")
 
 _Limits = tuple[float, float]
@@ -75,7 +78,7 @@ class LabelCounts(NamedTuple):
                 f"labels has {number} samples, all of them {which}: the rates of a checker need "
                 f"labels of correct and of incorrect samples."
             )
-        (least, _), (_, most) = self.limits(_CONFIDENCE_OF_RATES)
+        (least, _), (_, most) = self.limits(CONFIDENCE_OF_RATES)
         if least <= most:
             t, f = self.rates
             raise ValueError(
@@ -138,6 +141,22 @@ class Errors:
             return cls(check_rates(checker_rates))
         counts = count_labels(labels, graded).require_use()
         return cls(counts.rates, counts)
+
+    def described(self) -> dict[str, float]:
+        """The rates, and if they are estimated their limits and the number of labels."""
+        t, f = self.rates
+        if self.labels is None:
+            return {"true_positive_rate": t, "false_positive_rate": f}
+        (t_lo, t_hi), (f_lo, f_hi) = self.labels.limits(CONFIDENCE_OF_RATES)
+        return {
+            "true_positive_rate": t,
+            "true_positive_rate_lo": t_lo,
+            "true_positive_rate_hi": t_hi,
+            "false_positive_rate": f,
+            "false_positive_rate_lo": f_lo,
+            "false_positive_rate_hi": f_hi,
+            "labels": sum(self.labels[:4]),
+        }
 
     def require_correction(self, scores: Mapping[ScoreKey, Score]) -> None:
         """Raise a ValueError if one of the scores cannot be corrected."""
@@ -281,33 +300,50 @@ class LabelledIntervals(IntervalMethod):
     def _wider(
         self, known: dict[ScoreKey, Interval], questions: np.ndarray, confidence: float
     ) -> dict[ScoreKey, Interval]:
-        t, f = self._labels.rates
-        limits_of_t, limits_of_f = self._labels.limits(confidence)
         center, z = self._points.over(questions), normal_z(confidence)
-        part = np.sqrt(max(0.0, 1 - 2 * self._labels.share))
-        down, up = dict.fromkeys(known, 0.0), dict.fromkeys(known, 0.0)
-        for rates in [
-            [CheckerRates(limit, f) for limit in limits_of_t],
-            [CheckerRates(t, limit) for limit in limits_of_f],
-        ]:
-            is_better = all(t > f for t, f in rates)
-            moved = [self._under(each).over(questions) for each in rates] if is_better else []
-            for key in known:
-                moves = [part * (scores[key] - center[key]) for scores in moved]
-                if not (is_better and np.isfinite(moves).all()):  # the labels do not bound it
-                    moves = [-np.inf, np.inf]
-                down[key] += min(0.0, *moves) ** 2
-                up[key] += max(0.0, *moves) ** 2
+        moves = moves_of_rates(self._labels, self._points, self._under, questions, confidence)
         result = {}
         for key, (mu, sigma, lo, hi, name) in known.items():
-            below = np.sqrt(max(center[key] - lo, 0.0) ** 2 + down[key])
-            above = np.sqrt(max(hi - center[key], 0.0) ** 2 + up[key])
-            half = (np.sqrt(down[key]) + np.sqrt(up[key])) / 2 / z
+            down, up = moves[key]
             result[key] = Interval(
                 mu,
-                float(np.hypot(sigma, half)),
-                max(0.0, float(center[key] - below)),
-                min(1.0, float(center[key] + above)),
+                math.hypot(sigma, (down + up) / 2 / z),
+                max(0.0, center[key] - math.hypot(max(center[key] - lo, 0.0), down)),
+                min(1.0, center[key] + math.hypot(max(hi - center[key], 0.0), up)),
                 name,
             )
         return result
+
+
+def moves_of_rates(
+    labels: LabelCounts,
+    points: Scores,
+    under: Callable[[CheckerRates], Scores],
+    questions: np.ndarray,
+    confidence: float,
+) -> dict[ScoreKey, tuple[float, float]]:
+    """How far each score may lie below and above its estimate, as the rates are estimated.
+
+    Args:
+        labels: that the rates are estimated from.
+        points: the estimates.
+        under: the estimates under other rates.
+        questions: to average over.
+        confidence: of the limits of the rates.
+    """
+    (t, f), (limits_of_t, limits_of_f) = labels.rates, labels.limits(confidence)
+    part = math.sqrt(max(0.0, 1 - 2 * labels.share))
+    center = points.over(questions)
+    squares = dict.fromkeys(center, (0.0, 0.0))
+    for rates in [
+        [CheckerRates(limit, f) for limit in limits_of_t],
+        [CheckerRates(t, limit) for limit in limits_of_f],
+    ]:
+        is_better = all(t > f for t, f in rates)
+        moved = [under(each).over(questions) for each in rates] if is_better else []
+        for key, (down, up) in squares.items():
+            moves = [part * (scores[key] - center[key]) for scores in moved]
+            if not (is_better and np.isfinite(moves).all()):  # the labels do not bound it
+                moves = [-math.inf, math.inf]
+            squares[key] = down + min(0.0, *moves) ** 2, up + max(0.0, *moves) ** 2
+    return {key: (math.sqrt(down), math.sqrt(up)) for key, (down, up) in squares.items()}

@@ -43,6 +43,9 @@ USUAL_NAMES = {
 PER_QUESTION = ("groups", "R0", "clusters")
 """The optional parameters of `compute` that take one value per question, each from a column."""
 
+PER_SAMPLE = ("labels",)
+"""Those that take a number per sample. Their columns are never found by a name."""
+
 
 class SelectionError(ValueError):
     """A source can only be read if the caller names one of its columns, or one of its splits.

@@ -11,6 +11,7 @@ from typing import Any
 from ..checks import check_count, check_depth, check_positive, check_text, is_list_like, short
 from .columns import (
     PER_QUESTION,
+    PER_SAMPLE,
     SelectionError,
     as_lists,
     entry_text,
@@ -61,6 +62,7 @@ def read(
     groups: str | None = None,
     R0: str | None = None,
     clusters: str | None = None,
+    labels: str | None = None,
     correct_values: Collection[Any] = (),
     where: Mapping[str, Any] | None = None,
     pool: Names = (),
@@ -74,8 +76,8 @@ def read(
 
     A row of the source is a question with the list of its samples, or one sample, or the counts of
     a question. Rows with the same question id belong to one question. Columns are found by their
-    usual names if they are not given, except `R0` and `clusters`. A name such as `response.choices`
-    leads to the fields of nested objects.
+    usual names if they are not given, except `R0`, `clusters` and `labels`. A name such as
+    `response.choices` leads to the fields of nested objects.
 
     Args:
         source: the path of a file or folder, the name of a dataset that `datasets` can load, or a
@@ -95,6 +97,7 @@ def read(
         groups: the column of groups.
         R0: the column of prior outcomes.
         clusters: the column of clusters.
+        labels: the column of what a person says of a sample, 1 or 0, empty for most samples.
         correct_values: the outcomes that are correct, such as ["C"] or ["yes", "true"]. All others
             are incorrect.
         where: the rows to read, by their entries: {"filter": "strict-match"}.
@@ -113,7 +116,7 @@ def read(
 
     Returns:
         A dict of arguments of `compute`: predictions; references and groups, if the source has
-        them; R0 and clusters, if their columns are named.
+        them; R0, clusters and labels, if their columns are named.
 
     Raises:
         SelectionError: (a ValueError) if columns are missing or ambiguous; the message names the
@@ -129,8 +132,8 @@ def read(
     for name in [source] if isinstance(source, str) else source if type(source) is list else ():
         if isinstance(name, str) and not (name and name.isprintable()):
             raise ValueError(f"source is {short(name)}: this is no name of a file.")
-    # R0 and clusters are only read if they are named.
-    optional = {"R0": R0, "clusters": clusters}
+    # These are only read if they are named.
+    optional = {"R0": R0, "clusters": clusters, "labels": labels}
     named: dict[str, Any] = {role: name for role, name in optional.items() if name is not None}
     try:
         loaded = read_questions(
@@ -175,7 +178,8 @@ class Questions:
 
     Attributes:
         arguments: what `compute` takes, M entries each: the predictions, and if the source has
-            them references, groups, R0 and clusters. Counts are a dict, see `inputs.count_tables`.
+            them references, groups, R0, clusters and labels. Counts are a dict, see
+            `inputs.count_tables`.
         columns: the name of the column of each role. Graded samples have the role outcomes, n and
             correct, or counts, which may be a tuple of columns. The role questions names the
             columns by which rows were gathered.
@@ -260,10 +264,13 @@ def read_questions(
         log_key = key or question_columns(table, of_lists=False)
         known = {name for _, name in _pairs(named)} | {*pool}
         refuse_mixtures(Gathering(table.columns, title, log_key, rows_of_samples(), pool, known))
-    of_samples = {role: name for role, name in named.items() if role not in PER_QUESTION}
+    of_samples = {
+        role: name for role, name in named.items() if role not in (*PER_QUESTION, *PER_SAMPLE)
+    }
     chosen: dict[str, Any] = dict(
         choose_columns(table, of_samples, checked, lambda: list(rows_of_samples().values()))
     )
+    chosen |= {role: named[role] for role in PER_SAMPLE if role in named}
     cells, of_lists = read_cells(table, chosen, correct_values, title, lists_as_text=not key)
     for role, name in _columns_per_question(table, columns).items():
         chosen[role] = name

@@ -14,6 +14,7 @@ from typing import Any
 from ..checks import short
 from ..inputs.containers import QUESTION_NAMES
 from .columns import (
+    PER_SAMPLE,
     SelectionError,
     as_whole_number,
     entry_text,
@@ -203,7 +204,7 @@ def gathered(gathering: Gathering, role: str, cells: Sequence[Any], of_lists: bo
         return [
             [sum(column) for column in zip(*_at(cells, rows), strict=True)] for rows in questions
         ]
-    if role in ("samples", "multiplicities"):
+    if role in ("samples", "multiplicities", *PER_SAMPLE):
         if not of_lists:
             return [_at(cells, rows) for rows in questions]
         return [

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..checks import short
 from .columns import (
+    PER_SAMPLE,
     SelectionError,
     as_lists,
     as_outcome,
@@ -27,7 +28,8 @@ from .table import ArrowColumn, Columns, Table
 
 SampleCells = dict[str, Sequence[Any]]
 """Entries by role, one per row: of `samples`, with or without `references` and
-`multiplicities` (how often a sample occurs); or of `counts`, the numbers of samples in a row."""
+`multiplicities` (how often a sample occurs) and numbers of samples, such as `labels`; or of
+`counts`, the numbers of samples in a row."""
 
 
 def read_cells(
@@ -49,18 +51,32 @@ def read_cells(
     if correct_values and ("references" in chosen or "n" in chosen):
         raise ValueError("correct_values are for outcomes: name their column.")
     name = chosen.get("predictions") or chosen.get("outcomes")
+    aligned = [role for role in PER_SAMPLE if role in chosen]
     if name is None:
+        if aligned:
+            raise ValueError(f"{aligned[0]} go with samples, and {title} has counts of samples.")
         return {"counts": _counts(table.columns, chosen, title)}, True
     cells: SampleCells = {"samples": unwrapped(table.columns[name])}
     if "references" in chosen:
         cells["references"] = table.columns[chosen["references"]]
     if "counts" in chosen:
         cells["multiplicities"] = table.columns[chosen["counts"]]
+    cells |= {role: unwrapped(table.columns[chosen[role]]) for role in aligned}
     if lists_as_text and _are_lists_as_text(cells["samples"], table, title):
         cells = {role: as_lists(entries) for role, entries in cells.items()}
     of_lists = _holds_lists(cells["samples"], title)
     if "multiplicities" in cells and not of_lists:
         cells["multiplicities"] = _count_columns(table.columns, [chosen["counts"]], title)[0]
+    for role in aligned:
+        if not of_lists:
+            cells[role] = [as_outcome(cell) for cell in cells[role]]
+        for row, numbers in enumerate(cells[role]):
+            for number in numbers if isinstance(numbers, list) else [numbers]:
+                if not isinstance(number, (int, float, type(None))):
+                    raise ValueError(
+                        f"{title}, row {row} (from 0): {chosen[role]} is {short(number)}, and "
+                        f"{role} are numbers, empty for samples without one."
+                    )
     if "references" not in chosen and not of_lists:
         cells["samples"] = [as_outcome(cell) for cell in cells["samples"]]
     if correct_values:

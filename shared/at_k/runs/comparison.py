@@ -65,6 +65,8 @@ def compare(
     check_correct_fn: str | Callable[..., Any] = "exact_match",
     num_proc: int | None = None,
     p_values: bool = False,
+    checker_rates: tuple[float, float] | None = None,
+    labels: tuple[Any, Any] | None = None,
 ) -> dict[str, float]:
     """Return the score of run b minus that of run a on the same questions, for each k.
 
@@ -98,6 +100,11 @@ def compare(
         num_proc: number of processes to run the checker in.
         p_values: whether to add <key>_p, the two-sided p-value of no difference: the smallest alpha
             at which the interval at this k with the confidence 1 - alpha excludes 0.
+        checker_rates: true-positive and false-positive rate of a checker that errs alike on both
+            runs. The scores are those of truly correct samples then; for pass@k and its family.
+        labels: what a person says of some samples of run a, and of run b, as the metric gpassk
+            takes it: two lists or two dicts of counts. The rates of the checker are estimated for
+            each run, as it may favor one of them. Default: the labels that both were read with.
 
     Returns:
         For each k in ascending order, with <key> such as "pass@4": <key>, the difference; <key>_a
@@ -126,7 +133,9 @@ def compare(
     from .measure import ComparisonOptions
 
     options = ComparisonOptions(metric, k, interval, confidence, tau, clusters, w, temperature)
-    compared = compare_sources({"R_a": R_a, "R_b": R_b}, options, check_correct_fn, num_proc)
+    compared = compare_sources(
+        {"R_a": R_a, "R_b": R_b}, options, check_correct_fn, num_proc, checker_rates, labels
+    )
     return differences_as_dict(differences_of(compared, p_values))
 
 

@@ -49,10 +49,19 @@ from scipy.special import ndtr
 from ..inputs.checking import Checker, Checking
 from ..intervals.band import confidence_of_each, path_angles, path_exceedance
 from ..intervals.interval import student_z
+from ..intervals.labelled import Errors
+from ..scores.credits import PASS_FAMILY
 from ..scores.score import ScoreId
 from .comparison import Difference
 from .measure import ComparisonOptions, Measured, measure_runs
-from .outcomes_of_runs import Run, check_same_questions, grade_runs, is_read_result, parse_run
+from .outcomes_of_runs import (
+    Run,
+    check_same_questions,
+    grade_runs,
+    is_read_result,
+    parse_run,
+    with_errors,
+)
 
 _LARGEST_Z, _HALVINGS = 8.0, 26
 
@@ -113,6 +122,11 @@ class Differences:
             shared = student_z(len(a.deviations), confidence) * shared
         down = _length(b.estimates - lo_b, hi_a - a.estimates, r, shared)
         up = _length(hi_b - b.estimates, a.estimates - lo_a, r, shared)
+        for of_run, is_subtracted in ((a, True), (b, False)):
+            if of_run.moves is not None:  # labels of one run say nothing of those of the other
+                moves = of_run.moves(confidence)
+                below, above = moves[::-1] if is_subtracted else moves
+                down, up = np.hypot(down, below), np.hypot(up, above)
         return np.stack([difference - down, difference + up])
 
     def simultaneous_limits(self, confidence: float) -> np.ndarray:
@@ -249,14 +263,23 @@ def compare_sources(
     options: ComparisonOptions,
     check_correct_fn: Checker = "exact_match",
     num_proc: int | None = None,
+    checker_rates: tuple[float, float] | None = None,
+    labels: Any = None,
 ) -> Compared:
     """Read, check and compare runs.
 
     Clusters that the first run was read with are used if they apply and no others are given.
+
+    Args:
+        checker_rates, labels: see `with_errors`. Labels that runs were read with are used if no
+            others are given.
     """
     for name, source in sources.items():
         if is_read_result(source) and source.get("R0") is not None:
             raise ValueError(f"{name} has prior outcomes R0, which a comparison does not use.")
+    read_labels = [(is_read_result(x) and x.get("labels")) or None for x in sources.values()]
+    if labels is None and checker_rates is None and any(read_labels):
+        labels = read_labels
     first = next(iter(sources.values()))
     if is_read_result(first) and options.interval == "questions" and options.clusters is None:
         options = replace(options, clusters=first.get("clusters"))
@@ -264,7 +287,13 @@ def compare_sources(
     check_same_questions(parsed)
     options.for_samples({run.name: run.n for run in parsed})  # raises before samples are checked
     checking = Checking(check_correct_fn, num_proc, labels=options.labels)
-    return compare_runs(grade_runs(parsed, checking), options)
+    runs = with_errors(grade_runs(parsed, checking), checker_rates, labels)
+    if runs[0].errors != Errors() and options.metric not in PASS_FAMILY:
+        raise ValueError(
+            f"{options.metric} is not corrected for the errors of a checker: compare pass@k or "
+            f"another score of its family."
+        )
+    return compare_runs(runs, options)
 
 
 def compare_runs(runs: Sequence[Run], options: ComparisonOptions) -> Compared:

@@ -19,6 +19,7 @@ from ..intervals.binary_family import BinaryFamily
 from ..intervals.choice import check_clusters
 from ..intervals.family import Family
 from ..intervals.interval import IntervalMethod
+from ..intervals.labelled import moves_of_rates
 from ..intervals.posterior import PosteriorIntervals
 from ..intervals.questions import (
     EstimatedScore,
@@ -30,7 +31,7 @@ from ..intervals.reward_family import RewardFamily
 from ..intervals.sampling import ONE_SAMPLE_EACH, SamplingIntervals
 from ..scores.consensus import more_than_half
 from ..scores.credits import PASS_FAMILY, ScoreOptions, check_tau, scores_by_name
-from ..scores.pass_family import Estimator, estimator
+from ..scores.pass_family import Estimator, estimator, pass_scores
 from ..scores.rewards import (
     Rewards,
     bayes_moments,
@@ -63,6 +64,8 @@ class Measured(NamedTuple):
         of_samples: (m, m) covariance of the sums over questions, for new samples of the same
             questions; or None if each question has one sample, or if it is not known.
         limits: returns (2, m) lower and upper limits, for a confidence.
+        moves: returns (2, m) how far the scores may lie below and above because the rates of the
+            checker are estimated, for a confidence; or None if they are known.
     """
 
     estimates: np.ndarray
@@ -70,6 +73,7 @@ class Measured(NamedTuple):
     questions: int
     of_samples: np.ndarray | None
     limits: Callable[[float], np.ndarray]
+    moves: Callable[[float], np.ndarray] | None = None
 
     def standard_errors(self) -> np.ndarray:
         """(m,) standard errors of the estimates, for other questions."""
@@ -200,9 +204,25 @@ def measure_runs(
 
 
 def _pass(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOptions) -> Measured:
-    keys, estimate = estimator(scores)
-    family = BinaryFamily.of_run(run.outcomes.counts(), keys, _tabulated(estimate), {})
-    return _of_family(family, options)
+    counts, errors = run.outcomes.counts(), run.errors
+    keys, estimate = estimator(scores, errors.rates)
+    family = BinaryFamily.of_run(counts, keys, _tabulated(estimate), {})
+    if errors.rates.are_exact:
+        return _of_family(family, options)
+    errors.require_correction(scores)
+    family = family.under(errors.rates, _tabulated(estimator(scores)[1]))
+    measured, labels = _of_family(family, options), errors.labels
+    if labels is None:
+        return measured
+    points, questions = pass_scores(counts, scores, errors.rates), np.arange(len(counts))
+
+    def moves(confidence: float) -> np.ndarray:
+        of_scores = moves_of_rates(
+            labels, points, lambda rates: pass_scores(counts, scores, rates), questions, confidence
+        )
+        return np.array([of_scores[key] for key in scores]).T
+
+    return measured._replace(moves=cache(moves))
 
 
 def _reward(

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ..checks import short
+from ..checks import as_list, short
 from ..inputs.checking import Checking
 from ..inputs.columns import stored
 from ..inputs.outcomes import Labels, Outcomes, outcomes_of, read_outcomes
 from ..inputs.rows import Rows, read_rows
+from ..intervals.labelled import Errors, check_errors
 
 
 class Run(NamedTuple):
@@ -23,11 +24,13 @@ class Run(NamedTuple):
         name: for messages and tables.
         outcomes: of its samples.
         answers: (S,) the code of the answer of each sample, or None if samples are outcomes.
+        errors: of the checker, which scores are corrected for.
     """
 
     name: str
     outcomes: Outcomes
     answers: np.ndarray | None = None
+    errors: Errors = Errors()
 
     def of_questions(self, rows: Sequence[int] | np.ndarray) -> Run:
         """The run on these questions, in this order."""
@@ -42,7 +45,7 @@ class Run(NamedTuple):
             scored=None if outcomes.scored is None else outcomes.scored[index],
             multiplicity=None if outcomes.multiplicity is None else outcomes.multiplicity[index],
         )
-        return Run(self.name, subset, answers)
+        return Run(self.name, subset, answers, self.errors)
 
 
 class Ungraded(NamedTuple):
@@ -142,6 +145,37 @@ def check_same_questions(runs: Sequence[Ungraded]) -> None:
                     f"Question {question} has the reference {short(theirs)} in {other} and "
                     f"{short(ours)} in {name}: give the same questions in the same order."
                 )
+
+
+def with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Run]:
+    """The runs with the errors of their checker.
+
+    Args:
+        checker_rates: of all runs, or None.
+        labels: for each run labels of some of its samples, or None for no labels at all.
+
+    Raises:
+        ValueError: if only some runs have labels, or if those of a run are invalid or too few, with
+            the name of the run.
+    """
+    if not check_errors(checker_rates, labels):
+        return [*runs]
+    of_runs = [None] * len(runs) if labels is None else as_list("labels", labels)
+    if isinstance(labels, Mapping) or len(of_runs) != len(runs):
+        raise ValueError("labels of two runs are a pair: give (labels of run a, labels of run b).")
+    result = []
+    for run, of_run in zip(runs, of_runs, strict=True):
+        if labels is not None and of_run is None:
+            raise ValueError(
+                f"{run.name} has no labels: a checker may favor one of two runs, so label samples "
+                f"of both. If you know that it does not, give its checker_rates."
+            )
+        try:
+            errors = Errors.of_options(checker_rates, of_run, run.outcomes)
+        except ValueError as error:
+            raise _with_name(run.name, error) from error
+        result.append(run._replace(errors=errors))
+    return result
 
 
 def _with_name(name: str, error: ValueError) -> ValueError:

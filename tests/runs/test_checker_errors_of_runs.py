@@ -1,0 +1,76 @@
+"""Comparisons of runs whose checker errs: coverage, and what has to be given."""
+
+import at_k
+import numpy as np
+import pytest
+
+JUDGES = {"a": (0.95, 0.03), "b": (0.98, 0.12)}  # which favors run b
+
+
+def judged_pair(rng: np.random.Generator, questions: int, n: int):
+    """Return success rates, results of a checker, and labels of a quarter of the samples."""
+    q = rng.beta(1.2, 1, questions)
+    rates, called, labels = [q, np.clip(q + 0.08, 0, 1)], [], []
+    for of_run, (t, f) in zip(rates, JUDGES.values(), strict=True):
+        truth = rng.random((questions, n)) < of_run[:, None]
+        called.append((rng.random(truth.shape) < np.where(truth, t, f)).astype(int))
+        given = truth.astype(object)
+        given[rng.random(truth.shape) > 0.25] = None
+        labels.append(given.tolist())
+    return rates, called, labels
+
+
+def test_intervals_cover_where_a_judge_favors_one_run():
+    rng, covered, covered_without = np.random.default_rng(2), [], []
+    for _ in range(60):
+        (a, b), called, labels = judged_pair(rng, 100, 6)
+        truth = np.mean((1 - a) ** 2 - (1 - b) ** 2)
+        for results, options in ((covered, {"labels": labels}), (covered_without, {})):
+            difference = at_k.compare(*called, k=2, **options)
+            results.append(difference["pass@2_lo"] <= truth <= difference["pass@2_hi"])
+    assert np.mean(covered) > 0.88
+    assert np.mean(covered_without) < 0.75
+
+
+def test_known_rates_give_the_scores_of_gpassk():
+    _, called, _ = judged_pair(np.random.default_rng(3), 40, 6)
+    result = at_k.compare(*called, k=[1, 3], checker_rates=(0.9, 0.1))
+    metric = at_k.load("gpassk")
+    for name, run in zip("ab", called, strict=True):
+        options = {"k": [1, 3], "include": "pass@k", "checker_rates": (0.9, 0.1)}
+        scores = metric.compute(predictions=run, **options)
+        for k in (1, 3):
+            assert result[f"pass@{k}_{name}"] == pytest.approx(scores[f"pass@{k}"])
+
+
+@pytest.mark.parametrize("interval", ["sampling", "questions"])
+def test_labels_widen_the_interval_of_known_rates(interval):
+    _, called, _ = judged_pair(np.random.default_rng(4), 60, 6)
+    counts = {"tp": 90, "fn": 10, "fp": 10, "tn": 90}
+    known = at_k.compare(*called, k=2, interval=interval, checker_rates=(0.9, 0.1))
+    estimated = at_k.compare(*called, k=2, interval=interval, labels=(counts, counts))
+    assert estimated["pass@2"] == pytest.approx(known["pass@2"])
+    assert estimated["pass@2_lo"] < known["pass@2_lo"]
+    assert estimated["pass@2_hi"] > known["pass@2_hi"]
+
+
+def test_runs_that_were_read_with_labels_bring_them():
+    _, called, labels = judged_pair(np.random.default_rng(5), 40, 4)
+    runs = [{"predictions": x.tolist(), "labels": y} for x, y in zip(called, labels, strict=True)]
+    assert at_k.compare(*runs, k=2) == at_k.compare(*called, k=2, labels=labels)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"labels": ({"tp": 9, "fn": 1, "fp": 1, "tn": 9}, None)}, "R_b has no labels: a checker"),
+        ({"labels": {"tp": 9, "fn": 1, "fp": 1, "tn": 9}}, "labels of two runs are a pair"),
+        ({"labels": ([[1]], [[1]])}, "R_a: labels has 1 questions"),
+        ({"checker_rates": (0.9, 0.1), "metric": "max@k"}, "max@k is not corrected"),
+        ({"checker_rates": (0.9, 0.1), "metric": "Geom@k"}, "cannot be corrected"),
+    ],
+)
+def test_what_is_missing_is_named(options, message):
+    _, called, _ = judged_pair(np.random.default_rng(6), 10, 4)
+    with pytest.raises(ValueError, match=message):
+        at_k.compare(*called, k=2, **options)
