@@ -277,7 +277,8 @@ PER_QUESTION, BOUNDED = (
     over("return_per_question", True),
     {"bounds": (0.1, 0.9), "confidence": 0.95},
 )
-ERRORS = [{"checker_rates": (0.95, 0.02)}, {"labels": {"tp": 90, "fn": 8, "fp": 3, "tn": 99}}]
+LABELS = {"tp": 90, "fn": 8, "fp": 3, "tn": 99}
+ERRORS = [{"checker_rates": (0.95, 0.02)}, {"labels": LABELS}]
 GROUPS, CLUSTERS = over("groups", "two halves", "one alone"), over("clusters", "some sources")
 PRIORS = [{"alpha0": 0.5, "beta0": 0.5}, {"alpha0": 2, "beta0": 7.25, "confidence": 0.9}]
 TEMPERATURES = over("temperature", 0.1, 0.2, 0.3, 0.44, 0.4428571428571429, 0.45, 0.5, 0.7, 1.0)
@@ -316,6 +317,8 @@ def function_cases() -> Iterator[Case]:
     scores = over("metric", "pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k")
     k, kinds = over("k", None, 1, [2, 4]), over("interval", "sampling", "questions")
     yield from cases("compare", "compare", PAIRS, scores, k, kinds)
+    pairs = [ERRORS[0], {"labels": (LABELS, LABELS)}]
+    yield from cases("compare", "compare", PAIRS, over("k", 1, [2, 4]), kinds, pairs)
     extra = [*over("tau", 0, 0.28, 1.0), {"clusters": "some sources", "interval": "questions"}]
     yield from cases("compare", "compare", PAIRS, scores[2:4], extra, CONFIDENCE)
     some = [*VERDICTS, *OUTCOMES, "shares", "shares, unscored"]
@@ -416,6 +419,13 @@ def metric_cases() -> Iterator[Case]:
     k, methods = over("k", [1, 2, 4]), over("interval", "sampling", "questions", "hierarchical")
     yield from cases("checker errors", GPASSK, OUTCOMES, k, ERRORS, methods, CONFIDENCE[:1])
     yield from cases("checker errors", BAYES, OUTCOMES, INTERVAL, ERRORS)
+    kinds = over("metric", "pass@k", "pass^k", "G-Pass@k", "max@k")
+    yield from cases("noise", "noise", some[:4], over("k", 1, [2, 4]), kinds, CONFIDENCE)
+    extra = [*ERRORS, *CLUSTERS, {"tau": 0.25}, {"w": [0.0, 2.0], "metric": "max@k"}]
+    yield from cases("noise", "noise", some[:4], over("k", 2), extra)
+    checked = {"predictions": [["1", "2"], ["3", "3"], ["3", "4"]], "references": ["1", "3", "4"]}
+    numeric: Inputs = {"k": 1, "check_correct_fn": "numeric"}
+    yield "noise", "checked", partial(call, "noise", (checked,), numeric)
     k = over("k", [1, 4], [2, 20])
     yield from cases("k > n", [GPASSK, MAX], "ragged", INTERVAL[2::2], k[1:], GROUPS, CONFIDENCE)
     yield from cases("k > n", MAX, [*GRADED][:3], INTERVAL[2::2], k[1:], W[3:], CONFIDENCE[:1])
@@ -514,6 +524,9 @@ def command_cases() -> Iterator[Case]:
     inside = {"results": [{"rows": [{"ok": i % 3 > 0, "q": f"{i // 4}"} for i in range(12)]}]}
     graded_ones = {"records": "results.rows", "outcomes": "ok", "questions": "q"}
     yield "read", "rows inside of an object", partial(call, "read", (inside,), graded_ones)
+    labelled = {"verdict": [[1, 0], [1, 1]], "human": [[1, None], [None, 0]]}
+    columns: Inputs = {"outcomes": "verdict", "labels": "human"}
+    yield "read", "labels", partial(call, "read", (labelled,), columns)
     for line in COMMANDS:
         for name in FORMATS:
             arguments = f"{line} --check-correct-fn numeric --format {name}"

@@ -5437,8 +5437,10 @@ class Samples:
             )
         if isinstance(batch, Rows):
             batch = outcomes_of(batch, checking.labels)
-        elif isinstance(batch, BinaryCounts) or not self.in_order:
+        elif isinstance(batch, BinaryCounts):
             return Checked(batch)
+        elif not self.in_order:
+            return Checked(batch, graded=batch)
         return Checked(self.validate(batch), graded=batch)
 
 @dataclass(frozen=True)
@@ -5483,17 +5485,19 @@ class Computation:
         counts = self.validate(outcomes)
         return outcomes if in_order else counts
 
+    def samples(self, predictions, references, options: Mapping[str, Any]) -> Samples:
+        self.check_options(options)
+        in_order = bool(self.aligned_options(options))
+        batch = self.read(predictions, references, in_order)
+        return Samples(batch, self.validate, CheckCache(), in_order=in_order)
+
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
         """Return the scores of these questions.
 
         Raises:
             ValueError: if an input is invalid, with its index.
         """
-        self.check_options(options)
-        in_order = bool(self.aligned_options(options))
-        batch = self.read(predictions, references, in_order)
-        samples = Samples(batch, self.validate, CheckCache(), in_order=in_order)
-        return self.results(samples, **options)
+        return self.results(self.samples(predictions, references, options), **options)
 
 
 # --- shared/at_k/computations/gpassk.py -----------------------------------------------------------

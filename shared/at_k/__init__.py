@@ -48,6 +48,7 @@ from .loading import load
 from .readers.questions import read
 from .runs.comparison import compare
 from .runs.leaderboard import leaderboard
+from .runs.noise import noise
 from .runs.plan import plan
 from .scores.score_agg import score_agg
 
@@ -97,6 +98,7 @@ __all__ = [
     "max_at_k_ci",
     "mg_pass_at_k",
     "mg_pass_at_k_ci",
+    "noise",
     "pass_at_k",
     "pass_at_k_ci",
     "pass_hat_k",

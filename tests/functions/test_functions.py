@@ -25,7 +25,7 @@ PRODUCTS = ("geom_at_k", "geom_ds_at_k", "geo_spectrum_at_k", "geo_spectrum_star
 POOLED = PRODUCTS[1:]
 MODULES = (
     *(f"functions.{name}" for name in ("pass_family", "spectra", "rewards", "tailpass")),
-    *(f"runs.{name}" for name in ("comparison", "leaderboard", "plan")),
+    *(f"runs.{name}" for name in ("comparison", "leaderboard", "noise", "plan")),
     "inputs.numbers",
     "readers.columns",
     "readers.questions",
@@ -34,7 +34,7 @@ MODULES = (
     "scores.score_agg",
 )
 OWN = {"Counts", "load", "read", "cons_at_k", "score_agg", "compare", "leaderboard", "plan"}
-OWN |= {"advantages"}
+OWN |= {"advantages", "noise"}
 R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
 
 

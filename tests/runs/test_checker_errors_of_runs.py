@@ -21,12 +21,14 @@ def judged_pair(rng: np.random.Generator, questions: int, n: int):
 
 
 def test_intervals_cover_where_a_judge_favors_one_run():
-    rng, covered, covered_without = np.random.default_rng(2), [], []
+    rng = np.random.default_rng(2)
+    covered: list[bool] = []
+    covered_without: list[bool] = []
     for _ in range(60):
         (a, b), called, labels = judged_pair(rng, 100, 6)
         truth = np.mean((1 - a) ** 2 - (1 - b) ** 2)
         for results, options in ((covered, {"labels": labels}), (covered_without, {})):
-            difference = at_k.compare(*called, k=2, **options)
+            difference = at_k.compare(called[0], called[1], k=2, **options)
             results.append(difference["pass@2_lo"] <= truth <= difference["pass@2_hi"])
     assert np.mean(covered) > 0.88
     assert np.mean(covered_without) < 0.75
@@ -34,7 +36,7 @@ def test_intervals_cover_where_a_judge_favors_one_run():
 
 def test_known_rates_give_the_scores_of_gpassk():
     _, called, _ = judged_pair(np.random.default_rng(3), 40, 6)
-    result = at_k.compare(*called, k=[1, 3], checker_rates=(0.9, 0.1))
+    result = at_k.compare(called[0], called[1], k=[1, 3], checker_rates=(0.9, 0.1))
     metric = at_k.load("gpassk")
     for name, run in zip("ab", called, strict=True):
         options = {"k": [1, 3], "include": "pass@k", "checker_rates": (0.9, 0.1)}
@@ -47,8 +49,8 @@ def test_known_rates_give_the_scores_of_gpassk():
 def test_labels_widen_the_interval_of_known_rates(interval):
     _, called, _ = judged_pair(np.random.default_rng(4), 60, 6)
     counts = {"tp": 90, "fn": 10, "fp": 10, "tn": 90}
-    known = at_k.compare(*called, k=2, interval=interval, checker_rates=(0.9, 0.1))
-    estimated = at_k.compare(*called, k=2, interval=interval, labels=(counts, counts))
+    known = at_k.compare(called[0], called[1], k=2, interval=interval, checker_rates=(0.9, 0.1))
+    estimated = at_k.compare(called[0], called[1], k=2, interval=interval, labels=(counts, counts))
     assert estimated["pass@2"] == pytest.approx(known["pass@2"])
     assert estimated["pass@2_lo"] < known["pass@2_lo"]
     assert estimated["pass@2_hi"] > known["pass@2_hi"]
@@ -57,7 +59,9 @@ def test_labels_widen_the_interval_of_known_rates(interval):
 def test_runs_that_were_read_with_labels_bring_them():
     _, called, labels = judged_pair(np.random.default_rng(5), 40, 4)
     runs = [{"predictions": x.tolist(), "labels": y} for x, y in zip(called, labels, strict=True)]
-    assert at_k.compare(*runs, k=2) == at_k.compare(*called, k=2, labels=labels)
+    assert at_k.compare(runs[0], runs[1], k=2) == at_k.compare(
+        called[0], called[1], k=2, labels=(labels[0], labels[1])
+    )
 
 
 @pytest.mark.parametrize(
@@ -73,4 +77,4 @@ def test_runs_that_were_read_with_labels_bring_them():
 def test_what_is_missing_is_named(options, message):
     _, called, _ = judged_pair(np.random.default_rng(6), 10, 4)
     with pytest.raises(ValueError, match=message):
-        at_k.compare(*called, k=2, **options)
+        at_k.compare(called[0], called[1], k=2, **options)

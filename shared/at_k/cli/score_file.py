@@ -9,14 +9,22 @@ import functools
 import sys
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 from ..checks import short
-from ..computations.computation import Computation
+from ..computations.computation import Computation, Samples
+from ..estimates import read_estimates
+from ..functions import Counts
+from ..inputs.checking import Checked, Checking
+from ..inputs.outcomes import read_outcomes
 from ..loading import metric_script
 from ..readers.columns import as_outcome
 from ..readers.questions import Questions, read_questions
+from ..runs.measure import COMPARED, WITHOUT_K, ComparisonOptions
+from ..runs.noise import Noise, noise_of
+from ..runs.outcomes_of_runs import Run, with_errors
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
 from .formats import FORMATS_OF_OUTPUT, Output, Scope, aligned
 from .plot import chart_of_scores, check_plot, check_scores_to_plot, draw
@@ -45,6 +53,11 @@ examples:
 _FILES = """
 Several files are parts of one run, and - is standard input: python make.py | at-k {name} - --json
 """
+
+
+_WITH_NOISE = {*COMPARED} - {"bayes@N", "score_agg"}
+_DEFINING = {"weights", "lam", "pass_power", "unanimous_power", "R0", "categories"}
+"""Options that define a score, which a comparison does not have."""
 
 
 def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
@@ -103,7 +116,7 @@ def _score_files(
     if name == "gpassk" and "include" not in parameters and run.present.max(initial=1) == 1:
         parameters["include"] = "pass@k"  # all scores of one sample are equal
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
-        scores = computation.compute(**questions.arguments, **parameters)
+        scores, noise = _scores_and_noise(computation, questions.arguments, parameters)
     options = defaults | parameters
     pooled = f"{len(files)} files as parts of one run: " if len(files) > 1 else ""
     view = ScoresView(
@@ -113,6 +126,7 @@ def _score_files(
         interval=parameters.get("interval"),
         confidence=options.get("confidence"),
         temperature=options.get("temperature"),
+        noise=noise,
     )
     if output_format in PUBLISHED_FORMATS:
         output = publication.printed(view, output_format)
@@ -121,6 +135,59 @@ def _score_files(
     if plot is None:
         return output
     return Output(output, draw=lambda: draw(plot, lambda: chart_of_scores(view, run)))
+
+
+@dataclass(frozen=True)
+class _CheckedOnce(Samples):
+    """Samples that keep what a check returns."""
+
+    checks: list[Checked] = field(default_factory=list, kw_only=True)
+
+    def check(self, checking: Checking) -> Checked:
+        self.checks.append(super().check(checking))
+        return self.checks[-1]
+
+
+def _scores_and_noise(
+    computation: Computation, arguments: dict[str, Any], parameters: dict[str, Any]
+) -> tuple[dict[str, Any], Noise | None]:
+    """Return what `compute` returns, and what the error of a score is made of.
+
+    That is the score with the largest k of the first name. There is none without intervals, and
+    none that options other than k define.
+    """
+    names = computation.parameters
+    options = {name: x for name, x in arguments.items() if name in names} | parameters
+    read = computation.samples(arguments["predictions"], arguments.get("references"), options)
+    samples = _CheckedOnce(read.batch, read.validate, read.cache, in_order=read.in_order)
+    scores = computation.results(samples, **options)
+    shown = [x for x in read_estimates(scores) if x.group is None and x.metric in _WITH_NOISE]
+    shown.sort(key=lambda x: x.metric != "vote@k")  # which leads the sentence
+    of_first = [x for x in shown if x.metric == shown[0].metric and isinstance(x.k, int)]
+    if not of_first or of_first[0].interval is None or _DEFINING & options.keys():
+        return scores, None
+    score = max(of_first, key=lambda x: int(str(x.k)))
+    checked = samples.checks[-1]
+    outcomes = checked.graded
+    if outcomes is None:
+        outcomes = read_outcomes(Counts(checked.outcomes.n, checked.outcomes.c))
+    clusters = options.get("clusters")
+    is_single = len(set(range(len(outcomes)) if clusters is None else clusters)) < 2
+    k = None if score.metric in WITHOUT_K else [int(str(score.k))]
+    if is_single or outcomes.n.max() < 2 or (k is not None and k[0] > outcomes.n.min()):
+        return scores, None
+    labels = options.get("labels")
+    labels = None if labels is None else [labels]
+    (run,) = with_errors(
+        [Run("The file", outcomes, checked.answers)], options.get("checker_rates"), labels
+    )
+    tau = 0.5 if score.tau is None else score.tau
+    confidence = options.get("confidence", names["confidence"].default)
+    comparison = ComparisonOptions(
+        score.metric, k, "questions", confidence, tau, clusters, options.get("w")
+    )
+    noise = noise_of(run, comparison)[0]
+    return scores, noise if noise.standard_error > 0 else None
 
 
 def _refuse_texts(questions: Questions) -> None:

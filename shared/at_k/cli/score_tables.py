@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from ..estimates import Estimate, read_estimates
+from ..runs.noise import Noise
 from .formats import (
     INTERVAL_NAME,
     Cells,
@@ -48,6 +49,7 @@ class ScoresView(View):
         interval: the requested interval method, or None for the default.
         confidence: of the intervals, or None if there are none.
         temperature: of score_agg, or None for other metrics.
+        noise: what the error of one of the scores is made of, or None.
     """
 
     scores: dict[str, Any]
@@ -56,6 +58,7 @@ class ScoresView(View):
     interval: str | None = None
     confidence: float | None = None
     temperature: float | None = None
+    noise: Noise | None = None
 
     @cached_property
     def estimates(self) -> list[Estimate]:
@@ -210,6 +213,8 @@ class ScoresView(View):
             notes.append(f"{band} that cover each score at all k together.")
         if checker := self.scores.get("checker"):
             notes.append(f"The scores are {_corrected(checker)}.")
+        if self.noise is not None:
+            notes.append(self._noise_in_words(self.noise, methods))
         reasons = sorted(names - methods)
         notes += [f"{reason.replace('none', 'No interval', 1)}." for reason in reasons]
         metrics = {x.metric for x in self.estimates}
@@ -220,6 +225,23 @@ class ScoresView(View):
                 f"(maj@k, cons@64) is vote@k{where}."
             )
         return notes
+
+    def _noise_in_words(self, noise: Noise, methods: set[str]) -> str:
+        """The limits for the other of the two questions, and where the error comes from."""
+        noun, key = self._nouns[0], noise.score_id.key
+        parts = {"questions": noise.questions, "samples": noise.samples, "labels": noise.checker}
+        shares = [f"{100 * x:.0f} % from the {name}" for name, x in parts.items() if x]
+        shares[0] = shares[0].replace("from", "comes from")
+        helps = f"so more {noise.helps_most} would help most"
+        limits, what, of = noise.other_questions, f"other {noun}s like these", "the variance"
+        if methods == {"questions"} and noise.same_questions is not None:
+            limits, what = noise.same_questions, f"the same {noun}s, sampled again"
+            of = f"the variance for other {noun}s"
+        scale = Scale.of([noise.score_id.metric], limits)
+        lo, hi = scale.number(limits[0]), scale.with_unit(limits[1])
+        return (
+            f"For {what}, {key} is between {lo} and {hi}. Of {of}, {enumerated(shares)}, {helps}."
+        )
 
     def sentence(self) -> str:
         """The scores with their limits, or an empty text if a score has none, or if many do.

@@ -169,7 +169,8 @@ def _rows(
     letters_of_runs = letters((better | better.T)[np.ix_(order, order)])
     rows = []
     for run, letters_of_run in zip(order, letters_of_runs, strict=True):
-        lo, hi = compared.measured[run].limits(compared.options.confidence)[:, column]
+        limits = compared.measured[run].limits_with_moves(compared.options.confidence)
+        lo, hi = limits[:, column]
         n = compared.runs[run].outcomes.n
         rows.append(
             {

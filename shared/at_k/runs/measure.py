@@ -75,6 +75,16 @@ class Measured(NamedTuple):
     limits: Callable[[float], np.ndarray]
     moves: Callable[[float], np.ndarray] | None = None
 
+    def limits_with_moves(self, confidence: float) -> np.ndarray:
+        """(2, m) limits that account for estimated rates of the checker too."""
+        limits = self.limits(confidence)
+        if self.moves is None:
+            return limits
+        (lo, hi), (down, up) = limits, self.moves(confidence)
+        below, above = (np.maximum(x, 0.0) for x in (self.estimates - lo, hi - self.estimates))
+        lo, hi = self.estimates - np.hypot(below, down), self.estimates + np.hypot(above, up)
+        return np.clip([lo, hi], 0.0, 1.0)
+
     def standard_errors(self) -> np.ndarray:
         """(m,) standard errors of the estimates, for other questions."""
         number = len(self.deviations)

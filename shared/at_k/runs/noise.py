@@ -1,0 +1,166 @@
+"""What an error bar is made of: the questions, the samples, and the labels of a checker.
+
+For other questions like these, the variance of a score S over M questions is the sum of three:
+
+    questions   Var[s] / M, for the true scores s of questions
+    samples     E[Var[S of a question | its samples are drawn again]] / M
+    checker     the squared error that estimated rates of a checker add, see `intervals.labelled`
+
+The first two together are the variance of the estimates of questions, or of clusters of questions.
+The second is the variance for the same questions, sampled again, which an interval "sampling" is
+for. With one sample of each question they cannot be told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..functions import RunLike
+from ..scores.score import ScoreId
+
+
+class Noise(NamedTuple):
+    """The uncertainty of a score, and where it comes from.
+
+    Attributes:
+        score_id: which score.
+        score: the estimate.
+        standard_error: for other questions like these.
+        questions, samples, checker: shares of the variance, the sum of which is 1. If each question
+            has one sample, `samples` is None and its share is in that of the questions. `checker`
+            is 0 unless labels estimate the rates of the checker.
+        same_questions: limits for the same questions, sampled again, or None.
+        other_questions: limits for other questions like these.
+    """
+
+    score_id: ScoreId
+    score: float
+    standard_error: float
+    questions: float
+    samples: float | None
+    checker: float
+    same_questions: tuple[float, float] | None
+    other_questions: tuple[float, float]
+
+    @property
+    def helps_most(self) -> str:
+        """What would reduce the variance most: more "questions", "samples" or "labels"."""
+        shares = {"questions": self.questions, "samples": self.samples, "labels": self.checker}
+        return max(shares, key=lambda name: shares[name] or 0.0)
+
+
+def noise(
+    R: RunLike,
+    k: int | list[int] | None = None,
+    metric: str = "pass@k",
+    confidence: float = 0.95,
+    tau: float = 0.5,
+    clusters: list[str] | None = None,
+    w: list[float] | None = None,
+    checker_rates: tuple[float, float] | None = None,
+    labels: Any = None,
+    check_correct_fn: str | Callable[..., Any] = "exact_match",
+    num_proc: int | None = None,
+) -> dict[str, dict[str, Any]]:
+    """Return how much of the error of a score comes from questions, from samples and from labels.
+
+    Args:
+        R: the outcomes of the samples of M questions; or a dict of predictions and references, as
+            `at_k.read` returns it.
+        k: size of the subsets of samples, one or several. Default: each k up to the smallest number
+            of samples of a question.
+        metric: the score: one of those of `at_k.compare` other than bayes@N and score_agg.
+        confidence: probability of the intervals.
+        tau: share of correct samples that G-Pass@k requires, from 0 to 1.
+        clusters: a label of the cluster of each question. Default: each is its own cluster.
+        w: rewards of the categories, for max@k and avg@N. Default: 0 and 1.
+        checker_rates: true-positive and false-positive rate of a checker that errs.
+        labels: what a person says of some samples, in place of the rates, as the metric gpassk
+            takes it. Default: the labels that the run was read with.
+        check_correct_fn: what to check predictions with, if the run has references.
+        num_proc: number of processes to run the checker in.
+
+    Returns:
+        For each score, by its key such as "pass@4", a dict: score; standard_error, for other
+        questions like these; questions, samples and checker, the shares of its square that come
+        from each, with the sum 1 (samples is None if each question has one sample, and questions
+        has the share of both); same_questions and other_questions, the (lower, upper) limits for
+        the same questions, sampled again, and for other questions like these; and helps_most, which
+        is "questions", "samples" or "labels".
+
+    Raises:
+        ValueError: if an outcome or a parameter is invalid, or if there are fewer than two
+            questions or clusters.
+
+    Examples:
+        >>> result = noise([[0, 0, 1, 0], [1, 0, 1, 1], [1, 1, 1, 1]], k=2)["pass@2"]
+        >>> round(result["questions"], 2), round(result["samples"], 2), result["helps_most"]
+        (0.49, 0.51, 'samples')
+
+    References:
+        Miller (2024). Adding Error Bars to Evals. arXiv:2411.00640
+        Wang (2025). Measuring all the noises of LLM Evals. arXiv:2512.21326
+    """
+    # Imported here because SciPy takes longer to import than the rest of at_k.
+    from ..inputs.checking import Checking
+    from .measure import ComparisonOptions
+    from .outcomes_of_runs import grade_runs, parse_run, with_errors
+
+    options = ComparisonOptions(metric, k, "questions", confidence, tau, clusters, w)
+    parsed = parse_run("R", R, options.labels)
+    if labels is None and checker_rates is None and isinstance(R, Mapping):
+        labels = R.get("labels")
+    (run,) = grade_runs([parsed], Checking(check_correct_fn, num_proc, labels=options.labels))
+    (run,) = with_errors([run], checker_rates, None if labels is None else [labels])
+    return {
+        x.score_id.key: {
+            "score": x.score,
+            "standard_error": x.standard_error,
+            "questions": x.questions,
+            "samples": x.samples,
+            "checker": x.checker,
+            "same_questions": x.same_questions,
+            "other_questions": x.other_questions,
+            "helps_most": x.helps_most,
+        }
+        for x in noise_of(run, options)
+    }
+
+
+def noise_of(run: Any, options: Any) -> list[Noise]:
+    """Return the noise of the scores of a `Run`, for `ComparisonOptions` with "questions"."""
+    from ..intervals.interval import normal_z
+    from .measure import measure_runs
+
+    options = options.for_samples({run.name: run.outcomes.n})
+    scores, (measured,), _ = measure_runs([run], options)
+    confidence, size = options.confidence, measured.questions
+    of_both = np.maximum(measured.standard_errors() ** 2, 0.0)
+    of_samples, same_questions = None, None
+    if measured.of_samples is not None:
+        of_samples = np.minimum(np.diag(measured.of_samples) / size**2, of_both)
+        again = replace(options, interval="sampling", clusters=None)
+        same_questions = measure_runs([run], again)[1][0].limits_with_moves(confidence)
+    of_checker = np.zeros(len(scores))
+    if measured.moves is not None:
+        of_checker = (measured.moves(confidence).mean(axis=0) / normal_z(confidence)) ** 2
+    total = of_both + of_checker
+    parts = np.where(total > 0, total, 1.0)
+    lo, hi = measured.limits_with_moves(confidence)
+    return [
+        Noise(
+            score,
+            float(measured.estimates[i]),
+            float(np.sqrt(total[i])),
+            float((of_both[i] - (0.0 if of_samples is None else of_samples[i])) / parts[i]),
+            None if of_samples is None else float(of_samples[i] / parts[i]),
+            float(of_checker[i] / parts[i]),
+            None if same_questions is None else tuple(same_questions[:, i].tolist()),
+            (float(lo[i]), float(hi[i])),
+        )
+        for i, score in enumerate(scores)
+    ]

@@ -1,0 +1,108 @@
+"""The shares of the variance of a score: against simulation, and in words."""
+
+import json
+
+import at_k
+import numpy as np
+import pytest
+from run_command import output_of
+
+RATES = {"uniform": (1, 1), "alike": (30, 30), "two kinds": (0.3, 0.3)}
+
+
+@pytest.mark.parametrize("name", RATES)
+@pytest.mark.parametrize(("n", "k"), [(8, 2), (16, 1)])
+def test_shares_agree_with_a_simulation(name, n, k):
+    rng, size = np.random.default_rng(1), 400
+    q = rng.beta(*RATES[name], 200_000)
+    truth = 1 - (1 - q) ** k
+    c = rng.binomial(n, q)
+    estimates = np.array([at_k.pass_at_k([[1] * x + [0] * (n - x)], k) for x in range(n + 1)])[c]
+    expected = np.var(truth) / np.var(estimates)
+    shares = []
+    for _ in range(40):
+        rows = at_k.Counts([n] * size, rng.binomial(n, rng.choice(q, size)))
+        result = at_k.noise(rows, k)[f"pass@{k}"]
+        shares.append(result["questions"])
+        assert result["questions"] + result["samples"] == pytest.approx(1)
+        assert result["standard_error"] == pytest.approx(
+            np.sqrt(np.var(estimates) / size), rel=0.25
+        )
+    assert np.mean(shares) == pytest.approx(expected, abs=0.04)
+
+
+def test_limits_are_those_of_the_metric():
+    rng = np.random.default_rng(2)
+    rows = (rng.random((50, 6)) < rng.random((50, 1))).astype(int)
+    result = at_k.noise(rows, 3)["pass@3"]
+    metric = at_k.load("gpassk")
+    for interval, name in (("sampling", "same_questions"), ("questions", "other_questions")):
+        scores = metric.compute(
+            predictions=rows, k=3, include="pass@k", confidence=0.95, interval=interval
+        )
+        assert result[name] == pytest.approx((scores["pass@3_lo"], scores["pass@3_hi"]))
+
+
+def test_labels_have_a_share():
+    rng = np.random.default_rng(3)
+    rows = (rng.random((200, 8)) < rng.random((200, 1))).astype(int)
+    few, many = (
+        at_k.noise(rows, 1, labels={"tp": 9 * x, "fn": x, "fp": x, "tn": 9 * x})["pass@1"]
+        for x in (8, 800)
+    )
+    assert few["helps_most"] == "labels"
+    assert many["checker"] < 0.05 < 0.5 < few["checker"]
+    assert sum(few[part] for part in ("questions", "samples", "checker")) == pytest.approx(1)
+    widths = [x["other_questions"][1] - x["other_questions"][0] for x in (few, many)]
+    assert widths[0] > 1.4 * widths[1]
+
+
+def test_one_sample_of_each_question_does_not_tell_its_noise():
+    result = at_k.noise([[1], [0], [1], [1]], 1)["pass@1"]
+    assert (result["questions"], result["samples"], result["same_questions"]) == (1, None, None)
+
+
+def test_clusters_move_the_error_to_the_questions():
+    rows = np.repeat(np.random.default_rng(4).random((20, 1)) < 0.5, 5, axis=0)
+    rows = np.where(np.random.default_rng(5).random((100, 4)) < 0.1, ~rows, rows).astype(int)
+    clusters = [f"c{i // 5}" for i in range(100)]
+    alone, clustered = (at_k.noise(rows, 1, clusters=x)["pass@1"] for x in (None, clusters))
+    assert clustered["standard_error"] > 1.5 * alone["standard_error"]
+    assert clustered["questions"] > alone["questions"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "beginning", "of"),
+    [
+        ([], "For other questions like these, pass@2 is between", "Of the variance,"),
+        (
+            ["--interval", "questions"],
+            "For the same questions, sampled again, pass@2 is between",
+            "Of the variance for other questions,",
+        ),
+    ],
+)
+def test_the_command_says_the_limits_for_the_other_question(capsys, tmp_path, flags, beginning, of):
+    rng = np.random.default_rng(6)
+    rows = (rng.random((30, 5)) < rng.random((30, 1))).astype(int).tolist()
+    file = tmp_path / "run.jsonl"
+    file.write_text("".join(json.dumps({"outcomes": row}) + "\n" for row in rows))
+    options = ("--k", 2, "--include", "pass@k", "--confidence", 0.95)
+    printed = " ".join(output_of(capsys, "gpassk", file, *options, *flags).split())
+    assert beginning in printed
+    assert f"{of} " in printed
+    assert "so more questions would help most." in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([[1, 0]], 1), "clusters|questions"),
+        (([[1, 0], [0, 1]], 3), "k is 3"),
+        (([[1, 0], [0, 1]], 1, "bayes@N"), "bayes@N is compared with"),
+        (([[1, 0], [0, 1]], 1, "pass"), "metric"),
+    ],
+)
+def test_invalid_arguments_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        at_k.noise(*arguments)
