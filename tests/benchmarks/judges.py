@@ -9,6 +9,7 @@ other questions if it contains the score of the distribution. With R runs a cove
 Monte Carlo error sqrt(0.95 x 0.05 / R): 1.5 points for 200 runs.
 
 `growth` shows how the standard deviation grows with k, beside that of a checker that never errs.
+`errors_of_whole_questions` shows what fails if errors are not independent.
 """
 
 from __future__ import annotations
@@ -101,21 +102,40 @@ def coverage(runs: int, interval: str) -> tuple[dict[tuple[str, int, str], float
     return cells, refused
 
 
-def growth() -> list[tuple[int, float, float, float]]:
-    """Return k, and sigma without errors, with known rates, and with rates from 200 labels."""
-    rng = np.random.default_rng(3)
-    q, rates = rng.uniform(size=100), (0.9, 0.1)
-    called, _ = graded(rng, q, 64, rates, 200)
-    counts = {"tp": 90, "fn": 10, "fp": 10, "tn": 90}
-    options = {"k": [1, 2, 4, 8, 16, 32], "include": "pass@k", "confidence": 0.95}
-    compute, rows = at_k.load("gpassk").compute, []
-    exact, known, estimated = (
-        compute(predictions=called, **options, **errors)
-        for errors in ({}, {"checker_rates": rates}, {"labels": counts})
-    )
-    for k in (1, 2, 4, 8, 16, 32):
-        key = f"pass@{k}_sigma"
-        rows.append((k, exact[key], known[key], estimated[key]))
+def growth(n: int, rates: tuple[float, float], runs: int = 60) -> list[tuple[int, float, float]]:
+    """Return k, and the standard deviation of pass@k without errors and with known rates.
+
+    Of 100 questions with uniform success rates, sampled again: the error of the estimate.
+    """
+    rng, compute = np.random.default_rng(3), at_k.load("gpassk").compute
+    k = [x for x in (1, 2, 4, 8, 16, 32) if x <= n]
+    errors = np.empty((2, runs, len(k)))
+    for which, options in enumerate(({}, {"checker_rates": rates})):
+        for run in range(runs):
+            q = rng.uniform(size=100)
+            called, _ = graded(rng, q, n, rates if options else (1.0, 0.0), 0)
+            scores = compute(predictions=called, k=k, include="pass@k", **options)
+            errors[which, run] = [scores[f"pass@{x}"] - np.mean(1 - (1 - q) ** x) for x in k]
+    return list(zip(k, *errors.std(axis=1).tolist(), strict=True))
+
+
+def errors_of_whole_questions(runs: int = 300) -> list[tuple[int, float, float]]:
+    """Return k, and the bias of pass@k without and with the correction, for errors that correlate.
+
+    The rates are 0.95 and 0.1, but false positives come all at once: in a tenth of the questions
+    the checker calls each incorrect sample correct, and in the others none.
+    """
+    rng, compute, rows = np.random.default_rng(5), at_k.load("gpassk").compute, []
+    for k in (1, 2, 4):
+        errors = np.empty((runs, 2))
+        for run in range(runs):
+            q, is_misled = rng.uniform(size=100), rng.random((100, 1)) < 0.1
+            correct = rng.random((100, 8)) < q[:, None]
+            called = np.where(correct, rng.random(correct.shape) < 0.95, is_misled)
+            for which, options in enumerate(({}, {"checker_rates": (0.95, 0.1)})):
+                scores = compute(predictions=called, k=k, include="pass@k", **options)
+                errors[run, which] = scores[f"pass@{k}"] - np.mean(1 - (1 - q) ** k)
+        rows.append((k, *errors.mean(axis=0).tolist()))
     return rows
 
 
@@ -132,9 +152,13 @@ def main() -> None:
             print(f"  {labels} labels: mean {np.mean(of_labels):.1%}, least {min(of_labels):.1%}")
         for cell, value in sorted(cells.items(), key=lambda item: item[1])[:5]:
             print(f"  {value:.1%} {cell}")
-    print("k, sigma without errors, with known rates, with rates from 200 labels")
-    for k, *sigmas in growth():
-        print(k, *(f"{sigma:.3f}" for sigma in sigmas))
+    for rates, n in itertools.product(((0.9, 0.1), (0.8, 0.2)), (8, 16, 64)):
+        print(f"rates {rates}, n = {n}: k, standard deviation without errors, and corrected")
+        for k, *deviations in growth(n, rates):
+            print(f"  {k}", *(f"{x:.3f}" for x in deviations))
+    print("errors of whole questions: k, bias of pass@k without and with the correction")
+    for k, *biases in errors_of_whole_questions():
+        print(f"  {k}", *(f"{x:+.3f}" for x in biases))
 
 
 if __name__ == "__main__":

@@ -239,6 +239,23 @@ def test_the_caption_names_n_the_checker_the_confidence_and_what_the_band_answer
     assert caption_of(charts.by_k(result, caption="Mine.", n=9)) == "Mine."
 
 
+def test_the_caption_says_what_checker_scores_are_corrected_for():
+    compute = at_k.load("gpassk").compute
+    options = {"k": [1, 2, 4], "include": "pass@k", "groups": TOPICS, "return_per_question": True}
+    corrected = compute(predictions=OUTCOMES, checker_rates=(0.9, 0.05), **options)
+    sentence = (
+        "corrected for a judge with a true-positive rate of 90.0 % and a false-positive rate of "
+        "5.0 %."
+    )
+    for draw in (charts.by_k, charts.by_group, charts.by_question):
+        assert f"Scores: {sentence}" in caption_of(draw(corrected))
+    assert min(row["score"] for row in rows_of(charts.by_question(corrected, "pass@4"))) < 0
+    other = compute(predictions=OTHER, **options)
+    text = caption_of(charts.by_k({"A": corrected, "B": other}, "pass@k"))
+    assert f"A: {sentence}" in text
+    assert "B: " not in text
+
+
 @pytest.mark.parametrize(
     ("draw", "message"),
     [

@@ -19,6 +19,7 @@ from .results import (
     Row,
     check_scores,
     chosen_among,
+    correction,
     curves_by_name,
     curves_by_threshold,
     estimates_by_key,
@@ -101,7 +102,9 @@ def by_k(
     odd = any(_odd_if_votes("maj@k", curve) != curve for curve in votes)
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
     text = details.caption_of(
-        details.limits(rows, "Bands"), "maj@k is shown at odd k only." if odd else ""
+        details.limits(rows, "Bands"),
+        "maj@k is shown at odd k only." if odd else "",
+        correction(runs),
     )
     (first, *_) = curves.values()
     names = {shown: metric_title(next(iter(first[shown].values()))) for shown in metrics}
@@ -164,7 +167,7 @@ def by_threshold(
         for row in _with_steps(int(shown), curves[name][shown], run=name, metric=shown)
     ]
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
-    text = details.caption_of(details.limits(rows, "Bands"))
+    text = details.caption_of(details.limits(rows, "Bands"), correction(runs))
     title = "G-Pass@k: at least a share τ of k samples correct"
     names = {x: f"k = {x}" if len(runs) == 1 else f"{title}, k = {x}" for x in ks}
     x = LineAxis("threshold τ", [0, 0.25, 0.5, 0.75, 1], 0, 1)
@@ -335,4 +338,4 @@ def by_question(
     title = names[keys[0]] if len(keys) == 1 else f"score of the {noun}"
     questions = most if len(sizes) == 1 and noun == "question" else None
     details = ChartDetails(questions=questions, n=n, checker=checker, caption=caption)
-    return figure_of_scores(rows, names, x, details.caption_of(), width, title)
+    return figure_of_scores(rows, names, x, details.caption_of(correction(runs)), width, title)

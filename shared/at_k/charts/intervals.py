@@ -16,6 +16,7 @@ from .results import (
     ChartDetails,
     ChartResults,
     Row,
+    correction,
     estimates_by_key,
     few_of,
     row_of,
@@ -100,7 +101,7 @@ def by_group(
         title = names[shown[0]] if len(shown) == 1 else "score"
         rows = [{**row, "series": names[row["metric"]], "panel": title} for row in rows]
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
-    text = details.caption_of(details.limits(rows, "Bars"))
+    text = details.caption_of(details.limits(rows, "Bars"), correction(runs_by_name(results)))
     return figure_of_rows(rows, text, width)
 
 

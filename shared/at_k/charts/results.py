@@ -11,6 +11,7 @@ from typing import Any
 from ..checks import as_list, check_confidence, check_count, check_text, short
 from ..estimates import Estimate, is_safe_name, read_estimates
 from ..runs.comparison import Difference
+from ..runs.noise import correction_in_words
 from ..scores.score import ScoreId
 
 Row = dict[str, Any]
@@ -73,17 +74,23 @@ def check_scores(name: str, scores: Any) -> None:
     if not isinstance(scores, Mapping):
         raise TypeError(f"{name} is {short(scores)}: give the dict that was returned.")
     for key, value in scores.items():
-        is_number = key != "per_question" and _is_finite(value)
+        is_number = key not in ("per_question", "checker") and _is_finite(value)
         if not isinstance(key, str) or not (
             is_number
             or (value is None and key.endswith(("_mu", "_sigma", "_lo", "_hi")))
             or (isinstance(value, str) and key.endswith("_interval"))
-            or (key == "per_question" and isinstance(value, Mapping))
+            or (key in ("per_question", "checker") and isinstance(value, Mapping))
         ):
             raise TypeError(
                 f"{name} has {short(value)} under the key {short(key)}: give the dict that was "
                 f"returned, whose scores are numbers."
             )
+
+
+def correction(runs: Mapping[str, ChartScores]) -> str:
+    """Return the sentence on the errors of checkers that scores were corrected for, or ""."""
+    words = {x: correction_in_words(y["checker"]) for x, y in runs.items() if "checker" in y}
+    return " ".join(f"{name or 'Scores'}: {text}." for name, text in words.items())
 
 
 def _is_finite(value: Any) -> bool:

@@ -17,6 +17,7 @@ from typing import Any
 import at_k
 
 from ..estimates import Estimate
+from ..runs.noise import correction_in_words
 from .formats import INTERVAL_SCOPE, Scale, limits_in_words
 from .score_tables import ScoresView, nouns_of
 
@@ -142,6 +143,8 @@ def _notes(x: Estimate, view: ScoresView) -> str:
         method, limits = view.method_of(x), (x.interval.lo, x.interval.hi)
         words = limits_in_words(Scale(False, 4), limits, method, view.confidence or 0.0)
         notes += [f"standard error {x.interval.sigma:.4f}", f"{words} ({method})"]
+    if checker := view.scores.get("checker"):
+        notes.append(correction_in_words(checker))
     return "; ".join([*notes, f"evaluate-at-k {at_k.__version__}"])
 
 
@@ -172,6 +175,8 @@ def _score_details(x: Estimate, view: ScoresView) -> dict[str, Any]:
             "samples_per_question": str(most) if least == most else f"{least} to {most}",
             "checker": view.scope.checker or "graded before",
         }
+    if checker := view.scores.get("checker"):
+        details["correction"] = correction_in_words(checker)
     record: dict[str, Any] = {"score": x.score, "details": details}
     if x.interval is not None and x.interval.lo is not None:
         method = view.method_of(x)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from ..estimates import Estimate, read_estimates
-from ..runs.noise import Noise
+from ..runs.noise import Noise, correction_in_words
 from .formats import (
     INTERVAL_NAME,
     Cells,
@@ -212,7 +212,7 @@ class ScoresView(View):
         if any(x.band is not None for x in self.estimates):
             notes.append(f"{band} that cover each score at all k together.")
         if checker := self.scores.get("checker"):
-            notes.append(f"The scores are {_corrected(checker)}.")
+            notes.append(f"The scores are {correction_in_words(checker)}.")
         if self.noise is not None:
             notes.append(self._noise_in_words(self.noise, methods))
         reasons = sorted(names - methods)
@@ -276,23 +276,8 @@ class ScoresView(View):
             statements.append(f"{name} is {scale.with_unit(value)} ({words})")
         text = f"On {self.scope.in_words(*nouns)}, {enumerated(statements)}"
         if checker := self.scores.get("checker"):
-            text += f". The scores are {_corrected(checker)}"
+            text += f". The scores are {correction_in_words(checker)}"
         return f"{text}."
-
-
-def _corrected(checker: dict[str, float]) -> str:
-    """What scores were corrected for, as the end of a sentence."""
-    rates = []
-    for name in ("true_positive_rate", "false_positive_rate"):
-        words = f"{name.replace('_rate', '').replace('_', '-')} rate of {100 * checker[name]:.1f} %"
-        if f"{name}_lo" in checker:
-            lo, hi = (100 * checker[f"{name}_{end}"] for end in ("lo", "hi"))
-            words += f" ({lo:.1f} to {hi:.1f})"
-        rates.append(words)
-    text = f"corrected for a judge with a {' and a '.join(rates)}"
-    if "labels" in checker:
-        text += f", estimated from {checker['labels']} labelled samples"
-    return text
 
 
 def nouns_of(metrics: Iterable[str]) -> tuple[str, str]:

@@ -164,3 +164,18 @@ def noise_of(run: Any, options: Any) -> list[Noise]:
         )
         for i, score in enumerate(scores)
     ]
+
+
+def correction_in_words(checker: Mapping[str, float]) -> str:
+    """What scores were corrected for, as the end of a sentence: the "checker" of `compute`."""
+    rates = []
+    for name in ("true_positive_rate", "false_positive_rate"):
+        words = f"{name.replace('_rate', '').replace('_', '-')} rate of {100 * checker[name]:.1f} %"
+        if f"{name}_lo" in checker:
+            lo, hi = (100 * checker[f"{name}_{end}"] for end in ("lo", "hi"))
+            words += f" ({lo:.1f} to {hi:.1f})"
+        rates.append(words)
+    text = f"corrected for a judge with a {' and a '.join(rates)}"
+    if "labels" in checker:
+        text += f", estimated from {checker['labels']} labelled samples"
+    return text
