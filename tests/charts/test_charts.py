@@ -241,7 +241,8 @@ def test_the_caption_names_n_the_checker_the_confidence_and_what_the_band_answer
 
 def test_the_caption_says_what_checker_scores_are_corrected_for():
     compute = at_k.load("gpassk").compute
-    options = {"k": [1, 2, 4], "include": "pass@k", "groups": TOPICS, "return_per_question": True}
+    options: dict[str, Any] = {"k": [1, 2, 4], "include": "pass@k"}
+    options |= {"groups": TOPICS, "return_per_question": True}
     outcomes = np.vstack([np.zeros_like(OUTCOMES[:1]), OUTCOMES[1:]])
     corrected = compute(predictions=outcomes, checker_rates=(0.9, 0.05), **options)
     sentence = (
