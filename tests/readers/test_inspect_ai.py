@@ -122,3 +122,87 @@ def test_a_data_frame_is_the_same_as_its_file(backend):
     for column in ("score_closeness", "score_letters", "score_aspects.short"):
         expected = at_k.read(FOLDER / "samples_df.parquet", outcomes=column)
         assert at_k.read(frame, outcomes=column) == expected
+
+
+def edited(folder, name, edit, **fields):
+    """Write a log of JSON in which a function has edited each sample."""
+    log = json.loads((FOLDER / "sums.json").read_text())
+    log["eval"] |= fields
+    for sample in log["samples"]:
+        edit(sample)
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(json.dumps(log))
+    return folder / name
+
+
+def fail(sample):
+    sample["scores"], sample["error"] = {}, {"message": "no reply", "traceback": ""}
+
+
+def test_a_question_with_an_error_in_every_epoch_is_left_out_with_its_id(tmp_path, capsys):
+    file = edited(
+        tmp_path, "log.json", lambda sample: fail(sample) if sample["id"] == "sum-2" else None
+    )
+    with pytest.warns(UserWarning, match=r"1 of 4 questions have no sample.*: sums sum-2\.$"):
+        arguments = at_k.read(file)
+    assert arguments == {"predictions": [[1, 0, 1, 0], [1] * 4, [0, 1, 1, 0]]}
+    with pytest.warns(UserWarning, match="sum-2"):
+        checked = at_k.read(file, predictions="completion")
+    assert checked["references"] == ["3", "4", "10"]
+    with pytest.warns(UserWarning, match="sum-2"):
+        printed = output_of(capsys, "gpassk", file, "--k", 1, "--include", "pass@k")
+    assert "3 questions, 4 samples each" in printed
+
+
+def test_a_log_without_any_score_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="no sample that is scored"):
+        at_k.read(edited(tmp_path, "log.json", fail))
+
+
+def test_metadata_of_samples_are_columns_for_groups_and_clusters(tmp_path):
+    topics = {"sum-0": "small", "sum-1": "small", "sum-2": "large", "sum-3": "large"}
+
+    def with_topic(sample):
+        sample["metadata"] = {"topic": topics[sample["id"]], "template": sample["id"][:3]}
+
+    file = edited(tmp_path, "log.json", with_topic)
+    arguments = at_k.read(file, groups="metadata_topic", clusters="metadata_template")
+    assert arguments["groups"] == ["small", "small", "large", "large"]
+    assert arguments["clusters"] == ["sum"] * 4
+
+
+def test_eval_logs_are_read_as_their_files():
+    read_eval_log = pytest.importorskip("inspect_ai.log").read_eval_log
+    file = str(FOLDER / "sums.eval")
+    expected = at_k.read(file)
+    whole, header = read_eval_log(file), read_eval_log(file, header_only=True)
+    for source in (whole, [whole], header, (True, [header])):  # the last as eval_set returns it
+        assert at_k.read(source) == expected
+
+
+def test_a_folder_is_read_with_the_scorer_of_each_task_and_the_newest_complete_log(tmp_path):
+    def rename(sample):
+        sample["scores"] = {"includes": sample["scores"]["match"]}
+
+    edited(tmp_path / "logs", "one.json", lambda sample: None)
+    edited(tmp_path / "logs", "two.json", rename, task="other", task_id="other")
+    arguments = at_k.read(tmp_path / "logs")
+    outcomes = at_k.read(FOLDER / "sums.json")["predictions"]
+    assert arguments == {"predictions": outcomes * 2, "groups": ["sums"] * 4 + ["other"] * 4}
+
+    started = edited(tmp_path / "logs", "again.json", fail, created="2999-01-01")
+    log = json.loads(started.read_text()) | {"status": "error"}
+    started.write_text(json.dumps(log))
+    with pytest.warns(UserWarning, match=r"without .*again\.json"):
+        assert at_k.read(tmp_path / "logs") == arguments
+    edited(tmp_path / "logs", "again.json", lambda sample: None, model="m", task_id="third")
+    with pytest.raises(ValueError, match="logs of 2 models"):
+        at_k.read(tmp_path / "logs")
+
+
+def test_scores_that_no_sample_has_are_no_candidates(tmp_path):
+    def add(sample):
+        sample["scores"]["absent"] = {"value": float("nan")}
+
+    file = edited(tmp_path, "log.json", add)
+    assert at_k.read(file) == at_k.read(FOLDER / "sums.json")

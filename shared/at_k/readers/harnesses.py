@@ -12,7 +12,13 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from .inspect_ai import read_eval_file, read_inspect_json, read_samples_df
+from .inspect_ai import (
+    read_eval_file,
+    read_eval_logs,
+    read_inspect_folder,
+    read_inspect_json,
+    read_samples_df,
+)
 from .lm_eval import read_lm_eval, refuse_lm_eval_folder
 from .table import Columns, Roles, Table
 
@@ -221,6 +227,7 @@ def read_flat_rewards(source: Any) -> Table | None:
 PATH_READERS: tuple[Callable[[Path], Table | None], ...] = (
     read_eval_file,
     refuse_lm_eval_folder,
+    read_inspect_folder,
 )
 """Readers of files and folders with a format of their own, such as `.eval` of inspect_ai."""
 
@@ -238,6 +245,7 @@ TABLE_READERS: tuple[Callable[[Table, Path | None], Table | None], ...] = (
 """Readers of tables that were parsed from JSON Lines, JSON, CSV or Parquet at a path, or None."""
 
 OBJECT_READERS: tuple[Callable[[Any], Table | None], ...] = (
+    read_eval_logs,
     read_request_outputs,
     read_flat_rewards,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -302,12 +303,47 @@ def read_questions(
             }
             identifiers, chosen["questions"] = {}, ", ".join(key)
         identifiers |= {", ".join(key).lower(): list(rows_of)}
+        is_checked = bool({"outcomes", "references"} & chosen.keys())
+        if table.roles and is_checked and "samples" in cells:
+            scored = _scored_questions(cells["samples"], list(rows_of), title)
+            if len(scored) < len(rows_of):
+                cells, identifiers = (
+                    {
+                        name: [entries[question] for question in scored]
+                        for name, entries in x.items()
+                    }
+                    for x in (cells, identifiers)
+                )
     arguments = {"predictions": compute_predictions(cells, chosen), **cells}
     arguments = {
         role: entries.array if isinstance(entries, ArrowColumn) else entries
         for role, entries in arguments.items()
     }
     return Questions(arguments, chosen, identifiers, table.origin)
+
+
+def _scored_questions(samples: Sequence[Any], ids: Sequence[Any], title: str) -> list[int]:
+    """Return the questions of a log that have a sample with a score. A warning names the others.
+
+    Harnesses leave them out too: all of their samples ended in an error.
+    """
+    lost = [
+        question
+        for question, entries in enumerate(samples)
+        if isinstance(entries, list) and entries and all(entry is None for entry in entries)
+    ]
+    if len(lost) == len(samples):
+        raise ValueError(f"{title} has no sample that is scored.")
+    if lost:
+        texts = [ids[question] for question in lost[:10]]
+        shown = ", ".join(x if isinstance(x, str) else " ".join(x) for x in texts)
+        warnings.warn(
+            f"{title}: {len(lost)} of {len(samples)} questions have no sample that is scored, and "
+            f"are left out: {shown}{', ..' if len(lost) > 10 else ''}.",
+            stacklevel=2,
+        )
+    unscored = {*lost}
+    return [question for question in range(len(samples)) if question not in unscored]
 
 
 def _title(source: Any) -> str:
