@@ -322,6 +322,10 @@ def read_questions(
     return Questions(arguments, chosen, identifiers, table.origin)
 
 
+def _entries_at(columns: Mapping[str, Sequence[Any]], rows: Sequence[int]) -> dict[str, Any]:
+    return {name: [cells[row] for row in rows] for name, cells in columns.items()}
+
+
 def _scored_questions(samples: Sequence[Any], ids: Sequence[Any], title: str) -> list[int]:
     """Return the questions of a log that have a sample with a score. A warning names the others.
 
