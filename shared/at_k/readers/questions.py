@@ -307,13 +307,7 @@ def read_questions(
         if table.roles and is_checked and "samples" in cells:
             scored = _scored_questions(cells["samples"], list(rows_of), title)
             if len(scored) < len(rows_of):
-                cells, identifiers = (
-                    {
-                        name: [entries[question] for question in scored]
-                        for name, entries in x.items()
-                    }
-                    for x in (cells, identifiers)
-                )
+                cells, identifiers = (_entries_at(x, scored) for x in (cells, identifiers))
     arguments = {"predictions": compute_predictions(cells, chosen), **cells}
     arguments = {
         role: entries.array if isinstance(entries, ArrowColumn) else entries
