@@ -110,6 +110,12 @@ def test_programs_that_read_standard_input_are_compared_by_their_output():
         "import sys\nprint(sum(map(int, input().split())))\nsys.exit(0)": "passed",
         "print(sum(map(int, input().split())))\nexit()": "passed",
         "print(sum(map(int, input().split())))\nexit(1)": "failed",
+        "import sys\nsys.stdin = open('/dev/stdin')\nprint(sum(map(int, input().split())))": "passed",
+        "import threading, time\ndef main():\n    time.sleep(0.05)\n"
+        "    print(sum(map(int, input().split())))\nthreading.Thread(target=main).start()": "passed",
+        "import atexit, io, sys\nsys.stdout = io.StringIO()\n"
+        "atexit.register(lambda: sys.__stdout__.write(sys.stdout.getvalue()))\n"
+        "print(sum(map(int, input().split())))": "passed",
         "print(sum(map(int, input().split())), 0)": "failed",
         "print(3)": "failed",
         "a = input()\nb = input()": "failed",
@@ -117,7 +123,8 @@ def test_programs_that_read_standard_input_are_compared_by_their_output():
     }
     [records] = python_tests(workers=1).run([list(programs)], [STDIN])
     assert [record["status"] for record in records] == list(programs.values())
-    assert records[7]["message"] == "case 1: printed '3\\n', expected '0\\n'"
+    message = records[list(programs).index("print(3)")]["message"]
+    assert message == "case 1: printed '3\\n', expected '0\\n'"
 
 
 def test_a_method_of_a_class_can_be_called():

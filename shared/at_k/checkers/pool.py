@@ -142,8 +142,9 @@ class Pool:
         except SandboxDiedError:
             reply = None
         if reply is None:
-            self._replace(place)
             reply = {"status": "not run", "message": "the sandbox died", "cpu_seconds": 0.0}
+        if reply["status"] == "not run":
+            self._replace(place)
         task.attempts += 1
         if reply["status"] == "not run" and task.attempts < _ATTEMPTS:
             return None

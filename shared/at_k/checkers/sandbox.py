@@ -209,13 +209,14 @@ def _bubblewrap(is_root: bool, descriptors: list[int]) -> list[str]:
             command += ["--symlink", os.readlink(path), path]
         elif os.path.isdir(path):
             command += ["--ro-bind", path, path]
-    command += ["--dev", "/dev"]
+    command += ["--tmpfs", "/dev", "--symlink", "/tmp/.stdin", "/dev/stdin"]
+    for name in ("null", "zero", "full", "random", "urandom"):
+        command += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
     for folder in ("/tmp", "/dev/shm"):
         command += ["--perms", "1777"]
         if _has_sizes(program):
             command += ["--size", str(1 << 28)]
         command += ["--tmpfs", folder]
-    command += ["--remount-ro", "/dev"]
     paths = [*_python_folders(), str(SERVER)]
     settings = [path for path in _SETTINGS if os.path.exists(path)]
     # bubblewrap would make folders that only root may enter.
@@ -224,6 +225,8 @@ def _bubblewrap(is_root: bool, descriptors: list[int]) -> list[str]:
         command += ["--perms", "0755", "--dir", parent]
     for path in paths + settings:
         command += ["--ro-bind", path, path]
+    for folder in ("/dev", "/"):
+        command += ["--remount-ro", folder]
     command += ["--chdir", "/tmp"]
     if (filter_of_calls := system_call_filter()) is not None:
         descriptor = os.memfd_create("filter")

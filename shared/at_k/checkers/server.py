@@ -10,6 +10,7 @@ after the program has started was loaded before: C functions, tuples and code ob
 program cannot change. So what a program replaces is not called on the way to the token.
 """
 
+import atexit
 import builtins
 import gc
 import importlib
@@ -32,7 +33,9 @@ _TOKEN_BYTES = 32
 _FILE_BYTES = 1 << 25  # the largest file that a program may write, and the largest output
 _MOST_PROCESSES = 64  # of a program, threads included
 _PIDS = 4096  # among which the processes of a program are looked for
+_MOST_FILES = 256  # that a process may open: what a socket or a pipe holds counts nowhere else
 _MESSAGE = 500  # characters
+_STDIN = ".stdin"  # the file that /dev/stdin of a sandbox is a link to
 # To import them in each process would take longer than most tests.
 _OFTEN_IMPORTED = (
     *("bisect", "collections", "copy", "functools", "hashlib", "heapq", "itertools", "math"),
@@ -245,9 +248,13 @@ def _address_space():
 
 def _unnamed_file(folder):
     path = os.path.join(folder, os.urandom(8).hex())
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    descriptor = _new_file(path)
     os.unlink(path)
     return descriptor
+
+
+def _new_file(path):
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
 
 
 def _whole_content(descriptor):
@@ -314,17 +321,19 @@ def run_program(server, job, tests, connection):
         if is_code:
             # Nothing is looked up after the program has started: see the head of this module.
             write(report, read(channel, token_bytes)[any(map(*operands.pop())) :])
-        else:
+        elif job["form"] == "calls":
             any(map(*operands.pop()))
-            if job["form"] == "calls":
-                result = call(sys.modules["program"].__dict__, job["entry_point"], job["input"])
-                write(report, json.dumps(result, default=as_json).encode())
-            sys.stdout.flush()
+            result = call(sys.modules["program"].__dict__, job["entry_point"], job["input"])
+            write(report, json.dumps(result, default=as_json).encode())
+        else:
+            try:
+                any(map(*operands.pop()))
+            except SystemExit as end:
+                if end.code not in (None, 0):
+                    raise
+            finish()
         leave(0)
     except BaseException as error:
-        if job["form"] == "stdin" and isinstance(error, SystemExit) and error.code in (None, 0):
-            sys.stdout.flush()
-            leave(0)
         write(report, last_line(error, job).encode(errors="replace"))
         leave(1)
 
@@ -338,14 +347,14 @@ def limit_process(server, job, channel):
     signal.set_wakeup_fd(-1)
     limits = server.limits
     if job["form"] == "stdin":
-        stdin = _unnamed_file(limits["folders"][0])
+        stdin = _new_file(os.path.join(limits["folders"][0], _STDIN))
         os.write(stdin, job["input"].encode())
         os.lseek(stdin, 0, os.SEEK_SET)
         os.dup2(server.printed, 1)
         os.dup2(stdin, 0)
     os.dup2(server.null, 2)
     kept = sorted({channel, server.report})
-    for before, after in zip([2, *kept], [*kept, 256], strict=True):
+    for before, after in zip([2, *kept], [*kept, _MOST_FILES], strict=True):
         os.closerange(before + 1, after)
     sys.argv = ["program.py"]
     seconds = math.ceil(limits["cpu_seconds"])
@@ -353,6 +362,7 @@ def limit_process(server, job, channel):
     for limit, value in {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_FSIZE: _FILE_BYTES,
+        resource.RLIMIT_NOFILE: _MOST_FILES,
         **({resource.RLIMIT_AS: server.own_bytes + limits["memory"]} if server.own_bytes else {}),
         **({resource.RLIMIT_NPROC: _MOST_PROCESSES} if limits["limits_processes"] else {}),
     }.items():
@@ -396,7 +406,11 @@ def imported(program):
     for package, imports in _IMPORT.findall(program):
         entries = [entry.split()[0] for entry in imports.split(",") if entry.strip()]
         names |= {f"{package}.{entry}" for entry in entries} | {package} if package else {*entries}
-    return {name for name in names if name.partition(".")[0] not in sys.stdlib_module_names}
+    return {
+        name
+        for name in names
+        if name.partition(".")[0] not in sys.stdlib_module_names and not name.startswith("_")
+    }
 
 
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+([\w., \t]*)", re.MULTILINE)
@@ -464,10 +478,9 @@ _EVENTS = (
     *("gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys.addaudithook"),
     *("sys.settrace", "sys.setprofile", "sys.monitoring.register_callback"),
     *("sys._current_frames", "sys._current_exceptions"),
+    "cpython.PyInterpreterState_New",  # an interpreter of its own has no audit hook
 )
-
-
-_NATIVE = ("_ctypes", "_cffi_backend")
+_NATIVE = ("_ctypes", "_cffi_backend", "_testcapi", "_testinternalcapi")
 
 
 def _forbidding(folders):
@@ -486,6 +499,16 @@ def forbid(code, builtins_of_hook):
     own: dict = {"__builtins__": builtins_of_hook}
     exec(code, own)
     sys.addaudithook(own.pop("forbid"))
+
+
+def finish():
+    """Do what Python does when a script has ended, which may be all that prints something."""
+    if "threading" in sys.modules:
+        sys.modules["threading"]._shutdown()  # waits for threads
+    atexit._run_exitfuncs()
+    for file in (sys.stdout, sys.__stdout__):
+        with suppress(Exception):  # it may be closed
+            file.flush()
 
 
 def call(namespace, entry_point, arguments):
