@@ -110,9 +110,11 @@ def test_programs_that_read_standard_input_are_compared_by_their_output():
         "import sys\nprint(sum(map(int, input().split())))\nsys.exit(0)": "passed",
         "print(sum(map(int, input().split())))\nexit()": "passed",
         "print(sum(map(int, input().split())))\nexit(1)": "failed",
-        "import sys\nsys.stdin = open('/dev/stdin')\nprint(sum(map(int, input().split())))": "passed",
+        "import sys\nsys.stdin = open('/dev/stdin')\n"
+        "print(sum(map(int, input().split())))": "passed",
         "import threading, time\ndef main():\n    time.sleep(0.05)\n"
-        "    print(sum(map(int, input().split())))\nthreading.Thread(target=main).start()": "passed",
+        "    print(sum(map(int, input().split())))\n"
+        "threading.Thread(target=main).start()": "passed",
         "import atexit, io, sys\nsys.stdout = io.StringIO()\n"
         "atexit.register(lambda: sys.__stdout__.write(sys.stdout.getvalue()))\n"
         "print(sum(map(int, input().split())))": "passed",
