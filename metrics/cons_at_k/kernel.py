@@ -2248,7 +2248,10 @@ def match_exactly(rows: Rows) -> np.ndarray:
     elif is_text(references.type) and not references.null_count and is_text(values.type):
         accepted, counts = one_chunk(references), np.ones(len(references), dtype=np.int64)
     else:
-        expected = "exact_match compares texts with a text (for numbers there is numeric)"
+        expected = (
+            "exact_match compares texts with a text (for numbers there is numeric, for programs "
+            "with tests python_tests)"
+        )
         answers, counts = _acceptable_answers(references, _as_text, expected)
         if values.type == JSON or not all(map(_is_unicode, answers)):
             _, values = _as_forms(values, json.dumps)
@@ -2950,7 +2953,8 @@ def _warn_of_responses(rows: Rows, outcomes: Outcomes) -> None:
         problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     warnings.warn(
         f"{problem}: exact_match compares whole texts. check_correct_fn='numeric' compares the "
-        f"number that a text gives, and 'math_verify' compares mathematical expressions.",
+        f"number that a text gives, 'math_verify' compares mathematical expressions, and "
+        f"'python_tests' runs programs with tests.",
         stacklevel=3,
     )
 

@@ -386,6 +386,21 @@ def test_the_command_takes_samples_and_the_file_of_the_benchmark(tmp_path, capsy
     assert json.loads(capsys.readouterr().out) == {"pass@1": 0.5, "pass@2": 1.0}
 
 
+def test_the_command_takes_files_with_inputs_and_outputs(tmp_path, capsys):
+    from at_k.cli.command import main
+
+    programs = ["print(sum(map(int, input().split())))", "print(0)"]
+    samples, cases = tmp_path / "samples.jsonl", tmp_path / "cases.json"
+    samples.write_text(json.dumps({"task_id": "add", "samples": programs}))
+    cases.write_text(json.dumps([{"task_id": "add"} | STDIN]))
+    flags = ["--check-correct-fn", "python_tests", "--k", "1", "--include", "pass@k", "--json"]
+    main(["gpassk", str(samples), "--references", str(cases), *flags])
+    assert json.loads(capsys.readouterr().out) == {"pass@1": 0.5}
+    samples.write_text(json.dumps({"task_id": "add", "samples": programs} | STDIN))
+    main(["gpassk", str(samples), "--predictions", "samples", *flags])
+    assert json.loads(capsys.readouterr().out) == {"pass@1": 0.5}
+
+
 def test_the_recipe_with_a_remote_sandbox_gets_the_scores_that_it_asserts():
     runpy.run_path(str(ROOT / "tests" / "recipes" / "remote_sandbox.py"))
 

@@ -506,7 +506,7 @@ def finish():
     if "threading" in sys.modules:
         sys.modules["threading"]._shutdown()  # waits for threads
     atexit._run_exitfuncs()
-    for file in (sys.stdout, sys.__stdout__):
+    for file in filter(None, (sys.stdout, sys.__stdout__)):
         with suppress(Exception):  # it may be closed
             file.flush()
 

@@ -414,7 +414,8 @@ def _warn_of_responses(rows: Rows, outcomes: Outcomes) -> None:
         problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     warnings.warn(
         f"{problem}: exact_match compares whole texts. check_correct_fn='numeric' compares the "
-        f"number that a text gives, and 'math_verify' compares mathematical expressions.",
+        f"number that a text gives, 'math_verify' compares mathematical expressions, and "
+        f"'python_tests' runs programs with tests.",
         stacklevel=3,
     )
 

@@ -61,7 +61,10 @@ def match_exactly(rows: Rows) -> np.ndarray:
     elif is_text(references.type) and not references.null_count and is_text(values.type):
         accepted, counts = one_chunk(references), np.ones(len(references), dtype=np.int64)
     else:
-        expected = "exact_match compares texts with a text (for numbers there is numeric)"
+        expected = (
+            "exact_match compares texts with a text (for numbers there is numeric, for programs "
+            "with tests python_tests)"
+        )
         answers, counts = _acceptable_answers(references, _as_text, expected)
         if values.type == JSON or not all(map(_is_unicode, answers)):
             _, values = _as_forms(values, json.dumps)

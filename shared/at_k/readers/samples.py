@@ -235,12 +235,26 @@ def with_tests(table: Table) -> Table:
 
     HumanEval, MBPP and APPS have the tests of a question in several columns of a row.
     """
-    if table.roles or not any(needed <= table.columns.keys() for needed in _COLUMNS_OF_TESTS):
+    has_tests = any(needed <= table.columns.keys() for needed in _COLUMNS_OF_TESTS)
+    if table.roles or not (has_tests or _has_cases(table)):
         return table
     names = [name for name in table.columns if name in _PARTS_OF_TESTS]
     rows = zip(*(table.columns[name] for name in names), strict=True)
     tests = [dict(zip(names, row, strict=True)) for row in rows]
     return table.with_columns({**table.columns, TESTS: tests})
+
+
+def _has_cases(table: Table) -> bool:
+    """Whether each row has lists of inputs and outputs, and no column is named for references."""
+    inputs, outputs = (table.columns.get(name, ()) for name in ("inputs", "outputs"))
+    return (
+        0 < len(inputs) == len(outputs)
+        and all(
+            isinstance(x, list) and isinstance(y, list) and len(x) == len(y)
+            for x, y in zip(inputs, outputs, strict=True)
+        )
+        and find_column(table, "references", None) is None
+    )
 
 
 def are_elsewhere(references: Any, table: Table) -> bool:
