@@ -58,6 +58,9 @@ OUTCOMES: Inputs = {
     **{"all correct": np.ones((6, 8), int), "all incorrect": np.zeros((6, 8), int)},
     **{f"{m} x {n}": graded(m, n) for m, n in ((40, 6), (10, 25), (14, 1), (1, 8))},
 }
+FIRST: Inputs = {
+    "first successes": [[0] * (i % 5) + [1] if i % 8 > 4 else [0] * 5 for i in range(24)]
+}
 LONG: Inputs = {f"{m} x {n}": graded(m, n) for m, n in ((5, 129), (5, 200), (40, 300))}
 SIZES = {f"3 x {n}": graded(3, n) for n in range(1, 201)}
 GRADED: Inputs = {"0..2, 12 x 8": graded(12, 8, 2), "0..2, unscored": unscored(graded(8, 12, 2))}
@@ -132,7 +135,7 @@ INVALID = [
 ]
 UNFIT: Inputs = {f"invalid {value!r}": (value,) for value in INVALID}
 UNFIT |= {"references, 9": (LETTERS, [*TEXTS, "a"]), "references, None": (LETTERS, [None] * 8)}
-PLAIN: Inputs = OUTCOMES | LONG | SIZES | GRADED | REWARDS | VERDICTS | CONTAINERS
+PLAIN: Inputs = OUTCOMES | FIRST | LONG | SIZES | GRADED | REWARDS | VERDICTS | CONTAINERS
 INPUTS: dict[str, tuple] = {name: (value,) for name, value in PLAIN.items()}
 INPUTS |= CHECKED | TEXT_CONTAINERS | PAIRS | UNFIT | {"letters only": (LETTERS,)}
 INPUTS |= {
@@ -419,6 +422,9 @@ def metric_cases() -> Iterator[Case]:
     k, methods = over("k", [1, 2, 4]), over("interval", "sampling", "questions", "hierarchical")
     yield from cases("checker errors", GPASSK, OUTCOMES, k, ERRORS, methods, CONFIDENCE[:1])
     yield from cases("checker errors", BAYES, OUTCOMES, INTERVAL, ERRORS)
+    budgets: Inputs = {"k": [1, 2, 4], "budget": 5}
+    more = [{}, *CONFIDENCE, CONFIDENCE[0] | {"band": True}, CONFIDENCE[0] | CLUSTERS[0]]
+    yield from cases("first success", GPASSK, "first successes", [budgets], more, PER_QUESTION)
     kinds = over("metric", "pass@k", "pass^k", "G-Pass@k", "max@k")
     yield from cases("noise", "noise", some[:4], over("k", 1, [2, 4]), kinds, CONFIDENCE)
     extra = [*ERRORS, *CLUSTERS, {"tau": 0.25}, {"w": [0.0, 2.0], "metric": "max@k"}]
@@ -557,7 +563,7 @@ VALUES = [
 OPTIONS = """k thresholds include lam weights pass_power unanimous_power w R0 categories bounds
     merge_right temperature penalty eps_for_neg_p check_correct_fn num_proc executor confidence
     interval clusters alpha0 beta0 groups return_per_question band keys timeout
-    checker_rates labels"""
+    checker_rates labels budget"""
 
 
 def invalid_cases() -> Iterator[Case]:

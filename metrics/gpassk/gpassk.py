@@ -106,6 +106,10 @@ Args:
         there is no label; or the counts of labels {"tp": 90, "fn": 8, "fp": 3, "tn": 99}. Intervals
         account for the number of labels. The result has the rates in "checker". Needs all
         predictions in one call of compute.
+    budget: the largest number of samples that a question could have, if its samples stop at the
+        first correct one, as those of agents that retry do. Each k is then at most the budget, and
+        pass@k, the only score, is the share of questions with a correct one among the first k.
+        Limits are for other questions. Needs all predictions in one call of compute.
     groups: a label for each question. Adds <label>/<key>, the score over the questions with that
         label.
     return_per_question: whether to add per_question, which has for each key the list of the scores

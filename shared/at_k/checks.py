@@ -299,19 +299,20 @@ def check_prior(alpha0, beta0) -> tuple[float, float]:
 # --- Numbers of samples -------------------------------------------------------------------
 
 
-def check_k(k, n: np.ndarray | None = None) -> int:
+def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
     """Return k, a positive integer.
 
     Args:
         k: to be checked.
         n: (M,) number of scored samples of each question, none of which k may exceed; or None if
             k is not bounded.
+        name: of the parameter, for messages.
     """
     if not isinstance(k, int) and has_no_axes(k):
-        k = item_of("k", k)
+        k = item_of(name, k)
     is_integer = isinstance(k, (int, Integral)) and not isinstance(k, bool)
     if not is_integer or not 1 <= k <= _LARGEST_K:
-        raise ValueError(f"k is {short(k)}: give a positive integer, at most a million.")
+        raise ValueError(f"{name} is {short(k)}: give a positive integer, at most a million.")
     if n is not None:
         check_samples([k], n)
     return int(k)

@@ -67,6 +67,7 @@ class ComputeOptions(TypedDict, total=False):
     band: bool
     checker_rates: tuple[float, float] | None
     labels: Iterable[Any] | Mapping[str, int] | None
+    budget: int | None
     groups: Iterable[Any] | None
     return_per_question: bool
     keys: str

@@ -104,10 +104,10 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """
         self._refuse_own_checker("compute")
         self.computation.check_options(options)
-        aligned = self.computation.aligned_options(options)
-        if aligned and (len(self._added) or self._exchange is not None):
+        ordered = self.computation.ordered_options(options)
+        if ordered and (len(self._added) or self._exchange is not None):
             raise ValueError(
-                f"{aligned[0]} goes with the samples of one call, in their order: give all "
+                f"{ordered[0]} goes with the samples of one call, in their order: give all "
                 f"predictions to compute, in one process, and add none before."
             )
         with self._lock:
@@ -118,8 +118,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                         self._exchange, predictions, references, options
                     )
                 else:
-                    batches = self._batches(predictions, references, bool(aligned))
-                    result = self._scores(batches, options, bool(aligned))
+                    batches = self._batches(predictions, references, bool(ordered))
+                    result = self._scores(batches, options, bool(ordered))
             finally:
                 _computing.reset(token)
             self._forget()

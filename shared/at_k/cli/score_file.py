@@ -56,7 +56,7 @@ Several files are parts of one run, and - is standard input: python make.py | at
 
 
 _WITH_NOISE = {*COMPARED} - {"bayes@N", "score_agg"}
-_DEFINING = {"weights", "lam", "pass_power", "unanimous_power", "R0", "categories"}
+_DEFINING = {"weights", "lam", "pass_power", "unanimous_power", "R0", "categories", "budget"}
 """Options that define a score, which a comparison does not have."""
 
 

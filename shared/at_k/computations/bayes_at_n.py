@@ -95,5 +95,5 @@ def _categories_or_rewards(outcomes: Outcomes) -> Outcomes:
 
 
 BAYES_AT_N = Computation(
-    bayes_at_n_results, _categories_or_rewards, accepts_labels=True, per_sample=("labels",)
+    bayes_at_n_results, _categories_or_rewards, accepts_labels=True, in_order=("labels",)
 )

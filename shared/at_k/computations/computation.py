@@ -87,15 +87,15 @@ class Computation:
             not even in the last digit.
         accepts_labels: whether already-graded outcomes may be labels, whose numbers are parameters
             of the metric.
-        per_sample: the parameters that have a number for each sample. They need the samples in
-            their order, of a single call of `compute`.
+        in_order: the parameters that need the samples in their order, of a single call of
+            `compute`, as one that has a number for each sample does.
     """
 
     results: Callable[..., dict[str, Any]]
     validate: Callable[[Outcomes], Outcomes | BinaryCounts]
     accepts_labels: bool = False
     counts_suffice: bool = True
-    per_sample: tuple[str, ...] = ()
+    in_order: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -108,9 +108,9 @@ class Computation:
         """Raise a TypeError if one of the options is not a parameter."""
         inspect.signature(self.results).bind(None, **options)
 
-    def aligned_options(self, options: Mapping[str, Any]) -> list[str]:
-        """The names of those options that have a number for each sample."""
-        values = {name: options.get(name) for name in self.per_sample}
+    def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
+        """The names of those options that need the samples in their order."""
+        values = {name: options.get(name) for name in self.in_order}
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 
     def read(self, predictions, references, in_order: bool = False) -> Batch:
@@ -149,7 +149,7 @@ class Computation:
             ValueError: if an input is invalid, with its index.
         """
         self.check_options(options)
-        in_order = bool(self.aligned_options(options))
+        in_order = bool(self.ordered_options(options))
         batch = self.read(predictions, references, in_order)
         return Samples(batch, self.validate, CheckCache(), in_order=in_order)
 

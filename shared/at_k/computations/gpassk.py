@@ -5,12 +5,14 @@ from __future__ import annotations
 from concurrent.futures import Executor
 from typing import Any
 
-from ..checks import as_list, check_ks, check_names, choose_ks
+from ..checks import as_list, check_k, check_ks, check_names, choose_ks
 from ..inputs.checking import Checker, Checking
 from ..inputs.outcomes import Outcomes
 from ..intervals.binary_family import pass_intervals
-from ..intervals.choice import interval_options
+from ..intervals.choice import INTERVALS, IntervalOptions, interval_options
+from ..intervals.interval import UNIT_RANGE
 from ..intervals.labelled import Errors, check_errors
+from ..intervals.questions import QuestionIntervals
 from ..report import Report
 from ..scores.checker_rates import CheckerRates
 from ..scores.credits import (
@@ -21,8 +23,9 @@ from ..scores.credits import (
     check_tau,
     scores_by_name,
 )
+from ..scores.first_success import check_stopped, first_success_scores, warn_of_stopping
 from ..scores.pass_family import pass_scores
-from ..scores.score import Scores
+from ..scores.score import ScoreId, Scores
 from .computation import DEFAULT_K, Computation, Samples
 
 _DEFAULT_INCLUDE = ("G-Pass@k", "mG-Pass@k")
@@ -55,6 +58,7 @@ def gpassk_results(
     band: bool = False,
     checker_rates: tuple[float, float] | None = None,
     labels: list[list[int]] | dict[str, int] | None = None,
+    budget: int | None = None,
     groups: list[str] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
@@ -62,16 +66,27 @@ def gpassk_results(
     """Return what `compute` returns. The script of the metric documents the parameters."""
     # Validate everything that does not depend on outcomes first.
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
-    include = check_names("include", _DEFAULT_INCLUDE if include is None else include, PASS_FAMILY)
+    default = _DEFAULT_INCLUDE if budget is None else "pass@k"
+    include = check_names("include", default if include is None else include, PASS_FAMILY)
     taus = [check_tau(tau) for tau in as_list("thresholds", thresholds)]
     powers = check_powers(pass_power, unanimous_power)
     score_options = ScoreOptions(taus, check_lam(lam), weights, powers)
     if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & {*include}:
         raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
     options = interval_options(
-        len(samples), confidence, interval, clusters, alpha0=alpha0, beta0=beta0, band=band
+        len(samples),
+        confidence,
+        interval,
+        clusters,
+        known=INTERVALS if budget is None else ("questions", "auto"),
+        alpha0=alpha0,
+        beta0=beta0,
+        band=band,
     )
     has_errors = check_errors(checker_rates, labels)
+    if budget is not None:
+        budget = check_k(budget, name="budget")
+        _check_allowed_by_budget(include, has_errors, options)
     if has_errors and confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
@@ -79,11 +94,14 @@ def gpassk_results(
         )
     report = Report(len(samples), groups, options, return_per_question, keys)
     requested, n = check_ks(k), samples.n
+    if budget is not None:
+        return _first_successes(samples, checking, requested, budget, options, report)
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = scores_by_name(include, ks, score_options)
 
     checked = samples.check(checking)
     counts, errors = checked.outcomes, Errors.of_options(checker_rates, labels, checked.graded)
+    warn_of_stopping(counts)
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
         scores = scores_by_name(include, ks, score_options)
@@ -99,4 +117,41 @@ def gpassk_results(
     return report.of(points, errors.widened(method, points, under), checker)
 
 
-GPASSK = Computation(gpassk_results, Outcomes.counts, per_sample=("labels",))
+def _first_successes(
+    samples: Samples,
+    checking: Checking,
+    requested: list[int] | None,
+    budget: int,
+    options: IntervalOptions,
+    report: Report,
+) -> dict[str, Any]:
+    """Return pass@k of samples that stop at the first success, or at the budget."""
+    if requested and max(requested) > budget:
+        raise ValueError(f"k is {max(requested)}: give a k of at most the budget, {budget}.")
+    checked = samples.check(checking)
+    known = check_stopped(checked.outcomes, checked.graded, budget)
+    ks = choose_ks(requested, DEFAULT_K, known)
+    points = first_success_scores(checked.outcomes, {ScoreId("pass@k", k): k for k in ks})
+    scores = dict(zip(points.keys, points.columns.T, strict=True))
+    # "auto" gives a single question the whole range, "questions" refuses it.
+    by_auto = options.is_named
+    return report.of(points, QuestionIntervals(scores, UNIT_RANGE, options.clusters, by_auto))
+
+
+def _check_allowed_by_budget(
+    include: list[str], has_errors: bool, options: IntervalOptions
+) -> None:
+    if include != ["pass@k"]:
+        (other, *_) = [name for name in include if name != "pass@k"]
+        raise ValueError(
+            f"include has {other!r}, and samples that stop at the first correct one show pass@k "
+            f"only: leave it out, or leave out budget."
+        )
+    if has_errors or options.prior != (1, 1):
+        raise ValueError(
+            "budget is for samples that stop at the first correct one, which neither a correction "
+            "for checker_rates or labels nor a prior is for: leave these out."
+        )
+
+
+GPASSK = Computation(gpassk_results, Outcomes.counts, in_order=("labels", "budget"))

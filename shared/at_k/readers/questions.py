@@ -80,6 +80,10 @@ def read(
     usual names if they are not given, except `R0`, `clusters` and `labels`. A name such as
     `response.choices` leads to the fields of nested objects.
 
+    Logs of agents that retry stop at the first correct sample: no question has two, and those with
+    fewer samples than others end with one. Scores of shares of correct samples are biased then:
+    give gpassk the largest possible number of samples as `budget`.
+
     Args:
         source: the path of a file or folder, the name of a dataset that `datasets` can load, or a
             list of files with parts of one run; or an object: an open file, a data frame, an

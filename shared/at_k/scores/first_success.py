@@ -1,0 +1,76 @@
+"""pass@k of samples that stop at the first success, such as the attempts of an agent that retries.
+
+The attempts of a question end with the first correct one, the T-th, or when a budget is used up.
+The share of correct samples is then biased: for a success rate of 1/2 and a large budget, its mean
+is that of 1/T, which is ln 2 = 0.69. But the attempts show whether T <= k for each k up to the
+budget, and the mean of that over questions is pass@k, without bias. It is one observation of each
+question, so it shows nothing about scores that need several, such as pass^k.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..inputs.counts import BinaryCounts, one_size
+from ..inputs.outcomes import Outcomes
+from ..inputs.rows import sample_name
+from .score import ScoreKey, Scores, one_column_each
+
+_FEWEST_SHORT = 3  # questions with fewer samples than others, for a warning
+
+
+def check_stopped(counts: BinaryCounts, graded: Outcomes | None, budget: int) -> np.ndarray:
+    """Return (M,) the largest k for which it is known whether one of k samples is correct.
+
+    Args:
+        counts: of samples that stop at the first success.
+        graded: their outcomes in order, or None if only the counts are known.
+        budget: the largest number of samples that a question could have.
+
+    Raises:
+        ValueError: if the samples of a question do not stop at the first success or at the budget.
+    """
+    name, remedy = "predictions", "With a budget, samples stop at the first correct one"
+    if graded is not None and graded.multiplicity is None:
+        last = np.cumsum(graded.sizes) - 1
+        is_last = np.zeros(len(graded.values), dtype=bool)
+        is_last[last] = True
+        if not graded.is_scored.all():
+            where = sample_name(name, graded.sizes, int(np.argmin(graded.is_scored)))
+            raise ValueError(f"{where} is not scored. {remedy}, so all have to be scored.")
+        if (early := (graded.values == 1) & ~is_last).any():
+            where = sample_name(name, graded.sizes, int(np.argmax(early)))
+            raise ValueError(f"{where} is correct, and others follow. {remedy}: leave out budget.")
+    for problem, what in (
+        (counts.c > 1, f"{counts.c.max()} correct samples. {remedy}: leave out budget."),
+        (counts.n > budget, f"more samples than the budget of {budget}: give a larger one."),
+    ):
+        if problem.any():
+            raise ValueError(f"Question {int(np.argmax(problem))} has {what}")
+    return np.where(counts.c == 1, budget, counts.n)
+
+
+def first_success_scores(counts: BinaryCounts, ks: Mapping[ScoreKey, int]) -> Scores:
+    """pass@k for each key: whether the first success of a question is among k samples."""
+    columns = [(counts.c == 1) & (counts.n <= k) for k in ks.values()]
+    values = np.stack(columns, axis=1).astype(float)
+    return Scores(one_column_each(ks), np.arange(len(counts)), values)
+
+
+def warn_of_stopping(counts: BinaryCounts) -> None:
+    """Warn if all that have fewer samples than others have a single correct one, and none more."""
+    if one_size(counts.n):
+        return
+    is_short = counts.n < counts.n.max()
+    if is_short.sum() < _FEWEST_SHORT or (counts.c > 1).any() or (counts.c[is_short] == 0).any():
+        return
+    warnings.warn(
+        f"No question has two correct samples, and each of the {is_short.sum()} questions with "
+        f"fewer samples than others has one: the samples seem to stop at the first correct one, "
+        f"which biases the scores. Give their largest possible number, such as "
+        f"budget={counts.n.max()}, for pass@k without bias.",
+        stacklevel=3,
+    )

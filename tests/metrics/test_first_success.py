@@ -1,0 +1,115 @@
+"""Samples that stop at the first success: pass@k is unbiased, and other scores are refused."""
+
+import json
+import math
+import warnings
+
+import at_k
+import numpy as np
+import pytest
+from at_k.loading import ComputeOptions
+from run_command import output_of
+
+GPASSK = at_k.load("gpassk")
+
+
+def attempts(t: int, budget: int) -> list[int]:
+    """Return the outcomes of a question whose first success would be the t-th of any number."""
+    return [0] * budget if t > budget else [0] * (t - 1) + [1]
+
+
+@pytest.mark.parametrize("q", [0.0, 0.2, 0.5, 1.0])
+def test_pass_at_k_is_unbiased(q):
+    budget, ks = 6, [1, 2, 4, 6]
+    chances = [q * (1 - q) ** (t - 1) for t in range(1, budget + 1)] + [(1 - q) ** budget]
+    means = dict.fromkeys(ks, 0.0)
+    for t, chance in enumerate(chances, 1):
+        scores = GPASSK.compute(predictions=[attempts(t, budget)], k=ks, budget=budget)
+        for k in ks:
+            means[k] += chance * scores[f"pass@{k}"]
+    assert means == pytest.approx({k: 1 - (1 - q) ** k for k in ks})
+
+
+def test_the_share_of_correct_samples_is_biased():
+    rng = np.random.default_rng(0)
+    rows = [attempts(t, 40) for t in rng.geometric(0.5, 20_000)]
+    with pytest.warns(UserWarning, match="seem to stop at the first correct one"):
+        biased = GPASSK.compute(predictions=rows, k=1, include="pass@k")
+    assert biased["pass@1"] == pytest.approx(math.log(2), abs=0.01)
+    assert GPASSK.compute(predictions=rows, k=1, budget=40)["pass@1"] == pytest.approx(
+        0.5, abs=0.01
+    )
+
+
+def test_limits_cover_the_score_of_other_questions():
+    rng, covered = np.random.default_rng(1), []
+    truth = 1 - math.prod((2.5 + i) / (3.3 + i) for i in range(3))  # of a Beta(0.8, 2.5)
+    for _ in range(300):
+        first = rng.geometric(np.maximum(rng.beta(0.8, 2.5, 80), 1e-12))
+        rows = [attempts(int(t), 5) for t in first]
+        scores = GPASSK.compute(predictions=rows, k=3, budget=5, confidence=0.95)
+        assert scores["pass@3_interval"] == "questions"
+        covered.append(scores["pass@3_lo"] <= truth <= scores["pass@3_hi"])
+    assert 0.92 < np.mean(covered) < 0.98
+
+
+def test_texts_counts_and_outcomes_agree():
+    rows = [attempts(t, 4) for t in (1, 3, 9, 4, 2, 9)]
+    counts = {"n": list(map(len, rows)), "correct": list(map(sum, rows))}
+    texts = [["yes" if x else "no" for x in row] for row in rows]
+    options: ComputeOptions = {"k": [1, 2, 3, 4], "budget": 4, "confidence": 0.9, "band": True}
+    scores = GPASSK.compute(predictions=rows, **options)
+    assert GPASSK.compute(predictions=counts, **options) == scores
+    assert GPASSK.compute(predictions=texts, references=["yes"] * 6, **options) == scores
+    assert [scores[f"pass@{k}"] for k in (1, 2, 3, 4)] == pytest.approx(
+        [1 / 6, 1 / 3, 1 / 2, 2 / 3]
+    )
+
+
+def test_the_command_takes_a_budget(capsys, tmp_path):
+    file = tmp_path / "retries.jsonl"
+    rows = [attempts(t, 4) for t in (1, 3, 9, 4, 2, 9)]
+    file.write_text("".join(json.dumps({"outcomes": row}) + "\n" for row in rows))
+    printed = " ".join(
+        output_of(capsys, "gpassk", file, "--budget", 4, "--confidence", 0.9).split()
+    )
+    assert "pass@4 is 66.7 % (90 % confidence interval" in printed
+    assert "for other questions like these" in printed
+    assert "sampled again" not in printed
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "message"),
+    [
+        ([[0, 1, 0]], {}, r"predictions\[0\]\[1\] is correct, and others follow"),
+        ([[0, 1], [1, 1]], {}, r"predictions\[1\]\[0\] is correct"),
+        ([[0, None, 1]], {}, r"predictions\[0\]\[1\] is not scored"),
+        ([[0, 0], [0, 0, 0, 0, 1]], {}, "Question 1 has more samples than the budget of 4"),
+        ({"n": [4], "correct": [2]}, {}, "Question 0 has 2 correct samples"),
+        ([[1], [0, 0]], {"k": 3}, "k is 3, but question 1 has n = 2"),
+        ([[1]], {"k": 5}, "k is 5: give a k of at most the budget, 4"),
+        ([[1]], {"budget": 0}, "budget is 0"),
+        ([[1]], {"include": ["pass@k", "pass^k"]}, "include has 'pass\\^k'"),
+        ([[1]], {"interval": "sampling", "confidence": 0.9}, "none of questions, auto"),
+        ([[1]], {"checker_rates": (0.9, 0.1)}, "leave these out"),
+        ([[1]], {"alpha0": 2}, "leave these out"),
+    ],
+)
+def test_other_data_and_scores_are_refused(rows, options, message):
+    with pytest.raises(ValueError, match=message):
+        GPASSK.compute(predictions=rows, **{"budget": 4, **options})
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [[1, 0], [0, 0], [0, 1], [0, 0]],  # equal sizes
+        [[1], [0, 1], [0], [0, 0, 0]],  # a short question without success
+        [[1], [0, 1], [1, 1, 1], [0, 1]],  # a question with several
+        [[1], [0, 1, 0], [0, 0, 0]],  # one short question may be chance
+    ],
+)
+def test_there_is_no_warning_about_other_data(rows):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GPASSK.compute(predictions=rows, k=1)
