@@ -484,12 +484,12 @@ def check_prior(alpha0, beta0) -> tuple[float, float]:
         check_positive("beta0", beta0, wanted, 1e15),
     )
 
-def check_k(k, n: np.ndarray | None = None) -> int:
+def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
     if not isinstance(k, int) and has_no_axes(k):
-        k = item_of("k", k)
+        k = item_of(name, k)
     is_integer = isinstance(k, (int, Integral)) and not isinstance(k, bool)
     if not is_integer or not 1 <= k <= _LARGEST_K:
-        raise ValueError(f"k is {short(k)}: give a positive integer, at most a million.")
+        raise ValueError(f"{name} is {short(k)}: give a positive integer, at most a million.")
     if n is not None:
         check_samples([k], n)
     return int(k)
@@ -3292,6 +3292,9 @@ def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[Scor
     }
     return list(number), numbered
 
+def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
+    return {key: Score((column,)) for column, key in enumerate(keys)}
+
 @dataclass(frozen=True)
 class Scores:
     keys: Mapping[ScoreKey, Score]
@@ -3791,6 +3794,50 @@ def _upper_tails(
 def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
     step = max(1, _CELLS_AT_ONCE // (k + 1))
     return (rows[start : start + step] for start in range(0, len(rows), step))
+
+
+# --- shared/at_k/scores/first_success.py ----------------------------------------------------------
+
+_FEWEST_SHORT = 3  # questions with fewer samples than others, for a warning
+
+def check_stopped(counts: BinaryCounts, graded: Outcomes | None, budget: int) -> np.ndarray:
+    name, remedy = "predictions", "With a budget, samples stop at the first correct one"
+    if graded is not None and graded.multiplicity is None:
+        last = np.cumsum(graded.sizes) - 1
+        is_last = np.zeros(len(graded.values), dtype=bool)
+        is_last[last] = True
+        if not graded.is_scored.all():
+            where = sample_name(name, graded.sizes, int(np.argmin(graded.is_scored)))
+            raise ValueError(f"{where} is not scored. {remedy}, so all have to be scored.")
+        if (early := (graded.values == 1) & ~is_last).any():
+            where = sample_name(name, graded.sizes, int(np.argmax(early)))
+            raise ValueError(f"{where} is correct, and others follow. {remedy}: leave out budget.")
+    for problem, what in (
+        (counts.c > 1, f"{counts.c.max()} correct samples. {remedy}: leave out budget."),
+        (counts.n > budget, f"more samples than the budget of {budget}: give a larger one."),
+    ):
+        if problem.any():
+            raise ValueError(f"Question {int(np.argmax(problem))} has {what}")
+    return np.where(counts.c == 1, budget, counts.n)
+
+def first_success_scores(counts: BinaryCounts, ks: Mapping[ScoreKey, int]) -> Scores:
+    columns = [(counts.c == 1) & (counts.n <= k) for k in ks.values()]
+    values = np.stack(columns, axis=1).astype(float)
+    return Scores(one_column_each(ks), np.arange(len(counts)), values)
+
+def warn_of_stopping(counts: BinaryCounts) -> None:
+    if one_size(counts.n):
+        return
+    is_short = counts.n < counts.n.max()
+    if is_short.sum() < _FEWEST_SHORT or (counts.c > 1).any() or (counts.c[is_short] == 0).any():
+        return
+    warnings.warn(
+        f"No question has two correct samples, and each of the {is_short.sum()} questions with "
+        f"fewer samples than others has one: the samples seem to stop at the first correct one, "
+        f"which biases the scores. Give their largest possible number, such as "
+        f"budget={counts.n.max()}, for pass@k without bias.",
+        stacklevel=3,
+    )
 
 
 # --- shared/at_k/scores/covariances.py ------------------------------------------------------------
@@ -4392,6 +4439,77 @@ def design_effects(columns: np.ndarray, clusters: np.ndarray) -> np.ndarray:
     independent = np.sum(cluster_deviations(columns, None) ** 2, axis=0)
     clustered = np.sum(cluster_deviations(columns, clusters) ** 2, axis=0)
     return np.maximum(1.0, clustered / np.where(independent > 0, independent, np.inf))
+
+class QuestionIntervals(IntervalMethod):
+    def __init__(
+        self,
+        scores: Mapping[ScoreKey, np.ndarray],
+        limits: tuple[float, float],
+        clusters: np.ndarray | None = None,
+        allow_one: bool = False,
+    ):
+        self._scores, self._limits, self._clusters = scores, limits, clusters
+        self._allow_one = allow_one
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return TOO_FEW_CLUSTERS if self._is_one(questions) and not self._allow_one else None
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        return [self._intervals(questions, confidence) for questions in groups]
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        columns = np.stack([self._scores[key][questions] for key in keys], axis=1)
+        deviations = cluster_deviations(columns, self._labels(questions))
+        return deviations.T @ deviations
+
+    def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        clusters, result = self._labels(questions), {}
+        for key, scores in self._scores.items():
+            mean = float(scores[questions].mean())
+            if self._is_one(questions):
+                result[key] = whole_range(mean, *self._limits, ONE_CLUSTER)
+                continue
+            variance, z = variance_of_mean(scores[questions], clusters, confidence)
+            lo, hi = wilson_limits(mean, variance, len(questions), self._limits, z)
+            result[key] = Interval(mean, math.sqrt(variance), lo, hi, "questions")
+        return result
+
+    def _is_one(self, questions: np.ndarray) -> bool:
+        labels = self._labels(questions)
+        return bool((labels == labels[0]).all())
+
+    def _labels(self, questions: np.ndarray) -> np.ndarray:
+        return questions if self._clusters is None else self._clusters[questions]
+
+def variance_of_mean(
+    scores: np.ndarray, clusters: np.ndarray, confidence: float
+) -> tuple[float, float]:
+    number = len(np.unique(clusters))
+    effect = float(design_effects(scores[:, None], clusters)[0])
+    squares = float(np.sum((scores - scores.mean()) ** 2))
+    variance = effect * squares * number / (number - 1) / len(scores) ** 2
+    return variance, student_z(number, confidence)
+
+def wilson_limits(
+    mean: float,
+    variance: float,
+    trials: float,
+    limits: tuple[float, float],
+    z: float,
+) -> tuple[float, float]:
+    least, most = map(float, limits)
+    width = most - least
+    if not width:
+        return least, most
+    u, correction = min(1.0, max(0.0, (mean - least) / width)), 1 / 8 / trials
+    share = (trials * variance / width**2 + correction) / (u * (1 - u) + correction)
+    m = trials / max(share, 1e-6)
+    center = (u + z**2 / 2 / m) / (1 + z**2 / m)
+    margin = z / (1 + z**2 / m) * math.sqrt(u * (1 - u) / m + z**2 / 4 / m**2)
+    lo, hi = max(0.0, min(center - margin, u)), min(1.0, max(center + margin, u))
+    return least + width * lo, least + width * hi
 
 
 # --- shared/at_k/intervals/hierarchical.py --------------------------------------------------------
@@ -5453,7 +5571,7 @@ class Computation:
     validate: Callable[[Outcomes], Outcomes | BinaryCounts]
     accepts_labels: bool = False
     counts_suffice: bool = True
-    per_sample: tuple[str, ...] = ()
+    in_order: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -5464,8 +5582,8 @@ class Computation:
     def check_options(self, options: Mapping[str, Any]) -> None:
         inspect.signature(self.results).bind(None, **options)
 
-    def aligned_options(self, options: Mapping[str, Any]) -> list[str]:
-        values = {name: options.get(name) for name in self.per_sample}
+    def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
+        values = {name: options.get(name) for name in self.in_order}
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 
     def read(self, predictions, references, in_order: bool = False) -> Batch:
@@ -5491,7 +5609,7 @@ class Computation:
 
     def samples(self, predictions, references, options: Mapping[str, Any]) -> Samples:
         self.check_options(options)
-        in_order = bool(self.aligned_options(options))
+        in_order = bool(self.ordered_options(options))
         batch = self.read(predictions, references, in_order)
         return Samples(batch, self.validate, CheckCache(), in_order=in_order)
 
@@ -5534,22 +5652,34 @@ def gpassk_results(
     band: bool = False,
     checker_rates: tuple[float, float] | None = None,
     labels: list[list[int]] | dict[str, int] | None = None,
+    budget: int | None = None,
     groups: list[str] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
 ) -> dict[str, Any]:
     # Validate everything that does not depend on outcomes first.
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
-    include = check_names("include", _DEFAULT_INCLUDE if include is None else include, PASS_FAMILY)
+    default = _DEFAULT_INCLUDE if budget is None else "pass@k"
+    include = check_names("include", default if include is None else include, PASS_FAMILY)
     taus = [check_tau(tau) for tau in as_list("thresholds", thresholds)]
     powers = check_powers(pass_power, unanimous_power)
     score_options = ScoreOptions(taus, check_lam(lam), weights, powers)
     if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & {*include}:
         raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
     options = interval_options(
-        len(samples), confidence, interval, clusters, alpha0=alpha0, beta0=beta0, band=band
+        len(samples),
+        confidence,
+        interval,
+        clusters,
+        known=INTERVALS if budget is None else ("questions", "auto"),
+        alpha0=alpha0,
+        beta0=beta0,
+        band=band,
     )
     has_errors = check_errors(checker_rates, labels)
+    if budget is not None:
+        budget = check_k(budget, name="budget")
+        _check_allowed_by_budget(include, has_errors, options)
     if has_errors and confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
@@ -5557,11 +5687,14 @@ def gpassk_results(
         )
     report = Report(len(samples), groups, options, return_per_question, keys)
     requested, n = check_ks(k), samples.n
+    if budget is not None:
+        return _first_successes(samples, checking, requested, budget, options, report)
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = scores_by_name(include, ks, score_options)
 
     checked = samples.check(checking)
     counts, errors = checked.outcomes, Errors.of_options(checker_rates, labels, checked.graded)
+    warn_of_stopping(counts)
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
         scores = scores_by_name(include, ks, score_options)
@@ -5576,7 +5709,41 @@ def gpassk_results(
 
     return report.of(points, errors.widened(method, points, under), checker)
 
-GPASSK = Computation(gpassk_results, Outcomes.counts, per_sample=("labels",))
+def _first_successes(
+    samples: Samples,
+    checking: Checking,
+    requested: list[int] | None,
+    budget: int,
+    options: IntervalOptions,
+    report: Report,
+) -> dict[str, Any]:
+    if requested and max(requested) > budget:
+        raise ValueError(f"k is {max(requested)}: give a k of at most the budget, {budget}.")
+    checked = samples.check(checking)
+    known = check_stopped(checked.outcomes, checked.graded, budget)
+    ks = choose_ks(requested, DEFAULT_K, known)
+    points = first_success_scores(checked.outcomes, {ScoreId("pass@k", k): k for k in ks})
+    scores = dict(zip(points.keys, points.columns.T, strict=True))
+    # "auto" gives a single question the whole range, "questions" refuses it.
+    by_auto = options.is_named
+    return report.of(points, QuestionIntervals(scores, UNIT_RANGE, options.clusters, by_auto))
+
+def _check_allowed_by_budget(
+    include: list[str], has_errors: bool, options: IntervalOptions
+) -> None:
+    if include != ["pass@k"]:
+        (other, *_) = [name for name in include if name != "pass@k"]
+        raise ValueError(
+            f"include has {other!r}, and samples that stop at the first correct one show pass@k "
+            f"only: leave it out, or leave out budget."
+        )
+    if has_errors or options.prior != (1, 1):
+        raise ValueError(
+            "budget is for samples that stop at the first correct one, which neither a correction "
+            "for checker_rates or labels nor a prior is for: leave these out."
+        )
+
+GPASSK = Computation(gpassk_results, Outcomes.counts, in_order=("labels", "budget"))
 
 
 # --- shared/at_k/metric.py ------------------------------------------------------------------------
@@ -5654,10 +5821,10 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """
         self._refuse_own_checker("compute")
         self.computation.check_options(options)
-        aligned = self.computation.aligned_options(options)
-        if aligned and (len(self._added) or self._exchange is not None):
+        ordered = self.computation.ordered_options(options)
+        if ordered and (len(self._added) or self._exchange is not None):
             raise ValueError(
-                f"{aligned[0]} goes with the samples of one call, in their order: give all "
+                f"{ordered[0]} goes with the samples of one call, in their order: give all "
                 f"predictions to compute, in one process, and add none before."
             )
         with self._lock:
@@ -5668,8 +5835,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                         self._exchange, predictions, references, options
                     )
                 else:
-                    batches = self._batches(predictions, references, bool(aligned))
-                    result = self._scores(batches, options, bool(aligned))
+                    batches = self._batches(predictions, references, bool(ordered))
+                    result = self._scores(batches, options, bool(ordered))
             finally:
                 _computing.reset(token)
             self._forget()

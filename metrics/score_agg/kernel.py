@@ -3570,7 +3570,7 @@ class Computation:
     validate: Callable[[Outcomes], Outcomes | BinaryCounts]
     accepts_labels: bool = False
     counts_suffice: bool = True
-    per_sample: tuple[str, ...] = ()
+    in_order: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -3581,8 +3581,8 @@ class Computation:
     def check_options(self, options: Mapping[str, Any]) -> None:
         inspect.signature(self.results).bind(None, **options)
 
-    def aligned_options(self, options: Mapping[str, Any]) -> list[str]:
-        values = {name: options.get(name) for name in self.per_sample}
+    def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
+        values = {name: options.get(name) for name in self.in_order}
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 
     def read(self, predictions, references, in_order: bool = False) -> Batch:
@@ -3608,7 +3608,7 @@ class Computation:
 
     def samples(self, predictions, references, options: Mapping[str, Any]) -> Samples:
         self.check_options(options)
-        in_order = bool(self.aligned_options(options))
+        in_order = bool(self.ordered_options(options))
         batch = self.read(predictions, references, in_order)
         return Samples(batch, self.validate, CheckCache(), in_order=in_order)
 
@@ -3739,10 +3739,10 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """
         self._refuse_own_checker("compute")
         self.computation.check_options(options)
-        aligned = self.computation.aligned_options(options)
-        if aligned and (len(self._added) or self._exchange is not None):
+        ordered = self.computation.ordered_options(options)
+        if ordered and (len(self._added) or self._exchange is not None):
             raise ValueError(
-                f"{aligned[0]} goes with the samples of one call, in their order: give all "
+                f"{ordered[0]} goes with the samples of one call, in their order: give all "
                 f"predictions to compute, in one process, and add none before."
             )
         with self._lock:
@@ -3753,8 +3753,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                         self._exchange, predictions, references, options
                     )
                 else:
-                    batches = self._batches(predictions, references, bool(aligned))
-                    result = self._scores(batches, options, bool(aligned))
+                    batches = self._batches(predictions, references, bool(ordered))
+                    result = self._scores(batches, options, bool(ordered))
             finally:
                 _computing.reset(token)
             self._forget()
