@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from page.charts import Chart
-from page.controls import Slider, TextField, parse_numbers, parse_word, parse_words
+from page.controls import (
+    CONFIDENCE,
+    WHICH_QUESTIONS,
+    TextField,
+    parse_numbers,
+    parse_word,
+    parse_words,
+)
 from page.sentences import decimal, percent, sentence_per_run
-from page.space import Call, Example, Options, Run, Space
+from page.space import Call, Example, Options, Run, Space, compared_interval
+
+POSTERIOR = "posterior"
 
 ABOUT = r"""
 Each question is sampled $N$ times. Each sample falls into one of the categories $0, \dots, C$, such
@@ -20,11 +30,13 @@ $$
 \text{Bayes@}N = \mathbb{E} \, \frac{\sum_c w_c \, (n_c + 1)}{N + C + 1},
 $$
 
-averaged over the questions. The interval follows from the exact variance of the posterior. So three
-incorrect samples out of three do not imply that the fourth is incorrect, and the interval shows
-whether the difference between two models is larger than its uncertainty. If all questions have the
-same $N$, Bayes@N and avg@N rank models in the same order. The interval is that of Bayes@N: avg@N
-can lie outside, because the prior moves Bayes@N towards the mean of all rewards.
+averaged over the questions. So three incorrect samples out of three do not imply that the fourth is
+incorrect. If all questions have the same $N$, Bayes@N and avg@N rank models in the same order.
+
+The limits are for one of two questions: how far the mean reward could move if the *same* questions
+were sampled again, or if *other* questions like these were asked. Those *under a uniform prior* are
+of the paper, and follow from the variance of the posterior. They are narrow, and can exclude avg@N,
+because the prior moves Bayes@N towards the mean of all rewards.
 
 [Hariri et al. 2026, *Don't Pass@k*](https://arxiv.org/abs/2510.04265).
 """
@@ -49,48 +61,51 @@ GRADED = [
 
 def calls(options: Options, smallest: int) -> dict[str, Call]:
     chosen = {name: options[name] for name in ("w", "categories") if options[name] is not None}
+    bounds = reward_range(options)
     return {
         "scores": Call(
             {
                 **chosen,
+                **({} if bounds is None else {"bounds": bounds}),
                 "confidence": options["confidence"],
-                "interval": "posterior",
-                "bounds": list(reward_range(options)),
+                "interval": options["interval"],
                 "return_per_question": True,
             }
         )
     }
 
 
-def reward_range(options: Options) -> tuple[float, float]:
-    """Return the smallest and the largest reward of a category."""
-    rewards = options["w"] or [0.0, 1.0]
-    return min(rewards), max(rewards)
-
-
-def is_share(options: Options) -> bool:
-    """Return whether the mean reward is the share of correct samples."""
-    return options["w"] in (None, [0.0, 1.0])
+def reward_range(options: Options) -> list[float] | None:
+    """Return the smallest and the largest reward of a category, or None for real rewards."""
+    if options["w"] is not None:
+        return [min(options["w"]), max(options["w"])]
+    return [0.0, 1.0] if options["interval"] == POSTERIOR else None
 
 
 def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
     rewards = {} if options["w"] is None else {"w": options["w"]}
-    return [{"metric": "bayes@N", "confidence": options["confidence"], **rewards}]
+    if options["interval"] == POSTERIOR:
+        return [{"metric": "bayes@N", **rewards}]
+    return [{"metric": "avg@N", "interval": compared_interval(options), **rewards}]
+
+
+def main_scores(run: Run, options: Options) -> list[str]:
+    keys = [run.estimate_of(metric).key for metric in ("avg@N", "bayes@N")]
+    return keys[::-1] if options["interval"] == POSTERIOR else keys[:1]
 
 
 def sentence(runs: Sequence[Run], options: Options) -> str:
-    show = percent if is_share(options) else decimal
     clauses = []
     for run in runs:
-        bayes, average = run.estimate_of("bayes@N"), show(run.estimate_of("avg@N").score)
-        assert bayes.interval is not None
-        mean, lo, hi = (show(x) for x in (bayes.score, bayes.interval.lo, bayes.interval.hi))
-        interval = f"{percent(options['confidence'])} interval {lo} to {hi}"
-        if is_share(options):
-            clause = f"an estimated {mean} of new samples are correct ({interval})"
+        show = percent if run.is_binary else decimal
+        bayes, mean = (show(run.estimate_of(metric).score) for metric in ("bayes@N", "avg@N"))
+        if run.is_binary:
+            clause = f"a sample is correct {mean} of the time"
         else:
-            clause = f"the expected reward of a new sample is {mean} ({interval})"
-        clauses.append(f"{clause}; the average of the observed samples is {average}")
+            clause = f"the mean reward of a sample is {mean}"
+        if bayes != mean:
+            clause += f"; under a uniform prior, the estimate for a new sample is {bayes}"
+        clauses.append(clause)
     return sentence_per_run(runs, clauses)
 
 
@@ -100,10 +115,10 @@ def by_group(runs: Sequence[Run], options: Options) -> Chart | None:
     key = {"key": runs[0].estimate_of("bayes@N").key} if len(runs) > 1 else {}
     return Chart(
         "Bayes@N and avg@N by group",
-        "With fewer samples, the interval is wider and Bayes@N is farther from avg@N.",
+        "With fewer samples, the limits are wider and Bayes@N is farther from avg@N.",
         "by_group",
         "scores",
-        {"interval": "posterior", **key},
+        key,
     )
 
 
@@ -120,8 +135,8 @@ def by_question(runs: Sequence[Run], options: Options) -> Chart:
 
 SPACE = Space(
     metric="bayes_at_n",
-    summary="The expected reward of a new sample, or the probability that it is correct, with a "
-    "credible interval. It can be used with few samples per question.",
+    summary="The expected reward of a new sample, or the probability that it is correct: the mean "
+    "of the samples, and the estimate under a uniform prior for few samples per question.",
     about=ABOUT,
     headers=["group", "reference"],
     examples=[
@@ -141,8 +156,20 @@ SPACE = Space(
         Example("Letter grades", GRADED, options={"categories": "C, B, A", "w": "0, 0.5, 1"}),
     ],
     controls=[
-        Slider("confidence", "Confidence", "of the intervals", 0.5, 0.99, 0.01, 0.95),
-        TextField("w", "Rewards", "of the categories 0, 1, ..; default: 0, 1", parse_numbers),
+        replace(
+            WHICH_QUESTIONS,
+            choices={
+                **WHICH_QUESTIONS.choices,
+                POSTERIOR: "the same questions, under a uniform prior",
+            },
+        ),
+        CONFIDENCE,
+        TextField(
+            "w",
+            "Rewards",
+            "of the categories 0, 1, ..; empty if samples are correct or not, or are rewards",
+            parse_numbers,
+        ),
         TextField(
             "categories",
             "Categories",
@@ -154,6 +181,7 @@ SPACE = Space(
     calls=calls,
     measures=measures,
     sentence=sentence,
+    main_scores=main_scores,
     charts=(by_group, by_question),
 )
 

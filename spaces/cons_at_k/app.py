@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from page.charts import Chart
-from page.controls import Slider
-from page.sentences import percent, sentence_per_run
-from page.space import Call, Example, Options, Run, Space
+from page.controls import CONFIDENCE, WHICH_QUESTIONS, Slider
+from page.sentences import enumerated, percent, sentence_per_run
+from page.space import Call, Example, Options, Run, Space, compared_interval
 
 ABOUT = r"""
 Sample $k$ answers and take a vote among them. How often is the vote correct? Three definitions are
@@ -51,7 +51,7 @@ def vote_ks(maximum: int) -> list[int]:
 
 def calls(options: Options, smallest: int) -> dict[str, Call]:
     ks = sorted({*vote_ks(smallest), options["k"]})
-    interval = {"confidence": options["confidence"]}
+    interval = {"confidence": options["confidence"], "interval": options["interval"]}
     return {
         "scores": Call({"k": options["k"], **interval}),
         "by_k": Call({"k": ks, **interval, "return_per_question": True}),
@@ -60,8 +60,14 @@ def calls(options: Options, smallest: int) -> dict[str, Call]:
 
 def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
     metrics = ["vote@k", "maj@k"] if checked else ["maj@k"]
-    common = {"k": options["k"], "confidence": options["confidence"]}
+    common = {"k": options["k"], "interval": compared_interval(options)}
     return [{"metric": metric, **common} for metric in metrics]
+
+
+def main_scores(run: Run, options: Options) -> list[str]:
+    k, scores = options["k"], run.scores()
+    votes = [f"vote@{k}"] * (f"vote@{k}" in scores)  # only if the samples are answers
+    return [*votes, f"maj@{k}", run.estimate_of("avg@N").key]
 
 
 def sentence(runs: Sequence[Run], options: Options) -> str:
@@ -69,17 +75,15 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
     clauses = []
     for run in runs:
         scores = run.scores()
-        parts = [
-            f"a single sample is correct {percent(run.estimate_of('avg@N').score)} of the time"
-        ]
-        if k == 1:
-            clauses += parts
-            continue
-        if f"vote@{k}" in scores:  # only if the samples are answers
-            parts.append(f"a vote of {k} is correct {percent(scores[f'vote@{k}'])} of the time")
-        majority = percent(scores[f"maj@{k}"])
-        parts.append(f"more than half of {k} samples are correct {majority} of the time")
-        clauses.append(f"{', '.join(parts[:-1])}, and {parts[-1]}")
+        single = percent(run.estimate_of("avg@N").score)
+        parts = [f"a single sample is correct {single} of the time"]
+        if k > 1:
+            majority = percent(scores[f"maj@{k}"])
+            parts.insert(0, f"more than half of {k} samples are correct {majority} of the time")
+        if k > 1 and f"vote@{k}" in scores:  # only if the samples are answers
+            vote = percent(scores[f"vote@{k}"])
+            parts.insert(0, f"a vote of {k} is correct {vote} of the time")
+        clauses.append(enumerated(parts))
     return sentence_per_run(runs, clauses)
 
 
@@ -135,11 +139,13 @@ SPACE = Space(
     ],
     controls=[
         Slider("k", "k", "samples that vote", 1, 512, 1, 5, limited_by_samples=True),
-        Slider("confidence", "Confidence", "of the intervals", 0.5, 0.99, 0.01, 0.95),
+        WHICH_QUESTIONS,
+        CONFIDENCE,
     ],
     calls=calls,
     measures=measures,
     sentence=sentence,
+    main_scores=main_scores,
     charts=(by_k, by_question),
 )
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from page.charts import Chart, curve_ks
-from page.controls import Slider
+from page.controls import CONFIDENCE, WHICH_QUESTIONS, Slider
 from page.sentences import percent
-from page.space import Call, Example, Options, Run, Space
+from page.space import Call, Example, Options, Run, Space, compared_interval
 
 ABOUT = r"""
 A model is sampled $n$ times on each question, and $c$ of the samples are correct. **G-Pass@k** is
@@ -27,8 +27,9 @@ $$
 - **mG-Pass@k** is an average over the thresholds from one half to one.
 
 All of them are means over *all* subsets of $k$ of the $n$ samples, so they are unbiased. The
-intervals show how far the scores could move if the *same* questions were sampled again. They become
-narrower with more samples and with more questions.
+limits are for one of two questions: how far the scores could move if the *same* questions were
+sampled again, or if *other* questions like these were asked, as in a claim about a benchmark's
+topic.
 
 G-Pass@k: [Liu et al. 2024](https://arxiv.org/abs/2412.13147). pass@k:
 [Chen et al. 2021](https://arxiv.org/abs/2107.03374). pass^k:
@@ -54,7 +55,7 @@ def compared_ks(k: int) -> list[int]:
 def calls(options: Options, smallest: int) -> dict[str, Call]:
     ks = compared_ks(options["k"])
     thresholds = sorted({i / k for k in ks for i in range(1, k + 1)})
-    interval = {"confidence": options["confidence"]}
+    interval = {"confidence": options["confidence"], "interval": options["interval"]}
     return {
         "scores": Call(
             {
@@ -84,7 +85,13 @@ def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, A
     if 1 < max(1, math.ceil(tau * k - 1e-9)) < k:
         found.append({"metric": "G-Pass@k", "k": k, "tau": tau})
     found.append({"metric": "pass^k", "k": k})
-    return [{**measure, "confidence": options["confidence"]} for measure in found]
+    return [{**measure, "interval": compared_interval(options)} for measure in found]
+
+
+def main_scores(run: Run, options: Options) -> list[str]:
+    k, tau = options["k"], options["tau"]
+    required = max(1, math.ceil(tau * k - 1e-9))
+    return [f"pass@{k}", *[f"G-Pass@{k}_{tau}"] * (1 < required < k), *[f"pass^{k}"] * (k > 1)]
 
 
 def sentence(runs: Sequence[Run], options: Options) -> str:
@@ -176,11 +183,13 @@ SPACE = Space(
     controls=[
         Slider("k", "k", "samples drawn per question", 1, 512, 1, 4, limited_by_samples=True),
         Slider("tau", "τ", "share of them that must be correct", 0, 1, 0.05, 0.5),
-        Slider("confidence", "Confidence", "of the intervals", 0.5, 0.99, 0.01, 0.95),
+        WHICH_QUESTIONS,
+        CONFIDENCE,
     ],
     calls=calls,
     measures=measures,
     sentence=sentence,
+    main_scores=main_scores,
     charts=(by_threshold, by_k, by_question),
 )
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from page.charts import Chart, curve_ks
-from page.controls import Slider, TextField, parse_numbers
+from page.controls import CONFIDENCE, WHICH_QUESTIONS, Slider, TextField, parse_numbers
 from page.sentences import decimal, sentence_per_run
-from page.space import Call, Example, Options, Run, Space
+from page.space import Call, Example, Options, Run, Space, compared_interval
 
 ABOUT = r"""
 Each sample of a question has a reward: a test score, a grade, or 0 and 1. **Max@k** is the expected
@@ -21,8 +21,8 @@ $$
 
 averaged over the questions. This is the mean over *all* subsets of $k$ of the $n$ samples, so it is
 unbiased. For rewards of 0 and 1 it is pass@k. While the curve rises, more samples improve the best
-one; where it is flat, they do not. The interval shows how far the curve could move if the same
-questions were sampled again.
+one; where it is flat, they do not. The limits show how far the curve could move if the same
+questions were sampled again, or if other questions like these were asked.
 
 [Bagirov et al. 2025](https://arxiv.org/abs/2510.23393),
 [Walder and Karkhanis 2025](https://arxiv.org/abs/2505.15201).
@@ -47,7 +47,7 @@ GRADES = [
 def calls(options: Options, smallest: int) -> dict[str, Call]:
     k = options["k"]
     common: dict[str, Any] = {} if options["w"] is None else {"w": options["w"]}
-    common |= {"confidence": options["confidence"]}
+    common |= {"confidence": options["confidence"], "interval": options["interval"]}
     return {
         "scores": Call({"k": sorted({1, k}), **common}),
         "by_k": Call(
@@ -59,7 +59,11 @@ def calls(options: Options, smallest: int) -> dict[str, Call]:
 def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
     rewards = {} if options["w"] is None else {"w": options["w"]}
     ks = sorted({*curve_ks(smallest), options["k"]})
-    return [{"metric": "max@k", "k": ks, "confidence": options["confidence"], **rewards}]
+    return [{"metric": "max@k", "k": ks, "interval": compared_interval(options), **rewards}]
+
+
+def main_scores(run: Run, options: Options) -> list[str]:
+    return [f"max@{k}" for k in sorted({1, options["k"]}, reverse=True)]
 
 
 def sentence(runs: Sequence[Run], options: Options) -> str:
@@ -68,7 +72,9 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
     for run in runs:
         mean, best = decimal(run.scores()["max@1"]), decimal(run.scores()[f"max@{k}"])
         clauses.append(
-            f"the mean reward of a sample is {mean}, and of the best of {k} it is {best}"
+            f"the best of {k} samples has an expected reward of {best}, a single sample {mean}"
+            if k > 1
+            else f"the mean reward of a sample is {mean}"
         )
     return sentence_per_run(runs, clauses)
 
@@ -120,11 +126,13 @@ SPACE = Space(
             "of the categories 0, 1, ..; empty if the samples are rewards, or are checked",
             parse_numbers,
         ),
-        Slider("confidence", "Confidence", "of the intervals", 0.5, 0.99, 0.01, 0.95),
+        WHICH_QUESTIONS,
+        CONFIDENCE,
     ],
     calls=calls,
     measures=measures,
     sentence=sentence,
+    main_scores=main_scores,
     charts=(by_k, by_question),
 )
 

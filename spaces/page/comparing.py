@@ -23,6 +23,7 @@ def compare_samples(
     checker: str,
     measures: Sequence[Mapping[str, Any]],
     k: int | None,
+    nouns: tuple[str, str],
 ) -> Comparison:
     """Return the differences between runs.
 
@@ -32,6 +33,7 @@ def compare_samples(
         checker: the name of the checker.
         measures: the scores that are compared, as arguments of `at_k.compare`.
         k: the selected number of samples, or None if the scores have none.
+        nouns: what a question and a sample are called.
 
     Raises:
         ValueError: if the runs cannot be compared.
@@ -41,19 +43,19 @@ def compare_samples(
     check_same_questions(parsed)
     given: dict[str, Any] = {} if checker == "exact_match" else {"check_correct_fn": checker}
     checked = checker if all("references" in run for run in samples.values()) else None
-    scope = Scope([run.outcomes.n for run in runs], checked)
-    given |= measures[0]
+    scope = Scope([run.outcomes.n for run in runs], checked, *nouns)
+    arguments = [{**given, **measure} for measure in measures]
     if len(runs) == 2:
         compared = [compare_runs(runs, measure) for measure in options]
         differences = [differences_of(of_measure) for of_measure in compared]
         key = next(x.key for x in differences[0] if k is None or x.k == k)
         view = ComparisonView({None: differences[0]}, list(samples), compared[0].options, scope)
         scores = [differences_as_dict(of_measure) for of_measure in differences]
-        return Comparison(view.sentence(key), str(options[0].interval), key, scores, None, given)
+        interval = str(options[0].interval)
+        return Comparison(view.sentence(key), interval, key, scores, None, arguments)
     only: dict[str, Any] = {} if k is None else {"k": k}
     found = compare_runs(runs, replace(options[0], **only, all_k=False))
     board = leaderboard_of(found)
-    given |= only
     sentence = LeaderboardView(board, scope).sentence()
     interval, key = str(options[0].interval), found.scores[0].key
-    return Comparison(sentence, interval, key, [], board, given)
+    return Comparison(sentence, interval, key, [], board, [{**arguments[0], **only}])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,7 +76,47 @@ class TextField:
         return self.parser(value.strip())
 
 
-Control = Slider | TextField
+@dataclass(frozen=True)
+class Choice:
+    """A choice among a few values.
+
+    Attributes:
+        name: the name of the option.
+        label: the label on the page.
+        info: the text below the label.
+        choices: the text of each value.
+        value: the default.
+    """
+
+    name: str
+    label: str
+    info: str
+    choices: Mapping[str, str]
+    value: str
+
+    def parse(self, value: Any) -> str:
+        """Return the value; a ValueError if it is none of the choices."""
+        if value not in self.choices:
+            raise ValueError(f"{self.label} must be one of {', '.join(self.choices)}.")
+        return value
+
+
+Control = Slider | TextField | Choice
+
+CONFIDENCE = Slider("confidence", "Confidence", "of the limits", 0.5, 0.99, 0.01, 0.95)
+
+SAME_QUESTIONS, OTHER_QUESTIONS = "auto", "questions"
+WHICH_QUESTIONS = Choice(
+    "interval",
+    "Which questions?",
+    "what the limits are for; for a benchmark, most papers mean other questions",
+    {
+        SAME_QUESTIONS: "the same questions, sampled again",
+        OTHER_QUESTIONS: "other questions like these",
+    },
+    SAME_QUESTIONS,
+)
+"""The values are those of `interval` of `compute`."""
 
 
 def parse_numbers(text: str) -> list[float] | None:

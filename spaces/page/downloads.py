@@ -78,7 +78,7 @@ class Downloads:
         """Write the table of scores of an answer in a format, and return the path of the file."""
         answer = self.answer(folder)
         file = Path(folder) / f"{self._space.metric}.{FORMATS[name]}"
-        file.write_text(table_text(answer, name), encoding="utf-8")
+        file.write_text(table_text(self._space, answer, name), encoding="utf-8")
         return str(file)
 
     def write_chart(self, folder: str, place: int, file_type: str) -> str:

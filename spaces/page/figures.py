@@ -11,6 +11,7 @@ from at_k import charts
 from at_k.charts.figure import Figure
 
 from .charts import Chart
+from .controls import SAME_QUESTIONS
 from .request import Answer
 from .sentences import number_range
 
@@ -72,6 +73,7 @@ def _details(answer: Answer) -> dict[str, Any]:
         details["questions"] = questions.pop()
     if answer.checker is not None:
         details["checker"] = answer.checker
-    if "confidence" in answer.options:
-        details["confidence"] = answer.options["confidence"]
+    details["confidence"] = answer.options["confidence"]
+    if answer.options["interval"] != SAME_QUESTIONS:  # then the results name their intervals
+        details["interval"] = answer.options["interval"]
     return details

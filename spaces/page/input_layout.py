@@ -10,7 +10,7 @@ from typing import Any
 import gradio as gr
 from gradio.blocks import Block
 
-from .controls import Control, Slider, TextField
+from .controls import Choice, Control, Slider, TextField
 from .figures import DESKTOP
 from .pasted import Row
 from .received import MAX_BYTES
@@ -101,7 +101,7 @@ class Inputs:
     picker: gr.Column
     columns: dict[str, gr.Dropdown]
     checker: gr.Dropdown
-    controls: dict[str, gr.Slider | gr.Textbox]
+    controls: dict[str, gr.Slider | gr.Textbox | gr.Radio]
     inches: gr.Number
     shown: gr.State
 
@@ -246,8 +246,13 @@ def table_with_headers(space: Space, example: Example) -> list[list[str]]:
 
 def _control_component(
     control: Control, example: Example, answer: Answer
-) -> gr.Slider | gr.Textbox:
+) -> gr.Slider | gr.Textbox | gr.Radio:
     value = example.options.get(control.name, control.value)
+    if isinstance(control, Choice):
+        choices = [(text, name) for name, text in control.choices.items()]
+        return gr.Radio(
+            choices, value=value, label=control.label, info=control.info, elem_id=control.name
+        )
     if isinstance(control, TextField):
         return gr.Textbox(value, label=control.label, info=control.info, elem_id=control.name)
     return gr.Slider(

@@ -140,6 +140,8 @@ def build_layout(
                 "Open a saved page", size="sm", file_types=[".txt"], elem_id="open-page"
             )
     with gr.Row(elem_id="body"):
+        with gr.Column(elem_id="inputs"):
+            inputs = build_inputs(space, request, answer, view)
         with gr.Column(elem_id="answer"):
             problem = gr.HTML(visible=False)
             with gr.Column(visible=False, elem_id="working") as working:
@@ -153,19 +155,21 @@ def build_layout(
                     link = gr.Textbox(view.link, visible="hidden", elem_id="link")
                 shared = gr.HTML(elem_id="shared")
                 charts = [_chart_output(*parts[0])]
-        with gr.Column(elem_id="inputs"):
-            inputs = build_inputs(space, request, answer, view)
         with gr.Column(elem_id="details") as details:
-            charts += [_chart_output(*part) for part in parts[1:]]
             table = gr.HTML(view.table)
             with gr.Row(elem_classes="files"):
-                scores_file = gr.DownloadButton("JSON", view.scores_file, size="sm", elem_id="json")
+                scores_file = gr.DownloadButton(
+                    "Scores as JSON", view.scores_file, size="sm", elem_id="json"
+                )
                 table_buttons = {
-                    name: gr.Button(name, size="sm", elem_id=f"scores-{name.lower()}")
+                    name: gr.Button(
+                        f"Scores as {name}", size="sm", elem_id=f"scores-{name.lower()}"
+                    )
                     for name in FORMATS
                 }
                 file = gr.DownloadButton(visible="hidden", elem_id="file")
-            gr.HTML(f"<h3>{space.row_noun.capitalize()}s</h3>")
+            charts += [_chart_output(*part) for part in parts[1:]]
+            gr.HTML(f"<h2>{space.row_noun.capitalize()}s</h2>")
             questions = gr.Dataframe(
                 view.question_rows,
                 headers=view.question_headers,
@@ -176,7 +180,7 @@ def build_layout(
             )
             note = f"Select a {space.row_noun} to see its {space.cell_noun}s."
             samples = gr.HTML(f'<p class="caption">{note}</p>', elem_id="samples")
-            gr.HTML("<h3>Python code for these scores and charts</h3>")
+            gr.HTML("<h2>Python code for these scores and charts</h2>")
             code = gr.Code(
                 view.code,
                 language="python",
@@ -227,7 +231,9 @@ def _chart_output(number: int, chart: Chart | None, figure: Figure | None) -> Ch
         plot = gr.Plot(figure and plot_data(figure), show_label=False, elem_classes="chart")
         with gr.Row(elem_classes="files"):
             buttons = {
-                name: gr.Button(name.upper(), size="sm", elem_id=f"chart-{number}-{name}")
+                name: gr.Button(
+                    f"Chart as {name.upper()}", size="sm", elem_id=f"chart-{number}-{name}"
+                )
                 for name in CHART_FORMATS
             }
     return ChartOutput(column, caption, plot, buttons)

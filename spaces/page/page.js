@@ -26,11 +26,15 @@
 
   // Charts are drawn for the width of the page.
   const field = document.querySelector("#inches input");
-  addEventListener("resize", () => {
-    const inches = String(%(inches)s);
-    if (field.value === inches) return;
-    field.value = inches;
-    field.dispatchEvent(new Event("input", { bubbles: true }));
+  let planned;
+  addEventListener("resize", () => { // once the visitor has let go of the border of the window
+    clearTimeout(planned);
+    planned = setTimeout(() => {
+      const inches = String(%(inches)s);
+      if (field.value === inches) return;
+      field.value = inches;
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    }, 200);
   });
   // A link that is pasted into the address of an open page.
   addEventListener("hashchange", () => location.reload());

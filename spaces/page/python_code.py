@@ -2,66 +2,106 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .charts import Chart
 from .figures import chart_arguments
 from .request import Answer, Comparison
+from .sentences import scale_of
 from .space import Call
 
 _MAX_INLINE = 3_000
 """The number of characters above which the code reads samples from the downloaded JSON file."""
 
+_PACKAGE = "evaluate-at-k[{extras}] @ git+https://github.com/evaluate-at-k/evaluate-at-k"
+_NUMBER = """\
+def number(score):
+    return f"{%s}"
+"""
+_PRINT_SCORES = """\
+for key in {keys!r}:
+    lo, hi = ({result}.get(f"{{key}}_{{limit}}") for limit in ("lo", "hi"))
+    limits = "" if lo is None else f" ({{number(lo)}} to {{number(hi)}})"
+    print(f"{{key}}: {{number({result}[key])}}{{limits}}")"""
 
-def python_code(metric: str, answer: Answer, charts: Sequence[Chart]) -> str:
-    """Return code that assigns the result of each call to its name, and writes the charts.
+
+def python_code(metric: str, answer: Answer, keys: Sequence[str], charts: Sequence[Chart]) -> str:
+    """Return code that prints the scores of a page, and writes its charts.
+
+    The result of each call has its name.
 
     Args:
         metric: the name of the metric.
         answer: the scores.
+        keys: the scores that the page shows for each run.
         charts: the charts of the page.
     """
     several = len(answer.runs) > 1
-    # On the Hub, this is the Space itself, from which the metric can be loaded.
-    source = os.environ.get("SPACE_ID", metric)
     variable = "runs" if several else "samples"
     samples = answer.samples if several else answer.samples[answer.runs[0].label]
-    assignment = _assignment(variable, samples)
-    imports = ["import evaluate"]
+    assignment, imports = _assignment(variable, samples), ["import at_k", "from at_k import charts"]
     if len("\n".join(assignment)) > _MAX_INLINE:
         imports = ["import json", "", *imports]
-        label = "" if several else f'["{answer.runs[0].label}"]'
+        label = "" if several else f"[{answer.runs[0].label!r}]"
         assignment = [
-            f'with open("{metric}.json") as file:  # "Scores as JSON" on this page',
+            f'with open("{metric}.json") as file:  # what the button "Scores as JSON" saves',
             f'    {variable} = json.load(file)["samples"]{label}',
         ]
-    lines = [*imports, "", f'{metric} = evaluate.load("{source}")', *assignment, ""]
+    extras = "charts,math" if answer.checker == "math_verify" else "charts"
+    lines = [f'# pip install "{_PACKAGE.format(extras=extras)}"', *imports, "", *assignment, ""]
+    shown = "100 * score:.1f" if scale_of(answer.runs).percent else "score:.3f"
+    lines += ["", _NUMBER % shown, "", f'{metric} = at_k.load("{metric}")']
     for name, call in answer.calls.items():
         expression = _call_expression(metric, call)
         if several:
             expression = f"{{label: {expression} for label, samples in runs.items()}}"
         lines.append(f"{name} = {expression}")
-    several_names = ", compare, leaderboard" if answer.comparison is not None else ""
-    lines += [
-        "",
-        "# pip install altair vl-convert-python",
-        f"from at_k import charts{several_names}",
-    ]
+        if name == "scores":
+            lines += _printing(keys, several)
     if answer.comparison is not None:
-        lines.append(f"comparison = {_comparison_expression(answer.comparison)}")
+        lines += _comparing(answer.comparison)
+    lines.append("")
     for place, chart in enumerate(charts, start=1):
         lines.append(f'{_chart_expression(chart, answer)}.save("{metric}-{place}.pdf")')
     return "\n".join(lines)
 
 
-def _comparison_expression(comparison: Comparison) -> str:
-    """Return the expression of a call of `at_k.compare` or `at_k.leaderboard`."""
-    arguments = [f"{name}={value!r}" for name, value in comparison.arguments.items()]
+def _printing(keys: Sequence[str], several: bool) -> list[str]:
+    """Return lines that print scores with their limits."""
+    if not several:
+        return _PRINT_SCORES.format(keys=list(keys), result="scores").splitlines()
+    lines = _PRINT_SCORES.format(keys=list(keys), result="result").splitlines()
+    head = ["for label, result in scores.items():", "    print(label)"]
+    return [*head, *(f"    {line}" for line in lines)]
+
+
+def _comparing(comparison: Comparison) -> list[str]:
+    """Return lines that call `at_k.compare` or `at_k.leaderboard`, and print the result."""
     if comparison.board is not None:
-        return f"leaderboard({', '.join(['runs', *arguments])})"
-    return f"compare({', '.join(['*runs.values()', *arguments])})"
+        arguments = _arguments(comparison.arguments[0])
+        return [
+            f"comparison = at_k.leaderboard({', '.join(['runs', *arguments])})",
+            'for row in comparison["runs"]:',
+            "    print(row)",
+        ]
+    calls = [
+        f"at_k.compare({', '.join(['*runs.values()', *_arguments(arguments)])})"
+        for arguments in comparison.arguments
+    ]
+    shown = [comparison.key, *(of[0].key for of in comparison.differences_of_measures[1:])]
+    printing = _PRINT_SCORES.format(keys=shown, result="differences").splitlines()
+    return [
+        "",
+        f"comparison = {calls[0]}",
+        f"differences = {' | '.join(['comparison', *calls[1:]])}",
+        'print("difference")',
+        *printing,
+    ]
+
+
+def _arguments(arguments: Mapping[str, Any]) -> list[str]:
+    return [f"{name}={value!r}" for name, value in arguments.items()]
 
 
 def _chart_expression(chart: Chart, answer: Answer) -> str:
@@ -74,13 +114,13 @@ def _chart_expression(chart: Chart, answer: Answer) -> str:
             results = f"{{label: {found} for label, found in {chart.call}.items()}}"
         else:
             results = results.format(chart.call)
-    arguments = [f"{name}={value!r}" for name, value in chart_arguments(chart, answer).items()]
+    arguments = _arguments(chart_arguments(chart, answer))
     return f"charts.{chart.function}({', '.join([results, *arguments])})"
 
 
 def _call_expression(metric: str, call: Call) -> str:
     """Return the expression of a call of `compute`, or of the list of calls of a sweep."""
-    arguments = [f"{name}={value!r}" for name, value in call.arguments.items()]
+    arguments = _arguments(call.arguments)
     if call.sweep is None:
         return f"{metric}.compute(**samples, {', '.join(arguments)})"
     name, values = call.sweep

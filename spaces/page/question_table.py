@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 from at_k.estimates import read_score
@@ -10,42 +11,58 @@ from at_k.inputs.numbers import read_response
 
 from .markup import escape
 from .request import Answer
+from .sentences import scale_of
 from .space import Run, Space
 
 _LONGEST_TEXT = 120
 _LONGEST_SAMPLE = 1_000
 _MAX_SCORES = 4
+_LONGEST_EXPONENT = 12
 
 
 def question_headers(space: Space, answer: Answer) -> list[str]:
     """Return the headers of the table of questions."""
-    several = len(answer.runs) > 1
-    summaries = [
-        run.label if several else "correct" if _are_binary(space, answer, run.label) else "mean"
-        for run in answer.runs
+    runs, unit = answer.runs, " (%)" if scale_of(answer.runs).percent else ""
+    keys, several = _shown_keys(space, answer), len(runs) > 1
+    summaries = [run.label if several else "correct" if run.is_binary else "mean" for run in runs]
+    scores = [
+        f"{key}{unit}, {run.label}" if several else key + unit for run in runs for key in keys
     ]
-    keys = _shown_keys(answer)
-    scores = [f"{key}, {run.label}" if several else key for run in answer.runs for key in keys]
+    difference = [f"difference in {key}{unit}" for key in keys[:1] if len(runs) == 2]
     text = ["text"] if any(answer.questions.texts) else []
-    return ["#", space.row_noun, *summaries, *scores, *text]
+    return ["#", space.row_noun, *difference, *summaries, *scores, *text]
 
 
 def question_rows(space: Space, answer: Answer) -> list[list[Any]]:
-    """Return a row for each question: its number and name, its outcomes, its scores, its text."""
-    questions, keys = answer.questions, _shown_keys(answer)
-    binary = {run.label: _are_binary(space, answer, run.label) for run in answer.runs}
-    scores = [_scores_of_questions(run)[key] for run in answer.runs for key in keys]
+    """Return a row for each question: its number and name, its outcomes, its scores, its text.
+
+    Of two runs, the questions on which they differ most are the first.
+    """
+    questions, runs, scale = answer.questions, answer.runs, scale_of(answer.runs)
+    keys = _shown_keys(space, answer)
+    scores = [_scores_of_questions(run)[key] for run in runs for key in keys]
     rows: list[list[Any]] = []
+    differences = []
     for place, name in enumerate(questions.names):
         text = [_shortened(questions.texts[place], _LONGEST_TEXT)] if any(questions.texts) else []
         summaries = [
-            _summary(_rewards(answer, outcomes[place]), binary[label])
+            _summary(_rewards(answer, outcomes[place]), run.is_binary)
             if place < len(outcomes)  # runs on different questions can have fewer
             else ""
-            for label, outcomes in questions.outcomes.items()
+            for run, outcomes in zip(runs, questions.outcomes.values(), strict=True)
         ]
-        numbers = [f"{score[place]:.3f}" if place < len(score) else "" for score in scores]
-        rows.append([place + 1, _shortened(name, _LONGEST_TEXT), *summaries, *numbers, *text])
+        of_question = [score[place] if place < len(score) else None for score in scores]
+        numbers = ["" if score is None else scale.number(score) for score in of_question]
+        difference = []
+        if len(runs) == 2 and keys:
+            first, second = of_question[0], of_question[len(keys)]
+            change = 0.0 if first is None or second is None else second - first
+            differences.append(change)
+            difference = [scale.number(change, sign=True)]
+        name = _shortened(name, _LONGEST_TEXT)
+        rows.append([place + 1, name, *difference, *summaries, *numbers, *text])
+    if differences:
+        rows.sort(key=lambda row: -abs(differences[row[0] - 1]))
     return rows
 
 
@@ -66,35 +83,42 @@ def samples_html(space: Space, answer: Answer, place: int) -> str:
         reference = _shortened(str(references[place]), _LONGEST_SAMPLE)
         checked = f"checked with {answer.checker}"
         parts.append(f"<p>Reference: <code>{escape(reference)}</code>, {checked}</p>")
-    for label, outcomes in questions.outcomes.items():
-        if place >= len(outcomes):
-            continue
-        if len(questions.outcomes) > 1:
-            parts.append(f"<h4>{escape(label)}</h4>")
-        binary, rewards = _are_binary(space, answer, label), _rewards(answer, outcomes[place])
-        predictions = answer.samples[label]["predictions"]
-        if isinstance(predictions, dict):
-            parts.append(
-                f"<p>{_summary(rewards, binary)} {space.cell_noun}s are correct. The input has "
-                f"only their numbers.</p>"
-            )
-            continue
-        items = "".join(
-            f"<li><span>{_word(reward, binary)}</span>{_sample_html(sample, answer.checker)}</li>"
-            for sample, reward in zip(predictions[place], rewards, strict=True)
-        )
-        parts.append(f"<ol>{items}</ol>")
+    columns = [
+        _samples_of_run(space, answer, run, place)
+        for run in answer.runs
+        if place < len(questions.outcomes[run.label])
+    ]
+    parts.append(f'<div class="runs">{"".join(columns)}</div>')
     return f'<div class="samples">{"".join(parts)}</div>'
 
 
-def _shown_keys(answer: Answer) -> list[str]:
-    """Return the keys of the scores of single questions: those at the selected k."""
+def _samples_of_run(space: Space, answer: Answer, run: Run, place: int) -> str:
+    """Return the samples of a question in one run. The page shows runs beside each other."""
+    heading = f"<h4>{escape(run.label)}</h4>" if len(answer.runs) > 1 else ""
+    rewards = _rewards(answer, answer.questions.outcomes[run.label][place])
+    predictions = answer.samples[run.label]["predictions"]
+    if isinstance(predictions, dict):
+        return (
+            f"<div>{heading}<p>{_summary(rewards, run.is_binary)} {space.cell_noun}s are correct. "
+            f"The input has only their numbers.</p></div>"
+        )
+    words = [_word(reward, run.is_binary) for reward in rewards]
+    items = "".join(
+        f"<li><span>{word}</span>{_sample_html(sample, answer.checker)}</li>"
+        for sample, word in zip(predictions[place], words, strict=True)
+    )
+    return f'<div>{heading}<ol tabindex="0">{items}</ol></div>'
+
+
+def _shown_keys(space: Space, answer: Answer) -> list[str]:
+    """Return the keys of the scores of single questions: those at the selected k, by weight."""
     by_run = [_scores_of_questions(run) for run in answer.runs]
     keys = [key for key in by_run[0] if all(key in scores for scores in by_run)]
     if "k" in answer.options:
         scores = {key: read_score(key) for key in keys}
         keys = [key for key, x in scores.items() if x.k == answer.options["k"] and x.tau is None]
-    return keys[: _MAX_SCORES // len(answer.runs)]
+    main = [key for key in space.main_scores(answer.runs[0], answer.options) if key in keys]
+    return list(dict.fromkeys([*main, *keys]))[: _MAX_SCORES // len(answer.runs)]
 
 
 def _scores_of_questions(run: Run) -> dict[str, list[float]]:
@@ -104,14 +128,6 @@ def _scores_of_questions(run: Run) -> dict[str, list[float]]:
         if isinstance(result, dict):
             found |= result.get("per_question", {})
     return found
-
-
-def _are_binary(space: Space, answer: Answer, label: str) -> bool:
-    """Return whether outcomes are shown as correct and incorrect, and not as numbers."""
-    options, outcomes = answer.options, answer.questions.outcomes[label]
-    if not space.has_references or options.get("w") or options.get("categories"):
-        return False
-    return all(value in (0.0, 1.0, None) for row in outcomes for value in row)
 
 
 def _rewards(answer: Answer, outcomes: Sequence[float | None]) -> list[float | None]:
@@ -146,7 +162,15 @@ def _sample_html(sample: Any, checker: str | None) -> str:
     if checker != "numeric":
         return html
     number = read_response(sample) if isinstance(sample, str) else str(sample)
-    return f"{html} <small>{'no number' if number is None else escape(number)}</small>"
+    return f"{html} <small>{'no number' if number is None else escape(_plain(number))}</small>"
+
+
+def _plain(number: str) -> str:
+    """Return a number without an exponent, unless it needs one: "10" for "1E+1"."""
+    exponent = number.partition("E")[2]
+    if not exponent or abs(int(exponent)) > _LONGEST_EXPONENT:
+        return number
+    return f"{Decimal(number):f}"
 
 
 def _shortened(text: str, longest: int) -> str:

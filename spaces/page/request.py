@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from at_k.runs.comparison import Difference, read_differences
+
 from .controls import Slider
 from .space import CHECKERS, Call, Options, Run, Space
 
@@ -92,7 +94,7 @@ class Comparison:
         key: the key of the score that is compared, at the selected k.
         differences: for two runs, what `at_k.compare` returns for each measure of the Space.
         board: for more runs, what `at_k.leaderboard` returns; otherwise None.
-        arguments: the arguments of `at_k.compare` for the first measure, or of `at_k.leaderboard`.
+        arguments: the arguments of `at_k.compare` for each measure, or of `at_k.leaderboard`.
     """
 
     sentence: str
@@ -100,7 +102,12 @@ class Comparison:
     key: str
     differences: list[dict[str, float]]
     board: dict[str, Any] | None
-    arguments: dict[str, Any]
+    arguments: list[dict[str, Any]]
+
+    @property
+    def differences_of_measures(self) -> list[list[Difference]]:
+        """The differences of two runs as records, for each measure."""
+        return [read_differences(scores) for scores in self.differences]
 
 
 @dataclass(frozen=True)

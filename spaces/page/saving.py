@@ -23,7 +23,10 @@ if (location.hash.length > 1) document.documentElement.classList.add("opening");
 </script>"""
 """Hides the first example from the first paint on, while a link is opened."""
 
-OPENED = "() => document.documentElement.classList.remove('opening')"
+OPENED = """() => {
+  document.documentElement.classList.remove("opening");
+  document.documentElement.classList.add("started"); // a page that starts does not fade
+}"""
 _WRITE_ADDRESS = """(link) => {
   history.replaceState(null, "", location.pathname + location.search + (link ? `#${link}` : ""));
 }"""

@@ -1,43 +1,239 @@
-"""The scores of an answer as tables for papers and programs."""
+"""The tables of scores, as the page shows them and as papers and programs take them."""
 
 from __future__ import annotations
 
 import csv
 import io
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
+import numpy as np
+from at_k.cli.comparison_tables import leaderboard_notes
+from at_k.cli.formats import (
+    INTERVAL_NAME,
+    INTERVAL_SCOPE,
+    Cells,
+    Scale,
+    Scope,
+    View,
+    band_heading,
+    interval_heading,
+)
 from at_k.cli.score_tables import ScoresView
+from at_k.estimates import Estimate
+from at_k.runs.comparison import Difference
 
-from .request import Answer
-from .space import Run
+from .request import Answer, Comparison
+from .sentences import interval_notes, limits_sentence, percent, scale_of
+from .space import Run, Space, interval_method
 
 FORMATS = {"CSV": "csv", "LaTeX": "tex", "Markdown": "md"}
 """The formats of tables, and the types of their files."""
 
+_DIFFERENCE_COLUMNS = ("score", "lo", "hi", "band lo", "band hi")
 
-def table_text(answer: Answer, name: str) -> str:
-    """Return the scores of an answer, and of each group, in one of `FORMATS`."""
+
+class Cell(NamedTuple):
+    """A number in a table with its limits, all as text."""
+
+    text: str
+    limits: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of scores.
+
+    Attributes:
+        head: the headers. The first one is that of the names of rows.
+        rows: for each row its name, and a cell for each of the other columns.
+        notes: sentences that say what the numbers are.
+        confidence: of the limits, or None if no score has any.
+    """
+
+    head: list[str]
+    rows: list[tuple[str, list[Cell]]]
+    notes: list[str]
+    confidence: float | None
+
+
+def score_tables(space: Space, answer: Answer) -> list[Table]:
+    """Return the tables of an answer. With more than two runs, the first one ranks them."""
+    comparison, confidence = answer.comparison, answer.options["confidence"]
+    scale, runs = scale_of(answer.runs), answer.runs
+    if comparison is not None and comparison.board is not None:
+        return [_table_of_ranks(comparison, scale), _table_of_scores(space, answer, ())]
+    if comparison is None:
+        return [_table_of_scores(space, answer, ())]
+    differences = [x for of_measure in comparison.differences_of_measures for x in of_measure]
+    shown = [x for x in differences if _is_shown(x, differences, comparison.key)]
+    table = _table_of_scores(space, answer, shown)
+    first, second = (run.label for run in runs)
+    level, interval = percent(confidence), comparison.interval
+    scope = INTERVAL_SCOPE[interval].replace("question", space.row_noun)
+    note = f"Difference: {second} minus {first}, and its {level} {INTERVAL_NAME[interval]} {scope}."
+    if _has_bands(comparison):
+        note += f" Band: simultaneous {level} confidence band over all k."
+    return [Table(table.head, table.rows, [note, *table.notes], confidence)]
+
+
+def _has_bands(comparison: Comparison | None) -> bool:
+    return comparison is not None and any(
+        len(of_measure) > 1 for of_measure in comparison.differences_of_measures
+    )
+
+
+def _is_shown(x: Difference, differences: Sequence[Difference], selected: str) -> bool:
+    """Return whether a difference is the only one of its score, at a power of two, or selected."""
+    is_power = isinstance(x.k, int) and x.k & (x.k - 1) == 0
+    is_only = sum(other.metric == x.metric for other in differences) == 1
+    return is_only or is_power or x.key == selected
+
+
+def _table_of_scores(space: Space, answer: Answer, differences: Sequence[Difference]) -> Table:
+    """Return a row for each score: those of `Space.main_scores` first, then those compared."""
+    runs, scale, confidence = answer.runs, scale_of(answer.runs), answer.options["confidence"]
+    estimates = [run.estimates() for run in runs]
+    common = [key for key in estimates[0] if all(key in of_run for of_run in estimates)]
+    if differences and "by_k" in answer.calls:  # which has the limits at other k
+        estimates = [{**run.estimates("by_k"), **run.estimates()} for run in runs]
+    by_key = {x.key: x for x in differences}
+    main = [key for key in space.main_scores(runs[0], answer.options) if key in common]
+    columns = [_difference_cell, *[_band_cell] * (_has_bands(answer.comparison) and bool(by_key))]
+    rows = []
+    for key in dict.fromkeys([*main, *by_key, *common]):
+        x = by_key.get(key)
+        if all(key in of_run for of_run in estimates):
+            cells = [_score_cell(of_run[key], scale) for of_run in estimates]
+        elif x is not None:  # scores of all samples, whose numbers differ
+            cells = [Cell(scale.number(x.a)), Cell(scale.number(x.b))]
+        if by_key:
+            cells += [Cell("") if x is None else column(x, scale) for column in columns]
+        rows.append((key, cells))
+    head = [scale.heading, *([run.label for run in runs] if len(runs) > 1 else ["Estimate"])]
+    if by_key:
+        head += ["Difference", "Band"][: len(columns)]
+    notes = interval_notes(runs, common, confidence, space.row_noun)
+    has_limits = any(cell.limits for _, cells in rows for cell in cells)
+    return Table(head, rows, notes, confidence if has_limits else None)
+
+
+def _score_cell(estimate: Estimate, scale: Scale) -> Cell:
+    interval, method = estimate.interval, interval_method(estimate)
+    text = scale.number(estimate.score)
+    if interval is None or not method or method.startswith("none"):
+        return Cell(text)
+    return Cell(text, (scale.number(interval.lo), scale.number(interval.hi)))
+
+
+def _difference_cell(x: Difference, scale: Scale) -> Cell:
+    return Cell(scale.number(x.score, sign=True), _signed_limits(x.interval, scale))
+
+
+def _band_cell(x: Difference, scale: Scale) -> Cell:
+    """Return the limits of the band, which are those of the interval if there is a single k."""
+    return Cell("", None if x.band == x.interval else _signed_limits(x.band, scale))
+
+
+def _signed_limits(limits: tuple[float, float], scale: Scale) -> tuple[str, str]:
+    lo, hi = (scale.number(limit, sign=True) for limit in limits)
+    return lo, hi
+
+
+def _table_of_ranks(comparison: Comparison, scale: Scale) -> Table:
+    board = comparison.board
+    assert board is not None
+    unit = " (%)" if scale.percent else ""
+    rows = []
+    for row in board["runs"]:
+        limits = scale.number(row["lo"]), scale.number(row["hi"])
+        rank = Cell(f"{row['rank']}", (f"{row['rank_lo']}", f"{row['rank_hi']}"))
+        rows.append(
+            (row["run"], [Cell(scale.number(row["score"]), limits), rank, Cell(row["letters"])])
+        )
+    notes = [leaderboard_notes(board, for_paper=True)]
+    return Table(
+        ["Run", f"{comparison.key}{unit}", "Rank", "Letters"], rows, notes, board["confidence"]
+    )
+
+
+def paper_sentence(space: Space, answer: Answer) -> str:
+    """Return the main scores or the comparison with limits, or "" if there are none."""
+    if answer.comparison is not None:
+        return answer.comparison.sentence
+    if len(answer.runs) > 1:
+        return ""
+    (run,) = answer.runs
+    keys = space.main_scores(run, answer.options)
+    scope = Scope([np.array(run.sample_counts)], answer.checker, space.row_noun, space.cell_noun)
+    return limits_sentence(run, keys, scope, answer.options["confidence"])
+
+
+@dataclass(frozen=True)
+class AnswerView(View):
+    """The tables of an answer for papers, and the sentence."""
+
+    space: Space
+    answer: Answer
+
+    def data(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def records(self) -> Cells:
+        raise NotImplementedError
+
+    def tables(self) -> list[Cells]:
+        """A table of cells such as "61.2 (59.7, 62.6)" for each table of the page."""
+        return [
+            [_paper_head(table), *map(_paper_row, table.rows)]
+            for table in score_tables(self.space, self.answer)
+        ]
+
+    def notes(self, for_paper: bool = False) -> list[str]:
+        return [" ".join(table.notes) for table in score_tables(self.space, self.answer)]
+
+    def sentence(self) -> str:
+        return paper_sentence(self.space, self.answer)
+
+
+def _paper_head(table: Table) -> list[str]:
+    """Return the headers, which say what is in brackets."""
+    if table.confidence is None:
+        return table.head
+    limits = f" ({interval_heading(table.confidence)})"
+    head = table.head[:1]
+    for place, name in enumerate(table.head[1:]):
+        has_limits = any(cells[place].limits for _, cells in table.rows)
+        is_band = all(not cells[place].text for _, cells in table.rows)
+        head.append(band_heading(table.confidence) if is_band else name + limits * has_limits)
+    return head
+
+
+def _paper_row(row: tuple[str, list[Cell]]) -> list[str]:
+    name, cells = row
+    limits = [f"({', '.join(cell.limits)})" if cell.limits else "" for cell in cells]
+    return [
+        name,
+        *(f"{cell.text} {of_cell}".strip() for cell, of_cell in zip(cells, limits, strict=True)),
+    ]
+
+
+def table_text(space: Space, answer: Answer, name: str) -> str:
+    """Return the tables of an answer in one of `FORMATS`."""
     if name == "CSV":
         return _csv(answer)
-    confidence = answer.options.get("confidence")
-    texts = []
-    for run in answer.runs:
-        view = ScoresView(
-            _shown_scores(run),
-            input=[run.label] if len(answer.runs) > 1 else [],
-            interval="posterior",
-            confidence=confidence,
-        )
-        texts.append(view.printed(name.lower()))
-    return "\n\n".join(texts) + "\n"
+    return AnswerView(space, answer).printed(name.lower()) + "\n"
 
 
 def _csv(answer: Answer) -> str:
-    """Return a row for each run, group and key, in full precision."""
-    rows: list[dict[str, Any]] = []
-    for run in answer.runs:
-        head, *lines = ScoresView(_shown_scores(run)).records()
-        rows += [{"run": run.label, **dict(zip(head, line, strict=True))} for line in lines]
+    """Return a row for each run, group and key, and for each difference, in full precision."""
+    rows = [row for run in answer.runs for row in _records(run)]
+    comparison = answer.comparison
+    if comparison is not None and comparison.board is not None:
+        rows += [{**row, "run": row["run"]} for row in comparison.board["runs"]]
+    elif comparison is not None:
+        rows += _records_of_differences(answer.runs, comparison)
     columns = dict.fromkeys(column for row in rows for column in row)
     stream = io.StringIO()
     writer = csv.DictWriter(stream, list(columns), lineterminator="\n")
@@ -46,5 +242,19 @@ def _csv(answer: Answer) -> str:
     return stream.getvalue()
 
 
-def _shown_scores(run: Run) -> dict[str, Any]:
-    return {key: value for key, value in run.scores().items() if key != "per_question"}
+def _records(run: Run) -> Iterator[dict[str, Any]]:
+    scores = {key: value for key, value in run.scores().items() if key != "per_question"}
+    head, *lines = ScoresView(scores).records()
+    for line in lines:
+        yield {"run": run.label, **dict(zip(head, line, strict=True))}
+
+
+def _records_of_differences(
+    runs: Sequence[Run], comparison: Comparison
+) -> Iterator[dict[str, Any]]:
+    first, second = (run.label for run in runs)
+    for of_measure in comparison.differences_of_measures:
+        for x in of_measure:
+            numbers = (x.score, *x.interval, *x.band)
+            record = dict(zip(_DIFFERENCE_COLUMNS, numbers, strict=True))
+            yield {"run": f"{second} minus {first}", "key": x.key, **record}

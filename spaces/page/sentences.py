@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from at_k.cli.formats import (
+    INTERVAL_NAME,
+    INTERVAL_SCOPE,
+    Scale,
+    Scope,
+    enumerated,
+    limits_in_words,
+)
+
 from .space import Run, interval_method
 
 
@@ -55,23 +64,48 @@ def number_range(numbers: Collection[int]) -> str:
     return f"{lowest}" if lowest == highest else f"{lowest} to {highest}"
 
 
-_SAME_QUESTIONS = "{level} range for the same questions, sampled again"
-_MEANINGS = {
-    "posterior": _SAME_QUESTIONS,
-    "sampling": _SAME_QUESTIONS,
-    "hierarchical": _SAME_QUESTIONS,
-    "questions": "{level} range for other questions like these",
-    "none": "all possible values, because the samples do not determine a range",
-}
+def scale_of(runs: Sequence[Run]) -> Scale:
+    """Return how the page prints scores: in percent, or rewards and verdicts in their own unit."""
+    has_rewards = any(x.metric == "max@k" for run in runs for x in run.estimates().values())
+    if has_rewards or not all(run.is_binary for run in runs):
+        return Scale(False, 3)
+    return Scale(True, 1)
 
 
-def interval_notes(runs: Sequence[Run], keys: Sequence[str], confidence: float) -> list[str]:
+def limits_sentence(run: Run, keys: Sequence[str], scope: Scope, confidence: float) -> str:
+    """Return the scores of a run with their limits, or "" if one has none.
+
+    Args:
+        run: the run.
+        keys: the scores, the most important first.
+        scope: the questions and their samples.
+        confidence: the confidence level.
+    """
+    scale = scale_of([run])
+    parts: list[str] = []
+    for key in keys:
+        estimate = run.estimates()[key]
+        interval, method = estimate.interval, interval_method(estimate)
+        if interval is None or method not in INTERVAL_NAME:
+            return ""
+        limits = interval.lo, interval.hi
+        words = " to ".join(map(scale.number, limits))
+        if not parts:
+            words = limits_in_words(scale, limits, method, confidence, scope.row)
+        parts.append(f"{key} is {scale.with_unit(estimate.score)} ({words})")
+    return f"On {scope.in_words()}, {enumerated(parts)}."
+
+
+def interval_notes(
+    runs: Sequence[Run], keys: Sequence[str], confidence: float, row: str
+) -> list[str]:
     """Return the sentences below a table that say what its intervals are, and why some lack one.
 
     Args:
         runs: the runs in the table.
         keys: the scores in the table.
         confidence: the confidence level.
+        row: what a question is called.
     """
     scores_by_meaning: dict[str, list[str]] = {}
     scores_by_reason: dict[str, list[str]] = {}
@@ -81,11 +115,12 @@ def interval_notes(runs: Sequence[Run], keys: Sequence[str], confidence: float) 
             if name == "none":
                 scores_by_reason.setdefault(reason, []).append(key)
             elif name:
-                scores_by_meaning.setdefault(_MEANINGS[name], []).append(key)
+                meaning = f"{INTERVAL_NAME[name]} {INTERVAL_SCOPE[name].replace('question', row)}"
+                scores_by_meaning.setdefault(meaning, []).append(key)
     notes = []
     for meaning, found in scores_by_meaning.items():
         which = f" for {_names(found)}" if len(scores_by_meaning) > 1 else ""
-        notes.append(f"Interval{which}: {meaning.format(level=percent(confidence))}.")
+        notes.append(f"Interval{which}: {percent(confidence)} {meaning}.")
     for reason, found in scores_by_reason.items():
         which = f" for {_names(found)}" if scores_by_meaning else ""
         notes.append(f"No interval{which}: {reason}.")

@@ -78,19 +78,29 @@ class Run:
         label: the name of the file, "text" or "table".
         sample_counts: the number of scored samples of each question.
         results: the scores of each call by its name, or the list of them for a sweep.
+        is_binary: whether a sample is correct or not, and has no reward.
+        interval: the interval method of scores that do not name theirs.
     """
 
     label: str
     sample_counts: list[int]
     results: dict[str, Any]
+    is_binary: bool
+    interval: str
 
     def scores(self, call: str = "scores") -> Scores:
         """Return the scores of a call."""
         return self.results[call]
 
     def estimates(self, call: str = "scores") -> dict[str, Estimate]:
-        """Return the scores of a call as records, by their keys."""
-        return {estimate.full_key: estimate for estimate in read_estimates(self.scores(call))}
+        """Return the scores of a call as records, by their keys. All intervals have a name."""
+        return {x.full_key: self._named(x) for x in read_estimates(self.scores(call))}
+
+    def _named(self, estimate: Estimate) -> Estimate:
+        interval = estimate.interval
+        if interval is None or interval.interval:
+            return estimate
+        return estimate._replace(interval=interval._replace(interval=self.interval))
 
     def estimate_of(self, metric: str, call: str = "scores") -> Estimate:
         """Return the first score of a metric, such as "avg@N"."""
@@ -105,10 +115,14 @@ class Run:
 def interval_method(estimate: Estimate) -> str:
     """Return the name of the interval method of a score, or "" if it has no interval.
 
-    Without one that `compute` chose, it is "posterior". It is "none: " and the reason if there is
-    an interval for other scores, but not for this one.
+    It is "none: " and the reason if there is an interval for other scores, but not for this one.
     """
-    return "" if estimate.interval is None else estimate.interval.interval or "posterior"
+    return "" if estimate.interval is None else str(estimate.interval.interval)
+
+
+def compared_interval(options: Options) -> str:
+    """Return the interval method of differences between runs, for the chosen questions."""
+    return "questions" if options["interval"] == "questions" else "sampling"
 
 
 @dataclass(frozen=True)
@@ -128,6 +142,8 @@ class Space:
             given the options, the smallest number of samples, and whether samples were checked.
             The first one is in the sentence and the chart of a comparison.
         sentence: returns the result in words, as plain text. The page emphasizes numbers in it.
+        main_scores: returns the keys of the scores that a paper would report, the most important
+            first. The limits in words are theirs, and they are first in the table of scores.
         charts: functions that return the charts, or None for one that these runs do not have.
         row_noun: what a row of the table is.
         cell_noun: what a cell of the table is.
@@ -144,6 +160,7 @@ class Space:
     calls: Callable[[Options, int], dict[str, Call]]
     measures: Callable[[Options, int, bool], list[dict[str, Any]]]
     sentence: Callable[[Sequence[Run], Options], str]
+    main_scores: Callable[[Run, Options], list[str]]
     charts: tuple[Callable[[Sequence[Run], Options], Chart | None], ...]
     row_noun: str = "question"
     cell_noun: str = "sample"

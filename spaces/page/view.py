@@ -10,10 +10,11 @@ from typing import Any
 from .charts import Chart, charts_of
 from .controls import Slider
 from .downloads import Downloads
-from .markup import comparison_html, result_html, score_table_html
+from .markup import result_html, table_html
 from .python_code import python_code
 from .question_table import question_headers, question_rows
 from .request import Answer, Request, Samples
+from .score_tables import paper_sentence, score_tables
 from .sentences import sizes_note
 from .sharing import LONGEST_LINK, shared_text
 from .space import Space
@@ -68,37 +69,29 @@ def make_view(space: Space, request: Request, answer: Answer, downloads: Downloa
             notes += _exact_match_notes(space, samples)
     notes += [*_unscored_notes(space, samples), *answer.warnings]
     notes += _lowered_notes(space, request, answer)
-    charts, comparison = charts_of(space, answer), answer.comparison
-    table = score_table_html(answer.runs, answer.options)
-    if comparison is not None:
-        labels = [run.label for run in answer.runs]
-        confidence = answer.options.get("confidence", 0.95)
-        table = comparison_html(comparison, labels, confidence) + f"<h3>Scores</h3>{table}"
-    else:
-        table = f"<h3>Scores</h3>{table}"
+    charts = charts_of(space, answer)
+    tables = score_tables(space, answer)
+    known = answer.runs[0].estimates()
+    scores = [key for key, _ in tables[-1].rows if key in known]
     shared = shared_text(request)
     return View(
         result=result_html(*_sentences(space, answer), " ".join(notes)),
         charts=charts,
-        table=table,
+        table=f"<h2>Scores</h2>{''.join(map(table_html, tables))}",
         scores_file=str(downloads.keep(answer, shared)),
         link=shared if len(shared) <= LONGEST_LINK else "",
-        code=python_code(space.metric, answer, [chart for chart in charts if chart]),
+        code=python_code(space.metric, answer, scores, [chart for chart in charts if chart]),
         question_headers=question_headers(space, answer),
         question_rows=question_rows(space, answer),
     )
 
 
 def _sentences(space: Space, answer: Answer) -> tuple[str, str]:
-    """Return the result in words, and that of a comparison if there is one.
-
-    Of many runs, the comparison says what is most important.
-    """
-    if answer.comparison is None:
-        return space.sentence(answer.runs, answer.options), ""
-    if answer.comparison.board is not None:
-        return answer.comparison.sentence, ""
-    return space.sentence(answer.runs, answer.options), answer.comparison.sentence
+    """Return the result in words, and a sentence with limits that a paper can use."""
+    sentence, for_paper = space.sentence(answer.runs, answer.options), paper_sentence(space, answer)
+    if answer.comparison is not None and answer.comparison.board is not None:
+        return for_paper, ""  # of many runs, the comparison says what is most important
+    return sentence, for_paper
 
 
 def _exact_match_notes(space: Space, runs: Iterable[Samples]) -> list[str]:

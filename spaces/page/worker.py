@@ -10,10 +10,11 @@ import signal
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
+import numpy as np
 from at_k.checks import check_categories
 from at_k.cli.score_file import computation_of
 from at_k.computations.computation import Computation
@@ -21,12 +22,13 @@ from at_k.computations.computation import Samples as MetricSamples
 from at_k.runs.measure import ComparisonOptions
 
 from .comparing import compare_samples
+from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
 from .grading import ReportingExecutor, grade_samples, questions_of, samples_for
 from .places import in_words
 from .received import MAX_BYTES
 from .request import Answer, ColumnError, Progress, Request
 from .samples import read_samples, sample_counts
-from .space import Call, Run
+from .space import Call, Run, Space
 
 SECONDS = {"exact_match": 10, "numeric": 10, "math_verify": 20}
 """The processor time that a request may take, by its checker."""
@@ -107,13 +109,15 @@ def _shortened(message: str) -> str:
 
 def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
     computation = computation_of(request.space.metric)
+    space = request.space
     samples, identifiers, notes = read_samples(request, computation.parameters)
     counts = {label: sample_counts(run) for label, run in samples.items()}
     smallest = max(1, min(min(run) for run in counts.values()))
     options = dict(request.options)
     for name in request.limited_options:
         options[name] = max(1, min(options[name], smallest))
-    calls = request.space.calls(options, smallest)
+    options["interval"], note = _interval(options.get("interval", SAME_QUESTIONS), counts, space)
+    calls = space.calls(options, smallest)
     has_references = any("references" in run for run in samples.values())
     checker = request.checker if has_references else "exact_match"
     if checker != "exact_match":  # which is the default of compute
@@ -123,7 +127,10 @@ def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
         }
     # The other named checkers are fast, and compare samples without an executor.
     executor = ReportingExecutor(report) if checker == "math_verify" else None
-    measures = request.space.measures(options, smallest, has_references)
+    measures = [
+        {**measure, "confidence": options["confidence"]}
+        for measure in space.measures(options, smallest, has_references)
+    ]
     labels = ComparisonOptions(measures[0]["metric"]).labels
     labels = labels or check_categories(options.get("categories"))
     with warnings.catch_warnings(record=True) as caught:
@@ -140,19 +147,42 @@ def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
             results = {
                 name: _results(computation, given, others, call) for name, call in calls.items()
             }
-            runs.append(Run(run.name, counts[run.name], results))
+            is_binary = space.has_references and not (options.get("w") or options.get("categories"))
+            is_binary = is_binary and bool(np.isin(run.outcomes.scored_values, (0, 1)).all())
+            runs.append(Run(run.name, counts[run.name], results, is_binary, options["interval"]))
         comparison, problem = None, ""
         if len(runs) > 1:
             try:
                 k = options.get("k")
-                comparison = compare_samples(samples, graded, checker, measures, k)
+                nouns = space.row_noun, space.cell_noun
+                comparison = compare_samples(samples, graded, checker, measures, k, nouns)
             except ValueError as error:
                 problem = f"The runs are not compared: {error}"
     messages = dict.fromkeys(str(warning.message) for warning in caught)
-    warned = tuple(filter(None, [*notes, *messages, problem]))
+    warned = tuple(filter(None, [*notes, note, *messages, problem]))
     used = request.checker if has_references else None
     questions = questions_of(samples, identifiers, graded)
     return Answer(runs, calls, options, samples, used, questions, comparison, warned)
+
+
+def _interval(chosen: str, counts: Mapping[str, Sequence[int]], space: Space) -> tuple[str, str]:
+    """Return the interval method for the chosen questions, and a note if it is another one.
+
+    Raises:
+        ValueError: if one question is to tell how questions vary.
+    """
+    row, cell = space.row_noun, space.cell_noun
+    is_single = any(len(of_run) == 1 for of_run in counts.values())
+    if chosen == OTHER_QUESTIONS and is_single:
+        raise ValueError(
+            f"One {row} does not show how {row}s vary: add {row}s, or choose the same {row}s, "
+            f"sampled again."
+        )
+    has_one_each = all(max(of_run) == 1 for of_run in counts.values())
+    if chosen == SAME_QUESTIONS and space.has_references and has_one_each and not is_single:
+        note = f"Each {row} has one {cell}, so the limits are for other {row}s like these."
+        return OTHER_QUESTIONS, note
+    return chosen, ""
 
 
 def _results(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from page.charts import Chart
-from page.controls import Slider
+from page.controls import CONFIDENCE, Slider
 from page.sentences import decimal, sentence_per_run, sizes_note
 from page.space import Call, Example, Options, Run, Space
 
@@ -26,7 +26,8 @@ verdict of *none* incurs a penalty: the score is multiplied by
 $\max(0, 1 - \text{penalty} \times \text{number of zeros})$.
 
 Use a low temperature if a single wrong statement is dangerous, as in medicine or law, and a high
-one if a good statement makes up for bad ones.
+one if a good statement makes up for bad ones. The limits are for *other* answers like these: the
+verdicts of an answer are not sampled again.
 """
 
 TABLE = [
@@ -43,13 +44,24 @@ TEMPERATURES = [round(0.1 + 0.025 * step, 3) for step in range(37)]
 def calls(options: Options, smallest: int) -> dict[str, Call]:
     common = {"penalty": options["penalty"], "return_per_question": True}
     return {
-        "scores": Call({"temperature": options["temperature"], **common}),
+        "scores": Call(
+            {
+                "temperature": options["temperature"],
+                **common,
+                "confidence": options["confidence"],
+                "interval": "auto",
+            }
+        ),
         "by_temperature": Call(common, sweep=("temperature", TEMPERATURES)),
     }
 
 
 def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
     return [{"metric": "score_agg", "temperature": options["temperature"]}]
+
+
+def main_scores(run: Run, options: Options) -> list[str]:
+    return ["score_agg"]
 
 
 def sentence(runs: Sequence[Run], options: Options) -> str:
@@ -106,10 +118,12 @@ SPACE = Space(
     controls=[
         Slider("temperature", "Temperature", "0.1 strict, 1 lenient", 0.1, 1.0, 0.05, 0.5),
         Slider("penalty", "Penalty", "for each verdict of none", 0.0, 1.0, 0.05, 0.1),
+        CONFIDENCE,
     ],
     calls=calls,
     measures=measures,
     sentence=sentence,
+    main_scores=main_scores,
     charts=(by_temperature, by_answer),
     row_noun=NOUNS[0],
     cell_noun=NOUNS[1],

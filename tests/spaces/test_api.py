@@ -52,7 +52,7 @@ def arguments_of(answer):
         return {**options, "return_per_question": True}
     confidence = options["confidence"]
     if answer["metric"] == "bayes_at_n":
-        return {"confidence": confidence, "bounds": [0, 1], "return_per_question": True}
+        return {"confidence": confidence, "interval": "auto", "return_per_question": True}
     interval = {"confidence": confidence}
     if answer["metric"] == "max_at_k":
         return {"k": [1, options["k"]], **interval}
@@ -99,7 +99,7 @@ def test_the_only_endpoint_is_scores(space):
     assert not endpoints["unnamed_endpoints"]
     parameters = endpoints["named_endpoints"]["/scores"]["parameters"]
     names = [parameter["parameter_name"] for parameter in parameters]
-    assert names == ["samples", "checker", "k", "tau", "confidence"]
+    assert names == ["samples", "checker", "k", "tau", "interval", "confidence"]
 
 
 @only_gpassk

@@ -161,6 +161,17 @@ def test_two_files_are_compared(browser, space):
         assert "overlap" not in page.inner_text("#answer")
         assert page.locator(".numbers th", has_text="difference").count() == 1
         assert "Difference: smollm2_warm minus smollm2_cool" in page.inner_text("#details")
+        # The questions on which the runs differ most are first, and a click shows both.
+        header = page.locator("#questions thead th").nth(2).inner_text()
+        assert "difference in " in header
+        cells = page.locator("#questions tbody td[data-col='2']").all_inner_texts()
+        differences = [abs(float(cell)) for cell in cells if cell.strip()]
+        assert len(differences) > 5
+        assert differences == sorted(differences, reverse=True)
+        page.locator("#questions [data-testid=cell-0-2]").click()
+        page.wait_for_selector("#samples .runs")
+        first, second = page.locator("#samples .runs > div").all()
+        assert first.bounding_box()["y"] == second.bounding_box()["y"]
         assert not page.locator(".numbers").evaluate_all(
             "tables => tables.some(table => table.scrollWidth > table.clientWidth)"
         )
@@ -213,12 +224,12 @@ def test_the_table_and_the_charts_say_what_the_intervals_are_for(browser, space)
         before = scores(page)
         paste(page, many)
         before = wait_for_change(page, before, scores)
-        interval = "95 % range for the same questions, sampled again."
+        interval = "95 % confidence interval for the same questions, sampled again."
         assert interval in page.inner_text(".numbers + .caption")
         wait_for_charts(page, "the same questions, sampled again. 3 questions, 2 samples each.")
         paste(page, '{"outcomes": [1]}\n{"outcomes": [0]}\n{"outcomes": [1]}')
         wait_for_change(page, before, scores)
-        interval = "95 % range for other questions like these."
+        interval = "95 % confidence interval for other questions like these."
         assert interval in page.inner_text(".numbers + .caption")
         # Curves need two values of k.
         page.wait_for_function(
@@ -227,6 +238,28 @@ def test_the_table_and_the_charts_say_what_the_intervals_are_for(browser, space)
             arg=CHART,
         )
         assert not page.locator(".problem:visible").count()
+
+
+@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
+def test_the_chosen_questions_are_in_the_sentence_the_table_the_charts_the_code_and_the_link(
+    browser, space
+):
+    scope = "for other questions like these"
+    with opened(browser, space) as page:
+        before = page.inner_text(".verdict")
+        assert "for the same questions, sampled again" in before
+        page.get_by_label("other questions like these").check()
+        shown = wait_for_change(page, before, lambda page: page.inner_text(".verdict"))
+        assert scope in shown
+        assert scope in page.inner_text(".numbers + .caption")
+        wait_for_charts(page, scope)
+        assert "interval='questions'" in page.inner_text("#code")
+        link = page.evaluate("location.hash")
+    with opened(browser, space, PHONE, query=link) as page:
+        page.wait_for_function(
+            "text => document.querySelector('.verdict')?.innerText === text", arg=shown
+        )
+        assert page.get_by_label("other questions like these").is_checked()
 
 
 @pytest.mark.parametrize("space", ["cons_at_k"], indirect=True, scope="session")

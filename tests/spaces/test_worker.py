@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import at_k
 import pytest
 from conftest import ROOT
 
@@ -16,6 +17,7 @@ from at_k.inputs import checking
 from page import worker
 from page.question_table import question_headers, question_rows, samples_html
 from page.request import make_request
+from page.score_tables import paper_sentence, table_text
 
 checked = []
 
@@ -36,7 +38,14 @@ for name, text, checker, options in json.loads(sys.argv[2]):
     answer = worker._score(request, lambda progress: None)
     table = [question_headers(app.SPACE, answer), *question_rows(app.SPACE, answer)]
     html = samples_html(app.SPACE, answer, 0)
-    answers.append({"checked": sorted(checked), "table": table, "samples": html})
+    answers.append({
+        "checked": sorted(checked),
+        "table": table,
+        "samples": html,
+        "paper": paper_sentence(app.SPACE, answer),
+        "markdown": table_text(app.SPACE, answer, "Markdown"),
+        "notes": answer.warnings,
+    })
 print(json.dumps(answers))
 """
 
@@ -44,6 +53,8 @@ MATH = """\
 {"predictions": ["1", "2", "1", "3"], "reference": "1", "question": "1 + 0?"}
 {"predictions": ["2", "2", "1", null], "reference": "2", "question": "1 + 1?"}
 """
+OUTCOMES = "".join(f'{{"outcomes": {row}}}\n' for row in ([1, 0, 1, 1], [0, 0, 1, 0], [1, 1, 1, 1]))
+VERDICTS = '{"verdicts": ["fully", "none"]}\n{"verdicts": ["minor", "fully"]}'
 REQUESTS = {
     "votes": ("cons_at_k", MATH, "math_verify", {"k": 2}),
     "checked": ("gpassk", MATH, "math_verify", {"k": 2}),
@@ -54,6 +65,16 @@ REQUESTS = {
         *("bayes_at_n", '{"id": "q1", "outcomes": ["A", "C"]}', "exact_match"),
         {"categories": "C, B, A", "w": "0, 0.5, 1"},
     ),
+    "other": ("gpassk", OUTCOMES, "exact_match", {"k": 2, "interval": "questions"}),
+    "one each": ("gpassk", '{"outcomes": [1]}\n{"outcomes": [0]}', "exact_match", {"k": 1}),
+    "shares": ("bayes_at_n", OUTCOMES, "exact_match", {}),
+    "posterior": ("bayes_at_n", OUTCOMES, "exact_match", {"interval": "posterior"}),
+    "real": (
+        *("bayes_at_n", '{"rewards": [0.5, 4]}\n{"rewards": [1, 2.5]}', "exact_match"),
+        {"interval": "questions"},
+    ),
+    "ten": ("gpassk", '{"predictions": ["so 10", "1e1"], "reference": "10"}', "numeric", {"k": 1}),
+    "several verdicts": ("score_agg", VERDICTS, "numeric", {}),
     "verdicts": ("score_agg", "answer,statement,verdict\na,s1,Fully\na,s2,none\n", "numeric", {}),
 }
 
@@ -75,17 +96,18 @@ def test_each_distinct_pair_is_checked_once_in_a_request(answers):
 
 def test_the_table_of_questions_has_outcomes_scores_and_texts(answers):
     assert answers["checked"]["table"] == [
-        ["#", "question", "correct", "pass@2", "pass^2", "text"],
-        [1, "1", "2 of 4", "0.833", "0.167", "1 + 0?"],
-        [2, "2", "2 of 3", "1.000", "0.333", "1 + 1?"],
+        ["#", "question", "correct", "pass@2 (%)", "pass^2 (%)", "text"],
+        [1, "1", "2 of 4", "83.3", "16.7", "1 + 0?"],
+        [2, "2", "2 of 3", "100.0", "33.3", "1 + 1?"],
     ]
     headers, *rows = answers["votes"]["table"]
-    assert headers == ["#", "question", "correct", "cons@2", "pass@2", "maj@2", "vote@2", "text"]
-    assert rows[0] == [1, "1", "2 of 4", "1.000", "0.833", "0.167", "0.500", "1 + 0?"]
+    names = [f"{name}@2 (%)" for name in ("vote", "maj", "cons", "pass")]  # vote@k leads
+    assert headers == ["#", "question", "correct", *names, "text"]
+    assert rows[0] == [1, "1", "2 of 4", "50.0", "16.7", "100.0", "83.3", "1 + 0?"]
 
 
 def test_samples_are_shown_with_their_outcome_and_with_the_number_that_was_read(answers):
-    assert answers["numbers"]["table"][1] == [1, "q7", "1 of 2", "1.000", "0.000"]
+    assert answers["numbers"]["table"][1] == [1, "q7", "1 of 2", "100.0", "0.0"]
     html = answers["numbers"]["samples"]
     assert "<code>12</code>, checked with numeric" in html
     assert "<span>correct</span> <code>= 12</code> <small>12</small>" in html
@@ -95,17 +117,50 @@ def test_samples_are_shown_with_their_outcome_and_with_the_number_that_was_read(
 def test_the_table_of_questions_has_counts_rewards_grades_and_verdicts(answers):
     tables = {name: answer["table"] for name, answer in answers.items()}
     assert tables["counts"] == [
-        ["#", "question", "correct", "pass@2", "pass^2"],
-        [1, "q1", "2 of 6", "0.600", "0.067"],
-        [2, "q2", "6 of 6", "1.000", "1.000"],
+        ["#", "question", "correct", "pass@2 (%)", "pass^2 (%)"],
+        [1, "q1", "2 of 6", "60.0", "6.7"],
+        [2, "q2", "6 of 6", "100.0", "100.0"],
     ]
     assert "2 of 6 samples are correct." in answers["counts"]["samples"]
     assert tables["rewards"] == [["#", "question", "mean", "max@2"], [1, "1", "0.500", "0.750"]]
     assert "<li><span>0.25</span></li>" in answers["rewards"]["samples"]
     assert tables["grades"] == [
-        ["#", "question", "mean", "bayes@2", "avg@2"],
+        ["#", "question", "mean", "avg@2", "bayes@2"],
         [1, "q1", "0.500", "0.500", "0.500"],
     ]
     assert "<span>1</span> <code>A</code>" in answers["grades"]["samples"]
     assert tables["verdicts"] == [["#", "answer", "mean", "score_agg"], [1, "a", "0.500", "0.450"]]
     assert "<span>0</span> <code>none</code>" in answers["verdicts"]["samples"]
+
+
+def test_the_limits_are_for_the_chosen_questions(answers):
+    outcomes = [[1, 0, 1, 1], [0, 0, 1, 0], [1, 1, 1, 1]]
+    of_pass = at_k.pass_at_k_ci(outcomes, k=2, interval="questions")
+    mu, lo, hi = (f"{100 * of_pass[i]:.1f}" for i in (0, 2, 3))
+    scope = "for other questions like these"
+    interval = f"95 % confidence interval {lo} to {hi}, {scope}"
+    start = f"On 3 questions with 4 samples each, pass@2 is {mu} % ({interval})"
+    assert answers["other"]["paper"].startswith(start)
+    assert f"| pass@2 | {mu} ({lo}, {hi}) |" in answers["other"]["markdown"]
+    assert f"Interval: 95 % confidence interval {scope}." in answers["other"]["markdown"]
+    (note,) = answers["one each"]["notes"]
+    assert note == "Each question has one sample, so the limits are for other questions like these."
+    assert scope in answers["one each"]["paper"]
+
+
+def test_bayes_at_n_leads_with_the_mean_of_samples_unless_the_posterior_is_chosen(answers):
+    assert "avg@4 is 66.7 % (95 % confidence interval " in answers["shares"]["paper"]
+    assert "bayes@4" not in answers["shares"]["paper"]
+    assert "bayes@4 is 61.1 % (95 % credible interval " in answers["posterior"]["paper"]
+    metric = at_k.load("bayes_at_n")
+    real = metric.compute(predictions=[[0.5, 4], [1, 2.5]], confidence=0.95, interval="questions")
+    limits = f"{real['avg@2_lo']:.3f} to {real['avg@2_hi']:.3f}"
+    assert f"avg@2 is 2.000 (95 % confidence interval {limits}, " in answers["real"]["paper"]
+
+
+def test_one_run_of_verdicts_has_limits_for_other_answers(answers):
+    assert "for other answers like these" in answers["several verdicts"]["paper"]
+
+
+def test_numbers_that_a_checker_read_have_no_needless_exponent(answers):
+    assert answers["ten"]["samples"].count("<small>10</small>") == 2

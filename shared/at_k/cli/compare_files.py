@@ -28,6 +28,7 @@ from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_argu
 from .formats import Output, Scope, View
 from .plot import chart_of_comparison, check_plot, draw
 from .run_input import RunInput, checker_of_all
+from .score_tables import nouns_of
 
 _COMPARE_EXAMPLES = f"""\
 examples, with the samples of the package:
@@ -97,7 +98,8 @@ def _compare_files(
         f"{run.name}: {_path_of(run.name, file)}{run.described()}{_how_matched(inputs[0], run)}"
         for file, run in zip(files, inputs, strict=True)
     ]
-    scope = Scope([run.outcomes.n for run in runs], checker_of_all(inputs))
+    sizes, nouns = [run.outcomes.n for run in runs], nouns_of([options.metric])
+    scope = Scope(sizes, checker_of_all(inputs), *nouns)
     view: View
     if len(files) == 2:
         differences = {

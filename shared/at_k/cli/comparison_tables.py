@@ -132,7 +132,8 @@ class ComparisonView(View):
         if for_paper:
             limits, band, difference = f"{percent} CI", f"{percent} band", "Difference"
         interval = str(self.options.interval)
-        name, scope = f"{percent} {INTERVAL_NAME[interval]}", INTERVAL_SCOPE[interval]
+        name, row = f"{percent} {INTERVAL_NAME[interval]}", self.scope.row
+        scope = INTERVAL_SCOPE[interval].replace("question", row)
         conclusion = zero_in_band(self._overall, self.names)
         sentences = [f"{difference}: {self.names[1]} minus {self.names[0]}."]
         if self._has_band:
@@ -161,7 +162,8 @@ class ComparisonView(View):
         else:
             lo, hi = -hi, -lo
         unit = " percentage points" if scale.percent else ""
-        limits = limits_in_words(scale, (lo, hi), str(self.options.interval), confidence)
+        interval, row = str(self.options.interval), self.scope.row
+        limits = limits_in_words(scale, (lo, hi), interval, confidence, row)
         at_which = "at the largest k, " if self._has_band and key is None else ""
         sentence = (
             f"On {self.scope.in_words()}, {at_which}{x.key} is {scale.with_unit(higher[1])} for "
@@ -302,7 +304,9 @@ class LeaderboardView(View):
         over = f"{len(pairs)} pairwise differences" + (f" at each of {ks} values of k" * (ks > 1))
         highest = [row["run"] for row in rows if math.isclose(row["score"], best["score"])]
         have, of_one = ("have", f"for {best['run']}, ") if len(highest) > 1 else ("has", "")
-        limits = limits_in_words(scale, (best["lo"], best["hi"]), board["interval"], confidence)
+        limits = limits_in_words(
+            scale, (best["lo"], best["hi"]), board["interval"], confidence, self.scope.row
+        )
         text = (
             f"Of {len(rows)} runs on {self.scope.in_words()}, {enumerated(highest)} {have} the "
             f"highest {key}, {scale.with_unit(best['score'])} ({of_one}{limits}). By simultaneous "

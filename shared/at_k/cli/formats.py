@@ -288,22 +288,25 @@ class Scope(NamedTuple):
     Args:
         sizes: for each run (M,) numbers of samples.
         checker: the name of the checker, or None if the samples were graded before.
+        row, noun: what a question and a sample are called.
     """
 
     sizes: Sequence[np.ndarray]
     checker: str | None
+    row: str = "question"
+    noun: str = "sample"
 
-    def in_words(self, row: str = "question", noun: str = "sample") -> str:
-        """The numbers of rows and of their samples, with these nouns, and the checker."""
+    def in_words(self) -> str:
+        """The numbers of questions and of their samples, and the checker."""
         ranges = dict.fromkeys((int(n.min()), int(n.max())) for n in self.sizes)
         if len(ranges) > 2:
             ranges = {(min(low for low, _ in ranges), max(high for _, high in ranges)): None}
         number = " and ".join(
             f"{low}" if low == high else f"{low} to {high}" for low, high in ranges
         )
-        samples = f"{number} {noun}" if number == "1" else f"{number} {noun}s"
+        samples = f"{number} {self.noun}{'s' * (number != '1')}"
         checked = f", checked with {self.checker}" if self.checker else ""
-        return f"{number_of(len(self.sizes[0]), row)} with {samples} each{checked}"
+        return f"{number_of(len(self.sizes[0]), self.row)} with {samples} each{checked}"
 
 
 def limits_in_words(

@@ -19,7 +19,7 @@ import at_k
 from ..estimates import Estimate
 from ..runs.noise import correction_in_words
 from .formats import INTERVAL_SCOPE, Scale, limits_in_words
-from .score_tables import ScoresView, nouns_of
+from .score_tables import ScoresView
 
 PUBLISHED_FORMATS = ("eval-results", "every-eval-ever")
 _SCHEMA_VERSION = "0.3.0"
@@ -138,7 +138,7 @@ def _notes(x: Estimate, view: ScoresView) -> str:
     """Return what a reader needs to judge a score: its name, its samples and its uncertainty."""
     notes = [x.key]
     if view.scope is not None:
-        notes.append(view.scope.in_words(*nouns_of([x.metric])))
+        notes.append(view.scope.in_words())
     if x.interval is not None and x.interval.lo is not None:
         method, limits = view.method_of(x), (x.interval.lo, x.interval.hi)
         words = limits_in_words(Scale(False, 4), limits, method, view.confidence or 0.0)

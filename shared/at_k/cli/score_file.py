@@ -122,7 +122,7 @@ def _score_files(
     view = ScoresView(
         scores,
         input=[f"{pooled}{run.described(*nouns_of([name]))}"],
-        scope=Scope([run.present], run.checker),
+        scope=Scope([run.present], run.checker, *nouns_of([name])),
         interval=parameters.get("interval"),
         confidence=options.get("confidence"),
         temperature=options.get("temperature"),

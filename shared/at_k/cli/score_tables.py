@@ -259,7 +259,7 @@ class ScoresView(View):
             return ""
         if len(shown) > _MOST_SCORES:
             return ""
-        nouns, scale = self._nouns, self._scale(shown)
+        scale = self._scale(shown)
         statements: list[str] = []
         for x, method in zip(shown, methods, strict=True):
             assert x.interval is not None
@@ -270,11 +270,11 @@ class ScoresView(View):
             if method == "posterior" and x.interval.mu is not None:
                 name, value = f"the posterior mean of {x.key}", x.interval.mu
             if not statements:
-                words = limits_in_words(scale, limits, method, self.confidence, nouns[0])
+                words = limits_in_words(scale, limits, method, self.confidence, self.scope.row)
             else:
                 words = " to ".join(map(scale.number, limits))
             statements.append(f"{name} is {scale.with_unit(value)} ({words})")
-        text = f"On {self.scope.in_words(*nouns)}, {enumerated(statements)}"
+        text = f"On {self.scope.in_words()}, {enumerated(statements)}"
         if checker := self.scores.get("checker"):
             text += f". The scores are {correction_in_words(checker)}"
         return f"{text}."
