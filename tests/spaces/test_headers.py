@@ -70,7 +70,7 @@ def test_a_table_names_its_columns_or_has_rewards_only(monkeypatch, tmp_path, ta
     from page.space import Space
 
     unused: Any = None
-    space = Space("max_at_k", "", "", [], [], [], unused, unused, unused, ())
+    space = Space("max_at_k", "", "", [], [], [], unused, unused, unused, unused, ())
     samples, _, _ = read_samples(
         make_request(space, "exact_match", {}, table=table), ["predictions"]
     )
