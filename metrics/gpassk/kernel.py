@@ -47,7 +47,7 @@ import uuid
 import warnings
 import weakref
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar, copy_context
@@ -395,26 +395,24 @@ def is_missing(entry) -> bool:
     is_number = isinstance(entry, (float, np.floating, np.datetime64, np.timedelta64))
     return is_number and bool(entry != entry)
 
-def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> list[str]:
-    requested, known = as_list(name, names), list(known)
-    for choice in requested:
-        if isinstance(choice, str) and choice in known:
-            continue
-        family = re.sub(r"(?<=[@^])\d.*", "k", choice) if isinstance(choice, str) else None
+def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
+    if isinstance(choice, str) and choice in known:
+        return choice
+    question = ""
+    if isinstance(choice, str):
+        family = re.sub(r"(?<=[@^])\d.*", "k", choice)
         if family in known:
             k = re.findall(r"[@^](\d+)", choice)[0]
             raise ValueError(
                 f"{name} has {short(choice)}: give {family!r}, and k={k} (in the shell --k {k})."
             )
-        raise ValueError(
-            f"{name} has {short(choice)}, which is none of {', '.join(known)}."
-            f"{_did_you_mean(choice, known)}"
-        )
-    return requested
+        question = _did_you_mean(choice, known)
+    raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.{question}")
 
-def _did_you_mean(choice: object, names: Iterable[str]) -> str:
-    if not isinstance(choice, str):
-        return ""
+def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -> list[str]:
+    return [check_name(name, choice, known) for choice in as_list(name, names)]
+
+def _did_you_mean(choice: str, names: Iterable[str]) -> str:
     spelled = {_spelled_out(name): name for name in names}
     similar = difflib.get_close_matches(_spelled_out(choice), spelled, n=1)
     return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
@@ -455,9 +453,6 @@ def check_number(name: str, value, wanted: str, least: float, most: float) -> fl
         raise ValueError(f"{name} is {short(value)}: {wanted}.")
     return number
 
-def check_positive(name: str, value, wanted: str, most: float) -> float:
-    return check_number(name, value, wanted, _ABOVE_0, most)
-
 def check_flag(name: str, value) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} is {short(value)}: give True or False.")
@@ -480,8 +475,8 @@ def check_bounds(bounds) -> tuple[float, float]:
 def check_prior(alpha0, beta0) -> tuple[float, float]:
     wanted = "a parameter of the Beta prior is a positive number, at most 1e15"
     return (
-        check_positive("alpha0", alpha0, wanted, 1e15),
-        check_positive("beta0", beta0, wanted, 1e15),
+        check_number("alpha0", alpha0, wanted, _ABOVE_0, 1e15),
+        check_number("beta0", beta0, wanted, _ABOVE_0, 1e15),
     )
 
 def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
@@ -1585,17 +1580,19 @@ def _serving() -> Portable:
 _FORMS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
 
 def is_counts(values) -> bool:
-    if is_frame(values):
-        names = column_names(values)
-        if {"n", "correct"} < {*names}:
-            raise ValueError(
-                f"The data frame has the columns {', '.join(names)}: for counts, give n and "
-                f"correct alone."
-            )
-        return {*names} in _FORMS
-    if isinstance(values, (list, tuple)) and values:
-        values = values[0]
-    return isinstance(values, Mapping) and {*values} in _FORMS
+    if isinstance(values, (list, tuple)):
+        return bool(values) and isinstance(values[0], Mapping) and {*values[0]} in _FORMS
+    if isinstance(values, Mapping):
+        return {*values} in _FORMS
+    if not is_frame(values):
+        return False
+    names = column_names(values)
+    if {"n", "correct"} < {*names}:
+        raise ValueError(
+            f"The data frame has the columns {', '.join(names)}: for counts, give n and "
+            f"correct alone."
+        )
+    return {*names} in _FORMS
 
 def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     columns = _columns(values, name)
@@ -1718,7 +1715,7 @@ class Rows:
     def n(self) -> np.ndarray:
         return require_sample(self.name, self.sizes_where(self.is_present))
 
-    @property
+    @cached_property
     def is_present(self) -> np.ndarray | None:
         if self.are_numbers():
             return self.scored
@@ -1746,28 +1743,32 @@ def read_rows(
     flat_is_one_question: bool = False,
 ) -> Rows:
     values = as_arrow(values)
-    if is_counts(values):
+    if isinstance(values, (list, tuple)):
+        rows = _rows_of_lists([*values], name, flat_is_one_question)
+    elif is_counts(values):
         rows = _rows_of_counts(values, name)
     else:
-        if is_frame(values):
-            values = sample_rows(values, name)
-        if not is_list_like(values):
-            raise ValueError(
-                f"{name} is {short(values)}: give a list with the samples of each question."
-            )
-        array = numeric_array(values)
-        column = arrow_column(values) if array is None else None
-        if column is not None:
-            rows = _rows_of_column(column, name, flat_is_one_question)
-        elif array is not None:
-            rows = _rows_of_array(array, name, flat_is_one_question)
-        else:
-            rows = _rows_of_lists(_entries(values), name, flat_is_one_question)
+        rows = _rows_of_container(values, name, flat_is_one_question)
     if not len(rows):
         raise ValueError(f"{name} holds no question.")
     if not rows.sizes.all():
         raise ValueError(f"{name}[{rows.sizes.argmin()}] is empty: a question needs a sample.")
     return rows
+
+def _rows_of_container(values, name: str, flat_is_one_question: bool) -> Rows:
+    if is_frame(values):
+        values = sample_rows(values, name)
+    if not is_list_like(values):
+        raise ValueError(
+            f"{name} is {short(values)}: give a list with the samples of each question."
+        )
+    array = numeric_array(values)
+    if array is not None:
+        return _rows_of_array(array, name, flat_is_one_question)
+    column = arrow_column(values)
+    if column is not None:
+        return _rows_of_column(column, name, flat_is_one_question)
+    return _rows_of_lists(_entries(values), name, flat_is_one_question)
 
 def _no_list(name: str, question: int, row: Any) -> ValueError:
     return ValueError(f"{name}[{question}] is {short(row)}: each question has a list of samples.")
@@ -1815,9 +1816,8 @@ def _from_json(row: Any) -> Any:
 def _rows_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> Rows:
     if is_counts(lists):
         return _rows_of_counts(lists, name)
-    column = None if flat_is_one_question else _column_of_texts(lists)
-    if column is not None:
-        return _rows_of_column(column, name, flat_is_one_question)
+    if not flat_is_one_question and (rows := _rows_of_texts(lists, name)) is not None:
+        return rows
     if flat_is_one_question and lists and not any(map(is_list_like, lists)):
         lists = [lists]
     for question, row in enumerate(lists):
@@ -1854,7 +1854,7 @@ def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> 
         return True
     return all(type(entry) is float or abs(entry) <= 2**53 for entry in entries)
 
-def _column_of_texts(lists: list[Any]) -> Any:
+def _rows_of_texts(lists: list[Any], name: str) -> Rows | None:
     if not {*map(type, lists)} <= {list, tuple} or not (lists and lists[0]):
         return None
     if type(lists[0][0]) is not str:
@@ -1862,9 +1862,11 @@ def _column_of_texts(lists: list[Any]) -> Any:
     import pyarrow as pa  # imported here, because it takes half as long as all of at_k
 
     try:
-        return chunked([pa.array(lists, pa.large_list(pa.large_string()))])
+        array = pa.array(lists, pa.large_list(pa.large_string()))
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
+    sizes = np.fromiter(map(len, lists), np.int64, len(lists))
+    return Rows(pa.chunked_array([array.values]), sizes, name)
 
 def _is_numeric_array(row: Any) -> bool:
     is_array = isinstance(row, np.ndarray) and row.ndim == 1 and not is_masked(row)
@@ -1919,7 +1921,9 @@ def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
 
 # --- shared/at_k/inputs/columns.py ----------------------------------------------------------------
 
-JSON = pa.struct([("at_k.json", pa.large_string())])
+TEXTS = pa.large_string()
+
+JSON = pa.struct([("at_k.json", TEXTS)])
 
 def stored(rows: Rows, references: Any = None) -> Rows:
     values = rows.values
@@ -1937,29 +1941,38 @@ def stored(rows: Rows, references: Any = None) -> Rows:
     return replace(rows, values=values, scored=None, references=column)
 
 def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
-    references = as_arrow(shortest_decimals(references))
-    column, array = arrow_column(references), numeric_array(references)
-    if column is not None and getattr(column.type, "extension_name", "") != "arrow.json":
-        column = plain_types(column)
-        if str(column.type) in ("halffloat", "float"):
-            numbers, present = numbers_and_scored(column)
-            missing = None if present is None else ~present
-            column = pa.chunked_array([from_numpy(_as_doubles(numbers), missing)])
-    elif array is not None and array.ndim == 1:
-        column = pa.chunked_array([from_numpy(_as_doubles(np.ascontiguousarray(array)))])
+    if isinstance(references, (list, tuple)):
+        column = _column_of_entries([*references])
     else:
-        entries = entries_of("references", references)
-        if column is not None:
-            entries = [None if entry is None else json.loads(entry) for entry in entries]
-        check_depth("references", entries)
-        column = pa.chunked_array([_typed_array(entries, "references")])
+        column = _column_of_container(references)
     if len(column) != questions:
         raise ValueError(
             f"There are {questions} lists of predictions but {len(column)} references: "
             f"give one reference for each question."
         )
     # References that are all None were given, unlike no references: a checker may ignore them.
-    return column.cast(pa.string()) if pa.types.is_null(column.type) else column
+    return column.cast(TEXTS) if pa.types.is_null(column.type) else column
+
+def _column_of_container(references: Any) -> pa.ChunkedArray:
+    references = as_arrow(shortest_decimals(references))
+    column, array = arrow_column(references), numeric_array(references)
+    if column is not None and getattr(column.type, "extension_name", "") != "arrow.json":
+        column = plain_types(column)
+        if str(column.type) not in ("halffloat", "float"):
+            return column
+        numbers, present = numbers_and_scored(column)
+        missing = None if present is None else ~present
+        return pa.chunked_array([from_numpy(_as_doubles(numbers), missing)])
+    if array is not None and array.ndim == 1:
+        return pa.chunked_array([from_numpy(_as_doubles(np.ascontiguousarray(array)))])
+    entries = entries_of("references", references)
+    if column is not None:
+        entries = [None if entry is None else json.loads(entry) for entry in entries]
+    return _column_of_entries(entries)
+
+def _column_of_entries(references: list[Any]) -> pa.ChunkedArray:
+    check_depth("references", references)
+    return pa.chunked_array([_typed_array(references, "references")])
 
 def _as_doubles(numbers: np.ndarray) -> np.ndarray:
     if numbers.dtype.kind != "f" or numbers.itemsize == 8:
@@ -1987,14 +2000,14 @@ def check_types(rows: Rows) -> None:
 def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
     if _PLAIN_TEXTS.issuperset(map(type, values)):
         with suppress(UnicodeEncodeError):
-            return pa.array(values, pa.large_string())
+            return pa.array(values, TEXTS)
     values = [plain_entry(value) for value in values]
     entries = [entry for value in values for entry in (value if type(value) is list else [value])]
     kinds = {type(value) for value in (*values, *entries)} - {type(None)}
     lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
     if len(kinds) <= 1 or lists_of_one_type:
         try:
-            array = pa.array(values, pa.large_string() if kinds == {str} else None)
+            array = pa.array(values, TEXTS if kinds == {str} else None)
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             array = None
         # A struct has the keys of all dicts, with None where a dict lacks one.
@@ -2015,7 +2028,7 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
             raise ValueError(
                 f"{where} is {short(value)}, which neither Arrow nor JSON can hold: {error}."
             ) from error
-    array = pa.array(texts, pa.large_string())
+    array = pa.array(texts, TEXTS)
     return pa.StructArray.from_arrays([array], fields=list(JSON), mask=array.is_null())
 
 def _json_default(value) -> Any:
@@ -2038,13 +2051,10 @@ def _check_keys(value) -> None:
         for entry in value:
             _check_keys(entry)
 
-def is_text(arrow_type: pa.DataType) -> bool:
-    return str(arrow_type) in ("string", "large_string", "string_view")
-
 def sample_kind(values: pa.ChunkedArray) -> str | None:
     if pa.types.is_null(values.type):
         return None
-    if is_text(values.type):
+    if values.type == TEXTS:
         return "texts"
     if values.type == JSON:
         first = next(text for text in pc.struct_field(values, 0) if text.is_valid).as_py()
@@ -2290,7 +2300,7 @@ def match_exactly(rows: Rows) -> np.ndarray:
         values, accepted = _comparable_numbers(rows, answers)
     elif kind != "texts":
         raise _neither_texts_nor_numbers("exact_match")
-    elif is_text(references.type) and not references.null_count and is_text(values.type):
+    elif references.type == TEXTS and not references.null_count and values.type == TEXTS:
         accepted, counts = one_chunk(references), np.ones(len(references), dtype=np.int64)
     else:
         expected = (
@@ -2301,7 +2311,7 @@ def match_exactly(rows: Rows) -> np.ndarray:
         if values.type == JSON or not all(map(_is_unicode, answers)):
             _, values = _as_forms(values, json.dumps)
             answers = [*map(json.dumps, answers)]
-        accepted = pa.array(answers, pa.large_string())
+        accepted = pa.array(answers, TEXTS)
     return _equals_any(values, accepted.cast(values.type), counts, rows.sizes)
 
 def match_numbers(rows: Rows) -> tuple[np.ndarray, pa.ChunkedArray]:
@@ -2317,17 +2327,17 @@ def match_numbers(rows: Rows) -> tuple[np.ndarray, pa.ChunkedArray]:
     answers, counts = _acceptable_answers(rows.references, _number_of_reference, expected)
     distinct, numbers = _as_forms(values, _number_of_sample)
     if not any(number and "%" in number for number in (*answers, *distinct)):
-        accepted = pa.array(answers, pa.large_string())
+        accepted = pa.array(answers, TEXTS)
         return _equals_any(numbers, accepted, counts, rows.sizes), numbers
     forms = [*map(equal_forms, answers)]
-    accepted = pa.array(itertools.chain.from_iterable(forms), pa.large_string())
+    accepted = pa.array(itertools.chain.from_iterable(forms), TEXTS)
     per_answer = np.array([*map(len, forms)])
     per_question = np.add.reduceat(per_answer, np.cumsum(counts) - counts)
     correct = _equals_any(numbers, accepted, per_question, rows.sizes)
     # 50% and 0.5 are one answer to a question with one reference.
     only = np.repeat(counts == 1, rows.sizes)
     first = np.repeat(np.cumsum(counts) - counts, rows.sizes)
-    references = pa.array(answers, pa.large_string()).take(from_numpy(first))
+    references = pa.array(answers, TEXTS).take(from_numpy(first))
     merged = pc.if_else(from_numpy(correct & only), references, one_chunk(numbers))
     return correct, pa.chunked_array([merged])
 
@@ -2393,7 +2403,7 @@ def _comparable_numbers(rows: Rows, answers: list[int | float]) -> tuple[pa.Chun
     values = rows.values
     if values.type == JSON:  # bools, or large integers, among other numbers
         accepted = [None if math.isnan(x) else _number_form(x) for x in answers]
-        return _as_forms(values, _number_form)[1], pa.array(accepted, pa.large_string())
+        return _as_forms(values, _number_form)[1], pa.array(accepted, TEXTS)
     if pa.types.is_floating(values.type):
         if pc.any(pc.is_nan(values)).as_py():
             index = pc.index(pc.is_nan(values), True).as_py()
@@ -2415,7 +2425,7 @@ def _as_forms(
 ) -> tuple[list[str | None], pa.ChunkedArray]:
     distinct, code = distinct_entries(values)
     forms = [form(entry) for entry in to_python(distinct)]
-    samples = pa.array(forms, pa.large_string()).take(from_numpy(code, code < 0))
+    samples = pa.array(forms, TEXTS).take(from_numpy(code, code < 0))
     return forms, pa.chunked_array([samples])
 
 def _number_of_sample(sample: str | int | float) -> str | None:
@@ -2621,8 +2631,8 @@ def unite(batches: Sequence[Any]) -> Batch:
 
 def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
     types = {column.type for column in columns if not pa.types.is_null(column.type)}
-    if all(map(is_text, types)):
-        common = pa.large_string() if types else pa.null()
+    if types <= {TEXTS}:
+        common = TEXTS if types else pa.null()
     elif len(types) == 1:
         (common,) = types
     elif name == "predictions" and all(map(is_number, types)) and not _lose_values(columns):
@@ -2741,7 +2751,7 @@ class Checking:
     def __post_init__(self) -> None:
         checker, num_proc, executor = self.checker, self.num_proc, self.executor
         if isinstance(checker, str):
-            check_names("check_correct_fn", [checker], NAMES)
+            check_name("check_correct_fn", checker, NAMES)
             if checker == "math_verify":
                 math_verify_library()
                 if isinstance(executor, ThreadPoolExecutor):
@@ -2805,7 +2815,7 @@ class Checking:
     def check(self, rows: Rows, cache: CheckCache | None = None) -> Checked:
         if self.checker == "exact_match":
             outcomes = _outcomes_of_match(rows, match_exactly(rows))
-            if is_text(rows.values.type):
+            if rows.values.type == TEXTS:
                 _warn_of_responses(rows, outcomes)
             return Checked(outcomes, rows.values)
         if self.checker == "numeric":
@@ -2815,7 +2825,7 @@ class Checking:
             check_references(rows.references)
         if self._runner is not None:
             self._runner.read_references(to_python(rows.references))
-            if not is_text(rows.values.type):
+            if rows.values.type != TEXTS:
                 first = 0 if rows.is_present is None else int(rows.is_present.argmax())
                 raise ValueError(
                     f"{sample_name(rows.name, rows.sizes, first)} is "
@@ -4188,7 +4198,7 @@ def interval_options(
     prior = check_prior(alpha0, beta0)
     limits = check_bounds(bounds)
     if interval is not None:
-        check_names("interval", [interval], known)
+        check_name("interval", interval, known)
         if confidence is None:
             raise ValueError(
                 f"interval is {interval!r} but confidence is None: give a confidence, such as 0.95."
@@ -4667,10 +4677,12 @@ def jeffreys_limits(successes: int, failures: int, confidence: float) -> _Limits
     return lo if successes else 0.0, hi if failures else 1.0
 
 def check_errors(checker_rates, labels) -> bool:
+    if checker_rates is None:
+        return labels is not None
     check_rates(checker_rates)
-    if checker_rates is not None and labels is not None:
+    if labels is not None:
         raise ValueError("checker_rates and labels are both given: labels estimate the rates.")
-    return checker_rates is not None or labels is not None
+    return True
 
 @dataclass(frozen=True)
 class Errors:
@@ -5442,7 +5454,7 @@ class Report:
         keys: str = "exact",
         with_mu: bool = True,
     ):
-        self._safe = check_names("keys", [keys], ("exact", "safe")) == ["safe"]
+        self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
         self._groups: list[str | None] = [None]
         self._parts = [np.arange(questions)]
         if groups is not None:
@@ -5469,8 +5481,8 @@ class Report:
             result["per_question"] = {score.key: x for score, x in per_question.items()}
         return result
 
-    def estimates(self, scores: Scores, method: IntervalMethod | None) -> Iterator[Estimate]:
-        options = self._options
+    def estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
+        options, estimates = self._options, []
         intervals = self._intervals(method)
         bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
         for group, questions, interval_of, band_of in zip(
@@ -5485,7 +5497,10 @@ class Report:
                     reason = f"none: {score} has no posterior"
                     interval = Interval(None, None, None, None, reason)
                 limits = None if band is None else (band.lo, band.hi)
-                yield Estimate(score.metric, score.k, score.tau, group, mean, interval, limits)
+                estimates.append(
+                    Estimate(score.metric, score.k, score.tau, group, mean, interval, limits)
+                )
+        return estimates
 
     def _shown(self, interval: Interval, score: float) -> Interval:
         if not self._with_mu:
@@ -5624,7 +5639,7 @@ class Computation:
 
 # --- shared/at_k/computations/gpassk.py -----------------------------------------------------------
 
-_DEFAULT_INCLUDE = ("G-Pass@k", "mG-Pass@k")
+_DEFAULT_INCLUDE = ["G-Pass@k", "mG-Pass@k"]
 
 _FOR_K_ABOVE_N = (
     " With a confidence, and without clusters or a prior, interval='hierarchical' allows k > n for "
@@ -5659,12 +5674,13 @@ def gpassk_results(
 ) -> dict[str, Any]:
     # Validate everything that does not depend on outcomes first.
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
-    default = _DEFAULT_INCLUDE if budget is None else "pass@k"
-    include = check_names("include", default if include is None else include, PASS_FAMILY)
+    included = _DEFAULT_INCLUDE if budget is None else ["pass@k"]
+    if include is not None:
+        included = check_names("include", include, PASS_FAMILY)
     taus = [check_tau(tau) for tau in as_list("thresholds", thresholds)]
     powers = check_powers(pass_power, unanimous_power)
     score_options = ScoreOptions(taus, check_lam(lam), weights, powers)
-    if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & {*include}:
+    if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & {*included}:
         raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
     options = interval_options(
         len(samples),
@@ -5679,7 +5695,7 @@ def gpassk_results(
     has_errors = check_errors(checker_rates, labels)
     if budget is not None:
         budget = check_k(budget, name="budget")
-        _check_allowed_by_budget(include, has_errors, options)
+        _check_allowed_by_budget(included, has_errors, options)
     if has_errors and confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
@@ -5690,16 +5706,19 @@ def gpassk_results(
     if budget is not None:
         return _first_successes(samples, checking, requested, budget, options, report)
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
-    scores = scores_by_name(include, ks, score_options)
+    scores = scores_by_name(included, ks, score_options)
 
     checked = samples.check(checking)
-    counts, errors = checked.outcomes, Errors.of_options(checker_rates, labels, checked.graded)
+    counts = checked.outcomes
     warn_of_stopping(counts)
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
-        scores = scores_by_name(include, ks, score_options)
-    errors.require_correction(scores)
-    checker = errors.described() if has_errors else None
+        scores = scores_by_name(included, ks, score_options)
+    errors, checker = Errors(), None
+    if has_errors:
+        errors = Errors.of_options(checker_rates, labels, checked.graded)
+        errors.require_correction(scores)
+        checker = errors.described()
     if confidence is None:
         return report.of(pass_scores(counts, scores, errors.rates), checker=checker)
     points, method = pass_intervals(counts, scores, options, errors.rates)

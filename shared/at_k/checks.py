@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
@@ -130,29 +130,29 @@ def is_missing(entry) -> bool:
     return is_number and bool(entry != entry)
 
 
-def check_names(name: str, names: str | Iterable[str], known: Iterable[str]) -> list[str]:
-    """Return a parameter of one or more names, each of which has to be known."""
-    requested, known = as_list(name, names), list(known)
-    for choice in requested:
-        if isinstance(choice, str) and choice in known:
-            continue
-        family = re.sub(r"(?<=[@^])\d.*", "k", choice) if isinstance(choice, str) else None
+def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
+    """Return a parameter that is a known name."""
+    if isinstance(choice, str) and choice in known:
+        return choice
+    question = ""
+    if isinstance(choice, str):
+        family = re.sub(r"(?<=[@^])\d.*", "k", choice)
         if family in known:
             k = re.findall(r"[@^](\d+)", choice)[0]
             raise ValueError(
                 f"{name} has {short(choice)}: give {family!r}, and k={k} (in the shell --k {k})."
             )
-        raise ValueError(
-            f"{name} has {short(choice)}, which is none of {', '.join(known)}."
-            f"{_did_you_mean(choice, known)}"
-        )
-    return requested
+        question = _did_you_mean(choice, known)
+    raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.{question}")
 
 
-def _did_you_mean(choice: object, names: Iterable[str]) -> str:
+def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -> list[str]:
+    """Return a parameter of one or more names, each of which has to be known."""
+    return [check_name(name, choice, known) for choice in as_list(name, names)]
+
+
+def _did_you_mean(choice: str, names: Iterable[str]) -> str:
     """Return a question with the name that a choice is similar to, or an empty text."""
-    if not isinstance(choice, str):
-        return ""
     spelled = {_spelled_out(name): name for name in names}
     similar = difflib.get_close_matches(_spelled_out(choice), spelled, n=1)
     return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
@@ -291,8 +291,8 @@ def check_prior(alpha0, beta0) -> tuple[float, float]:
     """
     wanted = "a parameter of the Beta prior is a positive number, at most 1e15"
     return (
-        check_positive("alpha0", alpha0, wanted, 1e15),
-        check_positive("beta0", beta0, wanted, 1e15),
+        check_number("alpha0", alpha0, wanted, _ABOVE_0, 1e15),
+        check_number("beta0", beta0, wanted, _ABOVE_0, 1e15),
     )
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from .checks import check_flag, check_names, label_index
+from .checks import check_flag, check_name, label_index
 from .estimates import Estimate, as_dict, safe_prefixes
 from .intervals.band import simultaneous_confidence
 from .intervals.choice import IntervalOptions
@@ -40,7 +40,7 @@ class Report:
         keys: str = "exact",
         with_mu: bool = True,
     ):
-        self._safe = check_names("keys", [keys], ("exact", "safe")) == ["safe"]
+        self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
         self._groups: list[str | None] = [None]
         self._parts = [np.arange(questions)]
         if groups is not None:
@@ -77,8 +77,8 @@ class Report:
             result["per_question"] = {score.key: x for score, x in per_question.items()}
         return result
 
-    def estimates(self, scores: Scores, method: IntervalMethod | None) -> Iterator[Estimate]:
-        """Yield the scores over all questions, then over each group, with intervals if requested.
+    def estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
+        """Return the scores over all questions, then over each group, with intervals if requested.
 
         An interval that the options name has the name of its method, or "none: " and the reason why
         there is no interval.
@@ -87,7 +87,7 @@ class Report:
             scores: of the questions.
             method: of the intervals, or None to leave them out.
         """
-        options = self._options
+        options, estimates = self._options, []
         intervals = self._intervals(method)
         bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
         for group, questions, interval_of, band_of in zip(
@@ -102,7 +102,10 @@ class Report:
                     reason = f"none: {score} has no posterior"
                     interval = Interval(None, None, None, None, reason)
                 limits = None if band is None else (band.lo, band.hi)
-                yield Estimate(score.metric, score.k, score.tau, group, mean, interval, limits)
+                estimates.append(
+                    Estimate(score.metric, score.k, score.tau, group, mean, interval, limits)
+                )
+        return estimates
 
     def _shown(self, interval: Interval, score: float) -> Interval:
         """Return an interval without the fields that are not requested."""

@@ -64,7 +64,7 @@ def cons_at_k_results(
     """Return what `compute` returns. The script of the metric documents the parameters."""
     # Validate everything that does not depend on outcomes first.
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
-    included = check_names("include", list(_SCORES) if include is None else include, _SCORES)
+    included = list(_SCORES) if include is None else check_names("include", include, _SCORES)
     merge_right = check_flag("merge_right", merge_right)
     options = interval_options(
         len(samples),

@@ -28,7 +28,7 @@ from ..scores.pass_family import pass_scores
 from ..scores.score import ScoreId, Scores
 from .computation import DEFAULT_K, Computation, Samples
 
-_DEFAULT_INCLUDE = ("G-Pass@k", "mG-Pass@k")
+_DEFAULT_INCLUDE = ["G-Pass@k", "mG-Pass@k"]
 
 _FOR_K_ABOVE_N = (
     " With a confidence, and without clusters or a prior, interval='hierarchical' allows k > n for "
@@ -66,12 +66,13 @@ def gpassk_results(
     """Return what `compute` returns. The script of the metric documents the parameters."""
     # Validate everything that does not depend on outcomes first.
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
-    default = _DEFAULT_INCLUDE if budget is None else "pass@k"
-    include = check_names("include", default if include is None else include, PASS_FAMILY)
+    included = _DEFAULT_INCLUDE if budget is None else ["pass@k"]
+    if include is not None:
+        included = check_names("include", include, PASS_FAMILY)
     taus = [check_tau(tau) for tau in as_list("thresholds", thresholds)]
     powers = check_powers(pass_power, unanimous_power)
     score_options = ScoreOptions(taus, check_lam(lam), weights, powers)
-    if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & {*include}:
+    if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & {*included}:
         raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
     options = interval_options(
         len(samples),
@@ -86,7 +87,7 @@ def gpassk_results(
     has_errors = check_errors(checker_rates, labels)
     if budget is not None:
         budget = check_k(budget, name="budget")
-        _check_allowed_by_budget(include, has_errors, options)
+        _check_allowed_by_budget(included, has_errors, options)
     if has_errors and confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
@@ -97,16 +98,19 @@ def gpassk_results(
     if budget is not None:
         return _first_successes(samples, checking, requested, budget, options, report)
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
-    scores = scores_by_name(include, ks, score_options)
+    scores = scores_by_name(included, ks, score_options)
 
     checked = samples.check(checking)
-    counts, errors = checked.outcomes, Errors.of_options(checker_rates, labels, checked.graded)
+    counts = checked.outcomes
     warn_of_stopping(counts)
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
-        scores = scores_by_name(include, ks, score_options)
-    errors.require_correction(scores)
-    checker = errors.described() if has_errors else None
+        scores = scores_by_name(included, ks, score_options)
+    errors, checker = Errors(), None
+    if has_errors:
+        errors = Errors.of_options(checker_rates, labels, checked.graded)
+        errors.require_correction(scores)
+        checker = errors.described()
     if confidence is None:
         return report.of(pass_scores(counts, scores, errors.rates), checker=checker)
     points, method = pass_intervals(counts, scores, options, errors.rates)

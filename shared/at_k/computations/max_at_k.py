@@ -60,7 +60,7 @@ def max_at_k_results(
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     category_values = check_rewards(w, labels)
     prior = check_prior_outcomes(R0, len(samples), len(category_values))
-    include = check_names("include", "Max@k" if include is None else include, _SCORES_OF_REWARDS)
+    include = ["Max@k"] if include is None else check_names("include", include, _SCORES_OF_REWARDS)
     taus = check_thresholds(as_list("thresholds", thresholds))
     options = interval_options(
         len(samples),

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..checks import as_list, check_k, check_names, check_number, is_list_like, short
+from ..checks import as_list, check_k, check_name, check_number, is_list_like, short
 from ..scores.credits import PASS_FAMILY, Credits, ScoreOptions, check_tau, threshold
 from ..scores.distributions import pmf
 from ..scores.pass_family import blocks_of_rows
@@ -169,7 +169,7 @@ def _check_score(score, k: int) -> Credits | None:
         return threshold(k, check_tau(_threshold(score)))
     if score == "G-Pass@k":
         raise ValueError(f"score is {score!r}: add the threshold, as in 'G-Pass@k_0.5'.")
-    check_names("score", score, [_MAXIMUM, f"{_THRESHOLD}0.5", *PASS_FAMILY])
+    check_name("score", score, [_MAXIMUM, f"{_THRESHOLD}0.5", *PASS_FAMILY])
     terms = PASS_FAMILY[score](k, 0.0, ScoreOptions()).terms
     if len(terms) > 1:
         raise ValueError(

@@ -24,9 +24,9 @@ import pyarrow.compute as pc
 
 from .columns import (
     JSON,
+    TEXTS,
     from_numpy,
     is_number,
-    is_text,
     one_chunk,
     sample_kind,
     to_json,
@@ -165,8 +165,8 @@ def unite(batches: Sequence[Any]) -> Batch:
 def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
     """Return columns as one: numbers as doubles if that keeps them, and other types as JSON."""
     types = {column.type for column in columns if not pa.types.is_null(column.type)}
-    if all(map(is_text, types)):
-        common = pa.large_string() if types else pa.null()
+    if types <= {TEXTS}:
+        common = TEXTS if types else pa.null()
     elif len(types) == 1:
         (common,) = types
     elif name == "predictions" and all(map(is_number, types)) and not _lose_values(columns):

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..checks import check_names, short
-from .columns import distinct_entries, from_numpy, is_text, to_python
+from ..checks import check_name, short
+from .columns import TEXTS, distinct_entries, from_numpy, to_python
 from .named_checkers import (
     LONGEST_CHECK,
     NAMES,
@@ -104,7 +104,7 @@ class Checking:
     def __post_init__(self) -> None:
         checker, num_proc, executor = self.checker, self.num_proc, self.executor
         if isinstance(checker, str):
-            check_names("check_correct_fn", [checker], NAMES)
+            check_name("check_correct_fn", checker, NAMES)
             if checker == "math_verify":
                 math_verify_library()
                 if isinstance(executor, ThreadPoolExecutor):
@@ -184,7 +184,7 @@ class Checking:
         """
         if self.checker == "exact_match":
             outcomes = _outcomes_of_match(rows, match_exactly(rows))
-            if is_text(rows.values.type):
+            if rows.values.type == TEXTS:
                 _warn_of_responses(rows, outcomes)
             return Checked(outcomes, rows.values)
         if self.checker == "numeric":
@@ -194,7 +194,7 @@ class Checking:
             check_references(rows.references)
         if self._runner is not None:
             self._runner.read_references(to_python(rows.references))
-            if not is_text(rows.values.type):
+            if rows.values.type != TEXTS:
                 first = 0 if rows.is_present is None else int(rows.is_present.argmax())
                 raise ValueError(
                     f"{sample_name(rows.name, rows.sizes, first)} is "

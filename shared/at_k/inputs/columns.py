@@ -32,7 +32,10 @@ from .containers import (
 )
 from .rows import Rows, sample_name
 
-JSON = pa.struct([("at_k.json", pa.large_string())])
+TEXTS = pa.large_string()
+"""The type of texts."""
+
+JSON = pa.struct([("at_k.json", TEXTS)])
 """The type of values that Arrow has no common type for."""
 
 
@@ -69,29 +72,40 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
         ValueError: if the number of references differs from the number of questions, or if a
             reference cannot be stored, with its index.
     """
-    references = as_arrow(shortest_decimals(references))
-    column, array = arrow_column(references), numeric_array(references)
-    if column is not None and getattr(column.type, "extension_name", "") != "arrow.json":
-        column = plain_types(column)
-        if str(column.type) in ("halffloat", "float"):
-            numbers, present = numbers_and_scored(column)
-            missing = None if present is None else ~present
-            column = pa.chunked_array([from_numpy(_as_doubles(numbers), missing)])
-    elif array is not None and array.ndim == 1:
-        column = pa.chunked_array([from_numpy(_as_doubles(np.ascontiguousarray(array)))])
+    if isinstance(references, (list, tuple)):
+        column = _column_of_entries([*references])
     else:
-        entries = entries_of("references", references)
-        if column is not None:
-            entries = [None if entry is None else json.loads(entry) for entry in entries]
-        check_depth("references", entries)
-        column = pa.chunked_array([_typed_array(entries, "references")])
+        column = _column_of_container(references)
     if len(column) != questions:
         raise ValueError(
             f"There are {questions} lists of predictions but {len(column)} references: "
             f"give one reference for each question."
         )
     # References that are all None were given, unlike no references: a checker may ignore them.
-    return column.cast(pa.string()) if pa.types.is_null(column.type) else column
+    return column.cast(TEXTS) if pa.types.is_null(column.type) else column
+
+
+def _column_of_container(references: Any) -> pa.ChunkedArray:
+    references = as_arrow(shortest_decimals(references))
+    column, array = arrow_column(references), numeric_array(references)
+    if column is not None and getattr(column.type, "extension_name", "") != "arrow.json":
+        column = plain_types(column)
+        if str(column.type) not in ("halffloat", "float"):
+            return column
+        numbers, present = numbers_and_scored(column)
+        missing = None if present is None else ~present
+        return pa.chunked_array([from_numpy(_as_doubles(numbers), missing)])
+    if array is not None and array.ndim == 1:
+        return pa.chunked_array([from_numpy(_as_doubles(np.ascontiguousarray(array)))])
+    entries = entries_of("references", references)
+    if column is not None:
+        entries = [None if entry is None else json.loads(entry) for entry in entries]
+    return _column_of_entries(entries)
+
+
+def _column_of_entries(references: list[Any]) -> pa.ChunkedArray:
+    check_depth("references", references)
+    return pa.chunked_array([_typed_array(references, "references")])
 
 
 def _as_doubles(numbers: np.ndarray) -> np.ndarray:
@@ -131,14 +145,14 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
     """
     if _PLAIN_TEXTS.issuperset(map(type, values)):
         with suppress(UnicodeEncodeError):
-            return pa.array(values, pa.large_string())
+            return pa.array(values, TEXTS)
     values = [plain_entry(value) for value in values]
     entries = [entry for value in values for entry in (value if type(value) is list else [value])]
     kinds = {type(value) for value in (*values, *entries)} - {type(None)}
     lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
     if len(kinds) <= 1 or lists_of_one_type:
         try:
-            array = pa.array(values, pa.large_string() if kinds == {str} else None)
+            array = pa.array(values, TEXTS if kinds == {str} else None)
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             array = None
         # A struct has the keys of all dicts, with None where a dict lacks one.
@@ -169,7 +183,7 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
             raise ValueError(
                 f"{where} is {short(value)}, which neither Arrow nor JSON can hold: {error}."
             ) from error
-    array = pa.array(texts, pa.large_string())
+    array = pa.array(texts, TEXTS)
     return pa.StructArray.from_arrays([array], fields=list(JSON), mask=array.is_null())
 
 
@@ -200,16 +214,11 @@ def _check_keys(value) -> None:
 # --- Kinds --------------------------------------------------------------------------------
 
 
-def is_text(arrow_type: pa.DataType) -> bool:
-    """Whether the type is a string type of any layout."""
-    return str(arrow_type) in ("string", "large_string", "string_view")
-
-
 def sample_kind(values: pa.ChunkedArray) -> str | None:
     """Return "texts", "numbers" or "other values" for samples; None if all are None."""
     if pa.types.is_null(values.type):
         return None
-    if is_text(values.type):
+    if values.type == TEXTS:
         return "texts"
     if values.type == JSON:
         first = next(text for text in pc.struct_field(values, 0) if text.is_valid).as_py()

@@ -31,17 +31,19 @@ def is_counts(values) -> bool:
     Raises:
         ValueError: if a data frame has other columns beside n and correct.
     """
-    if is_frame(values):
-        names = column_names(values)
-        if {"n", "correct"} < {*names}:
-            raise ValueError(
-                f"The data frame has the columns {', '.join(names)}: for counts, give n and "
-                f"correct alone."
-            )
-        return {*names} in _FORMS
-    if isinstance(values, (list, tuple)) and values:
-        values = values[0]
-    return isinstance(values, Mapping) and {*values} in _FORMS
+    if isinstance(values, (list, tuple)):
+        return bool(values) and isinstance(values[0], Mapping) and {*values[0]} in _FORMS
+    if isinstance(values, Mapping):
+        return {*values} in _FORMS
+    if not is_frame(values):
+        return False
+    names = column_names(values)
+    if {"n", "correct"} < {*names}:
+        raise ValueError(
+            f"The data frame has the columns {', '.join(names)}: for counts, give n and "
+            f"correct alone."
+        )
+    return {*names} in _FORMS
 
 
 def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:

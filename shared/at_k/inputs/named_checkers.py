@@ -21,9 +21,9 @@ import pyarrow.compute as pc
 from ..checks import short
 from .columns import (
     JSON,
+    TEXTS,
     distinct_entries,
     from_numpy,
-    is_text,
     one_chunk,
     sample_kind,
     to_python,
@@ -58,7 +58,7 @@ def match_exactly(rows: Rows) -> np.ndarray:
         values, accepted = _comparable_numbers(rows, answers)
     elif kind != "texts":
         raise _neither_texts_nor_numbers("exact_match")
-    elif is_text(references.type) and not references.null_count and is_text(values.type):
+    elif references.type == TEXTS and not references.null_count and values.type == TEXTS:
         accepted, counts = one_chunk(references), np.ones(len(references), dtype=np.int64)
     else:
         expected = (
@@ -69,7 +69,7 @@ def match_exactly(rows: Rows) -> np.ndarray:
         if values.type == JSON or not all(map(_is_unicode, answers)):
             _, values = _as_forms(values, json.dumps)
             answers = [*map(json.dumps, answers)]
-        accepted = pa.array(answers, pa.large_string())
+        accepted = pa.array(answers, TEXTS)
     return _equals_any(values, accepted.cast(values.type), counts, rows.sizes)
 
 
@@ -96,17 +96,17 @@ def match_numbers(rows: Rows) -> tuple[np.ndarray, pa.ChunkedArray]:
     answers, counts = _acceptable_answers(rows.references, _number_of_reference, expected)
     distinct, numbers = _as_forms(values, _number_of_sample)
     if not any(number and "%" in number for number in (*answers, *distinct)):
-        accepted = pa.array(answers, pa.large_string())
+        accepted = pa.array(answers, TEXTS)
         return _equals_any(numbers, accepted, counts, rows.sizes), numbers
     forms = [*map(equal_forms, answers)]
-    accepted = pa.array(itertools.chain.from_iterable(forms), pa.large_string())
+    accepted = pa.array(itertools.chain.from_iterable(forms), TEXTS)
     per_answer = np.array([*map(len, forms)])
     per_question = np.add.reduceat(per_answer, np.cumsum(counts) - counts)
     correct = _equals_any(numbers, accepted, per_question, rows.sizes)
     # 50% and 0.5 are one answer to a question with one reference.
     only = np.repeat(counts == 1, rows.sizes)
     first = np.repeat(np.cumsum(counts) - counts, rows.sizes)
-    references = pa.array(answers, pa.large_string()).take(from_numpy(first))
+    references = pa.array(answers, TEXTS).take(from_numpy(first))
     merged = pc.if_else(from_numpy(correct & only), references, one_chunk(numbers))
     return correct, pa.chunked_array([merged])
 
@@ -199,7 +199,7 @@ def _comparable_numbers(rows: Rows, answers: list[int | float]) -> tuple[pa.Chun
     values = rows.values
     if values.type == JSON:  # bools, or large integers, among other numbers
         accepted = [None if math.isnan(x) else _number_form(x) for x in answers]
-        return _as_forms(values, _number_form)[1], pa.array(accepted, pa.large_string())
+        return _as_forms(values, _number_form)[1], pa.array(accepted, TEXTS)
     if pa.types.is_floating(values.type):
         if pc.any(pc.is_nan(values)).as_py():
             index = pc.index(pc.is_nan(values), True).as_py()
@@ -225,7 +225,7 @@ def _as_forms(
     """Return the forms of the distinct samples, and (S,) the form of each sample, or None."""
     distinct, code = distinct_entries(values)
     forms = [form(entry) for entry in to_python(distinct)]
-    samples = pa.array(forms, pa.large_string()).take(from_numpy(code, code < 0))
+    samples = pa.array(forms, TEXTS).take(from_numpy(code, code < 0))
     return forms, pa.chunked_array([samples])
 
 

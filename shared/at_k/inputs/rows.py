@@ -97,7 +97,7 @@ class Rows:
         """(M,) number of samples of each question that are not None; a ValueError if it is 0."""
         return require_sample(self.name, self.sizes_where(self.is_present))
 
-    @property
+    @cached_property
     def is_present(self) -> np.ndarray | None:
         """(S,) whether each sample is not None, or None if all are."""
         if self.are_numbers():
@@ -141,28 +141,33 @@ def read_rows(
         TypeError: if a library cannot convert its array.
     """
     values = as_arrow(values)
-    if is_counts(values):
+    if isinstance(values, (list, tuple)):
+        rows = _rows_of_lists([*values], name, flat_is_one_question)
+    elif is_counts(values):
         rows = _rows_of_counts(values, name)
     else:
-        if is_frame(values):
-            values = sample_rows(values, name)
-        if not is_list_like(values):
-            raise ValueError(
-                f"{name} is {short(values)}: give a list with the samples of each question."
-            )
-        array = numeric_array(values)
-        column = arrow_column(values) if array is None else None
-        if column is not None:
-            rows = _rows_of_column(column, name, flat_is_one_question)
-        elif array is not None:
-            rows = _rows_of_array(array, name, flat_is_one_question)
-        else:
-            rows = _rows_of_lists(_entries(values), name, flat_is_one_question)
+        rows = _rows_of_container(values, name, flat_is_one_question)
     if not len(rows):
         raise ValueError(f"{name} holds no question.")
     if not rows.sizes.all():
         raise ValueError(f"{name}[{rows.sizes.argmin()}] is empty: a question needs a sample.")
     return rows
+
+
+def _rows_of_container(values, name: str, flat_is_one_question: bool) -> Rows:
+    if is_frame(values):
+        values = sample_rows(values, name)
+    if not is_list_like(values):
+        raise ValueError(
+            f"{name} is {short(values)}: give a list with the samples of each question."
+        )
+    array = numeric_array(values)
+    if array is not None:
+        return _rows_of_array(array, name, flat_is_one_question)
+    column = arrow_column(values)
+    if column is not None:
+        return _rows_of_column(column, name, flat_is_one_question)
+    return _rows_of_lists(_entries(values), name, flat_is_one_question)
 
 
 def _no_list(name: str, question: int, row: Any) -> ValueError:
@@ -229,9 +234,8 @@ def _from_json(row: Any) -> Any:
 def _rows_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> Rows:
     if is_counts(lists):
         return _rows_of_counts(lists, name)
-    column = None if flat_is_one_question else _column_of_texts(lists)
-    if column is not None:
-        return _rows_of_column(column, name, flat_is_one_question)
+    if not flat_is_one_question and (rows := _rows_of_texts(lists, name)) is not None:
+        return rows
     if flat_is_one_question and lists and not any(map(is_list_like, lists)):
         lists = [lists]
     for question, row in enumerate(lists):
@@ -272,8 +276,8 @@ def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> 
     return all(type(entry) is float or abs(entry) <= 2**53 for entry in entries)
 
 
-def _column_of_texts(lists: list[Any]) -> Any:
-    """Return lists of texts as an Arrow column, or None if there are other values.
+def _rows_of_texts(lists: list[Any], name: str) -> Rows | None:
+    """Read lists of texts into an Arrow column; None if there are other values.
 
     Arrow takes bytes among texts for UTF-8.
     """
@@ -284,9 +288,11 @@ def _column_of_texts(lists: list[Any]) -> Any:
     import pyarrow as pa  # imported here, because it takes half as long as all of at_k
 
     try:
-        return chunked([pa.array(lists, pa.large_list(pa.large_string()))])
+        array = pa.array(lists, pa.large_list(pa.large_string()))
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
+    sizes = np.fromiter(map(len, lists), np.int64, len(lists))
+    return Rows(pa.chunked_array([array.values]), sizes, name)
 
 
 def _is_numeric_array(row: Any) -> bool:

@@ -16,7 +16,7 @@ from ..checks import (
     check_bounds,
     check_confidence,
     check_flag,
-    check_names,
+    check_name,
     check_prior,
     label_index,
 )
@@ -113,7 +113,7 @@ def interval_options(
     prior = check_prior(alpha0, beta0)
     limits = check_bounds(bounds)
     if interval is not None:
-        check_names("interval", [interval], known)
+        check_name("interval", interval, known)
         if confidence is None:
             raise ValueError(
                 f"interval is {interval!r} but confidence is None: give a confidence, such as 0.95."

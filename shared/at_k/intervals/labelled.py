@@ -108,10 +108,12 @@ def check_errors(checker_rates, labels) -> bool:
     Raises:
         ValueError: if the rates are invalid, or given beside labels.
     """
+    if checker_rates is None:
+        return labels is not None
     check_rates(checker_rates)
-    if checker_rates is not None and labels is not None:
+    if labels is not None:
         raise ValueError("checker_rates and labels are both given: labels estimate the rates.")
-    return checker_rates is not None or labels is not None
+    return True
 
 
 @dataclass(frozen=True)

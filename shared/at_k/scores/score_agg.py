@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import check_names, check_number, check_positive, short
+from ..checks import check_name, check_number, check_positive, short
 from ..inputs.outcomes import Outcomes, read_outcomes
 
 VERDICTS = {"fully": 1.0, "mostly": 0.9, "partial": 0.7, "minor": 0.3, "none": 0.0}
@@ -192,7 +192,7 @@ def score_agg(
     penalty, eps = check_penalty(penalty), check_eps(eps_for_neg_p)
     if compat is None:
         return float(item_scores(verdicts, exponent(temperature), penalty, eps).mean())
-    (release,) = check_names("compat", [compat], ("0.3", "0.7", "0.8"))
+    release = check_name("compat", compat, ("0.3", "0.7", "0.8"))
     most = sys.float_info.max
     temperature = check_number("temperature", temperature, "give a finite number", -most, most)
     items = np.split(verdicts.scored_values.astype(float), np.cumsum(verdicts.n)[:-1])
