@@ -5418,13 +5418,14 @@ def bayes_at_n_results(
     keys: str = "exact",
 ) -> dict[str, Any]:
     # Validate everything that does not depend on outcomes first.
+    questions = len(samples)
     names = check_categories(categories)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, names)
     category_values = check_rewards(w, names)
-    prior = check_prior_outcomes(R0, len(samples), len(category_values))
-    options = interval_options(len(samples), confidence, interval, clusters, bounds=bounds)
+    prior = check_prior_outcomes(R0, questions, len(category_values))
+    options = interval_options(questions, confidence, interval, clusters, bounds=bounds)
     # Both scores are the centers of their intervals, so mu would repeat them.
-    report = Report(len(samples), groups, options, return_per_question, keys, with_mu=False)
+    report = Report(questions, groups, options, return_per_question, keys, with_mu=False)
     has_errors = check_errors(checker_rates, labels)
     if has_errors and not w is categories is bounds is None:
         raise ValueError(
@@ -5446,7 +5447,7 @@ def bayes_at_n_results(
         moments = bayes_moments(rewards, *ks)
         scores = Scores(moments.keys, moments.inverse, moments.mean)
         if interval is None:  # the posterior defines Bayes@N, and its results do not name it
-            check_clusters(clusters, "posterior", confidence, len(samples))
+            check_clusters(clusters, "posterior", confidence, questions)
             method = PosteriorIntervals(moments, options.bounds, name=None)
         elif options.method == "posterior":
             method = PosteriorIntervals(moments, options.bounds)

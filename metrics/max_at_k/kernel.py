@@ -5504,14 +5504,15 @@ def max_at_k_results(
     keys: str = "exact",
 ) -> dict[str, Any]:
     # Validate everything that does not depend on outcomes first.
+    questions = len(samples)
     labels = check_categories(categories)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     category_values = check_rewards(w, labels)
-    prior = check_prior_outcomes(R0, len(samples), len(category_values))
+    prior = check_prior_outcomes(R0, questions, len(category_values))
     include = ["Max@k"] if include is None else check_names("include", include, _SCORES_OF_REWARDS)
     taus = check_thresholds(as_list("thresholds", thresholds))
     options = interval_options(
-        len(samples),
+        questions,
         confidence,
         interval,
         clusters,
@@ -5519,7 +5520,7 @@ def max_at_k_results(
         bounds=bounds,
         band=band,
     )
-    report = Report(len(samples), groups, options, return_per_question, keys)
+    report = Report(questions, groups, options, return_per_question, keys)
     requested, n = check_ks(k), samples.n
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
 

@@ -63,11 +63,12 @@ def cons_at_k_results(
 ) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     # Validate everything that does not depend on outcomes first.
+    questions = len(samples)
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
     included = list(_SCORES) if include is None else check_names("include", include, _SCORES)
     merge_right = check_flag("merge_right", merge_right)
     options = interval_options(
-        len(samples),
+        questions,
         confidence,
         interval,
         clusters,
@@ -76,7 +77,7 @@ def cons_at_k_results(
         beta0=beta0,
         band=band,
     )
-    report = Report(len(samples), groups, options, return_per_question, keys)
+    report = Report(questions, groups, options, return_per_question, keys)
     requested = check_ks(k)
     check_samples(requested or [], samples.n)
 

@@ -65,6 +65,7 @@ def gpassk_results(
 ) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     # Validate everything that does not depend on outcomes first.
+    questions = len(samples)
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
     included = _DEFAULT_INCLUDE if budget is None else ["pass@k"]
     if include is not None:
@@ -75,7 +76,7 @@ def gpassk_results(
     if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & {*included}:
         raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
     options = interval_options(
-        len(samples),
+        questions,
         confidence,
         interval,
         clusters,
@@ -93,7 +94,7 @@ def gpassk_results(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
             "'questions'."
         )
-    report = Report(len(samples), groups, options, return_per_question, keys)
+    report = Report(questions, groups, options, return_per_question, keys)
     requested, n = check_ks(k), samples.n
     if budget is not None:
         return _first_successes(samples, checking, requested, budget, options, report)

@@ -46,13 +46,14 @@ def score_agg_results(
 ) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     # Validate everything that does not depend on outcomes first.
+    questions = len(samples)
     labels = check_weights(weights)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
     options = interval_options(
-        len(samples), confidence, interval, clusters, known=("questions", "auto")
+        questions, confidence, interval, clusters, known=("questions", "auto")
     )
-    report = Report(len(samples), groups, options, return_per_question, keys)
+    report = Report(questions, groups, options, return_per_question, keys)
 
     outcomes = samples.check(checking).outcomes
     values = item_scores(outcomes, p, penalty, eps)
