@@ -122,12 +122,13 @@ def advantages(
 
     def weigh(rows: np.ndarray, prompt: str) -> np.ndarray:
         _check_size(weight_of, rows.shape[1], prompt, baseline, normalize)
-        total = np.zeros(1)
+        weights = []
         for size, credit in credits.items():
             means = _Maximum(rows, size) if credit is None else _Credited(rows, credit)
             one = means.standardized() if normalize else _with_baseline(means, baseline)
-            total = total + weight_of[size] * one
-        return total
+            one *= weight_of[size]
+            weights.append(one)
+        return sum(weights[1:], weights[0])
 
     return like(rewards, samples.map(weigh))
 
@@ -293,8 +294,8 @@ class _Maximum:
     def __init__(self, rewards: np.ndarray, k: int):
         rows, self.n = rewards.shape
         self.k = k
-        order = np.ascontiguousarray(np.argsort(rewards, axis=1).T)
-        self.index = order + self.n * np.arange(rows)
+        self.index = np.ascontiguousarray(np.argsort(rewards, axis=1).T)
+        self.index += self.n * np.arange(rows)
         self.ranked = rewards.take(self.index)
 
     def included(self) -> np.ndarray:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,7 @@ class RewardGroups:
 
     Attributes:
         values: (S,) rewards in the order of the caller, NaN for samples that are not scored.
-        prompt: (S,) the index of each sample's prompt.
+        find_prompt: returns `prompt`, which is not needed if all samples are scored.
         prompts: M.
         size: number of samples of each prompt, if they follow each other; otherwise 0.
         names: of the prompts for messages, if they have ids; otherwise None.
@@ -34,11 +36,16 @@ class RewardGroups:
     """
 
     values: np.ndarray
-    prompt: np.ndarray
+    find_prompt: Callable[[], np.ndarray]
     prompts: int
     size: int = 0
     names: list[Any] | None = None
     in_rows: bool = False
+
+    @cached_property
+    def prompt(self) -> np.ndarray:
+        """(S,) the index of each sample's prompt."""
+        return self.find_prompt()
 
     def map(self, weigh: Callable[[np.ndarray, str], np.ndarray]) -> np.ndarray:
         """Return (S,) weights, 0 for samples that are not scored.
@@ -55,7 +62,7 @@ class RewardGroups:
         order = order[np.argsort(self.prompt[order], kind="stable")]
         start = np.cumsum(sizes) - sizes
         result = np.zeros(len(self.values))
-        for n in np.flatnonzero(np.bincount(sizes)).tolist():
+        for n in np.unique(sizes).tolist():
             prompts = np.flatnonzero(sizes == n)
             index = order[start[prompts, None] + np.arange(n)]
             result[index] = weigh(self.values[index], self.name(int(prompts[0])))
@@ -124,7 +131,7 @@ def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
         raise ValueError("rewards is empty: give at least one sample.")
     result = _with_prompts(values, sizes, groups, group_size)
     result.require(
-        np.abs(values) <= _LARGEST_REWARD,
+        (values >= -_LARGEST_REWARD) & (values <= _LARGEST_REWARD),
         "a reward is a number from -1e150 to 1e150, or None or NaN if the sample is not scored",
     )
     return result
@@ -141,8 +148,8 @@ def _with_prompts(values: np.ndarray, sizes: np.ndarray | None, groups, group_si
             raise ValueError(
                 "groups and group_size are for flat rewards, and these have a row for each prompt."
             )
-        prompt = np.repeat(np.arange(len(sizes)), sizes)
-        return RewardGroups(values, prompt, len(sizes), one_size(sizes), in_rows=True)
+        find = partial(np.repeat, np.arange(len(sizes)), sizes)
+        return RewardGroups(values, find, len(sizes), one_size(sizes), in_rows=True)
     if groups is not None and group_size is not None:
         raise ValueError("groups and group_size are both given: give one of them.")
     if group_size is not None:
@@ -154,7 +161,8 @@ def _with_prompts(values: np.ndarray, sizes: np.ndarray | None, groups, group_si
                 f"{len(values)} rewards are no groups of group_size = {size}: the last prompt has "
                 f"{len(values) % size}. Give groups, with the prompt of each sample."
             )
-        return RewardGroups(values, np.arange(len(values)) // size, len(values) // size, size)
+        prompts = len(values) // size
+        return RewardGroups(values, partial(np.repeat, np.arange(prompts), size), prompts, size)
     if groups is None:
         raise ValueError(
             f"rewards is flat: give group_size, the number of samples of each prompt (for one "
@@ -163,15 +171,17 @@ def _with_prompts(values: np.ndarray, sizes: np.ndarray | None, groups, group_si
     ids = to_array(groups).tolist() if _is_array(groups) else entries_of("groups", groups)
     if len(ids) != len(values):
         raise ValueError(f"groups has {len(ids)} ids for {len(values)} rewards: give one for each.")
-    codes: dict[Any, int] = {}
-    prompt = np.empty(len(ids), dtype=np.int64)
-    for sample, label in enumerate(ids):
-        if not isinstance(label, (str, int)):  # the usual cases, and fast
-            label = plain_entry(label)
-        if label is None or not isinstance(label, (str, int, float, bytes)) or label != label:
-            raise ValueError(f"groups[{sample}] is {short(label)}: an id is a text or a number.")
-        prompt[sample] = codes.setdefault(label, len(codes))
-    return RewardGroups(values, prompt, len(codes), names=list(codes))
+    if not {*map(type, ids)} <= {str, int}:  # the usual ones
+        ids = [plain_entry(label) for label in ids]
+        for sample, label in enumerate(ids):
+            if not isinstance(label, (str, int, float, bytes)) or label != label:
+                raise ValueError(
+                    f"groups[{sample}] is {short(label)}: an id is a text or a number."
+                )
+    names = list(dict.fromkeys(ids))
+    codes = {name: code for code, name in enumerate(names)}
+    find = partial(np.fromiter, (codes[label] for label in ids), np.int64)
+    return RewardGroups(values, find, len(names), names=names)
 
 
 def _is_array(values) -> bool:
@@ -191,7 +201,7 @@ def _float_array(name: str, values) -> np.ndarray:
         )
     if is_masked(values):
         return values.astype(float).filled(math.nan)
-    return array.astype(float)
+    return array.astype(float, copy=False)
 
 
 def _rewards_of_list(name: str, values) -> np.ndarray:
@@ -201,6 +211,9 @@ def _rewards_of_list(name: str, values) -> np.ndarray:
         if array.ndim != 1:
             raise ValueError(f"{name} has the shape {array.shape}: give one number per sample.")
         return array
+    if {*map(type, values)} <= {float, int, type(None)}:  # the usual ones
+        with suppress(OverflowError):  # an integer that no double can hold
+            return np.array(values, dtype=float)
     numbers = np.empty(len(values))
     for sample, entry in enumerate(values):
         number = entry if isinstance(entry, (float, int)) else plain_entry(entry)
@@ -211,7 +224,7 @@ def _rewards_of_list(name: str, values) -> np.ndarray:
             )
         try:
             numbers[sample] = math.nan if number is None else number
-        except OverflowError:  # an integer that no double can hold
+        except OverflowError:
             numbers[sample] = math.inf
     return numbers
 
