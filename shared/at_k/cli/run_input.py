@@ -83,7 +83,9 @@ class RunInput:
             names = counts if isinstance(counts, str) else ", ".join(counts.values())
             text += f", counted in {names}"
         else:
-            if missing:
+            if missing and self.questions.unscored:
+                text += f" ({missing} of them not scored, {self.questions.unscored})"
+            elif missing:
                 text += f" ({missing} of them missing)"
             if "outcomes" in columns:
                 text += f", already graded in {columns.pop('outcomes')}"

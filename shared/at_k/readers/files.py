@@ -359,7 +359,10 @@ def parse_json_lines(text: str, name: str) -> Columns:
 
 
 def _parse_json_file(text: str, name: str) -> Columns:
-    """Return the columns of a list of objects, an object of columns, one object, or JSON Lines."""
+    """Return the columns of a list of objects, an object of columns, one object, or JSON Lines.
+
+    MLflow and W&B write tables as one object, with the names in `columns` and the rows in `data`.
+    """
     try:
         parsed = _parse_json(text, name)
     except ValueError as error:
@@ -367,6 +370,13 @@ def _parse_json_file(text: str, name: str) -> Columns:
         if isinstance(cause, json.JSONDecodeError) and cause.msg == "Extra data":
             return parse_json_lines(text, name)
         raise
+    if isinstance(parsed, dict) and parsed.keys() >= {"columns", "data"}:
+        names, rows = parsed["columns"], parsed["data"]
+        lists = isinstance(names, list) and isinstance(rows, list)
+        if lists and all(isinstance(row, list) and len(row) == len(names) for row in rows):
+            if len(set(map(str, names))) < len(names):
+                raise ValueError(f"{name}: two columns have the same name.")
+            return {str(column): [row[i] for row in rows] for i, column in enumerate(names)}
     if isinstance(parsed, dict) and all(isinstance(value, list) for value in parsed.values()):
         return parsed
     return _columns_of_records(parsed if isinstance(parsed, list) else [parsed], name)

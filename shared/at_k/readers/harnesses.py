@@ -12,6 +12,15 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
+from .agents import (
+    read_deepeval,
+    read_harbor,
+    read_harbor_folder,
+    read_promptfoo,
+    read_swe_bench,
+    read_tau2,
+    read_verifiers,
+)
 from .inspect_ai import (
     read_eval_file,
     read_eval_logs,
@@ -228,6 +237,7 @@ PATH_READERS: tuple[Callable[[Path], Table | None], ...] = (
     read_eval_file,
     refuse_lm_eval_folder,
     read_inspect_folder,
+    read_harbor_folder,
 )
 """Readers of files and folders with a format of their own, such as `.eval` of inspect_ai."""
 
@@ -241,6 +251,12 @@ TABLE_READERS: tuple[Callable[[Table, Path | None], Table | None], ...] = (
     read_openai_batch,
     read_verl,
     read_trl,
+    read_harbor,
+    read_swe_bench,
+    read_tau2,
+    read_verifiers,
+    read_promptfoo,
+    read_deepeval,
 )
 """Readers of tables that were parsed from JSON Lines, JSON, CSV or Parquet at a path, or None."""
 

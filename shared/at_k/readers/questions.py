@@ -191,12 +191,14 @@ class Questions:
         identifiers: columns that identify the questions, by name in lower case: M distinct texts
             each.
         origin: what the source says about itself.
+        unscored: why samples are None, if the source is a log that knows.
     """
 
     arguments: dict[str, Any]
     columns: dict[str, Any]
     identifiers: dict[str, list[Any]]
     origin: dict[str, str] = field(default_factory=dict)
+    unscored: str = ""
 
 
 def read_questions(
@@ -317,7 +319,7 @@ def read_questions(
         role: entries.array if isinstance(entries, ArrowColumn) else entries
         for role, entries in arguments.items()
     }
-    return Questions(arguments, chosen, identifiers, table.origin)
+    return Questions(arguments, chosen, identifiers, table.origin, table.unscored)
 
 
 def _entries_at(columns: Mapping[str, Sequence[Any]], rows: Sequence[int]) -> dict[str, Any]:

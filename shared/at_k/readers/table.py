@@ -65,6 +65,7 @@ class Table:
         origin: what the source says about itself, in the order in which it is reported:
             {"harness": "lm-evaluation-harness", "model": .., "task": ..}.
         sources: number of files that the rows come from.
+        unscored: why samples of the log are None: what became of them.
         find_roles: returns the roles if they depend on the rows that are read.
     """
 
@@ -72,6 +73,7 @@ class Table:
     roles: Roles = field(default_factory=dict)
     origin: dict[str, str] = field(default_factory=dict)
     sources: int = 1
+    unscored: str = ""
     find_roles: Callable[[Columns], Roles] | None = None
 
     def with_columns(self, columns: Columns) -> Table:
@@ -130,7 +132,7 @@ def join_tables(tables: Sequence[Table], names: Sequence[str]) -> Table:
         if all(what in table.origin for table in tables)
     }
     sources = sum(table.sources for table in tables)
-    joined = Table(columns, roles, origin, sources)
+    joined = Table(columns, roles, origin, sources, first.unscored)
     if first.find_roles and all(table.find_roles is first.find_roles for table in tables):
         joined = replace(joined, find_roles=first.find_roles).with_rows(columns)
     return joined
