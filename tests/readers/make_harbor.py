@@ -10,10 +10,11 @@ import shutil
 import uuid
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).parent / "fixtures" / "harbor" / "2026-11-24__10-00-00"
 START = datetime(2026, 11, 24, 10, tzinfo=UTC)
-REWARDS = {  # by task: a reward; or an error, with or without one
+REWARDS: dict[str, list[Any]] = {  # by task: a reward; or an error, with or without one
     "hello-world": [1.0, 0.0, 1.0, 1.0],
     "fix-git": [0.0, ("AgentTimeoutError", 0.0), ("EnvironmentStartTimeoutError", None), 1.0, 1.0],
 }
@@ -28,7 +29,7 @@ def main():
     from harbor.utils.pass_at_k import compute_pass_at_k_by_evals
 
     shutil.rmtree(FOLDER, ignore_errors=True)
-    trials = []
+    trials: list[Any] = []
     for task, rewards in REWARDS.items():
         for number, reward in enumerate(rewards):
             kind, reward = reward if isinstance(reward, tuple) else (None, reward)

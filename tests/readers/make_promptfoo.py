@@ -50,7 +50,7 @@ def main():
             "PROMPTFOO_DISABLE_UPDATE": "1",
         }
         flags = ["--repeat", "4", "--no-cache", "-j", "1", "-o", "results.json", "results.jsonl"]
-        command = [promptfoo, "eval", "-c", "promptfooconfig.json", *flags]
+        command = [str(promptfoo), "eval", "-c", "promptfooconfig.json", *flags]
         subprocess.run(command, cwd=folder, env=environment, check=False)
         for name in ("results.json", "results.jsonl"):
             shutil.copy(work / name, FOLDER)

@@ -10,10 +10,13 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).parent / "fixtures" / "swe_bench"
 MODEL = "org/replay-1.5b"
-RUNS = {  # by instance: "": no patch; None: no prediction; or what its logs say
+RUNS: dict[
+    str, dict[str, Any]
+] = {  # by instance: "": no patch; None: no prediction; or what its logs say
     "first": {"a__a-1": "resolved", "a__a-2": "unresolved", "b__b-1": "resolved", "b__b-2": ""},
     "second": {"a__a-1": "resolved", "a__a-2": "timeout", "b__b-1": "network", "b__b-2": "error"},
     "third": {"a__a-1": "unresolved", "a__a-2": "resolved", "b__b-1": "resolved", "b__b-2": None},

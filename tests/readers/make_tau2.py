@@ -7,9 +7,10 @@ tasks' and the messages'. The second file is what tau2 saves if each simulation 
 
 import json
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).parent / "fixtures" / "tau2"
-REWARDS = {  # by task: a reward; or what ended the simulation
+REWARDS: dict[str, list[Any]] = {  # by task: a reward; or what ended the simulation
     "0": [1.0, 0.0, 1.0, 1.0],
     "1": [0.0, 0.5, "infrastructure_error", 1.0],
     "2": [1.0, 1.0, "max_steps", 1.0],
@@ -45,7 +46,7 @@ def main():
             checked = None if reward is None else {"reward": reward, "reward_basis": ["DB"]}
             times = dict.fromkeys(("timestamp", "start_time", "end_time"), "2026-11-24T10:00:00")
             simulations.append(run | times | {"reward_info": checked, "messages": [], "seed": 1})
-    log = {"timestamp": "2026-11-24T10:00:00", "info": INFO}
+    log: dict[str, Any] = {"timestamp": "2026-11-24T10:00:00", "info": INFO}
     log["tasks"] = [{"id": task, "user_scenario": {"instructions": ""}} for task in REWARDS]
     whole = log | {"simulations": simulations, "simulation_index": None}
     folder = log | {"simulations": [], "simulation_index": index}

@@ -10,7 +10,11 @@ import json
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "fixtures" / "verifiers"
-REWARDS = {"1+1": [1.0, 0.0, 1.0, 1.0], "2+2": [1.0, 0.0, 0.0, None], "3+3": [1.0] * 4}
+REWARDS: dict[str, list[float | None]] = {
+    "1+1": [1.0, 0.0, 1.0, 1.0],
+    "2+2": [1.0, 0.0, 0.0, None],
+    "3+3": [1.0] * 4,
+}
 
 
 def write_traces():
