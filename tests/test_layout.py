@@ -25,6 +25,7 @@ ROOMS = [
     ["checkers"],
     ["cli"],
     ["testing"],
+    ["integrations"],
     ["__main__"],
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}

@@ -55,6 +55,7 @@ from .scores.score_agg import score_agg
 if TYPE_CHECKING:
     from . import charts as charts
     from . import checkers as checkers
+    from . import integrations as integrations
     from . import testing as testing
 
 __version__ = "0.2.0.dev0"  # read by setup.cfg
@@ -62,7 +63,7 @@ __version__ = "0.2.0.dev0"  # read by setup.cfg
 
 def __getattr__(name: str) -> Any:
     # Altair takes as long to import as the rest of the package.
-    if name in ("charts", "checkers", "testing"):
+    if name in ("charts", "checkers", "integrations", "testing"):
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

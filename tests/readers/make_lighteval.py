@@ -1,9 +1,9 @@
 """Write the fixtures of lighteval with its own command `lighteval custom`.
 
 Made with lighteval 0.13.0, datasets 5.2.0 and pyarrow 26.0.1 on Python 3.11.7 (`pip install
-lighteval "xxhash<4"`). Run it as `python make_lighteval.py`. This module is also the custom model,
-which replays fixed responses, and the list of custom tasks. A `|` in the names of the files becomes
-`_`.
+lighteval "xxhash<4"`) and this package. Run it as `python make_lighteval.py`. This module is also
+the custom model, which replays fixed responses, and the list of custom tasks. A `|` in the names of
+the files becomes `_`.
 """
 
 import json
@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from at_k.integrations.lighteval import at_k
 from lighteval.metrics.metrics import Metrics
 from lighteval.models.abstract_model import LightevalModel
 from lighteval.models.model_output import ModelResponse
@@ -103,6 +104,7 @@ TASKS_TABLE = [
             Metrics.g_pass_at_k(sample_params={"k": 2, "n": 4}),
         ],
     ),
+    task("sums_at_k", as_doc, [at_k(k=[1, 2], n=4, interval="questions")]),
     task("sums_once", as_doc, [Metrics.exact_match]),
     task("sums_choice", as_choice, [Metrics.loglikelihood_acc]),
 ]
@@ -128,7 +130,7 @@ def main():
         custom(
             "org/replay-1b",
             "replay.py",
-            tasks="sums_pass|0,sums_once|0,sums_choice|0",
+            tasks="sums_pass|0,sums_at_k|0,sums_once|0,sums_choice|0",
             custom_tasks="replay.py",
             output_dir=str(FOLDER),
             save_details=True,

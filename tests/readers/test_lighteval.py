@@ -41,3 +41,17 @@ def test_the_metric_of_a_document_with_one_response_is_its_outcome(task, metric)
 def test_the_first_line_names_harness_model_and_task(capsys):
     printed = output_of(capsys, "gpassk", details_of("sums_once"), "--k", 1)
     assert printed.startswith("lighteval, model org/replay-1b, task sums_once|0: 4 questions")
+
+
+def test_lighteval_reports_the_scores_and_limits_of_the_metric_of_this_package():
+    scores = at_k.load("gpassk").compute(
+        **at_k.read(details_of("sums_at_k")),
+        k=[1, 2],
+        include=["pass@k", "pass^k"],
+        confidence=0.95,
+        interval="questions",
+    )
+    results = RESULTS["sums_at_k|0"]
+    for name in ("pass@1", "pass@2", "pass^2", "pass@2_lo", "pass^1_hi"):
+        assert results[name] == pytest.approx(scores[name], rel=1e-12)
+    assert results["pass@1_stderr"] == pytest.approx(scores["pass@1_sigma"], rel=1e-12)

@@ -1,29 +1,15 @@
-"""pass^k as a metric of lighteval, beside those that it has. Needs lighteval."""
+"""pass@k, pass^k and their limits as one metric of lighteval. Needs lighteval."""
 
-import at_k
-import numpy as np
-from lighteval.metrics.metrics_sample import PassAtK
-from lighteval.metrics.utils.metric_utils import SampleLevelMetric
+from at_k.integrations.lighteval import at_k
 from lighteval.models.model_output import ModelResponse
-from lighteval.tasks.requests import Doc, SamplingMethod
+from lighteval.tasks.requests import Doc
 
+# In a task: LightevalTaskConfig(.., metrics=[metric]), which generates 8 samples of each document.
+metric = at_k(k=[1, 4], n=8, interval="questions", strip_strings=True)
 
-class PassHatK(PassAtK):
-    """All of k samples are correct, normalized and scored as for pass@k of lighteval."""
-
-    def pass_at_k(self, all_scores):
-        return at_k.pass_hat_k([all_scores], self.k)
-
-
-pass_hat_4 = SampleLevelMetric(
-    metric_name="pass^4",
-    sample_level_fn=PassHatK(k=4, n=8, strip_strings=True),
-    category=SamplingMethod.GENERATIVE,
-    corpus_level_fn=np.mean,
-    higher_is_better=True,
-)
-
-doc = Doc(query="1 + 2", choices=["3"], gold_index=0)
+docs = [Doc(query=query, choices=[gold], gold_index=0) for query, gold in (("1+2", "3"), ("", "5"))]
 response = ModelResponse(text=["3", " 3", "4", "3", "3 ", "3", "3", "5"])
-score = pass_hat_4.sample_level_fn.compute(doc=doc, model_response=response)
-assert abs(score - 15 / 70) < 1e-12, score
+samples = [metric.compute_sample(doc=doc, model_response=response)["at_k"] for doc in docs]
+scores = metric.get_corpus_aggregations()["at_k"](samples)
+assert abs(scores["pass^4"] - 15 / 70 / 2) < 1e-12, scores
+assert scores["pass@1_lo"] < scores["pass@1"] == 7 / 16 < scores["pass@1_hi"]

@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import yaml
@@ -20,8 +21,9 @@ from conftest import ROOT
 
 FOLDER = Path(__file__).parent
 LIGHT = (
-    *("datasets_map", "duckdb_counts", "from_samples_to_paper", "inspect_reducer", "mpi_counts"),
+    *("datasets_map", "duckdb_counts", "from_samples_to_paper", "inspect_metric", "mpi_counts"),
     *("pandas_counts", "polars_counts", "trl_pass_at_k", "trl_rewards"),
+    *(["lm_eval_task"] if os.environ.get("CI") or find_spec("lm_eval") else []),
 )
 
 

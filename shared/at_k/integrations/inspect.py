@@ -1,0 +1,80 @@
+"""A metric of inspect_ai for tasks with several epochs.
+
+    from at_k.integrations.inspect import at_k
+
+    Task(dataset=.., solver=.., scorer=match(), epochs=8,
+         metrics=[at_k(k=[1, 4], scores=["pass@k", "pass^k"], interval="questions")])
+
+The epochs of a sample are the samples of a question. The metric is given all of them, not their
+means, so that one metric gives all scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from inspect_ai.scorer import Metric, SampleScore, Value, metric
+
+from ..readers.columns import as_outcome
+from ..readers.inspect_ai import score_outcome
+from .request import REQUESTED, ScoreRequest
+
+
+@metric(name="at_k", scores="unreduced")
+def at_k(
+    k: int | Sequence[int] = 1,
+    scores: str | Sequence[str] = REQUESTED,
+    interval: str | None = None,
+    confidence: float | None = 0.95,
+    groups: str | None = None,
+    clusters: str | None = None,
+    correct_values: Sequence[str | float] | None = None,
+) -> Metric:
+    """Return a metric with pass@k, pass^k and other scores of the epochs, and their limits.
+
+    A sample that raised an error or is unscored is left out, as by the other metrics. A score is
+    NaN if it cannot be computed. Then another entry of the log says why: its name is a sentence,
+    such as "questions with fewer than 8 scored samples, ..", and its value their number.
+
+    Args:
+        k: sizes of the subsets of epochs.
+        scores: names of scores of the metric `gpassk`, or "max@k".
+        interval: "sampling", for the same questions, sampled again; "questions", for other
+            questions like these; or another one of `gpassk`.
+        confidence: of the limits `pass@4_lo` and `pass@4_hi`, or None for scores alone.
+        groups: the key in the metadata of samples with the group, whose scores are added as
+            "<group>/pass@4".
+        clusters: the key in the metadata with the cluster, for the interval "questions".
+        correct_values: the values of scores that are correct, such as ["C"]. All others are
+            incorrect. Default: "C" is 1, "I" and "N" are 0, and numbers are themselves. "P" is 0.5,
+            which max@k accepts, and pass@k does not.
+
+    Raises:
+        ValueError: if an argument is invalid.
+    """
+    request = ScoreRequest(k, scores, interval, confidence)
+
+    def outcome(value: Any) -> Any:
+        if correct_values is not None:
+            return int(value in correct_values)
+        return as_outcome(score_outcome(value))
+
+    def scores_of_epochs(scores: list[SampleScore]) -> Value:
+        samples: dict[str, list[Any]] = {}
+        metadata: dict[str, dict[str, Any]] = {}
+        for index, sample in enumerate(scores):
+            question = f"{index}" if sample.sample_id is None else f"{sample.sample_id}"
+            samples.setdefault(question, []).append(outcome(sample.score.value))
+            metadata.setdefault(question, sample.sample_metadata or {})
+        labels: dict[str, list[Any] | None] = {}
+        problems: dict[str, float] = {}
+        for role, key in (("groups", groups), ("clusters", clusters)):
+            missing = 0 if key is None else sum(key not in x for x in metadata.values())
+            if missing:
+                problems[f"questions without {key} in their metadata: no {role}"] = float(missing)
+            labels[role] = None if key is None or missing else [x[key] for x in metadata.values()]
+        values, others = request.values([*samples.values()], [*samples], **labels)
+        return values | problems | others
+
+    return scores_of_epochs

@@ -1,0 +1,129 @@
+"""A metric of lm-evaluation-harness for tasks with `repeats`, in one line of the task's YAML.
+
+    repeats: 8
+    metric_list:
+      - {metric: at_k, k: [1, 4], check_correct_fn: numeric}
+
+The harness has no entry points, so this module is named when it is run, with the usual arguments:
+
+    python -m at_k.integrations.lm_eval run --model hf --tasks my_task ...
+
+In Python, `import at_k.integrations.lm_eval` before `simple_evaluate`. The metric is given the
+responses that each filter keeps. Without `filter_list`, the harness keeps the first one only, so
+a task needs a filter that keeps all, such as `take_first_k`.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from ..inputs.checking import Checking
+from ..inputs.columns import stored
+from ..inputs.rows import read_rows
+from .request import REQUESTED, ScoreRequest, log_problems
+
+
+class ScoreOfDocument(float):
+    """A score of one document, with what the score of the task needs.
+
+    Attributes:
+        name: of the score, its standard error, or one of its limits.
+        outcomes: of the responses.
+        request: of all scores.
+    """
+
+    name: str
+    outcomes: tuple[Any, ...]
+    request: ScoreRequest
+
+
+class ScoresOfDocument(dict[str, ScoreOfDocument]):
+    """The scores by name. If there are several targets, the harness looks up `at_k` itself."""
+
+    def __missing__(self, name: str) -> Any:
+        raise ValueError(
+            "at_k: the task has documents with several targets, which the harness checks one by "
+            "one. Score its log instead: at-k gpassk samples_*.jsonl --references target_list."
+        )
+
+
+def at_k(
+    references: Sequence[str],
+    predictions: Sequence[str | Sequence[str]],
+    k: int | Sequence[int] = 1,
+    scores: str | Sequence[str] = REQUESTED,
+    interval: str | None = None,
+    confidence: float | None = 0.95,
+    check_correct_fn: str | Callable[..., Any] = "exact_match",
+) -> ScoresOfDocument:
+    """Return the scores of a document, with its outcomes for those of the task.
+
+    Args:
+        references: the target of the document.
+        predictions: its responses, as the filter returns them.
+        k: sizes of the subsets of responses.
+        scores: names of scores of the metric `gpassk`, or "max@k".
+        interval: "sampling", for the same questions, sampled again; "questions", for other
+            questions like these; or another one of `gpassk`.
+        confidence: of the limits `pass@4_lo` and `pass@4_hi`, or None for scores alone.
+        check_correct_fn: a named checker, such as "numeric", or `!function utils.check` in YAML.
+
+    Raises:
+        ValueError: if an argument is invalid.
+    """
+    (responses,) = predictions
+    samples = [responses] if isinstance(responses, str) else list(responses)
+    rows = stored(read_rows([samples]), list(references))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about this document; `_values` looks at all of them
+        checked = Checking(check_correct_fn).check(rows).outcomes
+    values = checked.values if checked.scored is None else checked.values[checked.scored]
+    request = ScoreRequest(k, scores, interval, confidence)
+    outcomes = tuple(values.tolist())
+    own, _ = ScoreRequest(k, scores, confidence=None).values([outcomes] if outcomes else [], [""])
+    result = ScoresOfDocument()
+    for name, key in request.names.items():
+        result[name] = score = ScoreOfDocument(own[key])
+        score.name, score.outcomes, score.request = name, outcomes, request
+    return result
+
+
+def at_k_of_task(scores: Sequence[ScoreOfDocument]) -> float:
+    """Return one of the scores of a task, its standard error, or one of its limits."""
+    documents = tuple(score.outcomes for score in scores)
+    return _values(scores[0].request, documents).get(scores[0].name, math.nan)
+
+
+@lru_cache(maxsize=16)
+def _values(request: ScoreRequest, documents: tuple[tuple[Any, ...], ...]) -> dict[str, float]:
+    """Return the scores of a task, and log why some of them are NaN."""
+    scored = {f"document {i}": outcomes for i, outcomes in enumerate(documents) if outcomes}
+    values, problems = request.values([*scored.values()], [*scored])
+    log_problems(problems)
+    if not any(map(any, documents)):
+        logging.getLogger(__name__).warning(
+            "at_k: No response is correct. By default, whole texts are compared; "
+            "check_correct_fn: numeric compares the number that a text gives as its answer."
+        )
+    return values
+
+
+if __name__ == "__main__":
+    from importlib import import_module
+
+    from lm_eval.__main__ import cli_evaluate
+
+    import_module("at_k.integrations.lm_eval")  # this file, which `__main__` is a copy of
+    cli_evaluate()
+else:
+    from lm_eval.api.registry import register_aggregation, register_metric
+
+    register_aggregation("at_k")(at_k_of_task)
+    register_metric(
+        metric="at_k", higher_is_better=True, output_type="generate_until", aggregation="at_k"
+    )(at_k)

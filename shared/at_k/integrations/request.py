@@ -1,0 +1,154 @@
+"""The scores that a task of a harness requests, and their values for its samples.
+
+A harness must not stop at its end because a score cannot be computed. So a score is NaN then, and a
+sentence says why.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..checks import as_list, check_ks, check_names
+from ..computations.gpassk import GPASSK
+from ..computations.max_at_k import MAX_AT_K
+from ..estimates import Estimate, read_estimates
+from ..intervals.choice import interval_options
+from ..scores.credits import PASS_FAMILY, ScoreOptions, scores_by_name
+from ..scores.score import ScoreId
+
+REQUESTED = ("pass@k", "pass^k")
+_KNOWN = (*PASS_FAMILY, "max@k")
+
+
+@dataclass(frozen=True)
+class ScoreRequest:
+    """Scores, each at several k, and their intervals.
+
+    Args:
+        k: one or more.
+        scores: names, such as "pass@k", "G-Pass@k" or "max@k".
+        interval: as in the metric `gpassk`.
+        confidence: of the limits, or None for scores alone.
+
+    Raises:
+        ValueError: if one of them is invalid.
+    """
+
+    k: Any = 1
+    scores: Any = REQUESTED
+    interval: str | None = None
+    confidence: float | None = 0.95
+
+    def __post_init__(self) -> None:
+        interval_options(1, self.confidence, self.interval, None)
+        names = check_names("scores", as_list("scores", self.scores), _KNOWN)
+        object.__setattr__(self, "scores", tuple(names))
+        object.__setattr__(self, "k", tuple(check_ks(self.k) or ()))
+
+    def values(
+        self,
+        outcomes: Sequence[Sequence[Any]],
+        ids: Sequence[Any],
+        groups: Sequence[str] | None = None,
+        clusters: Sequence[Any] | None = None,
+    ) -> tuple[dict[str, float], dict[str, float]]:
+        """Return the scores by name, and sentences about those that are NaN.
+
+        Args:
+            outcomes: of M questions, each with one sample or more.
+            ids: (M,) what the questions are called in sentences.
+            groups, clusters: (M,) labels.
+
+        Returns:
+            the scores with their standard errors and limits; and for each sentence the number of
+            questions that it is about, or NaN.
+        """
+        scores: dict[str, float] = {}
+        problems: dict[str, float] = {}
+        n = [len(samples) for samples in outcomes]
+        fewest = min(n, default=0)
+        possible = tuple(k for k in self.k if k <= fewest)
+        attempts = [(self.k, self.confidence), (possible, self.confidence), (possible, None)]
+        for ks, confidence in attempts if possible else attempts[:1] if outcomes else ():
+            try:
+                estimates = self._estimates(outcomes, ks, confidence, groups, clusters)
+            except ValueError as error:
+                if len(possible) < len(ks):
+                    problems[
+                        f"questions with fewer than {max(ks)} scored samples, such as "
+                        f"{ids[n.index(fewest)]} with {fewest}: no scores at k = {max(ks)}"
+                    ] = float(sum(size < max(ks) for size in n))
+                else:
+                    problems[str(error).rstrip(".")] = math.nan
+            else:
+                scores = {name: x for estimate in estimates for name, x in _named(estimate)}
+                break
+        of_all = {
+            name: scores.pop(name, math.nan)
+            for name, key in self.names.items()
+            if name in scores or name == key
+        }
+        return of_all | scores, problems
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The names of the scores, their standard errors and limits; and the score of each."""
+        of_score = _names if self.confidence is not None else lambda key: [key]
+        return {name: x.key for x in self._requested for name in of_score(x.key)}
+
+    @property
+    def _requested(self) -> list[ScoreId]:
+        requested = [*scores_by_name(self._binary, self.k, ScoreOptions())]
+        if "max@k" in self.scores:
+            requested += [ScoreId("max@k", k) for k in self.k]
+        return requested
+
+    @property
+    def _binary(self) -> list[str]:
+        return [name for name in self.scores if name != "max@k"]
+
+    def _estimates(
+        self,
+        outcomes: Sequence[Sequence[Any]],
+        ks: Sequence[int],
+        confidence: float | None,
+        groups: Sequence[str] | None,
+        clusters: Sequence[Any] | None,
+    ) -> list[Estimate]:
+        options: dict[str, Any] = {"k": list(ks), "groups": groups}
+        if confidence is not None:
+            options |= {
+                "confidence": confidence,
+                "interval": self.interval,
+                "clusters": clusters,
+            }
+        results: dict[str, Any] = {}
+        if self._binary:
+            results |= GPASSK.compute(predictions=outcomes, include=self._binary, **options)
+        if "max@k" in self.scores:
+            results |= MAX_AT_K.compute(predictions=outcomes, **options)
+        return read_estimates(results)
+
+
+def log_problems(problems: Mapping[str, float]) -> None:
+    """Write the sentences of `ScoreRequest.values` to the log of the run."""
+    for sentence, number in problems.items():
+        shown = sentence if math.isnan(number) else f"{number:.0f} {sentence}"
+        logging.getLogger(__name__).warning("at_k: %s.", shown)
+
+
+def _names(key: str) -> list[str]:
+    return [key, f"{key}_stderr", f"{key}_lo", f"{key}_hi"]
+
+
+def _named(estimate: Estimate) -> Iterator[tuple[str, float]]:
+    """Yield a score, its standard error and its limits, each with its name."""
+    values = [estimate.score]
+    if (interval := estimate.interval) is not None:
+        values += [interval.sigma, interval.lo, interval.hi]
+    for name, value in zip(_names(estimate.full_key), values, strict=False):
+        yield name, math.nan if value is None else float(value)
