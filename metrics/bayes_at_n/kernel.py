@@ -463,6 +463,13 @@ def check_flag(name: str, value) -> bool:
         raise ValueError(f"{name} is {short(value)}: give True or False.")
     return bool(value)
 
+def check_count(name: str, value, wanted: str = "give a positive integer", least: int = 1) -> int:
+    if not isinstance(value, int) and has_no_axes(value):
+        value = item_of(name, value)
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} is {short(value)}: {wanted}.")
+    return int(value)
+
 def check_confidence(confidence) -> float:
     wanted = "give a probability between 0 and 1, such as 0.95"
     return check_number("confidence", confidence, wanted, _ABOVE_0, _BELOW_1)
@@ -946,10 +953,10 @@ class _Token:
 
 def _tokens(text: str) -> Iterator[_Token]:
     stop = 0
-    while found := _START.search(text, stop):
-        match = _NUMBER.match(text, found.start())
+    while start_mark := _START.search(text, stop):
+        match = _NUMBER.match(text, start_mark.start())
         if match is None:
-            stop = found.end()
+            stop = start_mark.end()
             continue
         start, stop = match.span()
         before = text[max(0, start - 12) : start]
@@ -2261,7 +2268,7 @@ NAMES = ("exact_match", "numeric", "math_verify", "python_tests")
 
 # `pa.array` and `pa.scalar` import pandas, if it is installed, which takes 0.2 s.
 _FALSE = from_numpy(np.zeros(1, dtype=bool))[0]
-_SAMPLES_AT_ONCE = 1 << 14  # bounds the memory of a comparison
+_SAMPLES_AT_ONCE = 1 << 14  # that are compared, to bound memory
 
 def match_exactly(rows: Rows) -> np.ndarray:
     values, references = rows.values, rows.references
@@ -2741,8 +2748,7 @@ class Checking:
         if num_proc is not None:
             if executor is not None:
                 raise ValueError("num_proc and executor exclude each other: give one of them.")
-            if isinstance(num_proc, bool) or not isinstance(num_proc, Integral) or num_proc < 1:
-                raise ValueError(f"num_proc is {short(num_proc)}: give a number of processes.")
+            check_count("num_proc", num_proc, "give a number of processes")
         if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
             raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
         timeout = self.timeout
@@ -2780,11 +2786,7 @@ class Checking:
         if getattr(self.checker, "batched", None) is not True:
             return None
         size = getattr(self.checker, "batch_size", 64)
-        if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
-            raise ValueError(
-                f"batch_size of check_correct_fn is {short(size)}: give a number of pairs."
-            )
-        return int(size)
+        return check_count("batch_size of check_correct_fn", size, "give a number of pairs")
 
     def check(self, rows: Rows, cache: CheckCache | None = None) -> Checked:
         if self.checker == "exact_match":
@@ -3310,15 +3312,7 @@ class Moments:
         return Moments(self.keys, np.arange(len(rows)), self.mean[rows], covariance)
 
 
-# --- shared/at_k/scores/credits.py ----------------------------------------------------------------
-
-Credits = tuple[float, ...]
-
-
 # --- shared/at_k/scores/checker_rates.py ----------------------------------------------------------
-
-_LARGEST_CORRECTED_K = 1000  # the time grows with the square of k
-_LARGEST_VALUE = 1e12  # of a control value: more would leave fewer than four digits
 
 class CheckerRates(NamedTuple):
     true_positive: float = 1.0
@@ -3351,38 +3345,6 @@ def check_rates(checker_rates) -> CheckerRates:
             f"false-positive rate says nothing about the samples."
         )
     return CheckerRates(t, f)
-
-@lru_cache(maxsize=1 << 10)
-def corrected_credits(credit: Credits, rates: CheckerRates) -> tuple[float, Credits]:
-    k = len(credit)
-    if k > _LARGEST_CORRECTED_K:
-        raise ValueError(
-            f"k is {k}: the errors of a checker can be corrected up to k = {_LARGEST_CORRECTED_K}."
-        )
-    t, f = map(Fraction, rates)
-    values = DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
-    with np.errstate(over="ignore", invalid="ignore"):
-        values = _left_part(values, (1 - f) / (t - f))  # from [0, 1] to [0, q1]
-        values = _left_part(values[::-1], 1 / (1 - f))[::-1]  # and to [q0, q1]
-        steps = values[1:] - values[:-1]
-    return float(values.hi[0]), tuple(steps.hi.tolist())
-
-def _left_part(values: DoubleDouble, end: Fraction) -> DoubleDouble:
-    weight, rest = DoubleDouble.from_fraction(end), DoubleDouble.from_fraction(1 - end)
-    first = [values[:1]]
-    while len(values.hi) > 1:
-        values = values[:-1] * rest + values[1:] * weight
-        first.append(values[:1])
-    return DoubleDouble.concatenate(first)
-
-def require_useful(credit: Credits, rates: CheckerRates) -> None:
-    first, steps = corrected_credits(credit, rates)
-    if not max(map(abs, (first, *steps))) <= _LARGEST_VALUE:
-        raise ValueError(
-            f"k = {len(credit)} samples do not allow a correction for a checker with the "
-            f"true-positive rate {rates.true_positive:.3g} and the false-positive rate "
-            f"{rates.false_positive:.3g}: its errors grow exponentially with k. Give a smaller k."
-        )
 
 
 # --- shared/at_k/scores/rewards.py ----------------------------------------------------------------
@@ -4294,33 +4256,12 @@ class Errors:
             "labels": sum(self.labels[:4]),
         }
 
-    def require_correction(self, scores: Mapping[ScoreKey, Score]) -> None:
-        if self.rates.are_exact:
-            return
-        for key, score in scores.items():
-            if not score.pooled:
-                raise ValueError(
-                    f"{key} is a product of two scores of each question, which cannot be corrected "
-                    f"for the errors of a checker without bias: leave it out."
-                )
-            for credit in score.terms:
-                require_useful(credit, self.rates)
-
     def widened(
         self, method: IntervalMethod, points: Scores, under: Callable[[CheckerRates], Scores]
     ) -> IntervalMethod:
         if self.labels is None:
             return method
         return LabelledIntervals(method, points, cache(under), self.labels)
-
-    def of_rates(self, called_correct: Scores, method: IntervalMethod | None) -> Any:
-        def under(rates: CheckerRates) -> Scores:
-            return replace(called_correct, columns=rates.corrected(called_correct.columns))
-
-        points = under(self.rates)
-        if method is None:
-            return points, None
-        return points, self.widened(RateIntervals(method, self.rates), points, under)
 
 def count_labels(labels, graded: Outcomes | None) -> LabelCounts:
     if isinstance(labels, Mapping):
@@ -4330,8 +4271,7 @@ def count_labels(labels, graded: Outcomes | None) -> LabelCounts:
                 f"keys {', '.join(_LABEL_COUNTS)}."
             )
         for name, count in labels.items():
-            if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
-                raise ValueError(f"labels[{name!r}] is {short(count)}: give a number of samples.")
+            check_count(f"labels[{name!r}]", count, "give a number of samples", least=0)
         tp, fn, fp, tn = (int(labels[name]) for name in _LABEL_COUNTS)
         return LabelCounts(tp, fn, fp, tn)
     if graded is None or graded.multiplicity is not None:
@@ -4348,6 +4288,17 @@ def count_labels(labels, graded: Outcomes | None) -> LabelCounts:
         for a, b in [(1, 1), (1, 0), (0, 1), (0, 0)]
     )
     return LabelCounts(tp, fn, fp, tn, share=(tp + fn + fp + tn) / int(graded.n.sum()))
+
+def success_rates(
+    called_correct: Scores, method: IntervalMethod | None, errors: Errors
+) -> tuple[Scores, IntervalMethod | None]:
+    def under(rates: CheckerRates) -> Scores:
+        return replace(called_correct, columns=rates.corrected(called_correct.columns))
+
+    points = under(errors.rates)
+    if method is None:
+        return points, None
+    return points, errors.widened(RateIntervals(method, errors.rates), points, under)
 
 class RateIntervals(IntervalMethod):
     def __init__(self, method: IntervalMethod, rates: CheckerRates):
@@ -4432,7 +4383,7 @@ def moves_of_rates(
         [CheckerRates(t, limit) for limit in limits_of_f],
     ]:
         is_better = all(t > f for t, f in rates)
-        moved = [under(each).over(questions) for each in rates] if is_better else []
+        moved = [under(limit).over(questions) for limit in rates] if is_better else []
         for key, (down, up) in squares.items():
             moves = [part * (scores[key] - center[key]) for scores in moved]
             if not (is_better and np.isfinite(moves).all()):  # the labels do not bound it
@@ -5217,12 +5168,12 @@ class Report:
     ):
         self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
         self._groups: list[str | None] = [None]
-        self._parts = [np.arange(questions)]
+        self._questions_of = [np.arange(questions)]
         if groups is not None:
             labels, index = label_index(groups, questions, "groups")
             last = np.cumsum(np.bincount(index))
             self._groups += labels
-            self._parts += np.split(np.argsort(index, kind="stable"), last[:-1])
+            self._questions_of += np.split(np.argsort(index, kind="stable"), last[:-1])
             if self._safe:
                 safe_prefixes(labels)
         self._return_per_question = check_flag("return_per_question", return_per_question)
@@ -5247,7 +5198,7 @@ class Report:
         intervals = self._intervals(method)
         bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
         for group, questions, interval_of, band_of in zip(
-            self._groups, self._parts, intervals, bands, strict=True
+            self._groups, self._questions_of, intervals, bands, strict=True
         ):
             for score, mean in scores.over(questions).items():
                 interval, band = interval_of.get(score), band_of.get(score)
@@ -5273,21 +5224,21 @@ class Report:
     def _intervals(self, method: IntervalMethod | None) -> list[dict[ScoreId, Interval]]:
         confidence = self._options.confidence
         if method is None or confidence is None:
-            return [{} for _ in self._parts]
-        for group, questions in zip(self._groups, self._parts, strict=True):
+            return [{} for _ in self._questions_of]
+        for group, questions in zip(self._groups, self._questions_of, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
                 raise ValueError(f"{name} has no interval: {problem}.")
-        return method.for_groups(self._parts, confidence)
+        return method.for_groups(self._questions_of, confidence)
 
     def _bands(
         self, method: IntervalMethod | None, intervals: list[dict[ScoreId, Interval]]
     ) -> list[dict[ScoreId, Interval]]:
         options = self._options
         if method is None or options.confidence is None:
-            return [{} for _ in self._parts]
+            return [{} for _ in self._questions_of]
         bands = []
-        for questions, interval_of in zip(self._parts, intervals, strict=True):
+        for questions, interval_of in zip(self._questions_of, intervals, strict=True):
             band: dict[ScoreId, Interval] = {}
             for curve in curves(interval_of):
                 covariance = method.covariance(questions, curve)
@@ -5455,7 +5406,7 @@ def bayes_at_n_results(
         _, method = max_intervals(rewards, ks, options)
     if has_errors:
         errors = Errors.of_options(checker_rates, labels, checked.graded)
-        points, method = errors.of_rates(scores, method)
+        points, method = success_rates(scores, method, errors)
         return report.of(points, method, errors.described())
     return report.of(scores, method)
 

@@ -458,6 +458,13 @@ def check_flag(name: str, value) -> bool:
         raise ValueError(f"{name} is {short(value)}: give True or False.")
     return bool(value)
 
+def check_count(name: str, value, wanted: str = "give a positive integer", least: int = 1) -> int:
+    if not isinstance(value, int) and has_no_axes(value):
+        value = item_of(name, value)
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} is {short(value)}: {wanted}.")
+    return int(value)
+
 def check_confidence(confidence) -> float:
     wanted = "give a probability between 0 and 1, such as 0.95"
     return check_number("confidence", confidence, wanted, _ABOVE_0, _BELOW_1)
@@ -978,10 +985,10 @@ class _Token:
 
 def _tokens(text: str) -> Iterator[_Token]:
     stop = 0
-    while found := _START.search(text, stop):
-        match = _NUMBER.match(text, found.start())
+    while start_mark := _START.search(text, stop):
+        match = _NUMBER.match(text, start_mark.start())
         if match is None:
-            stop = found.end()
+            stop = start_mark.end()
             continue
         start, stop = match.span()
         before = text[max(0, start - 12) : start]
@@ -2287,7 +2294,7 @@ NAMES = ("exact_match", "numeric", "math_verify", "python_tests")
 
 # `pa.array` and `pa.scalar` import pandas, if it is installed, which takes 0.2 s.
 _FALSE = from_numpy(np.zeros(1, dtype=bool))[0]
-_SAMPLES_AT_ONCE = 1 << 14  # bounds the memory of a comparison
+_SAMPLES_AT_ONCE = 1 << 14  # that are compared, to bound memory
 
 def match_exactly(rows: Rows) -> np.ndarray:
     values, references = rows.values, rows.references
@@ -2767,8 +2774,7 @@ class Checking:
         if num_proc is not None:
             if executor is not None:
                 raise ValueError("num_proc and executor exclude each other: give one of them.")
-            if isinstance(num_proc, bool) or not isinstance(num_proc, Integral) or num_proc < 1:
-                raise ValueError(f"num_proc is {short(num_proc)}: give a number of processes.")
+            check_count("num_proc", num_proc, "give a number of processes")
         if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
             raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
         timeout = self.timeout
@@ -2806,11 +2812,7 @@ class Checking:
         if getattr(self.checker, "batched", None) is not True:
             return None
         size = getattr(self.checker, "batch_size", 64)
-        if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
-            raise ValueError(
-                f"batch_size of check_correct_fn is {short(size)}: give a number of pairs."
-            )
-        return int(size)
+        return check_count("batch_size of check_correct_fn", size, "give a number of pairs")
 
     def check(self, rows: Rows, cache: CheckCache | None = None) -> Checked:
         if self.checker == "exact_match":
@@ -3590,6 +3592,18 @@ def require_useful(credit: Credits, rates: CheckerRates) -> None:
             f"true-positive rate {rates.true_positive:.3g} and the false-positive rate "
             f"{rates.false_positive:.3g}: its errors grow exponentially with k. Give a smaller k."
         )
+
+def require_correction(scores: Mapping[ScoreKey, Score], rates: CheckerRates) -> None:
+    if rates.are_exact:
+        return
+    for key, score in scores.items():
+        if not score.pooled:
+            raise ValueError(
+                f"{key} is a product of two scores of each question, which cannot be corrected "
+                f"for the errors of a checker without bias: leave it out."
+            )
+        for credit in score.terms:
+            require_useful(credit, rates)
 
 def corrected_all(
     credits: Sequence[Credits], rates: CheckerRates
@@ -4711,33 +4725,12 @@ class Errors:
             "labels": sum(self.labels[:4]),
         }
 
-    def require_correction(self, scores: Mapping[ScoreKey, Score]) -> None:
-        if self.rates.are_exact:
-            return
-        for key, score in scores.items():
-            if not score.pooled:
-                raise ValueError(
-                    f"{key} is a product of two scores of each question, which cannot be corrected "
-                    f"for the errors of a checker without bias: leave it out."
-                )
-            for credit in score.terms:
-                require_useful(credit, self.rates)
-
     def widened(
         self, method: IntervalMethod, points: Scores, under: Callable[[CheckerRates], Scores]
     ) -> IntervalMethod:
         if self.labels is None:
             return method
         return LabelledIntervals(method, points, cache(under), self.labels)
-
-    def of_rates(self, called_correct: Scores, method: IntervalMethod | None) -> Any:
-        def under(rates: CheckerRates) -> Scores:
-            return replace(called_correct, columns=rates.corrected(called_correct.columns))
-
-        points = under(self.rates)
-        if method is None:
-            return points, None
-        return points, self.widened(RateIntervals(method, self.rates), points, under)
 
 def count_labels(labels, graded: Outcomes | None) -> LabelCounts:
     if isinstance(labels, Mapping):
@@ -4747,8 +4740,7 @@ def count_labels(labels, graded: Outcomes | None) -> LabelCounts:
                 f"keys {', '.join(_LABEL_COUNTS)}."
             )
         for name, count in labels.items():
-            if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
-                raise ValueError(f"labels[{name!r}] is {short(count)}: give a number of samples.")
+            check_count(f"labels[{name!r}]", count, "give a number of samples", least=0)
         tp, fn, fp, tn = (int(labels[name]) for name in _LABEL_COUNTS)
         return LabelCounts(tp, fn, fp, tn)
     if graded is None or graded.multiplicity is not None:
@@ -4765,31 +4757,6 @@ def count_labels(labels, graded: Outcomes | None) -> LabelCounts:
         for a, b in [(1, 1), (1, 0), (0, 1), (0, 0)]
     )
     return LabelCounts(tp, fn, fp, tn, share=(tp + fn + fp + tn) / int(graded.n.sum()))
-
-class RateIntervals(IntervalMethod):
-    def __init__(self, method: IntervalMethod, rates: CheckerRates):
-        self._method, self._rates = method, rates
-
-    def problem(self, questions: np.ndarray) -> str | None:
-        return self._method.problem(questions)
-
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        (t, f), corrected = self._rates, self._rates.corrected
-        return [
-            {
-                key: Interval(
-                    corrected(mu),
-                    sigma / (t - f),
-                    max(0.0, corrected(lo)),
-                    min(1.0, corrected(hi)),
-                    name,
-                )
-                for key, (mu, sigma, lo, hi, name) in of_group.items()
-            }
-            for of_group in self._method.for_groups(groups, confidence)
-        ]
 
 class LabelledIntervals(IntervalMethod):
     def __init__(
@@ -4849,7 +4816,7 @@ def moves_of_rates(
         [CheckerRates(t, limit) for limit in limits_of_f],
     ]:
         is_better = all(t > f for t, f in rates)
-        moved = [under(each).over(questions) for each in rates] if is_better else []
+        moved = [under(limit).over(questions) for limit in rates] if is_better else []
         for key, (down, up) in squares.items():
             moves = [part * (scores[key] - center[key]) for scores in moved]
             if not (is_better and np.isfinite(moves).all()):  # the labels do not bound it
@@ -5114,7 +5081,7 @@ def pass_intervals(
     extrapolated = _single_credits(scores if options.method == "hierarchical" else beyond)
     family = BinaryFamily.of_run(counts, keys, estimate, extrapolated)
     if not rates.are_exact:
-        family = family.under(rates, estimator(observed)[1])
+        family = family_under(rates, family, estimator(observed)[1])
     points = with_extrapolated(pass_scores(counts, observed, rates), family, scores)
     return points, family_intervals(family, options)
 
@@ -5166,14 +5133,6 @@ class BinaryFamily(Family):
             extrapolated=list(extrapolated),
             credits=list(extrapolated.values()),
             bounds=(0.0, 1.0),
-        )
-
-    def under(self, rates: CheckerRates, without_errors: Estimator) -> BinaryFamily:
-        return replace(
-            self,
-            rates=rates,
-            none_correct=without_errors(self.n, np.zeros_like(self.n)),
-            all_correct=without_errors(self.n, self.n),
         )
 
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -5248,6 +5207,13 @@ class BinaryFamily(Family):
         # Half a question of slack, for counts that the estimated prior makes almost impossible.
         slack = np.eye(len(expected)) / 2 / questions**2
         return Statistics(expected, observed, covariance / questions + slack)
+
+def family_under(
+    rates: CheckerRates, family: BinaryFamily, without_errors: Estimator
+) -> BinaryFamily:
+    n = family.n
+    none_correct, all_correct = without_errors(n, np.zeros_like(n)), without_errors(n, n)
+    return replace(family, rates=rates, none_correct=none_correct, all_correct=all_correct)
 
 def _estimate_moments(
     sizes: list[int], estimate: Estimator, pairs: list[ColumnPair], rates: CheckerRates
@@ -5456,12 +5422,12 @@ class Report:
     ):
         self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
         self._groups: list[str | None] = [None]
-        self._parts = [np.arange(questions)]
+        self._questions_of = [np.arange(questions)]
         if groups is not None:
             labels, index = label_index(groups, questions, "groups")
             last = np.cumsum(np.bincount(index))
             self._groups += labels
-            self._parts += np.split(np.argsort(index, kind="stable"), last[:-1])
+            self._questions_of += np.split(np.argsort(index, kind="stable"), last[:-1])
             if self._safe:
                 safe_prefixes(labels)
         self._return_per_question = check_flag("return_per_question", return_per_question)
@@ -5486,7 +5452,7 @@ class Report:
         intervals = self._intervals(method)
         bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
         for group, questions, interval_of, band_of in zip(
-            self._groups, self._parts, intervals, bands, strict=True
+            self._groups, self._questions_of, intervals, bands, strict=True
         ):
             for score, mean in scores.over(questions).items():
                 interval, band = interval_of.get(score), band_of.get(score)
@@ -5512,21 +5478,21 @@ class Report:
     def _intervals(self, method: IntervalMethod | None) -> list[dict[ScoreId, Interval]]:
         confidence = self._options.confidence
         if method is None or confidence is None:
-            return [{} for _ in self._parts]
-        for group, questions in zip(self._groups, self._parts, strict=True):
+            return [{} for _ in self._questions_of]
+        for group, questions in zip(self._groups, self._questions_of, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
                 raise ValueError(f"{name} has no interval: {problem}.")
-        return method.for_groups(self._parts, confidence)
+        return method.for_groups(self._questions_of, confidence)
 
     def _bands(
         self, method: IntervalMethod | None, intervals: list[dict[ScoreId, Interval]]
     ) -> list[dict[ScoreId, Interval]]:
         options = self._options
         if method is None or options.confidence is None:
-            return [{} for _ in self._parts]
+            return [{} for _ in self._questions_of]
         bands = []
-        for questions, interval_of in zip(self._parts, intervals, strict=True):
+        for questions, interval_of in zip(self._questions_of, intervals, strict=True):
             band: dict[ScoreId, Interval] = {}
             for curve in curves(interval_of):
                 covariance = method.covariance(questions, curve)
@@ -5718,7 +5684,7 @@ def gpassk_results(
     errors, checker = Errors(), None
     if has_errors:
         errors = Errors.of_options(checker_rates, labels, checked.graded)
-        errors.require_correction(scores)
+        require_correction(scores, errors.rates)
         checker = errors.described()
     if confidence is None:
         return report.of(pass_scores(counts, scores, errors.rates), checker=checker)

@@ -467,6 +467,13 @@ def check_flag(name: str, value) -> bool:
         raise ValueError(f"{name} is {short(value)}: give True or False.")
     return bool(value)
 
+def check_count(name: str, value, wanted: str = "give a positive integer", least: int = 1) -> int:
+    if not isinstance(value, int) and has_no_axes(value):
+        value = item_of(name, value)
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} is {short(value)}: {wanted}.")
+    return int(value)
+
 def check_confidence(confidence) -> float:
     wanted = "give a probability between 0 and 1, such as 0.95"
     return check_number("confidence", confidence, wanted, _ABOVE_0, _BELOW_1)
@@ -987,10 +994,10 @@ class _Token:
 
 def _tokens(text: str) -> Iterator[_Token]:
     stop = 0
-    while found := _START.search(text, stop):
-        match = _NUMBER.match(text, found.start())
+    while start_mark := _START.search(text, stop):
+        match = _NUMBER.match(text, start_mark.start())
         if match is None:
-            stop = found.end()
+            stop = start_mark.end()
             continue
         start, stop = match.span()
         before = text[max(0, start - 12) : start]
@@ -2259,7 +2266,7 @@ NAMES = ("exact_match", "numeric", "math_verify", "python_tests")
 
 # `pa.array` and `pa.scalar` import pandas, if it is installed, which takes 0.2 s.
 _FALSE = from_numpy(np.zeros(1, dtype=bool))[0]
-_SAMPLES_AT_ONCE = 1 << 14  # bounds the memory of a comparison
+_SAMPLES_AT_ONCE = 1 << 14  # that are compared, to bound memory
 
 def match_exactly(rows: Rows) -> np.ndarray:
     values, references = rows.values, rows.references
@@ -2739,8 +2746,7 @@ class Checking:
         if num_proc is not None:
             if executor is not None:
                 raise ValueError("num_proc and executor exclude each other: give one of them.")
-            if isinstance(num_proc, bool) or not isinstance(num_proc, Integral) or num_proc < 1:
-                raise ValueError(f"num_proc is {short(num_proc)}: give a number of processes.")
+            check_count("num_proc", num_proc, "give a number of processes")
         if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
             raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
         timeout = self.timeout
@@ -2778,11 +2784,7 @@ class Checking:
         if getattr(self.checker, "batched", None) is not True:
             return None
         size = getattr(self.checker, "batch_size", 64)
-        if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
-            raise ValueError(
-                f"batch_size of check_correct_fn is {short(size)}: give a number of pairs."
-            )
-        return int(size)
+        return check_count("batch_size of check_correct_fn", size, "give a number of pairs")
 
     def check(self, rows: Rows, cache: CheckCache | None = None) -> Checked:
         if self.checker == "exact_match":
@@ -5297,12 +5299,12 @@ class Report:
     ):
         self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
         self._groups: list[str | None] = [None]
-        self._parts = [np.arange(questions)]
+        self._questions_of = [np.arange(questions)]
         if groups is not None:
             labels, index = label_index(groups, questions, "groups")
             last = np.cumsum(np.bincount(index))
             self._groups += labels
-            self._parts += np.split(np.argsort(index, kind="stable"), last[:-1])
+            self._questions_of += np.split(np.argsort(index, kind="stable"), last[:-1])
             if self._safe:
                 safe_prefixes(labels)
         self._return_per_question = check_flag("return_per_question", return_per_question)
@@ -5327,7 +5329,7 @@ class Report:
         intervals = self._intervals(method)
         bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
         for group, questions, interval_of, band_of in zip(
-            self._groups, self._parts, intervals, bands, strict=True
+            self._groups, self._questions_of, intervals, bands, strict=True
         ):
             for score, mean in scores.over(questions).items():
                 interval, band = interval_of.get(score), band_of.get(score)
@@ -5353,21 +5355,21 @@ class Report:
     def _intervals(self, method: IntervalMethod | None) -> list[dict[ScoreId, Interval]]:
         confidence = self._options.confidence
         if method is None or confidence is None:
-            return [{} for _ in self._parts]
-        for group, questions in zip(self._groups, self._parts, strict=True):
+            return [{} for _ in self._questions_of]
+        for group, questions in zip(self._groups, self._questions_of, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
                 raise ValueError(f"{name} has no interval: {problem}.")
-        return method.for_groups(self._parts, confidence)
+        return method.for_groups(self._questions_of, confidence)
 
     def _bands(
         self, method: IntervalMethod | None, intervals: list[dict[ScoreId, Interval]]
     ) -> list[dict[ScoreId, Interval]]:
         options = self._options
         if method is None or options.confidence is None:
-            return [{} for _ in self._parts]
+            return [{} for _ in self._questions_of]
         bands = []
-        for questions, interval_of in zip(self._parts, intervals, strict=True):
+        for questions, interval_of in zip(self._questions_of, intervals, strict=True):
             band: dict[ScoreId, Interval] = {}
             for curve in curves(interval_of):
                 covariance = method.covariance(questions, curve)

@@ -75,8 +75,8 @@ def as_list(name: str, value) -> list[Any]:
 def check_depth(name: str, values: Sequence[Any]) -> None:
     """Raise a ValueError if an entry is nested more than 50 levels deep, or contains itself.
 
-    Arrow and JSON read nested lists and dicts by recursion, which a deep one brings to a crash. A
-    list whose own `__len__` fails crashes Arrow as well.
+    Arrow and JSON recurse into nested lists and dicts: deep nesting overflows the stack. A list
+    whose own `__len__` fails crashes Arrow as well.
     """
     for index, value in enumerate(values):
         if not isinstance(value, (list, tuple, dict)):  # the usual case, and fast
@@ -250,12 +250,19 @@ def check_flag(name: str, value) -> bool:
     return bool(value)
 
 
-def check_count(name: str, value) -> int:
-    """Return a number of things, a positive integer."""
+def check_count(name: str, value, wanted: str = "give a positive integer", least: int = 1) -> int:
+    """Return a number of things, by default a positive one.
+
+    Args:
+        name: of the parameter.
+        value: to be checked.
+        wanted: what would be right, for the message.
+        least: smallest valid number.
+    """
     if not isinstance(value, int) and has_no_axes(value):
         value = item_of(name, value)
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} is {short(value)}: give a positive integer.")
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} is {short(value)}: {wanted}.")
     return int(value)
 
 

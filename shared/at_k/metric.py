@@ -56,7 +56,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """Return the scores of samples: `computation.results`, whose parameters tools look at."""
 
     def _build_data_dir(self) -> str:
-        """Return the folder for several processes. Only they create it: see `Exchange`."""
+        """Return the folder for several processes. `Exchange` creates it, and only for several."""
         return str(Path(self._data_dir_root, self.name, self.config_name))
 
     def _forget(self) -> None:

@@ -42,12 +42,12 @@ class Report:
     ):
         self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
         self._groups: list[str | None] = [None]
-        self._parts = [np.arange(questions)]
+        self._questions_of = [np.arange(questions)]
         if groups is not None:
             labels, index = label_index(groups, questions, "groups")
             last = np.cumsum(np.bincount(index))
             self._groups += labels
-            self._parts += np.split(np.argsort(index, kind="stable"), last[:-1])
+            self._questions_of += np.split(np.argsort(index, kind="stable"), last[:-1])
             if self._safe:
                 safe_prefixes(labels)
         self._return_per_question = check_flag("return_per_question", return_per_question)
@@ -91,7 +91,7 @@ class Report:
         intervals = self._intervals(method)
         bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
         for group, questions, interval_of, band_of in zip(
-            self._groups, self._parts, intervals, bands, strict=True
+            self._groups, self._questions_of, intervals, bands, strict=True
         ):
             for score, mean in scores.over(questions).items():
                 interval, band = interval_of.get(score), band_of.get(score)
@@ -119,12 +119,12 @@ class Report:
         """The intervals over all questions and over each group."""
         confidence = self._options.confidence
         if method is None or confidence is None:
-            return [{} for _ in self._parts]
-        for group, questions in zip(self._groups, self._parts, strict=True):
+            return [{} for _ in self._questions_of]
+        for group, questions in zip(self._groups, self._questions_of, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
                 raise ValueError(f"{name} has no interval: {problem}.")
-        return method.for_groups(self._parts, confidence)
+        return method.for_groups(self._questions_of, confidence)
 
     def _bands(
         self, method: IntervalMethod | None, intervals: list[dict[ScoreId, Interval]]
@@ -132,9 +132,9 @@ class Report:
         """The simultaneous bands over all questions and over each group."""
         options = self._options
         if method is None or options.confidence is None:
-            return [{} for _ in self._parts]
+            return [{} for _ in self._questions_of]
         bands = []
-        for questions, interval_of in zip(self._parts, intervals, strict=True):
+        for questions, interval_of in zip(self._questions_of, intervals, strict=True):
             band: dict[ScoreId, Interval] = {}
             for curve in curves(interval_of):
                 covariance = method.covariance(questions, curve)

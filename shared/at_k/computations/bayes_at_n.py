@@ -10,7 +10,7 @@ from ..inputs.checking import Checker, Checking
 from ..inputs.outcomes import Outcomes, number_of_samples, require_binary, require_categories
 from ..intervals.choice import check_clusters, interval_options
 from ..intervals.interval import IntervalMethod
-from ..intervals.labelled import Errors, check_errors
+from ..intervals.labelled import Errors, check_errors, success_rates
 from ..intervals.posterior import PosteriorIntervals
 from ..intervals.reward_family import max_intervals
 from ..report import Report
@@ -85,7 +85,7 @@ def bayes_at_n_results(
         _, method = max_intervals(rewards, ks, options)
     if has_errors:
         errors = Errors.of_options(checker_rates, labels, checked.graded)
-        points, method = errors.of_rates(scores, method)
+        points, method = success_rates(scores, method, errors)
         return report.of(points, method, errors.described())
     return report.of(scores, method)
 

@@ -14,7 +14,7 @@ from ..intervals.interval import UNIT_RANGE
 from ..intervals.labelled import Errors, check_errors
 from ..intervals.questions import QuestionIntervals
 from ..report import Report
-from ..scores.checker_rates import CheckerRates
+from ..scores.checker_rates import CheckerRates, require_correction
 from ..scores.credits import (
     PASS_FAMILY,
     ScoreOptions,
@@ -110,7 +110,7 @@ def gpassk_results(
     errors, checker = Errors(), None
     if has_errors:
         errors = Errors.of_options(checker_rates, labels, checked.graded)
-        errors.require_correction(scores)
+        require_correction(scores, errors.rates)
         checker = errors.described()
     if confidence is None:
         return report.of(pass_scores(counts, scores, errors.rates), checker=checker)

@@ -9,14 +9,14 @@ from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..checks import check_name, short
+from ..checks import check_count, check_name, short
 from .columns import TEXTS, distinct_entries, from_numpy, to_python
 from .named_checkers import (
     LONGEST_CHECK,
@@ -120,8 +120,7 @@ class Checking:
         if num_proc is not None:
             if executor is not None:
                 raise ValueError("num_proc and executor exclude each other: give one of them.")
-            if isinstance(num_proc, bool) or not isinstance(num_proc, Integral) or num_proc < 1:
-                raise ValueError(f"num_proc is {short(num_proc)}: give a number of processes.")
+            check_count("num_proc", num_proc, "give a number of processes")
         if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
             raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
         timeout = self.timeout
@@ -161,11 +160,7 @@ class Checking:
         if getattr(self.checker, "batched", None) is not True:
             return None
         size = getattr(self.checker, "batch_size", 64)
-        if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
-            raise ValueError(
-                f"batch_size of check_correct_fn is {short(size)}: give a number of pairs."
-            )
-        return int(size)
+        return check_count("batch_size of check_correct_fn", size, "give a number of pairs")
 
     def check(self, rows: Rows, cache: CheckCache | None = None) -> Checked:
         """Check every sample.

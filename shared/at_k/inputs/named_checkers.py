@@ -36,7 +36,7 @@ NAMES = ("exact_match", "numeric", "math_verify", "python_tests")
 
 # `pa.array` and `pa.scalar` import pandas, if it is installed, which takes 0.2 s.
 _FALSE = from_numpy(np.zeros(1, dtype=bool))[0]
-_SAMPLES_AT_ONCE = 1 << 14  # bounds the memory of a comparison
+_SAMPLES_AT_ONCE = 1 << 14  # that are compared, to bound memory
 
 
 # --- Comparisons in Arrow, without a Python object for each text --------------------------

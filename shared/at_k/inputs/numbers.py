@@ -302,10 +302,10 @@ class _Token:
 def _tokens(text: str) -> Iterator[_Token]:
     """Yield the numbers of a text, see `_plain`."""
     stop = 0
-    while found := _START.search(text, stop):
-        match = _NUMBER.match(text, found.start())
+    while start_mark := _START.search(text, stop):
+        match = _NUMBER.match(text, start_mark.start())
         if match is None:
-            stop = found.end()
+            stop = start_mark.end()
             continue
         start, stop = match.span()
         before = text[max(0, start - 12) : start]

@@ -82,7 +82,7 @@ def pass_intervals(
     extrapolated = _single_credits(scores if options.method == "hierarchical" else beyond)
     family = BinaryFamily.of_run(counts, keys, estimate, extrapolated)
     if not rates.are_exact:
-        family = family.under(rates, estimator(observed)[1])
+        family = family_under(rates, family, estimator(observed)[1])
     points = with_extrapolated(pass_scores(counts, observed, rates), family, scores)
     return points, family_intervals(family, options)
 
@@ -153,21 +153,6 @@ class BinaryFamily(Family):
             extrapolated=list(extrapolated),
             credits=list(extrapolated.values()),
             bounds=(0.0, 1.0),
-        )
-
-    def under(self, rates: CheckerRates, without_errors: Estimator) -> BinaryFamily:
-        """The family if a checker with these rates counted the correct samples.
-
-        The scores remain those of correct samples, and so does their range.
-
-        Args:
-            without_errors: the estimates of questions whose correct samples are known.
-        """
-        return replace(
-            self,
-            rates=rates,
-            none_correct=without_errors(self.n, np.zeros_like(self.n)),
-            all_correct=without_errors(self.n, self.n),
         )
 
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -243,6 +228,21 @@ class BinaryFamily(Family):
         # Half a question of slack, for counts that the estimated prior makes almost impossible.
         slack = np.eye(len(expected)) / 2 / questions**2
         return Statistics(expected, observed, covariance / questions + slack)
+
+
+def family_under(
+    rates: CheckerRates, family: BinaryFamily, without_errors: Estimator
+) -> BinaryFamily:
+    """The family if a checker with these rates counted the correct samples.
+
+    The scores remain those of correct samples, and so does their range.
+
+    Args:
+        without_errors: the estimates of questions whose correct samples are known.
+    """
+    n = family.n
+    none_correct, all_correct = without_errors(n, np.zeros_like(n)), without_errors(n, n)
+    return replace(family, rates=rates, none_correct=none_correct, all_correct=all_correct)
 
 
 def _estimate_moments(

@@ -22,16 +22,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from numbers import Integral
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import short
+from ..checks import check_count
 from ..inputs.aligned import read_aligned
 from ..inputs.outcomes import Outcomes, require_binary
-from ..scores.checker_rates import NO_ERRORS, CheckerRates, check_rates, require_useful
-from ..scores.score import Score, ScoreKey, Scores
+from ..scores.checker_rates import NO_ERRORS, CheckerRates, check_rates
+from ..scores.score import ScoreKey, Scores
 from .interval import Interval, IntervalMethod, normal_z
 
 CONFIDENCE_OF_RATES = 0.95
@@ -160,19 +159,6 @@ class Errors:
             "labels": sum(self.labels[:4]),
         }
 
-    def require_correction(self, scores: Mapping[ScoreKey, Score]) -> None:
-        """Raise a ValueError if one of the scores cannot be corrected."""
-        if self.rates.are_exact:
-            return
-        for key, score in scores.items():
-            if not score.pooled:
-                raise ValueError(
-                    f"{key} is a product of two scores of each question, which cannot be corrected "
-                    f"for the errors of a checker without bias: leave it out."
-                )
-            for credit in score.terms:
-                require_useful(credit, self.rates)
-
     def widened(
         self, method: IntervalMethod, points: Scores, under: Callable[[CheckerRates], Scores]
     ) -> IntervalMethod:
@@ -186,22 +172,6 @@ class Errors:
         if self.labels is None:
             return method
         return LabelledIntervals(method, points, cache(under), self.labels)
-
-    def of_rates(self, called_correct: Scores, method: IntervalMethod | None) -> Any:
-        """Return success rates, and the method of their intervals, or None.
-
-        Args:
-            called_correct: the rates of samples that are called correct.
-            method: of their intervals, or None.
-        """
-
-        def under(rates: CheckerRates) -> Scores:
-            return replace(called_correct, columns=rates.corrected(called_correct.columns))
-
-        points = under(self.rates)
-        if method is None:
-            return points, None
-        return points, self.widened(RateIntervals(method, self.rates), points, under)
 
 
 def count_labels(labels, graded: Outcomes | None) -> LabelCounts:
@@ -217,8 +187,7 @@ def count_labels(labels, graded: Outcomes | None) -> LabelCounts:
                 f"keys {', '.join(_LABEL_COUNTS)}."
             )
         for name, count in labels.items():
-            if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
-                raise ValueError(f"labels[{name!r}] is {short(count)}: give a number of samples.")
+            check_count(f"labels[{name!r}]", count, "give a number of samples", least=0)
         tp, fn, fp, tn = (int(labels[name]) for name in _LABEL_COUNTS)
         return LabelCounts(tp, fn, fp, tn)
     if graded is None or graded.multiplicity is not None:
@@ -235,6 +204,26 @@ def count_labels(labels, graded: Outcomes | None) -> LabelCounts:
         for a, b in [(1, 1), (1, 0), (0, 1), (0, 0)]
     )
     return LabelCounts(tp, fn, fp, tn, share=(tp + fn + fp + tn) / int(graded.n.sum()))
+
+
+def success_rates(
+    called_correct: Scores, method: IntervalMethod | None, errors: Errors
+) -> tuple[Scores, IntervalMethod | None]:
+    """Return success rates, and the method of their intervals, or None.
+
+    Args:
+        called_correct: the rates of samples that are called correct.
+        method: of their intervals, or None.
+        errors: of the checker.
+    """
+
+    def under(rates: CheckerRates) -> Scores:
+        return replace(called_correct, columns=rates.corrected(called_correct.columns))
+
+    points = under(errors.rates)
+    if method is None:
+        return points, None
+    return points, errors.widened(RateIntervals(method, errors.rates), points, under)
 
 
 class RateIntervals(IntervalMethod):
@@ -342,7 +331,7 @@ def moves_of_rates(
         [CheckerRates(t, limit) for limit in limits_of_f],
     ]:
         is_better = all(t > f for t, f in rates)
-        moved = [under(each).over(questions) for each in rates] if is_better else []
+        moved = [under(limit).over(questions) for limit in rates] if is_better else []
         for key, (down, up) in squares.items():
             moves = [part * (scores[key] - center[key]) for scores in moved]
             if not (is_better and np.isfinite(moves).all()):  # the labels do not bound it

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..checks import as_list, check_confidence, check_k, check_names, check_samples
 from ..inputs.outcomes import number_of_samples, require_shares
-from ..intervals.binary_family import BinaryFamily
+from ..intervals.binary_family import BinaryFamily, family_under
 from ..intervals.choice import check_clusters
 from ..intervals.family import Family
 from ..intervals.interval import IntervalMethod
@@ -29,6 +29,7 @@ from ..intervals.questions import (
 )
 from ..intervals.reward_family import RewardFamily
 from ..intervals.sampling import ONE_SAMPLE_EACH, SamplingIntervals
+from ..scores.checker_rates import require_correction
 from ..scores.consensus import more_than_half
 from ..scores.credits import PASS_FAMILY, ScoreOptions, check_tau, scores_by_name
 from ..scores.pass_family import Estimator, estimator, pass_scores
@@ -219,8 +220,8 @@ def _pass(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOptions)
     family = BinaryFamily.of_run(counts, keys, _tabulated(estimate), {})
     if errors.rates.are_exact:
         return _of_family(family, options)
-    errors.require_correction(scores)
-    family = family.under(errors.rates, _tabulated(estimator(scores)[1]))
+    require_correction(scores, errors.rates)
+    family = family_under(errors.rates, family, _tabulated(estimator(scores)[1]))
     measured, labels = _of_family(family, options), errors.labels
     if labels is None:
         return measured

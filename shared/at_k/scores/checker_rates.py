@@ -26,7 +26,7 @@ variance of the estimate, grows like (t / (t - f))^k and ((1 - f) / (t - f))^k.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -36,6 +36,7 @@ import numpy as np
 from ..checks import as_list, check_number, short
 from .credits import Credits
 from .double_double import DoubleDouble
+from .score import Score, ScoreKey
 
 _LARGEST_CORRECTED_K = 1000  # the time grows with the square of k
 _LARGEST_VALUE = 1e12  # of a control value: more would leave fewer than four digits
@@ -130,6 +131,20 @@ def require_useful(credit: Credits, rates: CheckerRates) -> None:
             f"true-positive rate {rates.true_positive:.3g} and the false-positive rate "
             f"{rates.false_positive:.3g}: its errors grow exponentially with k. Give a smaller k."
         )
+
+
+def require_correction(scores: Mapping[ScoreKey, Score], rates: CheckerRates) -> None:
+    """Raise a ValueError if one of the scores cannot be corrected for the errors of a checker."""
+    if rates.are_exact:
+        return
+    for key, score in scores.items():
+        if not score.pooled:
+            raise ValueError(
+                f"{key} is a product of two scores of each question, which cannot be corrected "
+                f"for the errors of a checker without bias: leave it out."
+            )
+        for credit in score.terms:
+            require_useful(credit, rates)
 
 
 def corrected_all(

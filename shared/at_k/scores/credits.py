@@ -61,8 +61,8 @@ def threshold(k: int, tau: float) -> Credits:
 def check_tau(tau) -> float:
     """Return the threshold tau as a float in [0, 1].
 
-    A number of lower precision is taken for the decimal that it stands for, as its binary value can
-    be larger, and would then require more samples.
+    A number of lower precision is read as its shortest decimal: its binary value can be larger, and
+    would then require more samples.
     """
     return check_number(
         "tau", shortest_decimal(tau), "a threshold is a share of the k samples, from 0 to 1", 0, 1
