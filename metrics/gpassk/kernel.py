@@ -840,7 +840,7 @@ def _value(match: re.Match[str]) -> Decimal | Fraction | None:
         fraction = _fraction(top, bottom)
         if fraction is None or not whole:
             return fraction
-        # 1 1/2 is 1.5, but 3 48/2 are two numbers, of which the last one counts.
+        # 1 1/2 is 1.5, but 3 48/2 are two numbers, and the last one counts.
         return int(whole[-_LONGEST_FRACTION:]) + fraction if fraction < 1 else fraction
     shift = match["exponent"] or match["ten"] or match["power"]
     if match["divisor"]:
@@ -2546,7 +2546,7 @@ def _time_limit() -> int | None:
 
 Batch = Rows | Outcomes | BinaryCounts
 
-SPILLED_BYTES = 1 << 26  # each file takes a file descriptor, of which a process may have 1,024
+SPILLED_BYTES = 1 << 26  # a file takes a file descriptor; a process may have 1,024 of them
 
 _SMALL_BATCHES = 64  # merging fewer at once would take longer than reading them
 
@@ -3028,8 +3028,8 @@ def _contains(text: str | None, reference: Any) -> bool:
 # --- shared/at_k/scores/double_double.py ----------------------------------------------------------
 
 _MANTISSA_BITS = 160  # of the integer mantissas: well above the 106 bits of a double-double
-LARGE_TABLE = 1 << 17  # entries of a table, above which only what is needed is computed
-_ENTRIES_OF_A_STEP = 16  # of a table, one of which is computed with integers
+LARGE_TABLE = 1 << 17  # entries: of a larger table, only what is needed is computed
+_ENTRIES_OF_A_STEP = 16  # of a table: one is computed with integers, the others from it
 
 @dataclass(frozen=True, slots=True)
 class DoubleDouble:

@@ -800,7 +800,7 @@ def _value(match: re.Match[str]) -> Decimal | Fraction | None:
         fraction = _fraction(top, bottom)
         if fraction is None or not whole:
             return fraction
-        # 1 1/2 is 1.5, but 3 48/2 are two numbers, of which the last one counts.
+        # 1 1/2 is 1.5, but 3 48/2 are two numbers, and the last one counts.
         return int(whole[-_LONGEST_FRACTION:]) + fraction if fraction < 1 else fraction
     shift = match["exponent"] or match["ten"] or match["power"]
     if match["divisor"]:
@@ -2466,7 +2466,7 @@ def _time_limit() -> int | None:
 
 Batch = Rows | Outcomes | BinaryCounts
 
-SPILLED_BYTES = 1 << 26  # each file takes a file descriptor, of which a process may have 1,024
+SPILLED_BYTES = 1 << 26  # a file takes a file descriptor; a process may have 1,024 of them
 
 _SMALL_BATCHES = 64  # merging fewer at once would take longer than reading them
 

@@ -39,7 +39,7 @@ from .rows import Rows
 
 Batch = Rows | Outcomes | BinaryCounts
 
-SPILLED_BYTES = 1 << 26  # each file takes a file descriptor, of which a process may have 1,024
+SPILLED_BYTES = 1 << 26  # a file takes a file descriptor; a process may have 1,024 of them
 
 _SMALL_BATCHES = 64  # merging fewer at once would take longer than reading them
 

@@ -213,7 +213,7 @@ def _comparable_numbers(rows: Rows, answers: list[int | float]) -> tuple[pa.Chun
 
 
 def _number_form(number: int | float) -> str:
-    """Return the normal form of a number, of which True is 1."""
+    """Return the normal form of a number. True is 1."""
     if not math.isfinite(number):
         return str(number)
     return number_form(Decimal(int(number) if isinstance(number, int) else repr(number)))

@@ -71,7 +71,7 @@ def number_form(number: Decimal | Fraction, unit: str = "") -> str:
 
 
 def equal_forms(form: str) -> list[str]:
-    """Return the forms of the numbers that equal a number, of which it is the first.
+    """Return the forms of all numbers that equal a number, its own form first.
 
     A percentage equals its value (50% is 0.5), and its number if that is at least 1 (50% is 50):
     then the sign may be missing on one side.
@@ -127,7 +127,7 @@ def _value(match: re.Match[str]) -> Decimal | Fraction | None:
         fraction = _fraction(top, bottom)
         if fraction is None or not whole:
             return fraction
-        # 1 1/2 is 1.5, but 3 48/2 are two numbers, of which the last one counts.
+        # 1 1/2 is 1.5, but 3 48/2 are two numbers, and the last one counts.
         return int(whole[-_LONGEST_FRACTION:]) + fraction if fraction < 1 else fraction
     shift = match["exponent"] or match["ten"] or match["power"]
     if match["divisor"]:

@@ -10,10 +10,11 @@ f moves, by at most c and d. The errors of all three are independent, so the int
 downwards by sqrt(x^2 + a^2 + c^2) and upwards by sqrt(y^2 + b^2 + d^2) (Zou & Donner 2008,
 Statistics in Medicine 27, 1693).
 
-If the labelled samples are among those that are scored, a share s of these, a chance error of the
-checker on one of them moves S and the estimated rate, and the two cancel in part. With N incorrect
-samples, sN of them labelled, f(1 - f) / N is the covariance of the rate that S sees and the
-estimated one. The squares a^2, .., d^2 are then multiplied by 1 - 2s, or by 0 if that is negative.
+Suppose that the labelled samples are a share s of those that are scored. A chance error of the
+checker on one of them then moves both S and the estimated rate, and the moves cancel in part. With
+N incorrect samples, sN of them labelled, f(1 - f) / N is the covariance of the rate that S sees and
+the estimated one. The squares a^2, .., d^2 are then multiplied by 1 - 2s, or by 0 if that is
+negative.
 """
 
 from __future__ import annotations

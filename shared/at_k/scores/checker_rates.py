@@ -71,7 +71,7 @@ def check_rates(checker_rates) -> CheckerRates:
     """Return the rates of a checker.
 
     Raises:
-        ValueError: unless they are two numbers from 0 to 1, of which the first is larger.
+        ValueError: unless they are two numbers from 0 to 1, and the first is larger.
     """
     if checker_rates is None:
         return NO_ERRORS

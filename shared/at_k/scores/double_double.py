@@ -20,8 +20,8 @@ from functools import lru_cache
 import numpy as np
 
 _MANTISSA_BITS = 160  # of the integer mantissas: well above the 106 bits of a double-double
-LARGE_TABLE = 1 << 17  # entries of a table, above which only what is needed is computed
-_ENTRIES_OF_A_STEP = 16  # of a table, one of which is computed with integers
+LARGE_TABLE = 1 << 17  # entries: of a larger table, only what is needed is computed
+_ENTRIES_OF_A_STEP = 16  # of a table: one is computed with integers, the others from it
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ def _rising_factorials(
 
 
 class _Inverse:
-    """The inverses of a large table, of which most are never needed."""
+    """The inverses of a large table, computed when they are needed: most never are."""
 
     def __init__(self, table: ScaledDoubleDouble):
         self._table = table

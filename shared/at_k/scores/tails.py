@@ -29,7 +29,7 @@ from .distributions import pmf
 from .rewards import Rewards
 from .score import ScoreKey, Scores, one_column_each
 
-_LARGEST_UNIT = 1000  # D, of which rewards are multiples of 1/D
+_LARGEST_UNIT = 1000  # the largest D for rewards that are multiples of 1/D
 _CELLS_OF_SUMS = 1 << 22  # to bound memory
 
 
