@@ -15,6 +15,7 @@ from typing import Any
 
 from ..checks import short
 
+_LONG = 10_000  # characters of a result that is not shown as Python shows it, which takes long
 FORMS = (
     "code with assertions, a list of assertions, a row of HumanEval or MBPP, or inputs and outputs"
 )
@@ -99,7 +100,8 @@ class Tests:
             and are_equal(result, expected[0])
         ):
             return None
-        return f"case {case}: returned {short(result)}, expected {short(expected)}"
+        returned = short(result) if len(output) < _LONG else f"{output[:60]}.."
+        return f"case {case}: returned {returned}, expected {short(expected)}"
 
 
 def read_tests(reference: Any, where: str) -> Tests:
@@ -302,6 +304,13 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
     else:
         read_inputs = [_arguments(x, f"{where}['inputs'][{case}]") for case, x in enumerate(inputs)]
         read_outputs = [*map(_value_of_case, outputs)] if _are_texts(inputs) else list(outputs)
+        for name, values in (("inputs", read_inputs), ("outputs", read_outputs)):
+            for case, value in enumerate(values):
+                if not _is_json(value):
+                    raise ValueError(
+                        f"{where}[{name!r}][{case}] is {short(value)}: give numbers, texts, lists, "
+                        f"and dicts whose keys are texts."
+                    )
     return Tests(
         prompt=row.get("prompt", "") if entry_point and "input_output" not in row else "",
         entry_point=entry_point,
@@ -329,6 +338,14 @@ def _arguments(value: Any, where: str) -> list[Any]:
     if not isinstance(value, (list, tuple)):
         raise ValueError(f"{where} is {short(value)}: give the list of arguments of a call.")
     return list(value)
+
+
+def _is_json(value: Any) -> bool:
+    """Whether a value is the same after it was written as JSON, tuples as lists."""
+    try:
+        return are_equal(json.loads(json.dumps(value)), value)
+    except (TypeError, ValueError, RecursionError):
+        return False
 
 
 def _value_of_case(text: Any) -> Any:
@@ -380,6 +397,8 @@ def are_equal(result: Any, expected: Any) -> bool:
     if isinstance(expected, float) or isinstance(result, float):
         if not (isinstance(result, (int, float)) and isinstance(expected, (int, float))):
             return False
+        if math.isnan(expected):
+            return math.isnan(result)
         if abs(result) < 2**53 and abs(expected) < 2**53:
             return math.isclose(result, expected, rel_tol=1e-9, abs_tol=1e-9)
     return bool(result == expected)

@@ -516,6 +516,8 @@ def call(namespace, entry_point, arguments):
     names = entry_point.split(".")
     if len(names) == 1 and names[0] not in namespace and "Solution" in namespace:
         names = ["Solution", *names]
+    if names[0] not in namespace:
+        raise NameError(f"name {names[0]!r} is not defined")
     function = namespace[names[0]]
     for name in names[1:]:
         function = getattr(function() if isinstance(function, type) else function, name)
@@ -523,7 +525,9 @@ def call(namespace, entry_point, arguments):
 
 
 def as_json(value):
-    """Raise a TypeError for a result that JSON cannot hold."""
+    """Return a number of NumPy as one of Python; raise a TypeError for what JSON cannot hold."""
+    if getattr(value, "shape", None) == ():
+        return value.item()
     raise TypeError(
         f"the result has a {type(value).__name__}: only numbers, texts, lists and dicts"
     )
