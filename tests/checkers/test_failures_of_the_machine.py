@@ -10,6 +10,7 @@ from pathlib import Path
 import at_k
 import pytest
 from at_k.checkers import SandboxError, pool, python_tests, sandbox
+from at_k.checkers.references import read_tests
 
 TESTS = ["assert f() == 1"]
 RIGHT = "def f(): return 1\n"
@@ -171,6 +172,19 @@ def test_plain_processes_need_consent(monkeypatch):
     [records] = checker.run([[RIGHT, loop, memory]], TESTS)
     assert [record["status"] for record in records] == ["passed", "timeout", "memory"]
     assert {*Path("/tmp").glob("at_k_*")} == folders
+
+
+def test_a_plain_process_ends_with_its_program(tmp_path):
+    """As after an interruption, where nobody waits for the reply."""
+    number = tmp_path / "number"
+    program = f"import os, time\nopen({str(number)!r}, 'w').write(f'{{os.getpid()}}.')\n"
+    box = sandbox.Sandbox(sandbox.Limits(3, 1 << 30), is_isolated=False, index=0)
+    box.wait_until_ready()
+    box.send(read_tests("assert x", "").job(program + "time.sleep(1000)", 0))
+    while not (number.exists() and number.read_text().endswith(".")):
+        time.sleep(0.01)
+    box.end()
+    assert not Path("/proc", number.read_text().rstrip(".")).exists()
 
 
 def test_on_windows_an_error_names_what_to_use(monkeypatch):

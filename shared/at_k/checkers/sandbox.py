@@ -23,6 +23,7 @@ from .system_calls import system_call_filter
 SERVER = Path(__file__).with_name("server.py")
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store")
 _SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
+_PATIENCE_AT_END = 5  # seconds
 _ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "LANG": "C.UTF-8",
@@ -165,12 +166,15 @@ class Sandbox:
             os.close(self._server)
         if self._information is not None:
             os.close(self._information)
+        with suppress(OSError):  # a job that was not sent is in the buffer
+            self._jobs.close()
+        if self._folder is not None:  # a server that is no process 1 ends its program itself
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_PATIENCE_AT_END)
         self._process.kill()
         self._process.wait()
         for file in (self._replies, self._errors):
             file.close()
-        with suppress(OSError):  # a job that was not sent is in the buffer
-            self._jobs.close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 

@@ -67,18 +67,26 @@ def serve(limits):
     server = _Server(limits, jobs, child_ended, null)
     gc.collect()
     gc.freeze()
-    with open(jobs, "rb", closefd=False) as lines, open(replies, "wb", closefd=False) as out:
-        out.write(b'{"ready": true}\n')
-        out.flush()
-        for line in lines:
-            reply = server.run(json.loads(line))
-            is_clean = _clean(kept)
-            out.write(json.dumps(reply).encode() + b"\n")
+    try:
+        with open(jobs, "rb", closefd=False) as lines, open(replies, "wb", closefd=False) as out:
+            out.write(b'{"ready": true}\n')
             out.flush()
-            if not is_clean:
-                break  # a new sandbox takes the next job
-    if os.getpid() != 1:
-        shutil.rmtree(limits["folders"][0], ignore_errors=True)
+            for line in lines:
+                reply = server.run(json.loads(line))
+                is_clean = _clean(kept)
+                out.write(json.dumps(reply).encode() + b"\n")
+                out.flush()
+                if not is_clean:
+                    break  # a new sandbox takes the next job
+    except (BrokenPipeError, _ParentEndedError):
+        pass
+    finally:
+        if os.getpid() != 1:
+            shutil.rmtree(limits["folders"][0], ignore_errors=True)
+
+
+class _ParentEndedError(Exception):
+    """Nothing waits for a reply any more."""
 
 
 class _Server:
@@ -161,9 +169,8 @@ class _Server:
                 cpu_left = allowed - _cpu_seconds(pid)
             if self.jobs in ready:
                 _end_processes(pid)
-                if os.getpid() != 1:
-                    shutil.rmtree(self.limits["folders"][0], ignore_errors=True)
-                os._exit(1)
+                os.waitpid(pid, 0)
+                raise _ParentEndedError
             if self.child_ended in ready:
                 os.read(self.child_ended, 4096)
         return None, ended
