@@ -1,7 +1,7 @@
 """The pages of the site: files of the repository, and what is made from the package's docstrings.
 
-mkdocs calls `on_files` and `on_page_markdown`. A link to a file that is a page leads to that page,
-and a link to any other file of the repository leads to the repository.
+mkdocs calls `on_files`, `on_page_markdown` and `on_page_content`. A link to a file that is a page
+leads to that page, and a link to any other file of the repository leads to the repository.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import importlib
 import inspect
 import posixpath
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ PAGES |= {
 NOTEBOOK = "tests/recipes/from_samples_to_paper.py"
 PATHS = {page: path for path, page in PAGES.items()}
 
-MODULES = ("charts", "testing")
+MODULES = ("charts", "checkers", "testing")
 """Public modules beside the functions of `at_k.__all__`."""
 
 
@@ -82,6 +83,12 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     return _with_formulas(markdown)
 
 
+def on_page_content(html: str, **_: Any) -> str:
+    """Remove what the notebook prints about the machine: standard error, and where files are."""
+    stderr = r'<div class="[^"]*" data-mime-type="application/vnd.jupyter.stderr"[^>]*>.*?</div>'
+    return re.sub(stderr, "", html, flags=re.DOTALL).replace(f"{ROOT}/", "")
+
+
 def _with_formulas(markdown: str) -> str:
     """Return a text whose formulas are MathML, which browsers draw without a script."""
     blocks = re.split(r"(^```.*?^```|`[^`\n]+`)", markdown, flags=re.MULTILINE | re.DOTALL)
@@ -114,7 +121,11 @@ def functions_page() -> str:
             for name, value in public.items()
             if not name.startswith("_") and inspect.isfunction(value)
         ]
-        by_module[f"at_k.{module}"] = [f"{module}.{name}" for name in names]
+        paths = {name: f"{module}.{name}" for name in names}
+        for name, path in paths.items():
+            if f"at_k.{path}" in sys.modules:  # the function has the name of its module
+                paths[name] = f"{path}.{name}"
+        by_module[f"at_k.{module}"] = [*paths.values()]
     lines = ["# Functions", "", inspect.getdoc(importlib.import_module("at_k.functions")) or ""]
     for module, names in by_module.items():
         heading = (importlib.import_module(module).__doc__ or module).splitlines()[0]

@@ -58,6 +58,7 @@ def test_every_public_symbol_has_its_documentation(site):
     anchors = Page(site / "functions.html").anchors
     assert {f"at_k.{name}" for name in at_k.__all__} <= anchors
     assert {"at_k.charts.by_k", "at_k.testing.assert_at_least"} <= anchors
+    assert "at_k.checkers.python_tests.python_tests" in anchors
     text = (site / "functions.html").read_text()
     assert "::: at_k" not in text
 
@@ -75,6 +76,7 @@ def test_the_notebook_has_run_and_shows_its_figures(site):
     assert "0.419" in text
     assert r"\toprule" in text
     assert "data:image/png" in text or "<svg" in text or "vega" in text
+    assert str(ROOT) not in text
 
 
 def test_links_between_pages_resolve(site):
@@ -104,16 +106,17 @@ def test_the_search_finds_pages_without_the_internet(site, browser):
     handler = functools.partial(_Quiet, directory=str(site))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        failed = []
-        page.on("requestfailed", lambda request: failed.append(request.url))
-        page.goto(f"http://127.0.0.1:{server.server_port}/index.html")
-        page.click(".md-search__input")
-        page.keyboard.type("hierarchical")
-        page.wait_for_selector(".md-search-result__item a[href*='metrics/']")
-        page.close()
+        for address in (f"http://127.0.0.1:{server.server_port}", site.as_uri()):
+            page = browser.new_page(viewport={"width": 1280, "height": 900})
+            failed = []
+            page.on("requestfailed", lambda request, failed=failed: failed.append(request.url))
+            page.goto(f"{address}/index.html")
+            page.click(".md-search__input")
+            page.keyboard.type("hierarchical")
+            page.wait_for_selector(".md-search-result__item a[href*='metrics/']")
+            page.close()
+            assert not failed
         server.shutdown()
-    assert not failed
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
