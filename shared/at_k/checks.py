@@ -142,7 +142,7 @@ def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
             raise ValueError(
                 f"{name} has {short(choice)}: give {family!r}, and k={k} (in the shell --k {k})."
             )
-        question = _did_you_mean(choice, known)
+        question = did_you_mean(choice, known)
     raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.{question}")
 
 
@@ -151,7 +151,7 @@ def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -
     return [check_name(name, choice, known) for choice in as_list(name, names)]
 
 
-def _did_you_mean(choice: str, names: Iterable[str]) -> str:
+def did_you_mean(choice: str, names: Iterable[str]) -> str:
     """Return a question with the name that a choice is similar to, or an empty text."""
     spelled = {_spelled_out(name): name for name in names}
     similar = difflib.get_close_matches(_spelled_out(choice), spelled, n=1)

@@ -66,7 +66,7 @@ def assert_at_least(
     """
     from .runs.gate import check_threshold, gate_at_least, gate_options
 
-    threshold = check_threshold("threshold", threshold)
+    threshold = check_threshold("threshold", threshold, metric)
     options = gate_options(
         metric, k, interval=interval, confidence=confidence, tau=tau, clusters=clusters, w=w
     )

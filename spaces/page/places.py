@@ -16,7 +16,7 @@ _WORDS = (
     (", a list of acceptable ones, or a function as check_correct_fn.", ", or a list of them."),
     (": give a function as check_correct_fn.", "."),
     (" (np.ma.masked_invalid leaves out every NaN of an array)", ""),
-    (" is 0 or False if incorrect, 1 or True if correct.", " is 0 if incorrect and 1 if correct."),
+    (" is 0 or False if incorrect, 1 or True if correct", " is 0 if incorrect and 1 if correct"),
     (", or contains itself.", "."),
     (" holds nothing but None: leave it out.", " has no scored {cell}: leave it out."),
     (" has no sample.", " has no {cell}."),

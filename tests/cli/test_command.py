@@ -49,6 +49,20 @@ def test_an_unknown_argument_leads_to_the_help_of_the_command(capsys, arguments,
     assert f"`{program} --help` lists the flags, and which take several values" in error
 
 
+@pytest.mark.parametrize(
+    ("command", "flag", "meant"),
+    [
+        ("gpassk", "--metric", "--include"),
+        ("compare", "--include", "--metric"),
+        ("gate", "--intervall", "--interval"),
+    ],
+)
+def test_an_unknown_flag_is_answered_by_one_that_is_like_it(capsys, command, flag, meant):
+    with pytest.raises(SystemExit):
+        main([command, "a.jsonl", flag, "pass@k"])
+    assert f"Did you mean {meant!r}?" in capsys.readouterr().err
+
+
 def help_of(capsys, command):
     with pytest.raises(SystemExit):
         main([command, "--help"])

@@ -54,6 +54,10 @@ def test_markdown_and_latex_have_percentages_with_one_decimal(capsys, file):
     assert latex.splitlines()[0].startswith("% 2 questions, 3 to 4 samples each")
     assert latex.splitlines()[2:] == [
         r"% needs \usepackage{booktabs}",
+        r"\begin{table}",
+        r"\centering",
+        r"\caption{2 questions with 3 to 4 samples each, checked with exact\_match.}",
+        r"\label{tab:scores}",
         r"\begin{tabular}{lr}",
         r"\toprule",
         r"Score (\%) & Estimate \\",
@@ -62,6 +66,7 @@ def test_markdown_and_latex_have_percentages_with_one_decimal(capsys, file):
         r"pass\textasciicircum{}2 & 41.7 \\",
         r"\bottomrule",
         r"\end{tabular}",
+        r"\end{table}",
     ]
 
 

@@ -150,7 +150,10 @@ def test_github_gets_an_annotation_and_a_table_in_the_summary(capsys, file, tmp_
     ("flags", "message"),
     [
         ((), "Give the least score as --at-least, or a run to compare as --baseline"),
+        (("--at-least", 0.5, "--baseline", "b.jsonl"), "as --baseline, not both"),
         (("--at-least", "nan"), "--at-least is nan: give a finite number"),
+        (("--at-least", 60), "--at-least is 60.0: pass@k is from 0 to 1, so give 0.6 for 60 %"),
+        (("--at-least", 0.5, "--include", "pass_at_k"), "Did you mean 'pass@k'?"),
         (("--at-least", 0.5, "--margin", 0.1), "--margin belongs to --baseline"),
         (("--at-least", 0.5, "--k", 1, 2), "There are 2 values of k: a gate has one score"),
         (("--at-least", 0.5, "--k", 13), "the run: k is 13, but question 0 has n = 12"),

@@ -62,6 +62,7 @@ def test_outcomes_that_are_graded_have_no_checker(capsys, tmp_path):
         (["one", "two"], (), "difference of pass@k: two minus one"),
         (["one", "two"], ("--metric", "avg@N"), "avg@3: mean reward of the samples"),
         (["one", "two", "three"], (), "runs that share a letter cannot be told apart"),
+        (["one", "two", "three"], ("--k", "1,2,3"), "Bands: pointwise 95 % confidence limits"),
     ],
 )
 def test_comparisons_have_charts(capsys, tmp_path, names, flags, shown):

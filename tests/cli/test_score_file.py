@@ -214,3 +214,29 @@ def test_texts_that_nothing_grades_are_named_with_the_flag(capsys, tmp_path, row
     error = error_of(capsys, "gpassk", file, "--k", 1)
     assert message in error
     assert ("--correct-values" if "passed" in row else "--references") in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("gpassk", "--k", 3), "question 1 has n = 2 scored samples"),
+        (("compare", "--k", 3), "question 1 has n = 2 scored samples"),
+        (("gate", "--k", 3, "--at-least", 0.5), "question 1 has n = 2 scored samples"),
+        (("compare", "--metric", "cons@k"), None),
+    ],
+)
+def test_a_question_is_named_by_its_id(capsys, tmp_path, arguments, problem):
+    rows = [{"id": "q-16", "correct": [1, 0, 1]}, {"id": "q-17", "correct": [1, 0]}]
+    command, *flags = arguments
+    files = [write_json_lines(tmp_path / f"{i}.jsonl", rows) for i in range(2)]
+    error = error_of(capsys, command, *files[: 1 + (command == "compare")], *flags)
+    assert problem is None or problem in error
+    assert ("Question 1 has the id 'q-17'." in error) == (problem is not None)
+
+
+@pytest.mark.parametrize("metric", ["gpassk", "max_at_k"])
+def test_integers_below_0_are_answered_by_rewards_as_floats(capsys, tmp_path, metric):
+    file = write_json_lines(tmp_path / "a.jsonl", [{"rewards": [1, -1]}])
+    error = error_of(capsys, metric, file)
+    assert "predictions[0][1] is -1: an outcome is 0 or False if incorrect" in error
+    assert "(max_at_k and bayes_at_n take rewards, as floats such as -1.0)" in error

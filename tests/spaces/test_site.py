@@ -108,7 +108,7 @@ def test_the_search_finds_pages_without_the_internet(site, browser):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         for address in (f"http://127.0.0.1:{server.server_port}", site.as_uri()):
             page = browser.new_page(viewport={"width": 1280, "height": 900})
-            failed = []
+            failed: list[str] = []
             page.on("requestfailed", lambda request, failed=failed: failed.append(request.url))
             page.goto(f"{address}/index.html")
             page.click(".md-search__input")

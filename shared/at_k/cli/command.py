@@ -17,14 +17,15 @@ from typing import Any
 
 import at_k
 
+from ..checks import did_you_mean
 from ..loading import metric_folders, metric_script, register, unregister
 from ..readers.columns import SelectionError
 from .formats import Output, printable
 
 _COMPARE_DETAILS = """\
-Questions are matched by a column that identifies them in all files, or else by their order. Of two
-files, a difference is the second minus the first. More files are ranked, and a difference A - B is
-the score of A minus that of B.
+Questions are matched by a column that identifies them in all files, or else
+by their order. Of two files, a difference is the second minus the first. More
+files are ranked, and a difference A - B is the score of A minus that of B.
 """
 
 _EPILOG = """\
@@ -33,11 +34,15 @@ Run `at-k COMMAND --help` for the flags of a command.
 exit status:
   0    the scores were printed, also if there were warnings
   1    gate: the contrary of what the run has to reach is shown
-  2    the arguments or the files are invalid, and the message on standard error says why. If
-       only the chart of --plot fails, the scores are printed all the same
+  2    the arguments or the files are invalid, and the message on standard
+       error says why. If only the chart of --plot fails, the scores are
+       printed all the same
   3    gate: the data show neither
   130  interrupted
 """
+
+_SAME_IN_OTHER_COMMANDS = {"--metric": "--include", "--include": "--metric"}
+"""compare and plan have one metric, and the others include scores."""
 
 _COMPLETION = """\
 # Completion of at-k. Add this line to ~/.bashrc, or below `autoload -U bashcompinit; bashcompinit`
@@ -97,8 +102,11 @@ def _options(arguments: Sequence[str]) -> dict[str, Any]:
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
         command = _commands(parser).get(arguments[0], parser)
+        flags = command._option_string_actions
+        twin = _SAME_IN_OTHER_COMMANDS.get(unknown[0])
+        hint = f" Did you mean {twin!r}?" if twin in flags else did_you_mean(unknown[0], flags)
         command.error(
-            f"unrecognized arguments: {' '.join(unknown)}. "
+            f"unrecognized arguments: {' '.join(unknown)}.{hint} "
             f"`{command.prog} --help` lists the flags, and which take several values."
         )
     return vars(options)

@@ -27,7 +27,7 @@ from .comparison_tables import ComparisonView, LeaderboardView
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
 from .formats import Output, Scope, View
 from .plot import chart_of_comparison, check_plot, draw
-from .run_input import RunInput, checker_of_all
+from .run_input import RunInput, checker_of_all, naming_questions
 from .score_tables import nouns_of
 
 _COMPARE_EXAMPLES = f"""\
@@ -92,7 +92,8 @@ def _compare_files(
         options = replace(options, clusters=first.arguments["clusters"])
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
         runs = graded_runs(inputs, num_proc, options)
-    overall = compare_runs(runs, options)
+    with naming_questions(first):
+        overall = compare_runs(runs, options)
     compared = {None: overall} | _compare_groups(overall, first)
     descriptions = [
         f"{run.name}: {_path_of(run.name, file)}{run.described()}{_how_matched(inputs[0], run)}"
@@ -144,7 +145,10 @@ def graded_runs(
         options: of a comparison, which is validated before any sample is checked.
     """
     first, labels = inputs[0], None if options is None else options.labels
-    parsed = [parse_run(run.name, run.questions.arguments, labels) for run in inputs]
+    parsed = []
+    for run in inputs:
+        with naming_questions(run.questions):
+            parsed.append(parse_run(run.name, run.questions.arguments, labels))
     orders = [
         match_questions(first.questions, run.questions, first.name, run.name) for run in inputs
     ]
@@ -152,9 +156,9 @@ def graded_runs(
         check_same_questions(parsed)
     if options is not None:
         matched = zip(parsed, orders, strict=True)
-        options.for_samples(
-            {run.name: run.n if order is None else run.n[order] for run, order in matched}
-        )
+        sizes = {run.name: run.n if order is None else run.n[order] for run, order in matched}
+        with naming_questions(first.questions):
+            options.for_samples(sizes)
     graded = grade_runs(parsed, Checking(first.check_correct_fn, num_proc, labels=labels))
     return [
         run if order is None else run.of_questions(order)

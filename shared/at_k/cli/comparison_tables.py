@@ -61,6 +61,7 @@ class ComparisonView(View):
     options: ComparisonOptions
     scope: Scope
     input: Sequence[str] = ()
+    label = "comparison"
 
     @property
     def _overall(self) -> Sequence[Difference]:
@@ -222,6 +223,7 @@ class LeaderboardView(View):
     board: Mapping[str, Any]
     scope: Scope
     input: Sequence[str] = ()
+    label = "leaderboard"
 
     def _boards(self) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
         """The leaderboard of all questions (None), and that of each group."""

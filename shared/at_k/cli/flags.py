@@ -39,6 +39,12 @@ _COLUMN_HELP = {
     "each row: one column, how often this sample occurred.",
     "questions": "column, or columns, with the id of the question.",
 }
+_LABELS_HELP = (
+    "what a person says of a sample: 1 if it is correct, 0 if not, and empty where there is no "
+    "label. The rates of the checker are estimated from the labels, of each run from its own, and "
+    "the scores are corrected. Or the counts of labels "
+    '{"tp": 90, "fn": 8, "fp": 3, "tn": 99}.'
+)
 _ROWS = ("where", "pool", "correct_values", "group_size", "records", "max_gb")
 _READING = (*_COLUMN_HELP, *_ROWS, "config", "split", *PER_QUESTION, *PER_SAMPLE)
 
@@ -73,7 +79,9 @@ def add_flags(
     column_helps = dict(_COLUMN_HELP)
     for parameter in parameters:
         text = _flag_help(helps.get(parameter.name, ""), parameter).replace("%", "%%")
-        if parameter.name in (*PER_QUESTION, *PER_SAMPLE):
+        if parameter.name in PER_SAMPLE:
+            column_helps[parameter.name] = _LABELS_HELP
+        elif parameter.name in PER_QUESTION:
             column_helps[parameter.name] = text
         elif parameter.name not in _WITHOUT_FLAG:
             flag = f"--{parameter.name.replace('_', '-')}"

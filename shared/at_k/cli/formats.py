@@ -40,10 +40,14 @@ class View(abc.ABC):
     """What a subcommand prints, in one of FORMATS_OF_OUTPUT.
 
     Attributes:
+        label: what LaTeX calls its table.
         input: a sentence for each file: what was read.
+        scope: the questions and their samples, or None.
     """
 
+    label = "scores"
     input: Sequence[str] = ()
+    scope: Scope | None = None
 
     @abc.abstractmethod
     def data(self) -> dict[str, Any]:
@@ -65,6 +69,10 @@ class View(abc.ABC):
         """The tables as papers print them, for Markdown and LaTeX."""
         return self.tables()
 
+    def caption_notes(self) -> list[str]:
+        """Those of the notes for papers that belong into the caption of a table."""
+        return self.notes(for_paper=True)
+
     def sentence(self) -> str:
         """A sentence about the result that a paper can use, or an empty text."""
         return ""
@@ -85,17 +93,30 @@ class View(abc.ABC):
             return stream.getvalue().rstrip("\n")
         for_paper = output_format != "table"
         start = "% " if output_format == "latex" else ""
-        render = {"table": aligned, "markdown": _markdown, "latex": _latex}[output_format]
+        tables = self.paper_tables() if for_paper else self.tables()
+        notes = self.notes(for_paper)
+        if output_format == "latex":
+            in_caption = self.caption_notes()
+            notes = [note for note in notes if note not in in_caption]
+            scope = [f"{self.scope.in_words()}."] if self.scope else []
+            caption = " ".join([*scope, *in_caption])
+            labels = [f"{self.label}{f'-{i}' if i else ''}" for i in range(len(tables))]
+            blocks = [
+                _latex(table, label, caption) for table, label in zip(tables, labels, strict=True)
+            ]
+        else:
+            render = aligned if output_format == "table" else _markdown
+            blocks = list(map(render, tables))
         # Markdown takes HTML in text too. Sentences have no other markup.
         in_text: Callable[[str], str] = {
             "markdown": lambda text: html.escape(text, quote=False),
             "latex": printable,
         }.get(output_format, str)
-        notes = [_filled(in_text(note), 78) for note in self.notes(for_paper)]
+        notes = [_filled(in_text(note), 78) for note in notes]
         sentence = self.sentence()
         blocks = [
             "\n".join(start + " ".join(in_text(line).split("\n")) for line in self.input),
-            *(render(table) for table in (self.paper_tables() if for_paper else self.tables())),
+            *blocks,
             "\n".join(f"{start}{line}" for note in notes for line in note.splitlines()),
             _filled(_latex_text(sentence) if start else in_text(sentence), 80),
         ]
@@ -223,25 +244,21 @@ def _markdown_text(text: str) -> str:
     return html.escape(text, quote=False)
 
 
-def _latex(table: Cells) -> str:
-    """Return a tabular with the rules of the package booktabs; numbers are on the right."""
+def _latex(table: Cells, label: str, caption: str) -> str:
+    """Return a table with the rules of the package booktabs; numbers are on the right."""
     columns = list(zip(*table[1:], strict=True))[1:]
     sides = "l" + "".join("r" if re.search(r"\d", "".join(cells)) else "l" for cells in columns)
     head, *lines = (" & ".join(map(_latex_cell, row)) + r" \\" for row in table)
-    body = [r"\toprule", head, r"\midrule", *lines, r"\bottomrule"]
+    caption = _filled(rf"\caption{{{_latex_text(caption)}}}", 80)
+    body = [caption, rf"\label{{tab:{label}}}", rf"\begin{{tabular}}{{{sides}}}"]
+    body += [r"\toprule", head, r"\midrule", *lines, r"\bottomrule"]
     needs = [r"% needs \usepackage{booktabs}"]
     if beyond := sorted({*_BEYOND_PDFLATEX.findall("".join(body))}):
         needs.append(f"% needs lualatex or xelatex, and a font with {' '.join(beyond)}")
     elif not "".join(body).isascii():
         needs.append(r"% needs \usepackage[T1]{fontenc}")
-    return "\n".join(
-        [
-            *needs,
-            rf"\begin{{tabular}}{{{sides}}}",
-            *body,
-            r"\end{tabular}",
-        ]
-    )
+    start, end = [r"\begin{table}", r"\centering"], [r"\end{tabular}", r"\end{table}"]
+    return "\n".join([*needs, *start, *body, *end])
 
 
 def _latex_cell(text: str) -> str:

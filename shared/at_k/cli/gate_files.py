@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..checks import check_names
 from ..inputs.checking import Checker
 from ..runs.comparison import compare
 from ..runs.gate import (
@@ -25,10 +26,11 @@ from ..runs.gate import (
     gate_not_worse,
     gate_options,
 )
+from ..runs.measure import COMPARED
 from .compare_files import graded_runs, read_runs
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
 from .formats import Scale, limits_in_words, number_of
-from .run_input import RunInput
+from .run_input import RunInput, naming_questions
 
 EXIT_STATUS = {SHOWN: 0, CONTRARY: 1, UNDECIDED: 3}
 _GATE_FORMATS = ("table", "json", "github")
@@ -88,14 +90,16 @@ def _gate_files(
 ) -> tuple[str, int]:
     """Return the verdict on files, which are parts of one run, and the exit status."""
     if (at_least is None) == (baseline is None):
-        raise ValueError("Give the least score as --at-least, or a run to compare as --baseline.")
+        problem = "Give the least score as --at-least, or a run to compare as --baseline"
+        raise ValueError(f"{problem}{', not both' if baseline else ''}.")
     if margin is not None and baseline is None:
         raise ValueError("--margin belongs to --baseline: give that too, or leave it out.")
     margin = check_margin("--margin", 0.0 if margin is None else margin)
-    at_least = None if at_least is None else check_threshold("--at-least", at_least)
     reading, parameters = split_arguments(flags)
     reading["checked"] = check_correct_fn != "exact_match"
-    options = gate_options(metric=parameters.pop("include", "pass@k"), **parameters)
+    (metric,) = check_names("--include", parameters.pop("include", "pass@k"), COMPARED)
+    at_least = None if at_least is None else check_threshold("--at-least", at_least, metric)
+    options = gate_options(metric, **parameters)
     sources = [files] if baseline is None else [files, [baseline]]
     names = ["the run", "the baseline"]
     inputs = [
@@ -106,10 +110,11 @@ def _gate_files(
         options = replace(options, clusters=inputs[0].questions.arguments["clusters"])
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print in the verdict
         runs = graded_runs(inputs, num_proc, options)
-    if at_least is not None:
-        gate = gate_at_least(runs[0], at_least, options)
-    else:
-        gate = gate_not_worse(runs[0], runs[1], margin, options)
+    with naming_questions(inputs[0].questions):
+        if at_least is not None:
+            gate = gate_at_least(runs[0], at_least, options)
+        else:
+            gate = gate_not_worse(runs[0], runs[1], margin, options)
     output = {"json": _verdict_as_json, "github": _verdict_for_github, "table": verdict}[
         output_format
     ](gate)

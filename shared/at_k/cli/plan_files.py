@@ -91,6 +91,7 @@ class PlanView(View):
     plan: dict[str, Any]
     wanted: Wanted | None
     input: Sequence[str] = ()
+    label = "plan"
 
     def data(self) -> dict[str, Any]:
         return self.plan

@@ -132,26 +132,35 @@ def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
 
 
 def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figure:
-    """Return the chart of a comparison: the difference of two runs against k, or a leaderboard.
+    """Return the chart of a comparison.
+
+    For several k, it is the difference of two runs against k, or the scores of more runs; for one
+    k, it is a leaderboard.
 
     Args:
         compared: the runs.
         inputs: what the caption is about.
     """
-    from ..charts import difference, forest
+    from ..charts import by_k, difference, forest
     from ..runs.differences import differences_of
     from ..runs.leaderboard import leaderboard_of
 
     captions, checker = [run.caption for run in inputs], checker_of_all(inputs)
-    if len(compared.runs) == 2 and len(compared.scores) > 1:
-        sizes = {caption["n"] for caption in captions}
-        return difference(
-            differences_as_dict(differences_of(compared)),
-            [run.name for run in compared.runs],
-            questions=captions[0]["questions"],
-            n=sizes.pop() if len(sizes) == 1 else None,
-            checker=checker,
-            confidence=compared.options.confidence,
-            interval=compared.options.interval,
-        )
-    return forest(leaderboard_of(compared), checker=checker)
+    if len(compared.scores) == 1:
+        return forest(leaderboard_of(compared), checker=checker)
+    sizes = {caption["n"] for caption in captions}
+    details: dict[str, Any] = {
+        "questions": captions[0]["questions"],
+        "n": sizes.pop() if len(sizes) == 1 else None,
+        "checker": checker,
+        "confidence": compared.options.confidence,
+        "interval": compared.options.interval,
+    }
+    names = [run.name for run in compared.runs]
+    if len(names) == 2:
+        return difference(differences_as_dict(differences_of(compared)), names, **details)
+    scores: dict[str, dict[str, float]] = {name: {} for name in names}
+    for row in leaderboard_of(compared)["runs"]:
+        suffixes = {"": "score", "_lo": "lo", "_hi": "hi"}
+        scores[row["run"]] |= {f"{row['key']}{x}": row[column] for x, column in suffixes.items()}
+    return by_k(scores, **details)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ..checks import short
 from ..inputs.rows import Rows, read_rows
 from ..readers.questions import Questions
 from .formats import number_of
@@ -103,6 +106,21 @@ class RunInput:
             named = [harness, *(f"{detail} {value}" for detail, value in details)]
             text = f"{', '.join(named)}: {text}"
         return f"{text}."
+
+
+@contextlib.contextmanager
+def naming_questions(questions: Questions) -> Iterator[None]:
+    """Add the id of the question that the message of a ValueError is about, if it has one."""
+    try:
+        yield
+    except ValueError as error:
+        index = re.search(r"\b(?:[Qq]uestion |(?:predictions|references)\[)(\d+)\b", str(error))
+        if index is None or not questions.identifiers:
+            raise
+        column, entries = next(iter(questions.identifiers.items()))
+        number = int(index[1])
+        text = f"{error} Question {number} has the {column} {short(entries[number])}."
+        raise ValueError(text) from error
 
 
 def checker_of_all(runs: Sequence[RunInput]) -> str | None:

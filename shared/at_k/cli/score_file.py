@@ -34,7 +34,7 @@ from .publishing import (
     Publication,
     add_publishing_flags,
 )
-from .run_input import RunInput
+from .run_input import RunInput, naming_questions
 from .score_tables import ScoresView, nouns_of
 
 _METRIC_EXAMPLES = """\
@@ -51,7 +51,8 @@ examples:
   at-k score_agg answers.jsonl --confidence 0.95
 """
 _FILES = """
-Several files are parts of one run, and - is standard input: python make.py | at-k {name} - --json
+Several files are parts of one run, and - is standard input:
+  python make.py | at-k {name} - --json
 """
 
 
@@ -112,10 +113,12 @@ def _score_files(
     questions = read_questions(files, **reading)
     run = RunInput(questions, parameters.get("check_correct_fn", "exact_match"))
     if not (computation.accepts_labels or "categories" in parameters):
-        _refuse_texts(questions)
+        with naming_questions(questions):
+            _refuse_texts(questions)
     if name == "gpassk" and "include" not in parameters and run.present.max(initial=1) == 1:
         parameters["include"] = "pass@k"  # all scores of one sample are equal
-    with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
+    # A checker cannot print among the scores.
+    with contextlib.redirect_stdout(sys.stderr), naming_questions(questions):
         scores, noise = _scores_and_noise(computation, questions.arguments, parameters)
     options = defaults | parameters
     pooled = f"{len(files)} files as parts of one run: " if len(files) > 1 else ""

@@ -191,17 +191,45 @@ class ScoresView(View):
     # --- Sentences ------------------------------------------------------------------------
 
     def notes(self, for_paper: bool = False) -> list[str]:
-        """What the limits are for, and which vote maj@k is."""
+        """What the limits are for, where the error comes from, and which vote maj@k is."""
+        notes = self._notes_of_limits(for_paper)
+        if self.noise is not None:
+            notes.append(self._noise_in_words(self.noise, self._methods))
+        reasons = sorted(self._names_of_methods - self._methods)
+        notes += [f"{reason.replace('none', 'No interval', 1)}." for reason in reasons]
+        metrics = {x.metric for x in self.estimates}
+        if "maj@k" in metrics:
+            where = ", in this table" if "vote@k" in metrics else " of cons_at_k"
+            notes.append(
+                f"maj@k: more than half of k samples are correct. The majority vote of most papers "
+                f"(maj@k, cons@64) is vote@k{where}."
+            )
+        return notes
+
+    def caption_notes(self) -> list[str]:
+        return self._notes_of_limits(for_paper=True)
+
+    @property
+    def _names_of_methods(self) -> set[str]:
+        """The methods that intervals name, and the reasons where there is no interval."""
+        named = (x.interval.interval for x in self.estimates if x.interval is not None)
+        return {name for name in named if name is not None}
+
+    @property
+    def _methods(self) -> set[str]:
+        """The methods of the intervals."""
+        names = self._names_of_methods
+        if not names and any(map(_has_limits, self.estimates)):
+            return {self.interval or "posterior"}
+        return {name for name in names if not name.startswith("none")}
+
+    def _notes_of_limits(self, for_paper: bool) -> list[str]:
+        """What the limits are for, and whether scores are corrected."""
         limits, band = "lo and hi are limits", "band lo and band hi are limits"
         if for_paper and self.confidence is not None:
             limits = f"{interval_heading(self.confidence)}: confidence limits"
             band = f"{band_heading(self.confidence)}: limits"
-        notes = []
-        named = (x.interval.interval for x in self.estimates if x.interval is not None)
-        names = {name for name in named if name is not None}
-        methods = {name for name in names if not name.startswith("none")}
-        if not names and any(map(_has_limits, self.estimates)):
-            methods = {self.interval or "posterior"}
+        notes, methods = [], self._methods
         if methods == {"questions"}:
             notes.append(f"{limits} for other {self._nouns[0]}s like these.")
         elif methods:
@@ -213,17 +241,6 @@ class ScoresView(View):
             notes.append(f"{band} that cover each score at all k together.")
         if checker := self.scores.get("checker"):
             notes.append(f"The scores are {correction_in_words(checker)}.")
-        if self.noise is not None:
-            notes.append(self._noise_in_words(self.noise, methods))
-        reasons = sorted(names - methods)
-        notes += [f"{reason.replace('none', 'No interval', 1)}." for reason in reasons]
-        metrics = {x.metric for x in self.estimates}
-        if "maj@k" in metrics:
-            where = ", in this table" if "vote@k" in metrics else " of cons_at_k"
-            notes.append(
-                f"maj@k: more than half of k samples are correct. The majority vote of most papers "
-                f"(maj@k, cons@64) is vote@k{where}."
-            )
         return notes
 
     def _noise_in_words(self, noise: Noise, methods: set[str]) -> str:

@@ -170,6 +170,8 @@ def require_binary(outcomes: Outcomes) -> Outcomes:
     values = outcomes.values
     if not _is_binary(values):
         wanted = "an outcome is 0 or False if incorrect, 1 or True if correct"
+        if np.any((values < 0) | (values % 1 != 0)):
+            wanted += " (max_at_k and bayes_at_n take rewards, as floats such as -1.0)"
         outcomes.require((values == 0) | (values == 1), wanted)
     return outcomes
 

@@ -24,6 +24,7 @@ from .differences import compare_runs, differences_of
 from .measure import WITHOUT_K, ComparisonOptions, measure_runs
 from .outcomes_of_runs import Run
 
+_SHARES = ("pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "vote@k")
 SHOWN, CONTRARY, UNDECIDED = "shown", "contrary", "undecided"
 
 
@@ -91,8 +92,13 @@ def gate_options(
     return ComparisonOptions(metric=metric, k=k, **options)
 
 
-def check_threshold(name: str, threshold: Any) -> float:
-    return check_number(name, threshold, "give a finite number", -1e300, 1e300)
+def check_threshold(name: str, threshold: Any, metric: str) -> float:
+    """Return the least score; raise a ValueError if the metric cannot have it."""
+    number = check_number(name, threshold, "give a finite number", -1e300, 1e300)
+    if metric in _SHARES:
+        wanted = f"{metric} is from 0 to 1, so give 0.6 for 60 %"
+        return check_number(name, threshold, wanted, 0, 1)
+    return number
 
 
 def check_margin(name: str, margin: Any) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -47,6 +47,7 @@ from ..scores.score_agg import VERDICTS, exponent, item_scores, require_weights
 from ..scores.votes import count_answers, vote_at_k, vote_variances
 from .outcomes_of_runs import Run
 
+T = TypeVar("T")
 COMPARED = (*PASS_FAMILY, "vote@k", "max@k", "avg@N", "bayes@N", "score_agg")
 WITHOUT_K = ("avg@N", "bayes@N", "score_agg")
 
@@ -329,7 +330,8 @@ def _question_intervals(columns: np.ndarray, clusters: np.ndarray | None) -> Que
     return QuestionIntervals(scores, (0.0, 1.0), clusters)
 
 
-def _of_each(runs: Sequence[Run], measure: Callable[[Run], Measured]) -> list[Measured]:
+def _of_each(runs: Sequence[Run], measure: Callable[[Run], T]) -> list[T]:
+    """Return what is measured of each run. Errors have the name of the run."""
     measured = []
     for run in runs:
         try:
@@ -347,12 +349,13 @@ def _rewards(runs: Sequence[Run], w: Sequence[float] | None) -> dict[str, Reward
     if w is None and any(has_real_rewards(run.outcomes) for run in runs):
         return {run.name: real_rewards(run.outcomes) for run in runs}
     values = check_rewards(w)
-    return {
-        run.name: category_rewards(
-            run.outcomes, values, check_prior_outcomes(None, len(run.outcomes.sizes), len(values))
-        )
-        for run in runs
-    }
+
+    def of_categories(run: Run) -> Rewards:
+        prior = check_prior_outcomes(None, len(run.outcomes.sizes), len(values))
+        return category_rewards(run.outcomes, values, prior)
+
+    names = [run.name for run in runs]
+    return dict(zip(names, _of_each(runs, of_categories), strict=True))
 
 
 def _tabulated(estimate: Estimator) -> Estimator:
