@@ -406,13 +406,13 @@ def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
             raise ValueError(
                 f"{name} has {short(choice)}: give {family!r}, and k={k} (in the shell --k {k})."
             )
-        question = _did_you_mean(choice, known)
+        question = did_you_mean(choice, known)
     raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.{question}")
 
 def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -> list[str]:
     return [check_name(name, choice, known) for choice in as_list(name, names)]
 
-def _did_you_mean(choice: str, names: Iterable[str]) -> str:
+def did_you_mean(choice: str, names: Iterable[str]) -> str:
     spelled = {_spelled_out(name): name for name in names}
     similar = difflib.get_close_matches(_spelled_out(choice), spelled, n=1)
     return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
@@ -2219,6 +2219,8 @@ def require_binary(outcomes: Outcomes) -> Outcomes:
     values = outcomes.values
     if not _is_binary(values):
         wanted = "an outcome is 0 or False if incorrect, 1 or True if correct"
+        if np.any((values < 0) | (values % 1 != 0)):
+            wanted += " (max_at_k and bayes_at_n take rewards, as floats such as -1.0)"
         outcomes.require((values == 0) | (values == 1), wanted)
     return outcomes
 
