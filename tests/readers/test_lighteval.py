@@ -1,6 +1,7 @@
 """Details of lighteval, against the scores in its own file of results."""
 
 import json
+import shutil
 
 import at_k
 import pytest
@@ -55,3 +56,17 @@ def test_lighteval_reports_the_scores_and_limits_of_the_metric_of_this_package()
     for name in ("pass@1", "pass@2", "pass^2", "pass@2_lo", "pass^1_hi"):
         assert results[name] == pytest.approx(scores[name], rel=1e-12)
     assert results["pass@1_stderr"] == pytest.approx(scores["pass@1_sigma"], rel=1e-12)
+
+
+def test_a_folder_is_read_as_the_newest_details_of_each_task(tmp_path):
+    details = [details_of("sums_at_k"), details_of("sums_pass")]
+    folder = tmp_path / "details" / "org" / "model" / "2026-01-01T00-00-00.000000"
+    folder.mkdir(parents=True)
+    for file in details:
+        shutil.copy(file, folder)
+    expected = at_k.read(details)
+    assert at_k.read(tmp_path) == at_k.read(tmp_path / "details") == expected
+    assert set(expected["groups"]) == {"sums_at_k|0", "sums_pass|0"}
+    shutil.copytree(folder, folder.with_name("2020-01-01T00-00-00.000000"))
+    with pytest.warns(UserWarning, match=r"without .*2020-01-01"):
+        assert at_k.read(tmp_path) == expected

@@ -1,6 +1,7 @@
 """Samples files of lm-evaluation-harness, against the scores in its own file of results."""
 
 import json
+import shutil
 
 import at_k
 import pytest
@@ -131,12 +132,42 @@ def test_logs_of_samples_and_of_outcomes_are_not_read_together(capsys):
     assert "These logs hold their samples or outcomes in different columns" in error
 
 
-def test_folders_and_files_of_results_lead_to_the_files_of_samples(tmp_path, capsys):
+def test_a_folder_is_read_as_the_newest_log_of_each_task(tmp_path):
+    folder = tmp_path / "org__model"
+    folder.mkdir()
+    for task in ("sums_once", "sums_first"):
+        shutil.copy(samples_of(task), folder)
+    files = [samples_of("sums_first"), samples_of("sums_once")]
+    expected = at_k.read(files, outcomes="exact_match")
+    assert at_k.read(folder, outcomes="exact_match") == expected
+    assert at_k.read(tmp_path, outcomes="exact_match") == expected
+    older = edited(folder, "sums_once", lambda row: row | {"exact_match": 1.0})
+    older.rename(older.with_name("samples_sums_once_2020-01-01T00-00-00.000000.jsonl"))
+    with pytest.warns(UserWarning, match=r"without .*samples_sums_once_2020"):
+        assert at_k.read(folder, outcomes="exact_match") == expected
+
+
+def test_programs_that_the_harness_has_run_are_counted_by_its_pass_at_1(tmp_path, capsys):
+    def as_program(row):
+        return row | {"target": "assert f(1) == 2"}
+
+    file = edited(tmp_path, "sums_pass", as_program)
+    for name in ("strict", "flexible"):
+        scores = pass_at_k_of(file, where={"filter": name})
+        for k in (1, 2, 4):
+            assert scores[f"pass@{k}"] == pytest.approx(RESULTS["sums_pass"][f"pass@{k},{name}"])
+    printed = output_of(capsys, "gpassk", file, "--where", "filter=strict", "--k", 1)
+    assert "counted in number of responses and number of correct ones by pass@1" in printed
+    # What is no multiple of 1/4 is no pass@1 of four responses.
+    other = edited(tmp_path, "sums_pass", lambda row: as_program(row) | {"pass@1": 0.3})
+    assert "n" not in at_k.read(other, where={"filter": "strict"})["predictions"]
+
+
+def test_files_of_results_lead_to_the_files_of_samples(tmp_path, capsys):
     log, results = samples_of("sums_pass"), the_file("lm_eval/*/results_*.json")
-    for source in (log.parent, log.parent.parent, results):
-        error = error_of(capsys, "gpassk", source)
-        assert "Give one of its files of samples: " in error
-        assert str(log) in error
+    error = error_of(capsys, "gpassk", results)
+    assert "Give one of its files of samples: " in error
+    assert str(log) in error
     alone = tmp_path / "org__model" / results.name
     alone.parent.mkdir()
     alone.write_bytes(results.read_bytes())

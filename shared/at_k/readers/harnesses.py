@@ -28,8 +28,8 @@ from .inspect_ai import (
     read_inspect_json,
     read_samples_df,
 )
-from .lm_eval import read_lm_eval, refuse_lm_eval_folder
-from .table import Columns, Roles, Table
+from .lm_eval import lm_eval_files, read_lm_eval
+from .table import Columns, Roles, Table, newest_logs
 
 
 def read_lighteval(table: Table, path: Path | None) -> Table | None:
@@ -61,6 +61,13 @@ def read_lighteval(table: Table, path: Path | None) -> Table | None:
     origin = {"harness": "lighteval", **_model_of_folder(path)}
     origin["task"] = ", ".join(dict.fromkeys(columns["task"]))
     return Table(columns, roles, origin)
+
+
+def lighteval_files(folder: Path) -> list[Path]:
+    """Return the details in a folder of lighteval, the newest of each task."""
+    files = sorted(folder.rglob("details_*.parquet"), key=lambda file: file.parent.name)
+    tasks = {file: (file.parents[1], file.name.partition("_20")[0]) for file in files}
+    return newest_logs(folder, tasks)
 
 
 def _response_texts(response: Mapping[str, Any]) -> list[str]:
@@ -235,11 +242,13 @@ def read_flat_rewards(source: Any) -> Table | None:
 
 PATH_READERS: tuple[Callable[[Path], Table | None], ...] = (
     read_eval_file,
-    refuse_lm_eval_folder,
     read_inspect_folder,
     read_harbor_folder,
 )
 """Readers of files and folders with a format of their own, such as `.eval` of inspect_ai."""
+
+LOG_FOLDERS: tuple[Callable[[Path], list[Path]], ...] = (lm_eval_files, lighteval_files)
+"""Functions that return the logs of a harness in a folder, which are read as several files."""
 
 TABLE_READERS: tuple[Callable[[Table, Path | None], Table | None], ...] = (
     read_lm_eval,

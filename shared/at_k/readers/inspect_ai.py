@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .table import Columns, Roles, Table
+from .table import Columns, Roles, Table, newest_logs
 
 _SCORE_VALUES = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
 _START_OF_JSON = re.compile(r'\s*{\s*"version":\s*\d+,\s*"status":')
@@ -43,20 +42,10 @@ def read_inspect_folder(path: Path) -> Table | None:
     """
     if not path.is_dir():
         return None
-    files = [file for file in sorted(path.rglob("*")) if _is_log_file(file)]
-    logs = {str(file): _read_log(file) for file in files}
-    latest: dict[str, str] = {}
-    for name, log in logs.items():
-        task = log["eval"]["task_id"]
-        latest[task] = max(latest.get(task, name), name, key=lambda name: _order(logs[name]))
-    others = [name for name in logs if name not in latest.values()]
-    if others:
-        warnings.warn(
-            f"{path} has several logs of a task that was run again. The newest that is complete is "
-            f"read, without {', '.join(others)}.",
-            stacklevel=2,
-        )
-    return _logs_table([logs[name] for name in latest.values()], str(path)) if logs else None
+    logs = {file: _read_log(file) for file in sorted(path.rglob("*")) if _is_log_file(file)}
+    files = sorted(logs, key=lambda file: _order(logs[file]))
+    newest = newest_logs(path, {file: logs[file]["eval"]["task_id"] for file in files})
+    return _logs_table([logs[file] for file in newest], str(path)) if logs else None
 
 
 def _is_log_file(file: Path) -> bool:

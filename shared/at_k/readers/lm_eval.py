@@ -15,21 +15,26 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .table import Columns, Roles, Table
+from .table import Columns, Roles, Table, newest_logs
 
 _LOG_COLUMNS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps"}
 _RESULTS_COLUMNS = {"results", "n-shot", "higher_is_better"}
+_RESPONSES, _CORRECT = "number of responses", "number of correct ones by pass@1"
 _LOG_NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]+?)\.jsonl")
 
 
-def refuse_lm_eval_folder(path: Path) -> None:
-    """Raise a ValueError if the path is a folder that the harness writes, with its logs if any."""
-    if not path.is_dir():
-        return
-    files = sorted(file for pattern in ("*.js*", "*/*.js*") for file in path.glob(pattern))
-    logs = [file for file in files if _LOG_NAME.match(file.name)]
-    if logs or any(map(_is_results_file, files)):
-        raise ValueError(f"{path} is a folder of lm-evaluation-harness. {_give_one_of(logs)}")
+def lm_eval_files(folder: Path) -> list[Path]:
+    """Return the samples files in a folder that the harness writes, the newest of each task.
+
+    Raises:
+        ValueError: if there are results, but no samples.
+    """
+    files = sorted(file for pattern in ("*.js*", "*/*.js*") for file in folder.glob(pattern))
+    logs = [(file, name) for file in files if (name := _LOG_NAME.match(file.name))]
+    if not logs and any(map(_is_results_file, files)):
+        raise ValueError(f"{folder} is a folder of lm-evaluation-harness. {_give_one_of([])}")
+    logs.sort(key=lambda log: log[1]["date"])
+    return newest_logs(folder, {file: (file.parent, name["task"]) for file, name in logs})
 
 
 def _is_results_file(path: Path) -> bool:
@@ -53,10 +58,12 @@ def read_lm_eval(table: Table, path: Path | None) -> Table | None:
     """Return the responses of each document, or its metrics if it has one response.
 
     The metrics of a document with several responses are scores already, so its responses are
-    checked against the target. The harness keeps the first response if a task has no filter: then
-    all responses are read. If another filter keeps some of them, the caller has to name `resps` or
-    `filtered_resps`. The rows of each filter repeat the same responses, so those of one filter have
-    to be chosen, with where={"filter": ..}. A file of results is refused with a ValueError.
+    checked against the target. If the harness has graded them by more than that, such as by
+    running programs, its pass@1 gives the numbers of correct responses. The harness keeps the first
+    response if a task has no filter: then all responses are read. If another filter keeps some of
+    them, the caller has to name `resps` or `filtered_resps`. The rows of each filter repeat the
+    same responses, so those of one filter have to be chosen, with where={"filter": ..}. A file of
+    results is refused with a ValueError.
     """
     if table.columns.keys() >= _RESULTS_COLUMNS:
         logs = sorted(path.parent.glob("samples_*.jsonl")) if path else []
@@ -76,6 +83,7 @@ def read_lm_eval(table: Table, path: Path | None) -> Table | None:
         lists = [_list_of_texts(target) for target in columns["target"]]
         if None not in lists:
             columns["target_list"] = lists
+        columns |= _counts_of_harness(columns)
     roles = _find_roles(columns)
     if not {"predictions", "outcomes"} & roles.keys():
         raise ValueError(
@@ -92,6 +100,8 @@ def _find_roles(columns: Columns) -> Roles:
         roles |= {"questions": ("task", "doc_id"), "groups": "task"}
     if "filter" in columns:
         roles["filters"] = "filter"
+    if _CORRECT in columns and None not in columns[_CORRECT]:
+        roles |= {"n": _RESPONSES, "correct": _CORRECT}
     samples_per_document = 1
     if all(isinstance(text, str) for responses in columns["resps"] for text in responses):
         samples_per_document = max(map(len, columns["resps"]))
@@ -105,6 +115,31 @@ def _find_roles(columns: Columns) -> Roles:
         metrics = tuple(name for name in columns if name != "doc_id" and _is_metric(columns[name]))
         roles |= {"outcomes": metrics} if metrics else {}
     return roles
+
+
+def _counts_of_harness(columns: Columns) -> Columns:
+    """Return columns of the numbers of responses and of correct ones, by the logged pass@1.
+
+    The harness has run the programs of tasks such as humaneval, whose responses are not equal to
+    their target. If comparing responses with the target gives the same numbers, there is no column.
+    """
+    metric = next((name for name in ("pass@1", "pass_at_1") if name in columns), None)
+    if metric is None or "target_list" in columns:
+        return {}
+    counts, differ = [], False
+    rows = zip(
+        *(columns[name] for name in ("resps", "filtered_resps", "target", metric)), strict=True
+    )
+    for all_responses, responses, target, mean in rows:
+        n = len(responses)
+        count = round(mean * n) if isinstance(mean, (int, float)) and mean == mean else None
+        if count is None or len(all_responses) != n or abs(mean * n - count) > 1e-6:
+            count = None
+        counts.append(count)
+        differ = differ or (count is not None and responses.count(target) != count)
+    if not differ or max(map(len, columns["resps"])) == 1:
+        return {}
+    return {_RESPONSES: [len(row) for row in columns["filtered_resps"]], _CORRECT: counts}
 
 
 def _log_origin(path: Path | None) -> dict[str, str]:

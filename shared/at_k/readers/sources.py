@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ..inputs.containers import as_arrow
 from .columns import SelectionError, column_at, with_fields
 from .files import FORMATS, file_format, read_file
-from .harnesses import OBJECT_READERS, PATH_READERS, TABLE_READERS
+from .harnesses import LOG_FOLDERS, OBJECT_READERS, PATH_READERS, TABLE_READERS
 from .rows import rows_inside, rows_where
 from .table import ArrowColumn, Columns, Table, columns_of_rows, join_tables
 
@@ -94,7 +94,8 @@ def _expanded(sources: Sequence[str]) -> list[str]:
     names = []
     for source in sources:
         is_pattern = glob.has_magic(source) and not Path(source).exists()
-        names += sorted(glob.glob(source, recursive=True)) if is_pattern else [source]
+        matching = sorted(glob.glob(source, recursive=True)) if is_pattern else [source]
+        names += [log for name in matching for log in _logs_in(name) or [name]]
     if not names:
         raise FileNotFoundError(f"No file matches {', '.join(sources)}.")
     by_path: dict[Path, str] = {}
@@ -104,6 +105,13 @@ def _expanded(sources: Sequence[str]) -> list[str]:
             raise ValueError(f"{name} is given twice, so its samples would count twice.")
         by_path[path] = name
     return names
+
+
+def _logs_in(source: str) -> list[str]:
+    """Return the logs of a harness, if the source is a folder of such logs."""
+    path = Path(source)
+    finders = LOG_FOLDERS if path.is_dir() else ()
+    return next((list(map(str, logs)) for find in finders if (logs := find(path))), [])
 
 
 def _load_one(source: str, reading: Reading) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 Columns = dict[str, Sequence[Any]]
@@ -136,6 +137,24 @@ def join_tables(tables: Sequence[Table], names: Sequence[str]) -> Table:
     if first.find_roles and all(table.find_roles is first.find_roles for table in tables):
         joined = replace(joined, find_roles=first.find_roles).with_rows(columns)
     return joined
+
+
+def newest_logs(folder: Path, tasks: Mapping[Path, Any]) -> list[Path]:
+    """Return the last log of each task. A warning names the others.
+
+    Args:
+        folder: that has the logs, for the warning.
+        tasks: the task of each log, the newest last.
+    """
+    newest = {task: log for log, task in tasks.items()}
+    others = [str(log) for log, task in tasks.items() if newest[task] != log]
+    if others:
+        warnings.warn(
+            f"{folder} has several logs of a task. The newest that is complete is read, without "
+            f"{', '.join(others)}.",
+            stacklevel=2,
+        )
+    return sorted(newest.values())
 
 
 def _warn_of_columns(tables: Sequence[Table], names: Sequence[str], common: Columns) -> None:
