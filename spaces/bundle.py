@@ -19,7 +19,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SPACES, METRICS, PACKAGE = ROOT / "spaces", ROOT / "metrics", ROOT / "shared" / "at_k"
 PYTHON_VERSION = "3.11"  # a Space runs Python 3.10 unless its card names a version
-REQUIREMENTS = ("math-verify>=0.9", "altair>=6.0", "vl-convert-python>=1.9")
+REQUIREMENTS = (
+    "math-verify>=0.9",
+    "altair>=6.0",
+    "vl-convert-python>=1.9",
+    "latex2mathml>=3.81",
+    "markdown-it-py>=4.0",
+)
 
 
 def bundle(name: str, target: Path) -> None:

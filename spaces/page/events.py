@@ -14,7 +14,7 @@ import gradio as gr
 from .charts import Chart, charts_of
 from .controls import Slider
 from .downloads import Downloads
-from .figures import DESKTOP, PHONE, TABLET, WIDTHS, draw
+from .figures import DESKTOP, NARROW, NARROWEST, PHONE, TABLET, WIDTHS, draw, page_svg
 from .files import PAGE, sample_file
 from .given import Values, request_of
 from .input_layout import (
@@ -27,12 +27,12 @@ from .input_layout import (
     table_updates,
     table_with_headers,
 )
-from .layout import Layout, plot_data
+from .layout import Layout
 from .markup import caption_html, problem_html, progress_html
 from .question_table import samples_html
 from .received import MAX_BYTES
 from .request import Answer, ColumnError, Progress, Request, make_request
-from .saving import OPENED, connect_downloads, connect_link, shown_to_visitor
+from .saving import OPENED, connect_copying, connect_downloads, shown_to_visitor
 from .scoring import score, score_in_steps
 from .sharing import opened_page
 from .space import Example, Space
@@ -44,7 +44,7 @@ _logger = logging.getLogger(__name__)
 _PREVIOUS = ["previous"]
 """The CSS class of a result that does not fit the controls."""
 
-_INCHES = f"(innerWidth < 700 ? {PHONE} : innerWidth < 1150 ? {TABLET} : {DESKTOP})"
+_INCHES = f"(innerWidth < {NARROWEST} ? {PHONE} : innerWidth < {NARROW} ? {TABLET} : {DESKTOP})"
 _MAX_PAGE = 8 * MAX_BYTES
 _START = f"(inches, shown, link) => [{_INCHES}, null, location.hash.slice(1)]"
 
@@ -106,7 +106,7 @@ def connect_events(
     layout.open_page.upload(handlers.show_saved_inputs, saved, everything, **scoring).then(
         handlers.show_saved_page, saved, everything, **scoring
     )
-    connect_link(layout)
+    connect_copying(layout)
     inputs.source.change(
         handlers.show_source,
         inputs.source,
@@ -448,7 +448,7 @@ class Handlers:
             updates[output.column] = gr.update(visible=chart is not None)
             if chart is not None:
                 updates[output.caption] = caption_html(chart)
-                updates[output.plot] = plot_data(draw(chart, answer, inches))
+                updates[output.plot] = page_svg(draw(chart, answer, inches))
         return updates
 
     def _no_updates(self) -> Values:

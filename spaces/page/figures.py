@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 import json
+import re
 from typing import Any
 
+import altair
+import vl_convert
 from altair.utils import schemapi
 from at_k import charts
 from at_k.charts.figure import Figure
@@ -18,6 +22,11 @@ from .sentences import number_range
 PRINT = 3.3
 WIDTHS = PHONE, TABLET, DESKTOP = 3.3, 4.5, 6.6
 """Widths in inches. The page scales charts to its own width."""
+
+NARROWEST, NARROW = 700, 1150
+"""Widths of the page in pixels from which charts have the second and the third of these widths."""
+
+_VEGA_LITE = altair.SCHEMA_VERSION.rpartition(".")[0]  # "v6.1" of "v6.1.0"
 
 # Altair would validate each part of a chart, which takes longer than all the rest.
 schemapi.disable_debug_mode()
@@ -41,16 +50,48 @@ def chart_arguments(chart: Chart, answer: Answer) -> dict[str, Any]:
     }
 
 
-def page_spec(figure: Figure) -> str:
-    """Return the Vega-Lite specification of a figure as the page shows it: as SVG.
+def page_svg(figure: Figure) -> str:
+    """Return a figure as the SVG of a page, which needs no script in the browser.
 
-    The style sheet of the page scales SVG to the width of the page, and adapts it to dark mode.
+    The style sheet of the page scales it to the width of the page, and adapts it to dark mode.
+    Marks with a tooltip are described by its lines, which page.js shows.
     """
     spec = figure.to_dict(validate=False)
-    # Gradio has Vega-Lite 5, and warns of specifications for 6. There is no difference here.
-    del spec["background"], spec["$schema"]
-    spec["usermeta"]["embedOptions"] = {"actions": False, "renderer": "svg"}
-    return json.dumps(spec)
+    del spec["background"]
+    _describe_marks(spec)
+    svg = vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE)
+    described = f'<svg role="graphics-document" aria-label="{html.escape(spec["description"])}"'
+    # `gr.HTML` would take braces and dollar signs in labels for those of a template.
+    svg = svg.replace("<svg", described, 1)
+    svg = re.sub(r"[{}$]", lambda found: f"&#{ord(found[0])};", svg)
+    return f'<div class="chart">{svg}</div>'
+
+
+def _describe_marks(part: Any) -> None:
+    """Describe the marks of a specification by the lines of their tooltips; no others."""
+    if isinstance(part, list):
+        for entry in part:
+            _describe_marks(entry)
+    elif isinstance(part, dict):
+        if "mark" in part:
+            lines = part["encoding"].pop("tooltip", None)
+            if lines:
+                part["encoding"]["description"] = {"value": {"expr": _lines(lines)}}
+            else:
+                part["mark"]["aria"] = False
+        for entry in part.values():
+            _describe_marks(entry)
+
+
+def _lines(tooltip: list[dict[str, str]]) -> str:
+    """Return the expression of Vega for the lines of a tooltip, such as "score: 0.8786"."""
+    lines = []
+    for line in tooltip:
+        value = f"datum[{json.dumps(line['field'])}]"
+        if "format" in line:
+            value = f"format({value}, {json.dumps(line['format'])})"
+        lines.append(f"{json.dumps(line.get('title', line['field']))} + ': ' + {value}")
+    return " + '\\n' + ".join(lines)
 
 
 def _results(chart: Chart, answer: Answer) -> Any:

@@ -153,10 +153,10 @@ def build_inputs(space: Space, request: Request, answer: Answer, view: View) -> 
         elem_id="files",
     )
     row, cell = space.row_noun, space.cell_noun
-    gr.Markdown(
-        f"One {row} per row, one {cell} per column. At most {MAX_QUESTIONS:,} {row}s, "
+    gr.HTML(
+        f"<p>One {row} per row, one {cell} per column. At most {MAX_QUESTIONS:,} {row}s, "
         f"{MAX_SAMPLES_PER_QUESTION} {cell}s per {row}, {MAX_SAMPLES:,} {cell}s in total, and "
-        f"{MAX_BYTES // 1_000_000} MB per file.",
+        f"{MAX_BYTES // 1_000_000} MB per file.</p>",
         elem_id="limits",
     )
     with gr.Column(visible=False, elem_id="picker") as picker:

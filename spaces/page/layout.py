@@ -8,23 +8,18 @@ from dataclasses import dataclass
 import gradio as gr
 from at_k.charts.figure import Figure
 from gradio.blocks import Block
-from gradio.components.plot import PlotData
 
 from .charts import Chart
 from .downloads import CHART_FORMATS
-from .figures import page_spec
+from .figures import page_svg
 from .input_layout import Inputs, build_inputs
 from .links import links
 from .markup import caption_html
 from .request import Answer, Request
 from .score_tables import FORMATS
 from .space import Space
+from .texts import html_of
 from .view import View
-
-_LATEX: list[dict[str, str | bool]] = [
-    {"left": "$$", "right": "$$", "display": True},
-    {"left": "$", "right": "$", "display": False},
-]
 
 
 @dataclass(frozen=True)
@@ -40,7 +35,7 @@ class ChartOutput:
 
     column: gr.Column
     caption: gr.HTML
-    plot: gr.Plot
+    plot: gr.HTML
     buttons: dict[str, gr.Button]
 
     def components(self) -> list[Block]:
@@ -77,7 +72,7 @@ class Outputs:
     charts: list[ChartOutput]
     table: gr.HTML
     scores_file: gr.DownloadButton
-    code: gr.Code
+    code: gr.HTML
     questions: gr.Dataframe
     samples: gr.HTML
     link: gr.Textbox
@@ -100,6 +95,8 @@ class Layout:
         copy_link: the button that copies a link.
         save_page: the button that saves the page as a file.
         shared: says what the last two did.
+        copy_code: the button that copies the Python code.
+        copied_code: says what it did.
         inputs: the components that hold a request.
         outputs: the components that show an answer.
         cancel: the button that ends a request.
@@ -112,6 +109,8 @@ class Layout:
     copy_link: gr.Button
     save_page: gr.Button
     shared: gr.HTML
+    copy_code: gr.Button
+    copied_code: gr.HTML
     inputs: Inputs
     outputs: Outputs
     cancel: gr.Button
@@ -133,7 +132,7 @@ def build_layout(
     """
     parts = list(zip(range(1, len(figures) + 1), view.charts, figures, strict=True))
     with gr.Column(elem_id="head"):
-        gr.Markdown(f"# {space.title}\n{space.summary}", elem_id="summary")
+        gr.HTML(html_of(f"# {space.title}\n{space.summary}"), elem_id="summary")
         with gr.Row(elem_id="examples"):
             examples = [gr.Button(example.name, size="sm") for example in space.examples]
             open_page = gr.UploadButton(
@@ -153,7 +152,7 @@ def build_layout(
                     copy_link = gr.Button("Copy link", size="sm", elem_id="copy-link")
                     save_page = gr.Button("Save page", size="sm", elem_id="save-page")
                     link = gr.Textbox(view.link, visible="hidden", elem_id="link")
-                shared = gr.HTML(elem_id="shared")
+                shared = gr.HTML(elem_id="shared", elem_classes="shared")
                 charts = [_chart_output(*parts[0])]
         with gr.Column(elem_id="details") as details:
             table = gr.HTML(view.table)
@@ -181,16 +180,12 @@ def build_layout(
             note = f"Select a {space.row_noun} to see its {space.cell_noun}s."
             samples = gr.HTML(f'<p class="caption">{note}</p>', elem_id="samples")
             gr.HTML("<h2>Python code for these scores and charts</h2>")
-            code = gr.Code(
-                view.code,
-                language="python",
-                interactive=False,
-                max_lines=16,
-                show_label=False,
-                elem_id="code",
-            )
-    gr.Markdown(f"## What it measures\n{space.about}", elem_id="about", latex_delimiters=_LATEX)
-    gr.Markdown(links(space.metric), elem_id="links")
+            code = gr.HTML(view.code, elem_id="code")
+            with gr.Row(elem_classes="files"):
+                copy_code = gr.Button("Copy code", size="sm", elem_id="copy-code")
+            copied_code = gr.HTML(elem_classes="shared")
+    gr.HTML(html_of(f"## What it measures\n{space.about}"), elem_id="about")
+    gr.HTML(html_of(links(space.metric)), elem_id="links")
     outputs = Outputs(
         problem=problem,
         working=working,
@@ -212,6 +207,8 @@ def build_layout(
         copy_link=copy_link,
         save_page=save_page,
         shared=shared,
+        copy_code=copy_code,
+        copied_code=copied_code,
         inputs=inputs,
         outputs=outputs,
         cancel=cancel,
@@ -220,15 +217,10 @@ def build_layout(
     )
 
 
-def plot_data(figure: Figure) -> PlotData:
-    """Return a chart in the form that `gr.Plot` takes."""
-    return PlotData(type="altair", plot=page_spec(figure))
-
-
 def _chart_output(number: int, chart: Chart | None, figure: Figure | None) -> ChartOutput:
     with gr.Column(visible=chart is not None, elem_classes="chart-column") as column:
         caption = gr.HTML(chart and caption_html(chart))
-        plot = gr.Plot(figure and plot_data(figure), show_label=False, elem_classes="chart")
+        plot = gr.HTML(figure and page_svg(figure))
         with gr.Row(elem_classes="files"):
             buttons = {
                 name: gr.Button(

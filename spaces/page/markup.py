@@ -45,6 +45,11 @@ def progress_html(progress: Progress) -> str:
     return f'<p role="status">{escape(text)}</p>'
 
 
+def code_html(code: str) -> str:
+    """Return code in a box that scrolls."""
+    return f'<pre tabindex="0" aria-label="Python code"><code>{escape(code)}</code></pre>'
+
+
 def caption_html(chart: Chart) -> str:
     """Return the title and the explanation of a chart."""
     return f'<h2>{escape(chart.title)}</h2><p class="caption">{escape(chart.caption)}</p>'

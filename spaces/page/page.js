@@ -1,17 +1,16 @@
 () => {
-  // Mark the result as the previous one, from a change of the inputs until its charts are drawn.
+  document.documentElement.classList.remove("mounting");
+  // Mark the result as the previous one, from a change of the inputs until the next one is there.
   const body = document.querySelector("#body");
   const update = () => {
     // Gradio shows the state of the last request beside the sentence, and hides it at the end.
     const waits = body.querySelector("#result [data-testid=status-tracker].minimal:not(.hide)");
-    const charts = [...body.querySelectorAll(".chart")].filter((chart) => chart.checkVisibility());
-    const drawn = charts.every((chart) => chart.querySelector("svg.marks path"));
-    const busy = String(Boolean(waits) || !drawn);
+    const busy = String(Boolean(waits));
     body.querySelectorAll("#result, #details").forEach((result) => {
       if (result.ariaBusy !== busy) result.ariaBusy = busy;
     });
   };
-  let isPlanned = false; // A chart adds thousands of elements: look once for each frame.
+  let isPlanned = false; // An answer changes hundreds of elements: look once for each frame.
   const plan = () => {
     if (isPlanned) return;
     isPlanned = true;
@@ -23,6 +22,21 @@
   const changes = { attributeFilter: ["class"], childList: true, subtree: true };
   new MutationObserver(plan).observe(body, changes);
   update();
+
+  // The lines that describe a mark of a chart are its tooltip.
+  const tooltip = document.body.appendChild(document.createElement("div"));
+  tooltip.id = "tooltip";
+  tooltip.hidden = true;
+  document.addEventListener("pointerover", (event) => {
+    const mark = event.target.closest(".chart [role=graphics-symbol][aria-label]");
+    tooltip.hidden = !mark;
+    if (!mark) return;
+    tooltip.textContent = mark.ariaLabel;
+    const place = mark.getBoundingClientRect();
+    const left = Math.min(place.right + 8, innerWidth - tooltip.offsetWidth - 8);
+    tooltip.style.left = `${scrollX + Math.max(8, left)}px`;
+    tooltip.style.top = `${scrollY + place.bottom + 8}px`;
+  });
 
   // Charts are drawn for the width of the page.
   const field = document.querySelector("#inches input");

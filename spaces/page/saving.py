@@ -9,6 +9,7 @@ from functools import partial
 import gradio as gr
 
 from .downloads import Downloads
+from .figures import NARROW
 from .input_layout import Shown
 from .layout import Layout
 from .markup import escape
@@ -18,10 +19,14 @@ _CLICK_FILE = """() => {
   setTimeout(() => (file.matches("a, button") ? file : file.querySelector("a, button")).click());
 }"""
 
-OPENING = """<script>
-if (location.hash.length > 1) document.documentElement.classList.add("opening");
+OPENING = f"""<script>
+const start = document.documentElement.classList;
+start.add("mounting");
+setTimeout(() => start.remove("mounting"), 15000);
+if (location.hash.length > 1 || innerWidth < {NARROW}) start.add("opening");
 </script>"""
-"""Hides the first example from the first paint on, while a link is opened."""
+"""Hides the components until all are there, and the first example until its charts fit, or while a
+link is opened: so nothing that is seen moves."""
 
 OPENED = """() => {
   document.documentElement.classList.remove("opening");
@@ -30,22 +35,38 @@ OPENED = """() => {
 _WRITE_ADDRESS = """(link) => {
   history.replaceState(null, "", location.pathname + location.search + (link ? `#${link}` : ""));
 }"""
-_COPY_LINK = """async (link) => {
+_COPY = """async function copy(text, done) {
   const said = (text) => `<p role="status">${text}</p>`;
-  if (!link) return said("This is too large for a link. Save the page, and send the file.");
-  const address = `${location.origin}${location.pathname}${location.search}#${link}`;
   try {
-    await navigator.clipboard.writeText(address);
+    await navigator.clipboard.writeText(text);
   } catch { // the page is in a frame, or not served by https
     const field = document.body.appendChild(document.createElement("textarea"));
-    field.value = address;
+    field.value = text;
     field.select();
     const isCopied = document.execCommand("copy");
     field.remove();
-    if (!isCopied) return said("The browser does not let the page copy. Copy the address.");
+    if (!isCopied) return said("The browser does not let the page copy. Select and copy it.");
   }
-  return said("The link is copied. It holds the samples: who has it can read them.");
+  return said(done);
 }"""
+_COPY_LINK = (
+    """(link) => {
+  if (!link) {
+    return '<p role="status">This is too large for a link. Save the page, and send the file.</p>';
+  }
+  const address = `${location.origin}${location.pathname}${location.search}#${link}`;
+  return copy(address, "The link is copied. It holds the samples: who has it can read them.");
+  """
+    + _COPY
+    + "}"
+)
+_COPY_CODE = (
+    """() => {
+  return copy(document.querySelector("#code pre").textContent, "The code is copied.");
+  """
+    + _COPY
+    + "}"
+)
 
 
 def connect_downloads(layout: Layout, downloads: Downloads) -> None:
@@ -69,11 +90,12 @@ def connect_downloads(layout: Layout, downloads: Downloads) -> None:
         written.success(None, js=_CLICK_FILE, api_visibility="private")
 
 
-def connect_link(layout: Layout) -> None:
-    """Let the address of the page follow the answer, and a button copy it."""
+def connect_copying(layout: Layout) -> None:
+    """Let the address of the page follow the answer, and buttons copy it and the code."""
     link = layout.outputs.link
     link.change(None, link, js=_WRITE_ADDRESS, api_visibility="private")
     layout.copy_link.click(None, link, layout.shared, js=_COPY_LINK, api_visibility="private")
+    layout.copy_code.click(None, None, layout.copied_code, js=_COPY_CODE, api_visibility="private")
 
 
 def _for_visitor(write: Callable[[str], str]) -> Callable[[Shown], str]:

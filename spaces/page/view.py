@@ -10,7 +10,7 @@ from typing import Any
 from .charts import Chart, charts_of
 from .controls import Slider
 from .downloads import Downloads
-from .markup import result_html, table_html
+from .markup import code_html, result_html, table_html
 from .python_code import python_code
 from .question_table import question_headers, question_rows
 from .request import Answer, Request, Samples
@@ -39,7 +39,7 @@ class View:
         table: HTML with the table of scores.
         scores_file: the path of the scores as JSON.
         link: what an address has after "#", or "" if it is too long.
-        code: Python code that computes the scores again.
+        code: HTML with Python code that computes the scores again.
         question_headers: the headers of the table of questions.
         question_rows: its rows.
     """
@@ -80,7 +80,7 @@ def make_view(space: Space, request: Request, answer: Answer, downloads: Downloa
         table=f"<h2>Scores</h2>{''.join(map(table_html, tables))}",
         scores_file=str(downloads.keep(answer, shared)),
         link=shared if len(shared) <= LONGEST_LINK else "",
-        code=python_code(space.metric, answer, scores, [chart for chart in charts if chart]),
+        code=code_html(python_code(space.metric, answer, scores, list(filter(None, charts)))),
         question_headers=question_headers(space, answer),
         question_rows=question_rows(space, answer),
     )

@@ -177,8 +177,8 @@ def tooltip(page, mark):
         page.mouse.move(0, 0)
         mark.hover()
         page.wait_for_timeout(200)
-        if page.locator("#vg-tooltip-element.visible").count():
-            return page.inner_text("#vg-tooltip-element")
+        if page.locator("#tooltip:visible").count():
+            return page.inner_text("#tooltip")
     raise AssertionError("this mark has no tooltip")
 
 

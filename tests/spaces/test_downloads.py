@@ -26,7 +26,7 @@ def test_the_downloads_are_the_charts_and_the_scores_that_the_code_gives(browser
         latex = downloaded(page, "#scores-latex", f"{space.name}.tex").read_text()
         markdown = downloaded(page, "#scores-markdown", f"{space.name}.md").read_text()
         shown = page.locator(".numbers").last.locator("tbody tr").all_inner_texts()
-        code = shown_code(page)
+        code = page.locator("#code pre").text_content()
     (label, first_scores), *_ = result["scores"].items()
     key = next(iter(first_scores))
     assert f"{label},,{key},{first_scores[key]}" in table
@@ -60,12 +60,3 @@ def downloaded(page, button, name):
         page.click(button)
     assert download.value.suggested_filename == name
     return Path(download.value.path())
-
-
-def shown_code(page):
-    """Return the Python code of the page. The editor may display only a part of it."""
-    page.locator("#code .cm-content").click()
-    return page.evaluate(
-        "document.querySelector('#code .cm-content').cmTile?.view?.state.doc.toString()"
-        " ?? document.querySelector('#code .cm-content').cmView.view.state.doc.toString()"
-    )

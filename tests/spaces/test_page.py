@@ -38,6 +38,7 @@ WITH_INTERVALS = ["cons_at_k", "gpassk", "max_at_k"]
 
 
 def test_the_page_opens_on_a_phone_and_a_desktop_with_an_example_and_its_charts(browser, space):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     with opened(browser, space, PHONE) as page:
         assert re.search(r"\d", sentence(page))
         assert page.locator(".numbers tbody tr").count()
@@ -59,6 +60,9 @@ def test_the_page_opens_on_a_phone_and_a_desktop_with_an_example_and_its_charts(
                     assert time.monotonic() < end
                     page.wait_for_timeout(50)
                 take_screenshot(page, f"{space.name}-{size}-{scheme}")
+            violations = axe.run(page).response["violations"]
+            serious = [x for x in violations if x["impact"] in ("serious", "critical")]
+            assert not serious, [(x["id"], [node["html"] for node in x["nodes"]]) for x in serious]
 
 
 def test_a_desktop_opens_with_wide_charts_and_their_tooltips(browser, space):
@@ -164,7 +168,7 @@ def test_two_files_are_compared(browser, space):
         # The questions on which the runs differ most are first, and a click shows both.
         header = page.locator("#questions thead th").nth(2).inner_text()
         assert "difference in " in header
-        cells = page.locator("#questions tbody td[data-col='2']").all_inner_texts()
+        cells = page.locator("#questions [data-testid^=cell-][data-testid$='-2']").all_inner_texts()
         differences = [abs(float(cell)) for cell in cells if cell.strip()]
         assert len(differences) > 5
         assert differences == sorted(differences, reverse=True)
@@ -248,7 +252,7 @@ def test_the_chosen_questions_are_in_the_sentence_the_table_the_charts_the_code_
     with opened(browser, space) as page:
         before = page.inner_text(".verdict")
         assert "for the same questions, sampled again" in before
-        page.get_by_label("other questions like these").check()
+        page.get_by_role("radio", name="other questions like these").check()
         shown = wait_for_change(page, before, lambda page: page.inner_text(".verdict"))
         assert scope in shown
         assert scope in page.inner_text(".numbers + .caption")
@@ -259,7 +263,7 @@ def test_the_chosen_questions_are_in_the_sentence_the_table_the_charts_the_code_
         page.wait_for_function(
             "text => document.querySelector('.verdict')?.innerText === text", arg=shown
         )
-        assert page.get_by_label("other questions like these").is_checked()
+        assert page.get_by_role("radio", name="other questions like these").is_checked()
 
 
 @pytest.mark.parametrize("space", ["cons_at_k"], indirect=True, scope="session")
