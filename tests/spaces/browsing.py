@@ -182,6 +182,20 @@ def tooltip(page, mark):
     raise AssertionError("this mark has no tooltip")
 
 
+def opening(page):
+    """Return how far a page has moved while it opened, its requests, and their bytes as read."""
+    return page.evaluate(
+        """() => new Promise((done) => {
+            let moved = 0;
+            const add = (list) => list.getEntries().forEach((shift) => { moved += shift.value; });
+            new PerformanceObserver(add).observe({type: "layout-shift", buffered: true});
+            const files = performance.getEntriesByType("resource");
+            const bytes = files.reduce((sum, file) => sum + file.decodedBodySize, 0);
+            setTimeout(() => done([moved, files.length, bytes]), 200);
+        })"""
+    )
+
+
 def smallest_text(page):
     """Return the size of the text in the smallest chart, in pixels of the screen."""
     return page.evaluate(

@@ -16,6 +16,7 @@ from browsing import (
     chart_texts,
     note,
     opened,
+    opening,
     paste,
     scores,
     sentence,
@@ -46,6 +47,8 @@ def test_the_page_opens_on_a_phone_and_a_desktop_with_an_example_and_its_charts(
         page.wait_for_function(  # a phone gets charts of its own after the page has opened
             "chart => document.querySelector(chart).viewBox.baseVal.width < 250", arg=CHART
         )
+        page.wait_for_selector("html.started")
+        assert opening(page)[0] < 0.01
         described = page.locator(".chart [role=graphics-document]").first
         noun = "answers" if space.name == "score_agg" else "questions"
         assert noun in described.get_attribute("aria-label")
@@ -72,6 +75,11 @@ def test_a_desktop_opens_with_wide_charts_and_their_tooltips(browser, space):
         )
         assert smallest_text(page) > 10
     with opened(browser, space) as page:
+        page.wait_for_selector("html.started")
+        moved, requests, size = opening(page)
+        assert moved < 0.01
+        assert requests < 95
+        assert size < 1_200_000
         chart = page.locator(f"{CHART}:visible").last
         noun, order = ("question", "the hardest to the easiest")
         if space.name == "score_agg":
