@@ -37,6 +37,9 @@ _REFUSED = {
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CLONE = {"x86_64": 56, "aarch64": 220}
 _LIMIT = {"x86_64": 302, "aarch64": 261}  # prlimit64, which setrlimit of the C library calls
+_SOCKET = {"x86_64": 41, "aarch64": 198}
+# Unix, IPv4, IPv6 and netlink. Others, such as VSOCK to the host of a machine, have no namespace.
+_FAMILIES = (1, 2, 10, 16)
 _CLONE3 = 435
 _NEW_USER_NAMESPACE = 0x10000000
 _OTHER_ABI = 0x40000000  # numbers from here on are of the ABI x32
@@ -69,6 +72,11 @@ def system_call_filter() -> bytes | None:
         (_LOAD, 0, 0, 16),  # the process, 0 for the one that calls
         (_IF_EQUAL, 1, 0, 0),
         refuse,
+        (_RETURN, 0, 0, _ALLOW),
+        (_IF_EQUAL, 0, len(_FAMILIES) + 3, _SOCKET[machine]),
+        (_LOAD, 0, 0, 16),  # the family
+        *((_IF_EQUAL, len(_FAMILIES) - i, 0, family) for i, family in enumerate(_FAMILIES)),
+        (_RETURN, 0, 0, _REFUSE | errno.EAFNOSUPPORT),
         (_RETURN, 0, 0, _ALLOW),
         (_IF_EQUAL, 0, 3, _CLONE[machine]),
         (_LOAD, 0, 0, 16),  # the flags
