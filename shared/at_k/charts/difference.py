@@ -131,12 +131,12 @@ def _label(segment: Row, x: LineAxis, y: NumberAxis, view: float) -> alt.Chart:
 
 
 def _conclusion(segments: Sequence[Row]) -> str:
-    """Return the sentence on the heavy parts of the line at 0."""
+    """Return the sentence on the heavy statements of the line at 0."""
     if not segments:
         return "The simultaneous band includes 0 at all k."
-    parts = []
+    statements = []
     for segment in segments:
         first, last = segment["x"], segment["end"]
         where = f"at k = {first}" if first == last else f"from k = {first} to {last}"
-        parts.append(f"{segment['label'].removesuffix(' higher')} is higher {where}")
-    return f"Heavy line at 0: the simultaneous band excludes 0; {', '.join(parts)}."
+        statements.append(f"{segment['label'].removesuffix(' higher')} is higher {where}")
+    return f"Heavy line at 0: the simultaneous band excludes 0; {', '.join(statements)}."

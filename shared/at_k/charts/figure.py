@@ -199,13 +199,13 @@ def make_figure(
         dashed: whether the series differ in their dash patterns.
         content: what the panels show, for readers who do not see them.
     """
-    parts: list[Any] = list(panels)
+    views: list[Any] = list(panels)
     if names:
-        parts.insert(0, _key(names, space, dashed))
+        views.insert(0, _key(names, space, dashed))
     if caption:
-        parts.append(_caption(caption, space))
+        views.append(_caption(caption, space))
     return Figure(
-        vconcat=parts,
+        vconcat=views,
         description=f"{content} {caption}".strip(),
         spacing=6,
         background="white",

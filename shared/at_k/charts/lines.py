@@ -233,11 +233,13 @@ def figure_of_lines(
     height = _ONE_PANEL if len(vertical) == 1 else _SEVERAL_PANELS
     height *= math.sqrt(inches / _COLUMN)
     panels = []
-    for place, (panel, axis) in enumerate(vertical.items()):
+    lowest = list(vertical)[-1]  # the panel that has the labels of the horizontal axis
+    for panel, axis in vertical.items():
         of_panel = [row for row in rows if row["panel"] == panel]
-        layers = line_layers(of_panel, x.channel(place == len(vertical) - 1), axis, names)
+        channel = x.channel(labeled=panel == lowest)
+        layers = line_layers(of_panel, channel, axis, names)
         if highlight is not None:
-            layers.insert(0, _rule(highlight, x.channel(place == len(vertical) - 1)))
+            layers.insert(0, _rule(highlight, channel))
         data = inline_data(mark_apart(of_panel, x, space.view))
         panels.append(alt.LayerChart(data=data, layer=layers, width=space.view, height=height))
     content = _content(rows, x)
@@ -257,14 +259,14 @@ def _content(rows: Sequence[Row], x: LineAxis) -> str:
     lines: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         lines.setdefault((row["panel"], row["series"]), []).append(row)
-    parts = []
+    statements = []
     for (panel, series), points in lines.items():
         first, last = points[0], points[-1]
         name = f"{panel}, {series}" if series and series != panel else panel
-        parts.append(
+        statements.append(
             f"{name}: {first['score']:.3f} at {first['x']:g}, {last['score']:.3f} at {last['x']:g}"
         )
-    return f"Lines against {x.title}. {'. '.join(parts)}."
+    return f"Lines against {x.title}. {'. '.join(statements)}."
 
 
 def mark_apart(rows: Sequence[Row], x: LineAxis, width: float) -> list[Row]:
@@ -273,7 +275,7 @@ def mark_apart(rows: Sequence[Row], x: LineAxis, width: float) -> list[Row]:
     The first and the last point of each line have a marker.
     """
     marked: dict[str, list[int]] = {}
-    places = [x.position(row["x"]) * width for row in rows]
+    positions = [x.position(row["x"]) * width for row in rows]
     lines: dict[str, list[int]] = {}
     for i, row in enumerate(rows):
         if row.get("marker", True):
@@ -281,7 +283,7 @@ def mark_apart(rows: Sequence[Row], x: LineAxis, width: float) -> list[Row]:
     for series, points in lines.items():
         chosen = points[:1]
         for i in points[1:]:
-            if places[i] - places[chosen[-1]] >= _APART:
+            if positions[i] - positions[chosen[-1]] >= _APART:
                 chosen.append(i)
         if chosen[-1] != points[-1]:
             chosen[max(1, len(chosen) - 1) :] = points[-1:]

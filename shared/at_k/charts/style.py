@@ -60,17 +60,17 @@ def wrap_text(text: str, width: float, size: float = TEXT) -> list[str]:
     """
     lines = [""]
     for word in text.split(" "):
-        parts = [word]
+        pieces = [word]
         if text_width(word, size) > width:
-            parts = [part for part in re.split(r"(?<=[-_/])", word) if part]
-            if any(text_width(part, size) > width for part in parts):
-                parts = list(word)
-        for i, part in enumerate(parts):
+            pieces = [piece for piece in re.split(r"(?<=[-_/])", word) if piece]
+            if any(text_width(piece, size) > width for piece in pieces):
+                pieces = list(word)
+        for i, piece in enumerate(pieces):
             space = " " if i == 0 and lines[-1] else ""
-            if lines[-1] and text_width(f"{lines[-1]}{space}{part}", size) > width:
-                lines.append(part)
+            if lines[-1] and text_width(f"{lines[-1]}{space}{piece}", size) > width:
+                lines.append(piece)
             else:
-                lines[-1] += space + part
+                lines[-1] += space + piece
     return lines
 
 

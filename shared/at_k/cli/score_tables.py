@@ -246,8 +246,8 @@ class ScoresView(View):
     def _noise_in_words(self, noise: Noise, methods: set[str]) -> str:
         """The limits for the other of the two questions, and where the error comes from."""
         noun, key = self._nouns[0], noise.score_id.key
-        parts = {"questions": noise.questions, "samples": noise.samples, "labels": noise.checker}
-        shares = [f"{100 * x:.0f} % from the {name}" for name, x in parts.items() if x]
+        by_cause = {"questions": noise.questions, "samples": noise.samples, "labels": noise.checker}
+        shares = [f"{100 * x:.0f} % from the {name}" for name, x in by_cause.items() if x]
         shares[0] = shares[0].replace("from", "comes from")
         helps = f"so more {noise.helps_most} would help most"
         limits, what, of = noise.other_questions, f"other {noun}s like these", "the variance"

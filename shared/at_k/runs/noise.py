@@ -149,16 +149,16 @@ def noise_of(run: Any, options: Any) -> list[Noise]:
     if measured.moves is not None:
         of_checker = (measured.moves(confidence).mean(axis=0) / normal_z(confidence)) ** 2
     total = of_both + of_checker
-    parts = np.where(total > 0, total, 1.0)
+    divisor = np.where(total > 0, total, 1.0)
     lo, hi = measured.limits_with_moves(confidence)
     return [
         Noise(
             score,
             float(measured.estimates[i]),
             float(np.sqrt(total[i])),
-            float((of_both[i] - (0.0 if of_samples is None else of_samples[i])) / parts[i]),
-            None if of_samples is None else float(of_samples[i] / parts[i]),
-            float(of_checker[i] / parts[i]),
+            float((of_both[i] - (0.0 if of_samples is None else of_samples[i])) / divisor[i]),
+            None if of_samples is None else float(of_samples[i] / divisor[i]),
+            float(of_checker[i] / divisor[i]),
             None if same_questions is None else tuple(same_questions[:, i].tolist()),
             (float(lo[i]), float(hi[i])),
         )
