@@ -181,3 +181,9 @@ def test_a_fraction_that_no_double_can_hold_is_refused_with_its_place(gpassk):
         gpassk.compute(predictions=[[1, large]])
     with pytest.raises(ValueError, match=r"references\[0\] is Fraction"):
         gpassk.compute(predictions=[["a"]], references=[large])
+
+
+@pytest.mark.parametrize("samples", [["é", "é".encode()], ["é".encode(), "é"]])
+def test_bytes_among_texts_are_read_as_utf_8_in_any_order(gpassk, samples):
+    references = ["é"]
+    assert gpassk.compute(predictions=[samples], references=references, k=2)["mG-Pass@2"] == 1

@@ -31,7 +31,7 @@ NAMES = {
 
 
 def compute(name: str, keys: str) -> dict:
-    options = {"confidence": 0.9, "groups": GROUPS, "return_per_question": True}
+    options = {"confidence": 0.9, "groups": GROUPS, "return_per_question": keys == "exact"}
     return at_k.load(name).compute(**DATA, **options, **OPTIONS[name], keys=keys)
 
 
@@ -113,3 +113,11 @@ def test_tensorboard_takes_safe_keys_as_they_are(name, tmp_path):
     (events,) = tmp_path.iterdir()
     written = events.read_bytes()
     assert all(key.encode() in written for key in scores)
+
+
+def test_leaving_out_the_scores_of_each_question_is_warned_of():
+    with pytest.warns(UserWarning, match='keys="safe" leaves out per_question'):
+        scores = at_k.load("max_at_k").compute(
+            predictions=[[0.5, 1.0]], k=1, return_per_question=True, keys="safe"
+        )
+    assert scores == {"max_at_1": 0.75}

@@ -55,6 +55,14 @@ def test_texts_of_several_lines_are_no_rows(tmp_path):
         assert at_k.read(tmp_path / "run.csv", outcomes="outcome")["predictions"] == [[1], [0]]
 
 
+@pytest.mark.parametrize("rows", [1, 50_000])
+def test_an_entry_that_replaces_another_one_in_an_object_is_an_error(tmp_path, rows):
+    file = tmp_path / "run.jsonl"
+    file.write_text('{"id": 1, "outcomes": [1]}\n' * rows + '{"id": 2, "outcomes": 1, "id": 3}\n')
+    with pytest.raises(ValueError, match=f"line {rows + 1}: .* has the key 'id' twice"):
+        at_k.read(file)
+
+
 # --- Ids --------------------------------------------------------------------------------
 
 
@@ -78,10 +86,16 @@ def test_nan_in_json_lines_is_no_id(tmp_path):
         at_k.read(tmp_path / "run.jsonl", outcomes="outcome", questions="id")
 
 
-def test_ids_that_differ_by_spaces_only_are_asked_about():
-    columns = {"id": ["q1", "q2", "q1 ", "q2"], "outcome": [1, 0, 1, 0]}
+@pytest.mark.parametrize(("first", "second"), [("q1", "q1 "), ("q 1", "q\u00a01"), ("q 1", "q  1")])
+def test_ids_that_differ_by_spaces_only_are_asked_about(first, second):
+    columns = {"id": [first, "q2", second, "q2"], "outcome": [1, 0, 1, 0]}
     with pytest.raises(ValueError, match=r"rows 0 and 2 \(from 0\) have a id that differs by spac"):
         at_k.read(columns, questions="id", outcomes="outcome")
+
+
+def test_an_id_is_the_same_number_as_an_integer_and_as_a_float():
+    rows = [{"id": id_, "outcome": 1} for id_ in (3, 3.0, "3", np.float32(3), 3.5)]
+    assert at_k.read(rows, questions="id", outcomes="outcome")["predictions"] == [[1] * 4, [1]]
 
 
 @pytest.mark.parametrize("missing", [pd.NA, pd.NaT, Decimal("nan"), np.float16("nan")])
@@ -141,6 +155,21 @@ def test_samples_of_several_questions_in_one_row_are_refused(capsys, tmp_path):
     error = error_of(capsys, "gpassk", file, *flags, "--k", 2)
     assert "has 16 samples, and a results.rows.vars.q for each of them" in error
     assert "--records results.rows" in error
+
+
+def test_samples_of_questions_that_have_ids_beside_them_are_refused_without_questions(tmp_path):
+    trials = [{"task_id": f"t{i // 2}", "info": {"reward": i % 2}} for i in range(6)]
+    (tmp_path / "run.json").write_text(json.dumps({"about": {}, "trials": trials}))
+    with pytest.raises(ValueError, match=r"6 samples, and a trials\.task_id for each of them"):
+        at_k.read(tmp_path / "run.json", outcomes="trials.info.reward")
+    with pytest.raises(ValueError, match="2 samples, and a doc_id for each of them"):
+        at_k.read({"doc_id": [["a", "b"], ["c", "d"]], "outcomes": [[1, 0], [1, 1]]})
+
+
+def test_a_prompt_of_messages_is_one_id():
+    prompt = [{"role": role, "content": "text"} for role in ("system", "user")]
+    columns = {"prompt": [prompt], "outcomes": [[1, 0]]}
+    assert at_k.read(columns, questions="prompt")["predictions"] == [[1, 0]]
 
 
 def test_records_that_are_no_objects_are_refused(tmp_path):

@@ -10,6 +10,7 @@ import pytest
 from at_k.inputs.counts import BinaryCounts
 from at_k.intervals.binary_family import RATES, BinaryFamily
 from at_k.intervals.sampling import SamplingIntervals
+from at_k.runs import designs
 from at_k.scores.credits import any_correct
 from at_k.scores.pass_family import estimator
 from at_k.scores.score import Score
@@ -214,3 +215,13 @@ def test_the_cheapest_design_has_at_most_the_given_number_of_questions():
 def test_invalid_parameters_are_refused(given, message):
     with pytest.raises(ValueError, match=message):
         at_k.plan(**given)
+
+
+@pytest.mark.parametrize("goal", [{"difference": 0.01}, {"half_width": 0.02}])
+def test_rates_and_scores_at_a_limit_have_plans_that_take_few_steps(monkeypatch, goal):
+    steps, precision = [], designs.Design.precision
+    monkeypatch.setattr(designs.Design, "precision", lambda *of: steps.append(of) or precision(*of))
+    extremes = {"metric": "G-Pass@k", "correlation": -1.0, "power": 0.5, **goal}
+    at_k.plan(rates=[1.0], **extremes)
+    assert len(steps) < 400
+    assert at_k.plan(rates=[0.2, 0.8], metric="mG-Pass@k", k=1, **goal)["score"] == 0

@@ -50,6 +50,24 @@ def test_scores_of_large_counts_are_exact(data):
         assert mu == pytest.approx(float(exact_of_posterior(n, c, k, credit)), rel=1e-15)
 
 
+@given(data=st.data())
+def test_best_of_k_of_large_counts_of_categories_is_exact(data):
+    counts = data.draw(st.lists(st.integers(0, 2**51), min_size=3, max_size=3))
+    k = data.draw(st.integers(2, 9))
+    counts[data.draw(st.integers(0, 2))] += 2**17 + k
+    table, w = Counts([counts]), [0.0, 0.5, 2.0]
+    at_most = [sum(counts[: i + 1]) for i in range(3)]
+    below = [Fraction(comb(m, k), comb(at_most[-1], k)) for m in at_most]
+    expected = below[1] / 2 - below[0] / 2 + 2 * (1 - below[1])
+    assert at_k.max_at_k(table, k, w=w) == pytest.approx(float(expected), rel=1e-15)
+    # Of new samples, with a uniform prior: rising factorials of the counts + 1.
+    below = [
+        Fraction(comb(m + i + k, k), comb(at_most[-1] + 2 + k, k)) for i, m in enumerate(at_most)
+    ]
+    expected = below[1] / 2 - below[0] / 2 + 2 * (1 - below[1])
+    assert at_k.max_at_k_ci(table, k, w=w)[0] == pytest.approx(float(expected), rel=1e-15)
+
+
 def test_large_and_small_counts_of_one_run_agree_with_each_alone():
     runs = [(10**7, 3), (12, 5), (2**52, 2**51), (300_000, 299_999)]
     together = at_k.pass_at_k(Counts(*zip(*runs, strict=True)), 7)
@@ -63,3 +81,17 @@ def test_an_interval_that_would_take_too_long_is_refused_with_the_question(gpass
     with pytest.raises(ValueError, match="Question 1 has n = 1000001 samples: only the interval"):
         gpassk.compute(**options)
     assert gpassk.compute(**options, interval="posterior")["pass@2_sigma"] > 0
+
+
+def test_tails_of_large_counts_are_exact():
+    counts, k = [50_000, 3, 7_000_000], 6
+    table = Counts([counts])
+    ways = {0.0: 0, 0.5: 0, 1.0: 0}
+    for i in range(k + 1):
+        for j in range(k + 1 - i):
+            subsets = comb(counts[0], k - i - j) * comb(counts[1], i) * comb(counts[2], j)
+            for tau in ways:
+                ways[tau] += subsets * (i / 2 + j >= tau * k)
+    scores = at_k.tailpass_empirical(table, k, w=[0.0, 0.5, 1.0], thresholds=list(ways))
+    expected = [float(Fraction(x, comb(sum(counts), k))) for x in ways.values()]
+    assert scores.tolist() == pytest.approx(expected, rel=1e-13)

@@ -15,6 +15,7 @@ column. `outcomes` reads numbers as outcomes, and `columns` stores values that a
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 from dataclasses import dataclass, replace
@@ -252,6 +253,9 @@ def _rows_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> R
         check_depth(name, lists)
         entries = [plain_entry(entry) for entry in entries]
         types = {*map(type, entries)}
+        if types >= {bytes, str}:  # as in `_column_of_texts`
+            with contextlib.suppress(UnicodeDecodeError):
+                entries = [x.decode() if type(x) is bytes else x for x in entries]
     if not types <= _NUMBERS:
         return Rows(entries, sizes, name)
     scored, filled = None, entries

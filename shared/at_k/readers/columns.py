@@ -11,6 +11,8 @@ import tokenize
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..checks import is_missing
 from ..inputs.containers import QUESTION_NAMES
 from .table import ArrowColumn, Columns, Table
@@ -143,9 +145,13 @@ def list_columns(columns: Columns) -> str:
 
 
 def entry_text(entry) -> str:
-    """Return an entry as text, which is empty if the entry is missing."""
+    """Return an entry as text, which is empty if the entry is missing. 1.0 is the text of 1."""
     if is_missing(entry):
         return ""
+    if isinstance(entry, np.generic):
+        entry = entry.item()
+    if isinstance(entry, float) and entry.is_integer():
+        entry = int(entry)
     return entry if isinstance(entry, str) else repr(entry)
 
 

@@ -312,7 +312,7 @@ def _read_long_line(line: bytes, types: Mapping[str, Any]) -> Any:
     """
     import pyarrow as pa
 
-    record = json.loads(line)
+    record = _decode(line.decode())
     if not isinstance(record, dict):
         raise ValueError("a line of JSON Lines is an object")
     table = pa.table({name: pa.array([entry]) for name, entry in record.items()})
@@ -388,16 +388,29 @@ def _columns_of_records(records: list[Any], name: str) -> Columns:
     return columns_of_rows(records)
 
 
+def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; a ValueError if one entry would replace another."""
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
+        names = [name for name, _ in pairs]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"an object has the key {repeated!r} twice")
+    return entries
+
+
+_decode = json.JSONDecoder(object_pairs_hook=_object_of_pairs).decode
+
+
 def _parse_json(text: str, name: str, first_line: int = 1) -> Any:
     """Return the value of a JSON text that starts at a line of the file."""
     try:
-        return json.loads(text)
+        return _decode(text)
     except json.JSONDecodeError as error:
         line = first_line + error.lineno - 1
         raise ValueError(
             f"{name}, line {line}: invalid JSON: {error.msg} (column {error.colno})."
         ) from error
-    except ValueError as error:  # an integer with too many digits
+    except ValueError as error:  # an integer with too many digits, or a repeated key
         problem = str(error)
         if "set_int_max_str_digits" in problem:
             problem = "an integer has too many digits"

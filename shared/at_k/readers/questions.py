@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..checks import check_count, check_depth, check_positive, check_text, is_list_like, short
+from ..inputs.containers import QUESTION_NAMES
 from .columns import (
     PER_QUESTION,
     PER_SAMPLE,
@@ -291,9 +292,10 @@ def read_questions(
     are_different = of_lists and (table.sources == 1 or 0 < len(usual) == len(identifiers))
     if not key and not are_different:
         raise _unknown_questions(table, usual, of_lists, title)
+    if of_lists and "samples" in cells:
+        names = key or (*usual, *_ids_beside(chosen))
+        refuse_lists_of_ids(table.columns, names, cells["samples"], title)
     if key:
-        if of_lists and "samples" in cells:
-            refuse_lists_of_ids(table.columns, key, cells["samples"], title)
         rows_of = rows_by_question(table.columns, key, title)
         if not of_lists or len(rows_of) < len(table.columns[key[0]]):
             used = {name for role, name in _pairs(chosen) if role not in PER_QUESTION} | {*pool}
@@ -355,6 +357,14 @@ def _title(source: Any) -> str:
     if isinstance(source, (str, Path)):
         return str(source)
     return ", ".join(map(str, source)) if is_paths(source) else "The source"
+
+
+def _ids_beside(chosen: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the paths that ids of questions would have beside samples inside of a list."""
+    for path in (chosen.get("predictions"), chosen.get("outcomes")):
+        while isinstance(path, str) and (path := path.rpartition(".")[0]):
+            # The `id` of a sample is often its own.
+            yield from (f"{path}.{name}" for name in QUESTION_NAMES if name != "id")
 
 
 def _names(names: Names | None, role: str = "counts") -> tuple[str, ...]:

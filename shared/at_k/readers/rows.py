@@ -17,8 +17,10 @@ from .columns import (
     PER_SAMPLE,
     SelectionError,
     as_whole_number,
+    column_at,
     entry_text,
     found_columns,
+    has_lists,
     list_columns,
     question_columns,
     with_fields,
@@ -167,7 +169,7 @@ def _check_ids(title: str, name: str, texts: Sequence[str]) -> None:
         )
     row_of: dict[str, int] = {}
     for row, text in enumerate(texts):
-        first = row_of.setdefault(text.strip(), row)
+        first = row_of.setdefault(" ".join(text.split()), row)
         if texts[first] != text:
             raise ValueError(
                 f"{title}, rows {first} and {row} (from 0) have a {name} that differs by spaces "
@@ -177,13 +179,27 @@ def _check_ids(title: str, name: str, texts: Sequence[str]) -> None:
 
 
 def refuse_lists_of_ids(
-    columns: Columns, key: Sequence[str], samples: Sequence[Any], title: str
+    columns: Columns, names: Iterable[str], samples: Sequence[Any], title: str
 ) -> None:
-    """Raise a ValueError if a row has an id for each of its samples: it holds several questions."""
-    for name in key:
-        for row, (entry, cell) in enumerate(zip(columns[name], samples, strict=True)):
+    """Raise a ValueError if a row has an id for each of its samples: it holds several questions.
+
+    A prompt that is a list of messages, which are objects, is one id.
+
+    Args:
+        columns: the source.
+        names: the columns or paths of ids, which may not exist.
+        samples: a list of samples in each row.
+        title: the name of the source.
+    """
+    for name in names:
+        ids = column_at(columns, name)
+        if ids is None or not has_lists(ids):
+            continue
+        for row, (entry, cell) in enumerate(zip(ids, samples, strict=True)):
             is_list = isinstance(entry, list) and isinstance(cell, list)
-            if is_list and len(entry) == len(cell) > 1:
+            if not is_list or len(entry) != len(cell) or any(isinstance(x, dict) for x in entry):
+                continue
+            if len({entry_text(x) for x in entry}) > 1:
                 path = name.rpartition(".")[0] or name
                 raise ValueError(
                     f"{title}, row {row} (from 0) has {len(cell)} samples, and a {name} for each "

@@ -149,7 +149,8 @@ class Design:
         far = 2 * z * math.sqrt(2 * self._variance(kind).max() / questions)
         first = np.searchsorted(self.scores, scores.min(), "right") - 1
         last = np.searchsorted(self.scores, max(scores.max(), self.score + far), "left")
-        shifts = np.arange(min(max(first, 0), _UNSHIFTED), min(last, len(_PRIOR_SHIFTS) - 1) + 1)
+        last = min(max(last, _UNSHIFTED), len(_PRIOR_SHIFTS) - 1)  # also if all scores are equal
+        shifts = np.arange(min(max(first, 0), _UNSHIFTED), last + 1)
         method = SamplingIntervals(self._family, new_questions=kind == "questions")
         runs = questions * self._pmf_of_c[shifts]
         return shifts, method.over(runs, self._goal.confidence)[""]

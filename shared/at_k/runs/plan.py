@@ -346,8 +346,12 @@ def _fewest_questions(design: Design, wanted: Wanted) -> int | None:
         if abs(scaled - m) <= m // 500:
             break
         m = scaled
+    too_few, step = m, 1 + m // 500
     while ratio(m) > 1:
-        m += 1 + m // 500
-        if m > wanted.most:
+        if m == wanted.most:
             return None
+        too_few, m, step = m, min(m + step, wanted.most), 2 * step
+    while m - too_few > 1 + m // 500:
+        middle = (too_few + m) // 2
+        too_few, m = (middle, m) if ratio(middle) > 1 else (too_few, middle)
     return m

@@ -31,7 +31,13 @@ import numpy as np
 from ..checks import as_list, check_number, is_frame, is_list_like, short
 from ..inputs.counts import UniqueIntegers, one_size
 from ..inputs.outcomes import Outcomes, read_outcomes
-from .double_double import DoubleDouble, ScaledDoubleDouble, rising_factorials
+from .double_double import (
+    LARGE_TABLE,
+    DoubleDouble,
+    ScaledDoubleDouble,
+    factorial_power,
+    rising_factorials,
+)
 from .score import Moments, ScoreKey, Scores, one_column_each
 
 _VALID_REWARD = "a reward is a number from -1e150 to 1e150, whose square is a double"
@@ -200,6 +206,9 @@ def _sum_of_levels(levels: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
 
 def _share_below(at_most: np.ndarray, k: int) -> DoubleDouble:
     """(U, L) the share of the subsets of k samples that are at most each level."""
+    if at_most.max() > max(LARGE_TABLE, at_most.size * k):
+        falling = factorial_power(at_most, k, -1).where(at_most >= k)
+        return (falling * falling[:, -1:].inverse()).to_double_double()
     factorial, inverse = rising_factorials(Fraction(1), at_most.max())
     n, rest = at_most[:, -1:], at_most - k
     possible = rest >= 0
@@ -217,6 +226,9 @@ def _mean_max(levels: np.ndarray, below: DoubleDouble) -> np.ndarray:
 
 def _rising_quotient(a: np.ndarray, k: int) -> ScaledDoubleDouble:
     """rise(a, k) / rise(t, k), where t is the last entry of each row of a."""
+    if a.max() > max(LARGE_TABLE, a.size * k):
+        rising = factorial_power(a, k, 1)
+        return rising * rising[:, -1:].inverse()
     factorial, inverse = rising_factorials(Fraction(1), a.max() + k)
     t = a[:, -1:]
     return factorial[a + k - 1] * inverse[a - 1] * (factorial[t - 1] * inverse[t + k - 1])

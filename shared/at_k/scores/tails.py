@@ -30,6 +30,7 @@ from .rewards import Rewards
 from .score import ScoreKey, Scores, one_column_each
 
 _LARGEST_UNIT = 1000  # the largest D for rewards that are multiples of 1/D
+_LARGE_COUNT = 4096  # of samples, above which integers stay small
 _CELLS_OF_SUMS = 1 << 22  # to bound memory
 
 
@@ -153,10 +154,16 @@ def _sums_of_subsets(counts: np.ndarray, steps: np.ndarray, n: int, k: int) -> n
 
 @lru_cache(maxsize=4096)
 def _binomial_weights(count: int, n: int, k: int) -> np.ndarray:
-    """(k + 1,) P(i successes of `count`) with the probability k/n."""
+    """(k + 1,) P(i successes of `count`) with the probability k/n, up to a factor."""
     # Quotients of integers, because Python rounds each of them correctly.
-    scale, largest = n**count, min(count, k)
-    result = np.zeros(k + 1)
+    result, largest = np.zeros(k + 1), min(count, k)
+    if count > max(k, _LARGE_COUNT):  # without the factor (1 - k/n)**count: smaller integers
+        ways, scale = 1, 1 << int(1.45 * count * k / n)  # 2**1.45 > e: no overflow
+        for i in range(largest + 1):
+            result[i] = ways / scale
+            ways, scale = ways * (count - i) * k // (i + 1), scale * (n - k)
+        return result
+    scale = n**count
     for i in range(largest + 1):
         result[i] = math.comb(count, i) * k**i * (n - k) ** (count - i) / scale
     return result
