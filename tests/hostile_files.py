@@ -3,7 +3,7 @@
     python tests/hostile_files.py 20000 [SEED]
 
 Each file is valid, and then some of its bytes are changed, removed, repeated or added. Reading it
-gives questions or a ValueError or TypeError, within five seconds. Files are read in processes of
+gives questions or a ValueError or TypeError, within five seconds of CPU time. Files are read in processes of
 their own, which a crash would end.
 """
 
@@ -138,7 +138,7 @@ def check_file(seed: int) -> Problem | None:
         warnings.simplefilter("ignore")
         file = Path(folder) / name
         file.write_bytes(data)
-        begin = time.monotonic()
+        begin = time.process_time()
         try:
             at_k.read(file, **options)
         except (ValueError, TypeError) as error:
@@ -146,8 +146,8 @@ def check_file(seed: int) -> Problem | None:
                 return Problem(name, seed, f"{type(error).__name__} without a message")
         except Exception:
             return Problem(name, seed, traceback.format_exc(limit=-3))
-        if time.monotonic() - begin > _MOST_SECONDS:
-            return Problem(name, seed, f"{time.monotonic() - begin:.1f} seconds")
+        if time.process_time() - begin > _MOST_SECONDS:
+            return Problem(name, seed, f"{time.process_time() - begin:.1f} seconds")
     return None
 
 
