@@ -3,8 +3,8 @@
     python tests/hostile_files.py 20000 [SEED]
 
 Each file is valid, and then some of its bytes are changed, removed, repeated or added. Reading it
-gives questions or a ValueError or TypeError, within five seconds of CPU time. Files are read in processes of
-their own, which a crash would end.
+gives questions or a ValueError or TypeError, within five seconds of CPU time. Files are read in
+processes of their own, which a crash would end.
 """
 
 from __future__ import annotations
