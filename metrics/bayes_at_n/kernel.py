@@ -21,6 +21,7 @@ from __future__ import annotations
 import abc
 import asyncio
 import atexit
+import contextlib
 import difflib
 import dill
 import evaluate
@@ -1809,6 +1810,9 @@ def _rows_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> R
         check_depth(name, lists)
         entries = [plain_entry(entry) for entry in entries]
         types = {*map(type, entries)}
+        if types >= {bytes, str}:  # as in `_column_of_texts`
+            with contextlib.suppress(UnicodeDecodeError):
+                entries = [x.decode() if type(x) is bytes else x for x in entries]
     if not types <= _NUMBERS:
         return Rows(entries, sizes, name)
     scored, filled = None, entries
@@ -3086,14 +3090,30 @@ class ScaledDoubleDouble:
         return ScaledDoubleDouble(_inverse(self.mantissa), -self.exponent)
 
     def prefix_products(self) -> ScaledDoubleDouble:
-        result, step = self, 1
-        while step < self.exponent.shape[-1]:
-            longer = result[..., :-step] * result[..., step:]
-            longer = scaled(longer.mantissa, longer.exponent)
-            result = ScaledDoubleDouble.concatenate([result[..., :step], longer])
-            step *= 2
-        one = scaled(DoubleDouble.from_doubles(np.ones((*self.exponent.shape[:-1], 1))))
-        return ScaledDoubleDouble.concatenate([one, result])
+        *shape, size = self.exponent.shape
+        if size == 0:
+            return scaled(DoubleDouble.from_doubles(np.ones((*shape, 1))))
+        pairs = self[..., : size - size % 2 : 2] * self[..., 1::2]
+        even = scaled(pairs.mantissa, pairs.exponent).prefix_products()
+        odd = even[..., : (size + 1) // 2] * self[..., ::2]
+        odd = scaled(odd.mantissa, odd.exponent)
+        hi, lo = np.empty((2, *shape, size + 1))
+        exponent = np.empty((*shape, size + 1), np.int64)
+        for start, part in enumerate((even, odd)):
+            hi[..., start::2], lo[..., start::2] = part.mantissa.hi, part.mantissa.lo
+            exponent[..., start::2] = part.exponent
+        return ScaledDoubleDouble(DoubleDouble(hi, lo), exponent)
+
+    def product(self) -> ScaledDoubleDouble:
+        total = self
+        while (size := total.exponent.shape[-1]) > 1:
+            half = size // 2
+            pairs = total[..., :half] * total[..., half : 2 * half]
+            pairs = scaled(pairs.mantissa, pairs.exponent)
+            total = (
+                pairs if size % 2 == 0 else ScaledDoubleDouble.concatenate([pairs, total[..., -1:]])
+            )
+        return total[..., 0]
 
     @staticmethod
     def concatenate(arrays: list[ScaledDoubleDouble]) -> ScaledDoubleDouble:
@@ -3150,6 +3170,15 @@ def _rising_factorials(
         np.stack([entry.exponent for entry in entries], axis=1).ravel(),
     )
     return table, _Inverse(table) if size > LARGE_TABLE else table.inverse()
+
+def factorial_power(start: np.ndarray, k: int, step: int) -> ScaledDoubleDouble:
+    result = scaled(DoubleDouble.from_doubles(np.ones(start.shape)))
+    block = max(1, LARGE_TABLE // start.size)
+    for first in range(0, k, block):
+        factors = start[..., None] + step * np.arange(first, min(k, first + block))
+        of_block = result * scaled(DoubleDouble.from_doubles(factors)).product()
+        result = scaled(of_block.mantissa, of_block.exponent)
+    return result
 
 class _Inverse:
     def __init__(self, table: ScaledDoubleDouble):
@@ -3465,6 +3494,9 @@ def _sum_of_levels(levels: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
     return DoubleDouble.exact_product(multiplicity.astype(float), levels).sum().hi
 
 def _share_below(at_most: np.ndarray, k: int) -> DoubleDouble:
+    if at_most.max() > max(LARGE_TABLE, at_most.size * k):
+        falling = factorial_power(at_most, k, -1).where(at_most >= k)
+        return (falling * falling[:, -1:].inverse()).to_double_double()
     factorial, inverse = rising_factorials(Fraction(1), at_most.max())
     n, rest = at_most[:, -1:], at_most - k
     possible = rest >= 0
@@ -3478,6 +3510,9 @@ def _mean_max(levels: np.ndarray, below: DoubleDouble) -> np.ndarray:
     return (DoubleDouble.from_doubles(levels) * (below - previous)).sum().hi
 
 def _rising_quotient(a: np.ndarray, k: int) -> ScaledDoubleDouble:
+    if a.max() > max(LARGE_TABLE, a.size * k):
+        rising = factorial_power(a, k, 1)
+        return rising * rising[:, -1:].inverse()
     factorial, inverse = rising_factorials(Fraction(1), a.max() + k)
     t = a[:, -1:]
     return factorial[a + k - 1] * inverse[a - 1] * (factorial[t - 1] * inverse[t + k - 1])
@@ -5179,6 +5214,11 @@ class Report:
             if self._safe:
                 safe_prefixes(labels)
         self._return_per_question = check_flag("return_per_question", return_per_question)
+        if self._safe and self._return_per_question:
+            warnings.warn(
+                'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
+                stacklevel=2,
+            )
         self._options, self._with_mu = options, with_mu
 
     def of(

@@ -21,6 +21,7 @@ from __future__ import annotations
 import abc
 import asyncio
 import atexit
+import contextlib
 import difflib
 import dill
 import evaluate
@@ -1841,6 +1842,9 @@ def _rows_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> R
         check_depth(name, lists)
         entries = [plain_entry(entry) for entry in entries]
         types = {*map(type, entries)}
+        if types >= {bytes, str}:  # as in `_column_of_texts`
+            with contextlib.suppress(UnicodeDecodeError):
+                entries = [x.decode() if type(x) is bytes else x for x in entries]
     if not types <= _NUMBERS:
         return Rows(entries, sizes, name)
     scored, filled = None, entries
@@ -3112,14 +3116,30 @@ class ScaledDoubleDouble:
         return ScaledDoubleDouble(_inverse(self.mantissa), -self.exponent)
 
     def prefix_products(self) -> ScaledDoubleDouble:
-        result, step = self, 1
-        while step < self.exponent.shape[-1]:
-            longer = result[..., :-step] * result[..., step:]
-            longer = scaled(longer.mantissa, longer.exponent)
-            result = ScaledDoubleDouble.concatenate([result[..., :step], longer])
-            step *= 2
-        one = scaled(DoubleDouble.from_doubles(np.ones((*self.exponent.shape[:-1], 1))))
-        return ScaledDoubleDouble.concatenate([one, result])
+        *shape, size = self.exponent.shape
+        if size == 0:
+            return scaled(DoubleDouble.from_doubles(np.ones((*shape, 1))))
+        pairs = self[..., : size - size % 2 : 2] * self[..., 1::2]
+        even = scaled(pairs.mantissa, pairs.exponent).prefix_products()
+        odd = even[..., : (size + 1) // 2] * self[..., ::2]
+        odd = scaled(odd.mantissa, odd.exponent)
+        hi, lo = np.empty((2, *shape, size + 1))
+        exponent = np.empty((*shape, size + 1), np.int64)
+        for start, part in enumerate((even, odd)):
+            hi[..., start::2], lo[..., start::2] = part.mantissa.hi, part.mantissa.lo
+            exponent[..., start::2] = part.exponent
+        return ScaledDoubleDouble(DoubleDouble(hi, lo), exponent)
+
+    def product(self) -> ScaledDoubleDouble:
+        total = self
+        while (size := total.exponent.shape[-1]) > 1:
+            half = size // 2
+            pairs = total[..., :half] * total[..., half : 2 * half]
+            pairs = scaled(pairs.mantissa, pairs.exponent)
+            total = (
+                pairs if size % 2 == 0 else ScaledDoubleDouble.concatenate([pairs, total[..., -1:]])
+            )
+        return total[..., 0]
 
     @staticmethod
     def concatenate(arrays: list[ScaledDoubleDouble]) -> ScaledDoubleDouble:
@@ -5433,6 +5453,11 @@ class Report:
             if self._safe:
                 safe_prefixes(labels)
         self._return_per_question = check_flag("return_per_question", return_per_question)
+        if self._safe and self._return_per_question:
+            warnings.warn(
+                'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
+                stacklevel=2,
+            )
         self._options, self._with_mu = options, with_mu
 
     def of(

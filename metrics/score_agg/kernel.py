@@ -21,6 +21,7 @@ from __future__ import annotations
 import abc
 import asyncio
 import atexit
+import contextlib
 import difflib
 import dill
 import evaluate
@@ -1801,6 +1802,9 @@ def _rows_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> R
         check_depth(name, lists)
         entries = [plain_entry(entry) for entry in entries]
         types = {*map(type, entries)}
+        if types >= {bytes, str}:  # as in `_column_of_texts`
+            with contextlib.suppress(UnicodeDecodeError):
+                entries = [x.decode() if type(x) is bytes else x for x in entries]
     if not types <= _NUMBERS:
         return Rows(entries, sizes, name)
     scored, filled = None, entries
@@ -3468,6 +3472,11 @@ class Report:
             if self._safe:
                 safe_prefixes(labels)
         self._return_per_question = check_flag("return_per_question", return_per_question)
+        if self._safe and self._return_per_question:
+            warnings.warn(
+                'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
+                stacklevel=2,
+            )
         self._options, self._with_mu = options, with_mu
 
     def of(
