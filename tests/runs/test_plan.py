@@ -220,7 +220,12 @@ def test_invalid_parameters_are_refused(given, message):
 @pytest.mark.parametrize("goal", [{"difference": 0.01}, {"half_width": 0.02}])
 def test_rates_and_scores_at_a_limit_have_plans_that_take_few_steps(monkeypatch, goal):
     steps, precision = [], designs.Design.precision
-    monkeypatch.setattr(designs.Design, "precision", lambda *of: steps.append(of) or precision(*of))
+
+    def counted(design, questions, kind):
+        steps.append(questions)
+        return precision(design, questions, kind)
+
+    monkeypatch.setattr(designs.Design, "precision", counted)
     extremes = {"metric": "G-Pass@k", "correlation": -1.0, "power": 0.5, **goal}
     at_k.plan(rates=[1.0], **extremes)
     assert len(steps) < 400
