@@ -8,6 +8,7 @@ import contextlib
 import functools
 import sys
 import textwrap
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -18,7 +19,7 @@ from ..computations.computation import Computation, Samples
 from ..estimates import read_estimates
 from ..functions import Counts
 from ..inputs.checking import Checked, Checking
-from ..inputs.outcomes import read_outcomes
+from ..inputs.outcomes import Outcomes, read_outcomes
 from ..loading import metric_script
 from ..readers.columns import as_outcome
 from ..readers.questions import Questions, read_questions
@@ -119,7 +120,7 @@ def _score_files(
         parameters["include"] = "pass@k"  # all scores of one sample are equal
     # A checker cannot print among the scores.
     with contextlib.redirect_stdout(sys.stderr), naming_questions(questions):
-        scores, noise = _scores_and_noise(computation, questions.arguments, parameters)
+        scores, noise = _scores_and_noise(computation, questions, parameters)
     options = defaults | parameters
     pooled = f"{len(files)} files as parts of one run: " if len(files) > 1 else ""
     view = ScoresView(
@@ -152,18 +153,19 @@ class _CheckedOnce(Samples):
 
 
 def _scores_and_noise(
-    computation: Computation, arguments: dict[str, Any], parameters: dict[str, Any]
+    computation: Computation, questions: Questions, parameters: dict[str, Any]
 ) -> tuple[dict[str, Any], Noise | None]:
     """Return what `compute` returns, and what the error of a score is made of.
 
     That is the score with the largest k of the first name. There is none without intervals, and
     none that options other than k define.
     """
-    names = computation.parameters
+    names, arguments = computation.parameters, questions.arguments
     options = {name: x for name, x in arguments.items() if name in names} | parameters
     read = computation.samples(arguments["predictions"], arguments.get("references"), options)
     samples = _CheckedOnce(read.batch, read.validate, read.cache, in_order=read.in_order)
     scores = computation.results(samples, **options)
+    _warn_of_other_grades(questions, samples.checks[-1].graded)
     shown = [x for x in read_estimates(scores) if x.group is None and x.metric in _WITH_NOISE]
     shown.sort(key=lambda x: x.metric != "vote@k")  # which leads the sentence
     of_first = [x for x in shown if x.metric == shown[0].metric and isinstance(x.k, int)]
@@ -191,6 +193,32 @@ def _scores_and_noise(
     )
     noise = noise_of(run, comparison)[0]
     return scores, noise if noise.standard_error > 0 else None
+
+
+def _warn_of_other_grades(questions: Questions, outcomes: Outcomes | None) -> None:
+    """Warn if a harness has graded samples otherwise than the checker does."""
+    if questions.grades is None or outcomes is None:
+        return
+    values = outcomes.values.tolist()
+    scored = [True] * len(values) if outcomes.scored is None else outcomes.scored.tolist()
+    ids = next(iter(questions.identifiers.values()), range(len(questions.grades)))
+    compared, others, start = 0, [], 0
+    for question, size, grades in zip(ids, outcomes.sizes.tolist(), questions.grades, strict=True):
+        for i, grade in enumerate(grades[:size]):
+            if isinstance(grade, (int, float)) and scored[start + i]:
+                compared += 1
+                if grade != values[start + i]:
+                    name = " ".join(question) if isinstance(question, tuple) else question
+                    others.append(
+                        f"question {name}, sample {i} ({grade:g} there, {values[start + i]:g} here)"
+                    )
+        start += size
+    if others:
+        warnings.warn(
+            f"The log grades {len(others)} of {compared} samples otherwise than the checker does: "
+            f"{'; '.join(others[:5])}{'; ..' if len(others) > 5 else ''}.",
+            stacklevel=2,
+        )
 
 
 def _refuse_texts(questions: Questions) -> None:

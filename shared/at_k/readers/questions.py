@@ -18,6 +18,7 @@ from .columns import (
     as_lists,
     entry_text,
     find_column,
+    found_columns,
     list_columns,
     question_columns,
     usual_columns,
@@ -193,6 +194,8 @@ class Questions:
             each.
         origin: what the source says about itself.
         unscored: why samples are None, if the source is a log that knows.
+        grades: M lists of the outcomes of the samples in a log, if they are to be checked again and
+            it has one outcome of each; otherwise None.
     """
 
     arguments: dict[str, Any]
@@ -200,6 +203,7 @@ class Questions:
     identifiers: dict[str, list[Any]]
     origin: dict[str, str] = field(default_factory=dict)
     unscored: str = ""
+    grades: list[list[Any]] | None = None
 
 
 def read_questions(
@@ -283,6 +287,10 @@ def read_questions(
     for role, name in _columns_per_question(table, columns).items():
         chosen[role] = name
         cells[role] = list(as_lists(table.columns[name]) if role == "R0" else table.columns[name])
+    graded = found_columns(table, "outcomes") if table.roles and "references" in chosen else []
+    if len(graded) == 1:
+        grades = table.columns[graded[0]]
+        cells["grades"] = [[grade] for grade in grades] if of_lists else grades
     if group_size is not None and of_lists:
         raise ValueError(f"group_size is for one sample in each row, and {title} has lists.")
 
@@ -316,12 +324,13 @@ def read_questions(
             scored = _scored_questions(cells["samples"], list(rows_of), title)
             if len(scored) < len(rows_of):
                 cells, identifiers = (_entries_at(x, scored) for x in (cells, identifiers))
+    of_log: Any = cells.pop("grades", None)
     arguments = {"predictions": compute_predictions(cells, chosen), **cells}
     arguments = {
         role: entries.array if isinstance(entries, ArrowColumn) else entries
         for role, entries in arguments.items()
     }
-    return Questions(arguments, chosen, identifiers, table.origin, table.unscored)
+    return Questions(arguments, chosen, identifiers, table.origin, table.unscored, of_log)
 
 
 def _entries_at(columns: Mapping[str, Sequence[Any]], rows: Sequence[int]) -> dict[str, Any]:

@@ -220,7 +220,7 @@ def gathered(gathering: Gathering, role: str, cells: Sequence[Any], of_lists: bo
         return [
             [sum(column) for column in zip(*_at(cells, rows), strict=True)] for rows in questions
         ]
-    if role in ("samples", "multiplicities", *PER_SAMPLE):
+    if role in ("samples", "multiplicities", "grades", *PER_SAMPLE):
         if not of_lists:
             return [_at(cells, rows) for rows in questions]
         return [
