@@ -422,6 +422,13 @@ def metric_cases() -> Iterator[Case]:
     k, methods = over("k", [1, 2, 4]), over("interval", "sampling", "questions", "hierarchical")
     yield from cases("checker errors", GPASSK, OUTCOMES, k, ERRORS, methods, CONFIDENCE[:1])
     yield from cases("checker errors", BAYES, OUTCOMES, INTERVAL, ERRORS)
+    scores = {"picked_by": NORMAL[:8, :9].round().tolist()}
+    picks = [scores | x for x in over("k", 1, [2, 4, 9])]
+    yield from cases("picked", MAX, "shares", picks, PER_QUESTION)
+    yield from cases("picked", MAX, "shares", picks, INTERVAL, CONFIDENCE)
+    votes = [{"vote_weights": np.abs(NORMAL[:8, :9]).round(1).tolist()} | x for x in k]
+    yield from cases("picked", CONS, "letters", votes, PER_QUESTION)
+    yield from cases("picked", CONS, "letters", votes, INTERVAL, CONFIDENCE)
     budgets: Inputs = {"k": [1, 2, 4], "budget": 5}
     more = [{}, *CONFIDENCE, CONFIDENCE[0] | {"band": True}, CONFIDENCE[0] | CLUSTERS[0]]
     yield from cases("first success", GPASSK, "first successes", [budgets], more, PER_QUESTION)
@@ -563,7 +570,7 @@ VALUES = [
 OPTIONS = """k thresholds include lam weights pass_power unanimous_power w R0 categories bounds
     merge_right temperature penalty eps_for_neg_p check_correct_fn num_proc executor confidence
     interval clusters alpha0 beta0 groups return_per_question band keys timeout
-    checker_rates labels budget"""
+    checker_rates labels budget picked_by vote_weights"""
 
 
 def invalid_cases() -> Iterator[Case]:

@@ -47,6 +47,7 @@ metric.add(prediction=["a"], reference="b")
 metric.add_batch(predictions=np.array([[1, 0]]))
 metric.add_batch(predictions={"n": [8], "correct": [3]})
 metric.compute(k=2, budget=8, confidence=0.9)
+metric.compute(picked_by=[[0.5, None]], vote_weights=np.array([[1.0, 2.0]]))
 metric.compute(k=2, groups=["a"], check_correct_fn=lambda prediction, reference: True)
 at_k.charts.by_k({"A": {"pass@1": 0.5}})
 """

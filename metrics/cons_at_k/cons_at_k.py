@@ -51,9 +51,13 @@ Args:
         whatever check_correct_fn accepts.
     k: size of the subsets of samples, one or several. Default: all n samples of each question.
     include: the scores to compute, one or several of "cons@k", "avg@n", "pass@k", "maj@k",
-        "accuracy" and "vote@k". Default: all that the outcomes allow.
+        "accuracy", "vote@k" and "weighted_vote@k". Default: all that the outcomes allow.
     merge_right: whether all correct answers to a question count as one answer in vote@k. If not,
         votes are counted for each wording. Default: True.
+    vote_weights: a number of at least 0 for each sample, in lists as predictions has them, such as
+        its confidence or its reward. In weighted_vote@k the answer with the largest sum among k
+        samples wins, and ties are shared. It is exact for up to 20,000 subsets of k samples, and
+        otherwise the mean over 10,000 random ones. Needs all predictions in one call of compute.
     check_correct_fn: a function of a prediction and a reference that returns whether the prediction
         is correct, a share of correctness from 0.0 to 1.0 (correct if above 0.5), or None if it is
         not to be scored; or "exact_match" (the default), "numeric" (compares the number in the
@@ -95,8 +99,8 @@ Args:
 Returns:
     A dict of floats from 0 to 1, higher is better: "cons@{k}" for each k, "avg@{n}", "pass@{k}" and
     "maj@{k}"; "accuracy ({n} runs average)", the mean share of correctness, if outcomes are such
-    shares; and "vote@{k}", if predictions are answers. n is the number of samples of each question,
-    or the letter n if it differs, and k is n by default.
+    shares; "vote@{k}", if predictions are answers; and "weighted_vote@{k}", if they have weights. n
+    is the number of samples of each question, or the letter n if it differs, and k is n by default.
 Raises:
     ValueError: if an input is invalid, with the question and the sample; or if k exceeds the number
         of scored samples of a question. What was added before is kept.

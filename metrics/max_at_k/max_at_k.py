@@ -53,9 +53,13 @@ Args:
         if an outcome is a float other than 0 and 1, the outcomes are rewards themselves.
     R0: for each question, the list of its prior outcomes, all of one length. They count in the
         intervals as samples that were observed before.
-    include: which scores to compute: "Max@k", and "TailPass@k", the probability that the mean
-        reward of k samples reaches a threshold: G-Pass@k for rubrics. It needs rewards from 0 to 1
-        that are multiples of a unit such as 0.05, and k of at most n. Default: "Max@k".
+    picked_by: a number for each sample, in lists as predictions has them, such as the score of a
+        reward model: picked@k is the mean reward of the one of k samples with the largest number
+        (best-of-n), and ties are shared. Needs all predictions in one call of compute.
+    include: which scores to compute: "Max@k", "picked@k" (see picked_by), and "TailPass@k", the
+        probability that the mean reward of k samples reaches a threshold: G-Pass@k for rubrics. It
+        needs rewards from 0 to 1 that are multiples of a unit such as 0.05, and k of at most n.
+        Default: "picked@k" if picked_by is given, or else "Max@k".
     thresholds: the mean rewards, from 0 to 1, that TailPass@k requires. Default: 0.25, 0.5, 0.75
         and 1.0.
     categories: labels of the categories 0, 1, .., in this order, for outcomes that are labels.
@@ -102,7 +106,7 @@ Args:
         per_question.
 Returns:
     A dict of floats in the unit of the rewards, higher is better: "max@{k}" for each k; and if
-    included "TailPass@{k}_{threshold}", a probability, for each k and threshold.
+    included "picked@{k}", and "TailPass@{k}_{threshold}", a probability, for each k and threshold.
 Raises:
     ValueError: if an input is invalid, with the question and the sample; or if k exceeds the number
         of scored samples of a question. What was added before is kept.

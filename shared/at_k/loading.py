@@ -48,6 +48,8 @@ class ComputeOptions(TypedDict, total=False):
     pass_power: float
     unanimous_power: float
     w: Numbers | None
+    picked_by: Iterable[Any] | None
+    vote_weights: Iterable[Any] | None
     R0: OutcomesLike | None
     bounds: Bounds
     categories: Iterable[Any] | None

@@ -31,7 +31,9 @@ _IN_WORDS = {
     "mG-Pass@k": "mean of G-Pass@{k} over τ from 0.5 to 1",
     "maj@k": "more than half of {k} samples correct",
     "vote@k": "majority vote of {k} samples correct",
+    "weighted_vote@k": "weighted vote of {k} samples correct",
     "max@k": "best of {k} samples",
+    "picked@k": "picked one of {k} samples",
     "bayes@k": "expected reward of a new sample",
     "avg@k": "mean reward of the samples",
 }

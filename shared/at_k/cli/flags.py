@@ -92,7 +92,8 @@ def add_flags(
             only = ' with --interval "questions"' if role == "clusters" else ""
             text = f"{text} Usual names{only}: {', '.join(USUAL_NAMES[role])}."
         several: dict[str, Any] = {"nargs": "+"} if role in ("questions", "counts") else {}
-        columns.add_argument(f"--{role}", metavar="COLUMN", help=text, **several)
+        flag = f"--{role.replace('_', '-')}"
+        columns.add_argument(flag, metavar="COLUMN", help=text, **several)
     rows.add_argument(
         "--where",
         action="append",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any
 
@@ -27,6 +28,12 @@ from ..scores.consensus import (
 )
 from ..scores.score import ScoreId, Scores, one_column_each
 from ..scores.votes import count_answers, vote_at_k, vote_variances
+from ..scores.weighted_votes import (
+    read_weights,
+    weigh_answers,
+    weighted_vote_at_k,
+    weighted_vote_variances,
+)
 from .computation import Computation, Samples
 
 _SCORES = {
@@ -36,6 +43,7 @@ _SCORES = {
     "maj@k": "maj@k",
     "accuracy": "accuracy (n runs average)",
     "vote@k": "vote@k",
+    "weighted_vote@k": "weighted_vote@k",
 }
 """The names of scores in `include`, and as metrics."""
 
@@ -47,6 +55,7 @@ def cons_at_k_results(
     k: int | list[int] | None = None,
     include: str | list[str] | None = None,
     merge_right: bool = True,
+    vote_weights: list[list[float]] | None = None,
     check_correct_fn: Checker = "exact_match",
     num_proc: int | None = None,
     executor: Executor | None = None,
@@ -98,14 +107,23 @@ def cons_at_k_results(
         values[key] = mean_shares(outcomes)
         if same_questions:
             estimated[key] = EstimatedScore(values[key], share_variances(outcomes), counts.n)
+    votes: list[tuple[str, Any, Callable[..., np.ndarray], Callable[..., np.ndarray]]] = []
     if checked.answers is not None and "vote@k" in included:
-        votes = count_answers(correct, checked.answers, merge_right)
+        counted = count_answers(correct, checked.answers, merge_right)
+        votes.append(("vote@k", counted, vote_at_k, vote_variances))
+    if vote_weights is not None:
+        if checked.answers is None:
+            raise ValueError("vote_weights weigh answers: give predictions and references.")
+        weights = read_weights(vote_weights, outcomes)
+        weighed = weigh_answers(correct, checked.answers, weights, merge_right)
+        votes.append(("weighted_vote@k", weighed, weighted_vote_at_k, weighted_vote_variances))
+    for metric, of_questions, vote_at, variances_at in votes:
         for shown, size in ks.items():
             drawn = counts.n if size is None else size
-            key = ScoreId("vote@k", shown)
-            values[key] = vote_at_k(votes, drawn)
+            key = ScoreId(metric, shown)
+            values[key] = vote_at(of_questions, drawn)
             if same_questions:
-                variances = vote_variances(votes, drawn)
+                variances = variances_at(of_questions, drawn)
                 estimated[key] = EstimatedScore(values[key], variances, counts.n / drawn)
     metrics = [_SCORES[name] for name in included]
     points_of = {key: of_questions for key, of_questions in values.items() if key.metric in metrics}
@@ -136,6 +154,7 @@ def _check_included(included: list[str], metrics: set[str]) -> None:
     """Raise a ValueError if the outcomes do not allow a score that is included."""
     reasons = {
         "vote@k": "is a vote among answers: give predictions and references, or counts of answers",
+        "weighted_vote@k": "needs vote_weights, a number for each sample",
         "accuracy": "is the mean share of correctness, and these outcomes are 0 or 1: avg@n is it",
     }
     for name in included:
@@ -143,4 +162,4 @@ def _check_included(included: list[str], metrics: set[str]) -> None:
             raise ValueError(f"include has {name!r}, which {reasons[name]}.")
 
 
-CONS_AT_K = Computation(cons_at_k_results, require_shares)
+CONS_AT_K = Computation(cons_at_k_results, require_shares, in_order=("vote_weights",))

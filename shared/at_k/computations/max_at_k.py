@@ -5,6 +5,8 @@ from __future__ import annotations
 from concurrent.futures import Executor
 from typing import Any
 
+import numpy as np
+
 from ..checks import (
     as_list,
     check_categories,
@@ -13,11 +15,15 @@ from ..checks import (
     check_samples,
     choose_ks,
 )
+from ..inputs.aligned import read_scores
 from ..inputs.checking import Checker, Checking
-from ..intervals.choice import JoinedIntervals, interval_options
+from ..intervals.choice import AutoIntervals, IntervalOptions, JoinedIntervals, interval_options
+from ..intervals.interval import IntervalMethod
+from ..intervals.questions import EstimatedScore, QuestionIntervals, VarianceIntervals
 from ..intervals.reward_family import max_intervals
 from ..intervals.tail_family import tail_intervals
 from ..report import Report
+from ..scores.picked import PickedRewards
 from ..scores.rewards import (
     are_real_rewards,
     category_rewards,
@@ -26,11 +32,11 @@ from ..scores.rewards import (
     max_scores,
     real_rewards,
 )
-from ..scores.score import ScoreId, join_scores
+from ..scores.score import ScoreId, Scores, join_scores
 from ..scores.tails import Tail, check_thresholds, tail_scores
 from .computation import DEFAULT_K, Computation, Samples
 
-_SCORES_OF_REWARDS = ("Max@k", "TailPass@k")
+_SCORES_OF_REWARDS = ("Max@k", "TailPass@k", "picked@k")
 
 
 def max_at_k_results(
@@ -38,6 +44,7 @@ def max_at_k_results(
     k: int | list[int] | None = None,
     w: list[float] | None = None,
     R0: list[list[int]] | None = None,
+    picked_by: list[list[float]] | None = None,
     include: str | list[str] | None = None,
     thresholds: float | list[float] | tuple[float, ...] = (0.25, 0.5, 0.75, 1.0),
     categories: list[str] | None = None,
@@ -61,7 +68,13 @@ def max_at_k_results(
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     category_values = check_rewards(w, labels)
     prior = check_prior_outcomes(R0, questions, len(category_values))
-    include = ["Max@k"] if include is None else check_names("include", include, _SCORES_OF_REWARDS)
+    default = "Max@k" if picked_by is None else "picked@k"
+    include = [default] if include is None else check_names("include", include, _SCORES_OF_REWARDS)
+    if (picked_by is None) == ("picked@k" in include):
+        raise ValueError(
+            "picked@k needs picked_by, the scores that pick one of k samples, and only picked@k "
+            "uses them: give both, or neither."
+        )
     taus = check_thresholds(as_list("thresholds", thresholds))
     options = interval_options(
         questions,
@@ -86,22 +99,65 @@ def max_at_k_results(
         # n samples say nothing about real rewards above the largest observed.
         ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_rewards)
     of_max = {ScoreId("max@k", k): k for k in ks} if "Max@k" in include else {}
-    tails = {}
+    parts: list[tuple[Scores, IntervalMethod | None]] = []
+    if of_max and confidence is None:
+        parts.append((max_scores(rewards, of_max), None))
+    elif of_max:
+        parts.append(max_intervals(rewards, of_max, options))
     if "TailPass@k" in include:
         check_samples(ks, rewards.n)
         tails = {ScoreId("TailPass@k", k, tau): Tail(k, tau) for k in ks for tau in taus}
-    if confidence is None:
-        points = max_scores(rewards, of_max)
-        return report.of(join_scores(points, tail_scores(rewards, tails)) if tails else points)
-    if not tails:
-        return report.of(*max_intervals(rewards, of_max, options))
-    if not of_max:
-        return report.of(*tail_intervals(rewards, tails, options))
-    scores, method = max_intervals(rewards, of_max, options)
-    tail_points, tail_method = tail_intervals(rewards, tails, options)
-    method = JoinedIntervals(method, tail_method, tails)
-    return report.of(join_scores(scores, tail_points), method)
+        if confidence is None:
+            parts.append((tail_scores(rewards, tails), None))
+        else:
+            parts.append(tail_intervals(rewards, tails, options))
+    if picked_by is not None:
+        check_samples(ks, rewards.n)
+        values = outcomes.values
+        if not are_rewards:
+            values = category_values[values.astype(int)]
+        scores = read_scores(picked_by, "picked_by", outcomes)
+        picked = PickedRewards.of(outcomes, values, scores)
+        parts.append(_picked(picked, ks, options, (rewards.levels.min(), rewards.levels.max())))
+    points, method = parts[0]
+    for others, of_others in parts[1:]:
+        points = join_scores(points, others)
+        if method is not None and of_others is not None:
+            method = JoinedIntervals(method, of_others, others.keys)
+    return report.of(points, method)
+
+
+def _picked(
+    rewards: PickedRewards, ks: list[int], options: IntervalOptions, limits: tuple[float, float]
+) -> tuple[Scores, IntervalMethod | None]:
+    """picked@k for each k, and the method of its intervals."""
+    points = max_scores(rewards, {ScoreId("picked@k", k): k for k in ks})
+    if options.confidence is None:
+        return points, None
+    if options.method in ("posterior", "hierarchical"):
+        raise ValueError(
+            f"picked@k has no interval={options.method!r}: pass 'sampling' or 'questions', and "
+            f"leave out R0."
+        )
+    low, high = np.clip(limits, *options.bounds).tolist()
+    columns = dict(zip(points.keys, points.columns.T, strict=True))
+    if options.method == "questions":
+        return points, QuestionIntervals(columns, (low, high), options.clusters)
+    largest = (high - low) ** 2 / 4
+    again = VarianceIntervals(
+        {
+            key: EstimatedScore(column, rewards.variances(k, largest), rewards.n / k)
+            for (key, column), k in zip(columns.items(), ks, strict=True)
+        },
+        (low, high),
+    )
+    if not options.is_named:
+        return points, again
+    single = QuestionIntervals(columns, (low, high), allow_one=True)
+    return points, AutoIntervals(rewards.n, again, single)
 
 
 # Any number is a category or a reward.
-MAX_AT_K = Computation(max_at_k_results, lambda outcomes: outcomes, accepts_labels=True)
+MAX_AT_K = Computation(
+    max_at_k_results, lambda outcomes: outcomes, accepts_labels=True, in_order=("picked_by",)
+)

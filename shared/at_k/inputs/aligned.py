@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..checks import is_list_like, short
+from .outcomes import Outcomes
 from .rows import Rows, read_rows, sample_name
 
 
@@ -67,3 +68,19 @@ def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
     if values.dtype.kind == "f":
         is_given = is_given & ~np.isnan(values)
     return Aligned(rows, values, is_given)
+
+
+def read_scores(lists, name: str, outcomes: Outcomes) -> np.ndarray:
+    """Return (S,) numbers, one for each sample, finite for those that are scored.
+
+    Raises:
+        ValueError: if a scored sample has none, or if samples are counts, which have no order.
+    """
+    if outcomes.multiplicity is not None:
+        raise ValueError(f"{name} goes with samples in their order, and predictions are counts.")
+    aligned = read_aligned(lists, name, outcomes.sizes)
+    missing = outcomes.is_scored & ~(aligned.is_given & np.isfinite(aligned.values))
+    if missing.any():
+        where = sample_name(name, outcomes.sizes, int(np.argmax(missing)))
+        raise ValueError(f"{where} is missing: give a finite number for each scored sample.")
+    return aligned.values.astype(float)

@@ -107,7 +107,7 @@ class QuestionIntervals(IntervalMethod):
 
 
 class EstimatedScore(NamedTuple):
-    """A score from 0 to 1 of M questions.
+    """A score of M questions.
 
     Args:
         values: (M,) estimates.
@@ -125,10 +125,15 @@ class VarianceIntervals(IntervalMethod):
 
     Args:
         scores: by key.
+        limits: the smallest and the largest possible score.
     """
 
-    def __init__(self, scores: Mapping[ScoreKey, EstimatedScore]):
-        self._scores = scores
+    def __init__(
+        self,
+        scores: Mapping[ScoreKey, EstimatedScore],
+        limits: tuple[float, float] = UNIT_RANGE,
+    ):
+        self._scores, self._limits = scores, limits
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
@@ -141,7 +146,7 @@ class VarianceIntervals(IntervalMethod):
             mean = float(values[questions].mean())
             variance = float(variances[questions].sum()) / len(questions) ** 2
             number = float(trials[questions].sum())
-            lo, hi = wilson_limits(mean, variance, number, UNIT_RANGE, normal_z(confidence))
+            lo, hi = wilson_limits(mean, variance, number, self._limits, normal_z(confidence))
             result[key] = Interval(mean, math.sqrt(variance), lo, hi, "sampling")
         return result
 

@@ -45,7 +45,7 @@ USUAL_NAMES = {
 PER_QUESTION = ("groups", "R0", "clusters")
 """The optional parameters of `compute` that take one value per question, each from a column."""
 
-PER_SAMPLE = ("labels",)
+PER_SAMPLE = ("labels", "picked_by", "vote_weights")
 """Those that take a number per sample. Their columns are never found by a name."""
 
 

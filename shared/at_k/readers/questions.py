@@ -66,6 +66,8 @@ def read(
     R0: str | None = None,
     clusters: str | None = None,
     labels: str | None = None,
+    picked_by: str | None = None,
+    vote_weights: str | None = None,
     correct_values: Collection[Any] = (),
     where: Mapping[str, Any] | None = None,
     pool: Names = (),
@@ -79,7 +81,7 @@ def read(
 
     A row of the source is a question with the list of its samples, or one sample, or the counts of
     a question. Rows with the same question id belong to one question. Columns are found by their
-    usual names if they are not given, except `R0`, `clusters` and `labels`. A name such as
+    usual names if they are not given, except those from `R0` to `vote_weights`. A name such as
     `response.choices` leads to the fields of nested objects.
 
     Logs of agents that retry stop at the first correct sample: no question has two, and those with
@@ -105,6 +107,8 @@ def read(
         R0: the column of prior outcomes.
         clusters: the column of clusters.
         labels: the column of what a person says of a sample, 1 or 0, empty for most samples.
+        picked_by: the column of the scores that pick one of k samples, for max_at_k.
+        vote_weights: the column of the weights of votes, for cons_at_k.
         correct_values: the outcomes that are correct, such as ["C"] or ["yes", "true"]. All others
             are incorrect.
         where: the rows to read, by their entries: {"filter": "strict-match"}.
@@ -123,7 +127,7 @@ def read(
 
     Returns:
         A dict of arguments of `compute`: predictions; references and groups, if the source has
-        them; R0, clusters and labels, if their columns are named.
+        them; and those from R0 to vote_weights whose columns are named.
 
     Raises:
         SelectionError: (a ValueError) if columns are missing or ambiguous; the message names the
@@ -141,6 +145,7 @@ def read(
             raise ValueError(f"source is {short(name)}: this is no name of a file.")
     # These are only read if they are named.
     optional = {"R0": R0, "clusters": clusters, "labels": labels}
+    optional |= {"picked_by": picked_by, "vote_weights": vote_weights}
     named: dict[str, Any] = {role: name for role, name in optional.items() if name is not None}
     try:
         loaded = read_questions(

@@ -200,7 +200,9 @@ class Scores:
 
 
 def join_scores(a: Scores, b: Scores) -> Scores:
-    """The scores of both, of the same questions in the same rows."""
+    """The scores of both, of the same questions."""
+    if a.inverse is not b.inverse:  # a row for each question
+        a, b = (Scores(x.keys, np.arange(len(x.inverse)), x.columns[x.inverse]) for x in (a, b))
     first = a.columns.shape[1]
     moved = {
         key: score._replace(terms=tuple(first + column for column in score.terms))

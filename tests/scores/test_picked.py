@@ -1,0 +1,190 @@
+"""picked@k and weighted_vote@k: against every subset of samples in exact fractions."""
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import at_k
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+MAX, CONS = at_k.load("max_at_k"), at_k.load("cons_at_k")
+numbers = st.integers(0, 3)
+samples = st.lists(st.tuples(numbers, numbers), min_size=1, max_size=7)
+
+
+def picked(pairs: list[tuple[int, int]], k: int) -> Fraction:
+    """The mean reward of the sample with the largest score, over all subsets; ties are shared."""
+    total = Fraction(0)
+    for subset in itertools.combinations(pairs, k):
+        best = max(score for _, score in subset)
+        rewards = [reward for reward, score in subset if score == best]
+        total += Fraction(sum(rewards), len(rewards))
+    return total / math.comb(len(pairs), k)
+
+
+def weighted_vote(votes: list[tuple[str, Fraction]], k: int, correct: str) -> Fraction:
+    """The mean share of the win of the correct answer, over all subsets."""
+    total = Fraction(0)
+    for subset in itertools.combinations(votes, k):
+        sums: dict[str, Fraction] = {}
+        for answer, weight in subset:
+            sums[answer] = sums.get(answer, Fraction(0)) + weight
+        winners = [x for x in sums if sums[x] == max(sums.values()) > 0]
+        total += Fraction(correct in winners, max(1, len(winners)))
+    return total / math.comb(len(votes), k)
+
+
+@given(st.lists(samples, min_size=1, max_size=3), st.data())
+@settings(deadline=None, max_examples=60)
+def test_picked_agrees_with_all_subsets(questions, data):
+    k = data.draw(st.integers(1, min(map(len, questions))))
+    expected = sum(picked(pairs, k) for pairs in questions) / len(questions)
+    rows, scores = ([[pair[i] for pair in x] for x in questions] for i in (0, 1))
+    options: dict[str, Any] = {"k": k, "picked_by": scores}
+    categories = MAX.compute(predictions=rows, w=[0, 1, 2, 3], **options)
+    assert categories == {f"picked@{k}": pytest.approx(float(expected))}
+    # Rewards: halves, so that not all are 0 and 1.
+    halves = [[x / 2 + 0.25 for x in row] for row in rows]
+    real = MAX.compute(predictions=halves, **options)
+    assert real[f"picked@{k}"] == pytest.approx(float(expected) / 2 + 0.25)
+
+
+def test_a_score_that_is_the_reward_picks_the_maximum():
+    rewards = np.random.default_rng(0).normal(size=(5, 9)).round(1)
+    options: dict[str, Any] = {"k": [1, 3, 9], "include": ["Max@k", "picked@k"]}
+    scores = MAX.compute(predictions=rewards, picked_by=3 * rewards, **options)
+    for k in (1, 3, 9):
+        assert scores[f"picked@{k}"] == pytest.approx(scores[f"max@{k}"])
+    constant = MAX.compute(predictions=rewards, picked_by=np.zeros((5, 9)), k=3)
+    assert constant["picked@3"] == pytest.approx(rewards.mean())
+
+
+@pytest.mark.filterwarnings("ignore:None of the")
+@given(st.lists(st.tuples(st.sampled_from("abc"), numbers), min_size=1, max_size=8), st.data())
+@settings(deadline=None, max_examples=60)
+def test_weighted_votes_agree_with_all_subsets(votes, data):
+    k = data.draw(st.integers(1, len(votes)))
+    tenths = [(answer, Fraction(weight, 10)) for answer, weight in votes]
+    expected = weighted_vote(tenths, k, "a")
+    scores = CONS.compute(
+        predictions=[[answer for answer, _ in votes]],
+        references=["a"],
+        vote_weights=[[weight / 10 for _, weight in votes]],
+        k=k,
+        include="weighted_vote@k",
+    )
+    assert scores == {f"weighted_vote@{k}": pytest.approx(float(expected))}
+
+
+@pytest.mark.parametrize("k", [3, 20])
+def test_equal_weights_are_the_vote(k):
+    rng = np.random.default_rng(1)
+    rows = rng.choice([*"abcd"], (30, 24), p=[0.4, 0.3, 0.2, 0.1]).tolist()
+    options: dict[str, Any] = {"k": k, "include": ["vote@k", "weighted_vote@k"]}
+    weights = np.full((30, 24), 0.1)
+    scores = CONS.compute(predictions=rows, references=["a"] * 30, vote_weights=weights, **options)
+    # 10,000 random subsets of each of 30 questions.
+    error = abs(scores[f"weighted_vote@{k}"] - scores[f"vote@{k}"])
+    assert error < (1e-12 if k == 3 else 4 * 0.005 / math.sqrt(30))
+
+
+def noisy_scores(rng: np.random.Generator, q: np.ndarray, n: int):
+    """Return outcomes, and scores that are higher for correct samples on average."""
+    correct = rng.random((len(q), n)) < q[:, None]
+    return correct.astype(int), rng.normal(size=correct.shape).round(1) + correct
+
+
+@pytest.mark.parametrize(("n", "k"), [(12, 4), (4, 4)])
+def test_limits_of_picked_cover(n, k):
+    rng = np.random.default_rng([n, k])
+    covered: dict[str, list[bool]] = {"sampling": [], "questions": []}
+    q_of_all = rng.beta(1, 1.5, 10_000)
+    x, scores = noisy_scores(rng, q_of_all, 40)
+    # The true score of the distribution, from samples in disjoint sets of k.
+    best = scores[:, : 40 // k * k].reshape(len(x), -1, k).argmax(axis=2)
+    of_sets = np.take_along_axis(x[:, : 40 // k * k].reshape(len(x), -1, k), best[..., None], 2)
+    truth = of_sets.mean()
+    for _ in range(100):
+        q = rng.beta(1, 1.5, 60)
+        rows, scores = noisy_scores(rng, q, n)
+        many, of_many = noisy_scores(rng, q, 1200 // k * k)
+        best = of_many.reshape(60, -1, k).argmax(axis=2)[..., None]
+        of_these = np.take_along_axis(many.reshape(60, -1, k), best, 2).mean()
+        for interval, true in (("sampling", of_these), ("questions", truth)):
+            result = MAX.compute(
+                predictions=rows, picked_by=scores, k=k, confidence=0.95, interval=interval
+            )
+            covered[interval].append(result[f"picked@{k}_lo"] <= true <= result[f"picked@{k}_hi"])
+    assert np.mean(covered["questions"]) > 0.91
+    assert np.mean(covered["sampling"]) > 0.91
+
+
+@pytest.mark.parametrize(("n", "k"), [(12, 4), (12, 6)])
+def test_variances_are_not_too_small(n, k):
+    """For k <= n/2, the mean estimate of the variance is the variance or a little more."""
+    rng = np.random.default_rng([n, k])
+    q = np.full(400, 0.4)
+    rows, scores = noisy_scores(rng, q, n)
+    texts = [
+        ["a" if x else "bc"[int(s > 0)] for x, s in zip(*row, strict=True)]
+        for row in zip(rows, scores, strict=True)
+    ]
+    weights = np.exp(scores)
+    options: dict[str, Any] = {
+        "k": k,
+        "confidence": 0.95,
+        "interval": "sampling",
+        "return_per_question": True,
+    }
+    results = {
+        f"picked@{k}": MAX.compute(predictions=rows, picked_by=scores, **options),
+        f"weighted_vote@{k}": CONS.compute(
+            predictions=texts,
+            references=["a"] * 400,
+            vote_weights=weights,
+            **options,
+        ),
+    }
+    for key, result in results.items():
+        of_mean = np.var(result["per_question"][key]) / 400
+        assert 0.9 < result[f"{key}_sigma"] ** 2 / of_mean < 1.6
+
+
+@pytest.mark.parametrize(
+    ("compute", "options", "message"),
+    [
+        (MAX, {"picked_by": [[1, 2]]}, "picked_by has 1 questions"),
+        (MAX, {"picked_by": [[1, None], [1, 2]]}, r"picked_by\[0\]\[1\] is missing"),
+        (MAX, {"picked_by": [[1, 2], [1, 2, 3]]}, r"picked_by\[1\] has 3 entries"),
+        (MAX, {"picked_by": [[1, 2], [1, 2]], "include": "Max@k"}, "give both, or neither"),
+        (MAX, {"include": "picked@k"}, "give both, or neither"),
+        (
+            MAX,
+            {"picked_by": [[1, 2], [1, 2]], "confidence": 0.9, "interval": "posterior"},
+            "picked@k has no interval='posterior'",
+        ),
+        (MAX, {"picked_by": [[1, 2], [1, 2]], "k": 3}, "k is 3"),
+        (CONS, {"vote_weights": [[1, 2], [1, 2]]}, "vote_weights weigh answers"),
+        (CONS, {"include": "weighted_vote@k"}, "needs vote_weights"),
+    ],
+)
+def test_invalid_options_are_refused(compute, options, message):
+    with pytest.raises(ValueError, match=message):
+        compute.compute(predictions=[[1, 0], [0, 1]], **options)
+
+
+def test_scores_of_unscored_samples_are_ignored():
+    rows, scores = [[1, None, 0, 1], [0, 1, None, 0]], [[0.2, None, 0.9, 0.1], [3, 4, 5, 3]]
+    short, of_short = [[1, 0, 1], [0, 1, 0]], [[0.2, 0.9, 0.1], [3, 4, 3]]
+    options: dict[str, Any] = {"k": 2, "confidence": 0.9}
+    expected = MAX.compute(predictions=short, picked_by=of_short, **options)
+    assert MAX.compute(predictions=rows, picked_by=scores, **options) == expected
+    counts = {"n": [3], "correct": [2]}
+    with pytest.raises(ValueError, match="predictions are counts"):
+        MAX.compute(predictions=counts, picked_by=[[1, 2, 3]], k=1)
+    with pytest.raises(ValueError, match=r"vote_weights\[0\]\[1\] is -1.0: a weight"):
+        CONS.compute(predictions=[["a", "b"]], references=["a"], vote_weights=[[1, -1]])
