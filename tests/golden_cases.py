@@ -540,6 +540,9 @@ def command_cases() -> Iterator[Case]:
     labelled = {"verdict": [[1, 0], [1, 1]], "human": [[1, None], [None, 0]]}
     columns: Inputs = {"outcomes": "verdict", "labels": "human"}
     yield "read", "labels", partial(call, "read", (labelled,), columns)
+    for role in ("picked_by", "vote_weights"):
+        columns = {"outcomes": "verdict", role: "human"}
+        yield "read", role, partial(call, "read", (labelled,), columns)
     for line in COMMANDS:
         for name in FORMATS:
             arguments = f"{line} --check-correct-fn numeric --format {name}"
