@@ -1858,46 +1858,6 @@ def _entries(row) -> list[Any]:
     return list(row)
 
 
-# --- shared/at_k/inputs/aligned.py ----------------------------------------------------------------
-
-class Aligned(NamedTuple):
-    rows: Rows
-    values: np.ndarray
-    is_given: np.ndarray
-
-    def require(self, valid: np.ndarray, wanted: str) -> None:
-        if (invalid := self.is_given & ~valid).any():
-            first = int(np.argmax(invalid))
-            where = sample_name(self.rows.name, self.rows.sizes, first)
-            raise ValueError(f"{where} is {self.values[first]}: {wanted}.")
-
-def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
-    if is_list_like(lists) and not hasattr(lists, "dtype"):
-        lists = list(lists)
-        if len(lists) == len(sizes):
-            pairs = zip(lists, sizes.tolist(), strict=True)
-            lists = [[None] * size if row is None else row for row, size in pairs]
-    rows = read_rows(lists, name)
-    if rows.multiplicity is not None or not rows.are_numbers():
-        raise ValueError(
-            f"{name} is {short(lists)}: give a number for each sample in lists, as the predictions "
-            f"are, and None for samples without one."
-        )
-    if len(rows) != len(sizes):
-        raise ValueError(f"{name} has {len(rows)} questions, and predictions have {len(sizes)}.")
-    if (rows.sizes != sizes).any():
-        question = int(np.argmax(rows.sizes != sizes))
-        raise ValueError(
-            f"{name}[{question}] has {rows.sizes[question]} entries for {sizes[question]} samples: "
-            f"give one for each sample, and None for samples without one."
-        )
-    values = rows.values
-    is_given = np.ones(len(values), bool) if rows.scored is None else rows.scored
-    if values.dtype.kind == "f":
-        is_given = is_given & ~np.isnan(values)
-    return Aligned(rows, values, is_given)
-
-
 # --- shared/at_k/inputs/columns.py ----------------------------------------------------------------
 
 TEXTS = pa.large_string()
@@ -2520,6 +2480,46 @@ LONGEST_CHECK = 20
 
 def _time_limit() -> int | None:
     return TIME_LIMIT if threading.current_thread() is threading.main_thread() else None
+
+
+# --- shared/at_k/inputs/aligned.py ----------------------------------------------------------------
+
+class Aligned(NamedTuple):
+    rows: Rows
+    values: np.ndarray
+    is_given: np.ndarray
+
+    def require(self, valid: np.ndarray, wanted: str) -> None:
+        if (invalid := self.is_given & ~valid).any():
+            first = int(np.argmax(invalid))
+            where = sample_name(self.rows.name, self.rows.sizes, first)
+            raise ValueError(f"{where} is {self.values[first]}: {wanted}.")
+
+def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
+    if is_list_like(lists) and not hasattr(lists, "dtype"):
+        lists = list(lists)
+        if len(lists) == len(sizes):
+            pairs = zip(lists, sizes.tolist(), strict=True)
+            lists = [[None] * size if row is None else row for row, size in pairs]
+    rows = read_rows(lists, name)
+    if rows.multiplicity is not None or not rows.are_numbers():
+        raise ValueError(
+            f"{name} is {short(lists)}: give a number for each sample in lists, as the predictions "
+            f"are, and None for samples without one."
+        )
+    if len(rows) != len(sizes):
+        raise ValueError(f"{name} has {len(rows)} questions, and predictions have {len(sizes)}.")
+    if (rows.sizes != sizes).any():
+        question = int(np.argmax(rows.sizes != sizes))
+        raise ValueError(
+            f"{name}[{question}] has {rows.sizes[question]} entries for {sizes[question]} samples: "
+            f"give one for each sample, and None for samples without one."
+        )
+    values = rows.values
+    is_given = np.ones(len(values), bool) if rows.scored is None else rows.scored
+    if values.dtype.kind == "f":
+        is_given = is_given & ~np.isnan(values)
+    return Aligned(rows, values, is_given)
 
 
 # --- shared/at_k/inputs/batches.py ----------------------------------------------------------------
@@ -4208,6 +4208,225 @@ class Profile:
         return float(np.sum((self._expected @ prior - self._observed) ** 2)), prior / prior.sum()
 
 
+# --- shared/at_k/intervals/sampling.py ------------------------------------------------------------
+
+_FEW_EVENTS = 4.0  # below which the normal approximation is too poor
+
+ONE_SAMPLE_EACH = (
+    "one sample of each question does not show how samples vary: add samples, or pass "
+    "interval='questions'"
+)
+
+class ErrorModel(NamedTuple):
+    point: np.ndarray
+    fits: list[Shifted]
+    clusters: np.ndarray | None
+
+class SamplingIntervals(IntervalMethod):
+    def __init__(
+        self, family: Family, new_questions: bool = False, clusters: np.ndarray | None = None
+    ):
+        self._family, self._new_questions, self._clusters = family, new_questions, clusters
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        if not self._new_questions:
+            return ONE_SAMPLE_EACH if self._family.one_sample_each(questions) else None
+        labels = questions if self._clusters is None else np.unique(self._clusters[questions])
+        return TOO_FEW_CLUSTERS if len(labels) < 2 else None
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        family, result, scores = self._family, np.eye(len(keys)), list(self._family.scores)
+        known = [i for i, key in enumerate(keys) if key in scores]
+        columns = [scores.index(keys[i]) for i in known]
+        inverse = family.inverse[questions]
+        multiplicity = np.bincount(inverse, minlength=len(family.n))
+        gradient = family.gradient(multiplicity)[:, columns]
+        if self._new_questions:
+            clusters = None if self._clusters is None else self._clusters[questions]
+            deviations = cluster_deviations(family.columns[inverse] @ gradient, clusters)
+            covariance = deviations.T @ deviations
+        else:
+            fit = family.fit(multiplicity[None])
+            covariance = gradient.T @ family.covariance_of_samples(fit) @ gradient
+        result[np.ix_(known, known)] = covariance
+        return result
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        def of_fit(fit: Fit, clusters: Clusters | None) -> dict[ScoreKey, Interval]:
+            return self._of_fit(fit, confidence, clusters)
+
+        return self._family.intervals(groups, of_fit, self._clusters)
+
+    def over(
+        self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
+    ) -> dict[ScoreKey, Interval]:
+        return self._of_fit(self._family.fit(multiplicity), confidence, clusters)
+
+    def _of_fit(
+        self, fit: Fit, confidence: float, clusters: Clusters | None
+    ) -> dict[ScoreKey, Interval]:
+        family, result = fit.family, {}
+        if family.scores:
+            result = self.limits(self.model(fit, clusters), confidence)
+        return result if self._new_questions else result | hierarchical_intervals(fit, confidence)
+
+    def model(self, fit: Fit, clusters: Clusters | None = None) -> ErrorModel:
+        family, total = fit.family, fit.multiplicity.sum(axis=1)
+        number, effect = total, np.ones((family.columns.shape[1], len(total)))
+        if clusters is not None:
+            number = np.array([len(np.unique(labels)) for _, labels in clusters])
+            for group, (inverse, labels) in enumerate(clusters):
+                effect[:, group] = design_effects(family.columns[inverse], labels)
+
+        def over_questions(shifted: Shifted) -> Shifted:
+            covariance = {
+                (a, b): of_question * np.sqrt(effect[a] * effect[b]) / total
+                for (a, b), of_question in shifted.covariance.items()
+            }
+            return shifted._replace(covariance=covariance)
+
+        # Other questions show their variance, which then depends little on the prior.
+        fits = [fit] if self._new_questions else [fit, *family.other_fits(fit)]
+        shifted = [over_questions(family.shifted(one, self._new_questions)) for one in fits]
+        point = (fit.multiplicity @ family.columns / total[:, None]).T
+        return ErrorModel(point, shifted, number if self._new_questions else None)
+
+    def limits(self, model: ErrorModel, confidence: float) -> dict[ScoreKey, Interval]:
+        point, fits, number = model
+        theta, covariance, offset, scale = fits[0]
+        z = np.full(point.shape[1], normal_z(confidence))
+        if number is not None:
+            z = np.array([student_z(clusters, confidence) for clusters in number.tolist()])
+            z = z * np.sqrt(number / (number - 1))
+        u, alpha = (point - offset) / scale, 1 - confidence
+        lo, hi = u.copy(), u.copy()
+        scores = self._family.scores
+        columns = {column for score in scores.values() for column in score.terms}
+        for shifted, column in itertools.product(fits, columns):
+            values = shifted.theta[:, column]
+            sigma = np.sqrt(np.maximum(shifted.covariance[column, column], 0.0))
+            upper = upper_limit(values, sigma, u[column], z, alpha)
+            lower = lower_limit(values, sigma, u[column], z, alpha)
+            hi[column], lo[column] = np.maximum(hi[column], upper), np.minimum(lo[column], lower)
+        center = len(theta) // 2
+        at_estimate = {pair: of_shifts[center] for pair, of_shifts in covariance.items()}
+        name = "questions" if self._new_questions else "sampling"
+        result = {}
+        for key, score in scores.items():
+            mu, variance = score.value(point), score.variance(theta[center], at_estimate)
+            lower, upper = limits_of_score(score, lo, u, hi, at_estimate)
+            result[key] = Interval(
+                mu,
+                scale * np.sqrt(np.maximum(variance, 0.0)),
+                # Rounding of the scale must not move a limit past the score.
+                np.clip(np.minimum(offset + scale * lower, mu), *self._family.bounds),
+                np.clip(np.maximum(offset + scale * upper, mu), *self._family.bounds),
+                name,
+            )
+        return result
+
+def upper_limit(
+    theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
+) -> np.ndarray:
+    from scipy.special import gammaincinv  # imported here: it takes longer than all of at_k
+
+    gap = theta - z * sigma - u
+    last, group = len(gap) - 1, np.arange(len(u))
+    before = last - np.argmax(gap[::-1] <= 1e-12, axis=0)  # the last member that is not rejected
+    after = np.minimum(before + 1, last)
+    start, rise = theta[before, group], gap[after, group] - gap[before, group]
+    fraction = np.clip(-gap[before, group] / np.where(rise > 0, rise, 1.0), 0.0, 1.0)
+    limit = start + fraction * (theta[after, group] - start)
+    # Count events from the top of the range down, and apply the exact limit if they are few.
+    center = last // 2
+    event = sigma[center] ** 2 / np.maximum(theta[last] - theta[center], 1e-300)
+    events = (theta[last] - u) / np.maximum(event, 1e-300)
+    fewest = event * gammaincinv(np.clip(events, 1e-9, _FEW_EVENTS), alpha)
+    few = (events > 0) & (events < _FEW_EVENTS)
+    limit = np.where(few, np.maximum(limit, theta[last] - fewest), limit)
+    return np.maximum(limit, u)  # only rounding leads below u
+
+def lower_limit(
+    theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
+) -> np.ndarray:
+    return -upper_limit(-theta[::-1], sigma[::-1], -u, z, alpha)
+
+def limits_of_score(
+    score: Score,
+    lo: np.ndarray,
+    u: np.ndarray,
+    hi: np.ndarray,
+    covariance: Mapping[ColumnPair, np.ndarray],
+) -> tuple[np.ndarray, np.ndarray]:
+    if score.powers == (1.0,):
+        (column,) = score.terms
+        return lo[column], hi[column]
+    index = np.arange(len(u))[:, None]
+
+    def distance(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        moves = {
+            column: score.value(high) - score.value(np.where(index == column, low, high))
+            for column in score.terms
+        }
+        square = sum(move**2 for move in moves.values())
+        for a, b in score.pairs():
+            if a != b:
+                size = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
+                # No column decreases with c, so no correlation is negative.
+                r = np.clip(covariance[a, b] / np.where(size > 0, size, 1.0), 0.0, 1.0)
+                square = square + 2 * r * moves[a] * moves[b]
+        return np.sqrt(square)
+
+    center = score.value(u)
+    return (
+        np.maximum(center - distance(lo, u), score.value(lo)),
+        np.minimum(center + distance(u, hi), score.value(hi)),
+    )
+
+def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod:
+    if options.method == "hierarchical":
+        return HierarchicalIntervals(family)
+    if options.method == "questions":
+        return SamplingIntervals(family, new_questions=True, clusters=options.clusters)
+    same_questions = SamplingIntervals(family)
+    if options.method == "sampling":
+        return same_questions
+    return AutoIntervals(family.n[family.inverse], same_questions, OneSampleIntervals(family))
+
+class OneSampleIntervals(IntervalMethod):
+    def __init__(self, family: Family):
+        self._family = family
+        self._other_questions = SamplingIntervals(family, new_questions=True)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        result = [self._whole_ranges(questions) for questions in groups]
+        for intervals, questions in zip(result, groups, strict=True):
+            if self._other_questions.problem(questions) is None:
+                intervals |= self._other_questions.for_groups([questions], confidence)[0]
+        return result
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._other_questions.covariance(questions, keys)
+
+    def _whole_ranges(self, questions: np.ndarray) -> dict[ScoreKey, Interval]:
+        family, inverse = self._family, self._family.inverse[questions]
+        multiplicity = np.bincount(inverse, minlength=len(family.n))[None]
+        least, most = (extreme[:, 0] for extreme in family.extremes(multiplicity))
+        reason, result = "each question has one sample", {}
+        for key, score in family.scores.items():
+            mean = score.value(family.columns[inverse].mean(axis=0))
+            limits = score.value(least), score.value(most)
+            result[key] = whole_range(mean, *limits, f"{reason}, and {ONE_CLUSTER}")
+        for column, key in enumerate(family.extrapolated):
+            mean = family.posterior_means[inverse, column].mean()
+            result[key] = whole_range(mean, *family.bounds, reason)
+        return result
+
+
 # --- shared/at_k/intervals/labelled.py ------------------------------------------------------------
 
 CONFIDENCE_OF_RATES = 0.95
@@ -4427,225 +4646,6 @@ def moves_of_rates(
                 moves = [-math.inf, math.inf]
             squares[key] = down + min(0.0, *moves) ** 2, up + max(0.0, *moves) ** 2
     return {key: (math.sqrt(down), math.sqrt(up)) for key, (down, up) in squares.items()}
-
-
-# --- shared/at_k/intervals/sampling.py ------------------------------------------------------------
-
-_FEW_EVENTS = 4.0  # below which the normal approximation is too poor
-
-ONE_SAMPLE_EACH = (
-    "one sample of each question does not show how samples vary: add samples, or pass "
-    "interval='questions'"
-)
-
-class ErrorModel(NamedTuple):
-    point: np.ndarray
-    fits: list[Shifted]
-    clusters: np.ndarray | None
-
-class SamplingIntervals(IntervalMethod):
-    def __init__(
-        self, family: Family, new_questions: bool = False, clusters: np.ndarray | None = None
-    ):
-        self._family, self._new_questions, self._clusters = family, new_questions, clusters
-
-    def problem(self, questions: np.ndarray) -> str | None:
-        if not self._new_questions:
-            return ONE_SAMPLE_EACH if self._family.one_sample_each(questions) else None
-        labels = questions if self._clusters is None else np.unique(self._clusters[questions])
-        return TOO_FEW_CLUSTERS if len(labels) < 2 else None
-
-    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        family, result, scores = self._family, np.eye(len(keys)), list(self._family.scores)
-        known = [i for i, key in enumerate(keys) if key in scores]
-        columns = [scores.index(keys[i]) for i in known]
-        inverse = family.inverse[questions]
-        multiplicity = np.bincount(inverse, minlength=len(family.n))
-        gradient = family.gradient(multiplicity)[:, columns]
-        if self._new_questions:
-            clusters = None if self._clusters is None else self._clusters[questions]
-            deviations = cluster_deviations(family.columns[inverse] @ gradient, clusters)
-            covariance = deviations.T @ deviations
-        else:
-            fit = family.fit(multiplicity[None])
-            covariance = gradient.T @ family.covariance_of_samples(fit) @ gradient
-        result[np.ix_(known, known)] = covariance
-        return result
-
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        def of_fit(fit: Fit, clusters: Clusters | None) -> dict[ScoreKey, Interval]:
-            return self._of_fit(fit, confidence, clusters)
-
-        return self._family.intervals(groups, of_fit, self._clusters)
-
-    def over(
-        self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
-    ) -> dict[ScoreKey, Interval]:
-        return self._of_fit(self._family.fit(multiplicity), confidence, clusters)
-
-    def _of_fit(
-        self, fit: Fit, confidence: float, clusters: Clusters | None
-    ) -> dict[ScoreKey, Interval]:
-        family, result = fit.family, {}
-        if family.scores:
-            result = self.limits(self.model(fit, clusters), confidence)
-        return result if self._new_questions else result | hierarchical_intervals(fit, confidence)
-
-    def model(self, fit: Fit, clusters: Clusters | None = None) -> ErrorModel:
-        family, total = fit.family, fit.multiplicity.sum(axis=1)
-        number, effect = total, np.ones((family.columns.shape[1], len(total)))
-        if clusters is not None:
-            number = np.array([len(np.unique(labels)) for _, labels in clusters])
-            for group, (inverse, labels) in enumerate(clusters):
-                effect[:, group] = design_effects(family.columns[inverse], labels)
-
-        def over_questions(shifted: Shifted) -> Shifted:
-            covariance = {
-                (a, b): of_question * np.sqrt(effect[a] * effect[b]) / total
-                for (a, b), of_question in shifted.covariance.items()
-            }
-            return shifted._replace(covariance=covariance)
-
-        # Other questions show their variance, which then depends little on the prior.
-        fits = [fit] if self._new_questions else [fit, *family.other_fits(fit)]
-        shifted = [over_questions(family.shifted(one, self._new_questions)) for one in fits]
-        point = (fit.multiplicity @ family.columns / total[:, None]).T
-        return ErrorModel(point, shifted, number if self._new_questions else None)
-
-    def limits(self, model: ErrorModel, confidence: float) -> dict[ScoreKey, Interval]:
-        point, fits, number = model
-        theta, covariance, offset, scale = fits[0]
-        z = np.full(point.shape[1], normal_z(confidence))
-        if number is not None:
-            z = np.array([student_z(clusters, confidence) for clusters in number.tolist()])
-            z = z * np.sqrt(number / (number - 1))
-        u, alpha = (point - offset) / scale, 1 - confidence
-        lo, hi = u.copy(), u.copy()
-        scores = self._family.scores
-        columns = {column for score in scores.values() for column in score.terms}
-        for shifted, column in itertools.product(fits, columns):
-            values = shifted.theta[:, column]
-            sigma = np.sqrt(np.maximum(shifted.covariance[column, column], 0.0))
-            upper = upper_limit(values, sigma, u[column], z, alpha)
-            lower = lower_limit(values, sigma, u[column], z, alpha)
-            hi[column], lo[column] = np.maximum(hi[column], upper), np.minimum(lo[column], lower)
-        center = len(theta) // 2
-        at_estimate = {pair: of_shifts[center] for pair, of_shifts in covariance.items()}
-        name = "questions" if self._new_questions else "sampling"
-        result = {}
-        for key, score in scores.items():
-            mu, variance = score.value(point), score.variance(theta[center], at_estimate)
-            lower, upper = limits_of_score(score, lo, u, hi, at_estimate)
-            result[key] = Interval(
-                mu,
-                scale * np.sqrt(np.maximum(variance, 0.0)),
-                # Rounding of the scale must not move a limit past the score.
-                np.clip(np.minimum(offset + scale * lower, mu), *self._family.bounds),
-                np.clip(np.maximum(offset + scale * upper, mu), *self._family.bounds),
-                name,
-            )
-        return result
-
-def upper_limit(
-    theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
-) -> np.ndarray:
-    from scipy.special import gammaincinv  # imported here: it takes longer than all of at_k
-
-    gap = theta - z * sigma - u
-    last, group = len(gap) - 1, np.arange(len(u))
-    before = last - np.argmax(gap[::-1] <= 1e-12, axis=0)  # the last member that is not rejected
-    after = np.minimum(before + 1, last)
-    start, rise = theta[before, group], gap[after, group] - gap[before, group]
-    fraction = np.clip(-gap[before, group] / np.where(rise > 0, rise, 1.0), 0.0, 1.0)
-    limit = start + fraction * (theta[after, group] - start)
-    # Count events from the top of the range down, and apply the exact limit if they are few.
-    center = last // 2
-    event = sigma[center] ** 2 / np.maximum(theta[last] - theta[center], 1e-300)
-    events = (theta[last] - u) / np.maximum(event, 1e-300)
-    fewest = event * gammaincinv(np.clip(events, 1e-9, _FEW_EVENTS), alpha)
-    few = (events > 0) & (events < _FEW_EVENTS)
-    limit = np.where(few, np.maximum(limit, theta[last] - fewest), limit)
-    return np.maximum(limit, u)  # only rounding leads below u
-
-def lower_limit(
-    theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
-) -> np.ndarray:
-    return -upper_limit(-theta[::-1], sigma[::-1], -u, z, alpha)
-
-def limits_of_score(
-    score: Score,
-    lo: np.ndarray,
-    u: np.ndarray,
-    hi: np.ndarray,
-    covariance: Mapping[ColumnPair, np.ndarray],
-) -> tuple[np.ndarray, np.ndarray]:
-    if score.powers == (1.0,):
-        (column,) = score.terms
-        return lo[column], hi[column]
-    index = np.arange(len(u))[:, None]
-
-    def distance(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        moves = {
-            column: score.value(high) - score.value(np.where(index == column, low, high))
-            for column in score.terms
-        }
-        square = sum(move**2 for move in moves.values())
-        for a, b in score.pairs():
-            if a != b:
-                size = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
-                # No column decreases with c, so no correlation is negative.
-                r = np.clip(covariance[a, b] / np.where(size > 0, size, 1.0), 0.0, 1.0)
-                square = square + 2 * r * moves[a] * moves[b]
-        return np.sqrt(square)
-
-    center = score.value(u)
-    return (
-        np.maximum(center - distance(lo, u), score.value(lo)),
-        np.minimum(center + distance(u, hi), score.value(hi)),
-    )
-
-def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod:
-    if options.method == "hierarchical":
-        return HierarchicalIntervals(family)
-    if options.method == "questions":
-        return SamplingIntervals(family, new_questions=True, clusters=options.clusters)
-    same_questions = SamplingIntervals(family)
-    if options.method == "sampling":
-        return same_questions
-    return AutoIntervals(family.n[family.inverse], same_questions, OneSampleIntervals(family))
-
-class OneSampleIntervals(IntervalMethod):
-    def __init__(self, family: Family):
-        self._family = family
-        self._other_questions = SamplingIntervals(family, new_questions=True)
-
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        result = [self._whole_ranges(questions) for questions in groups]
-        for intervals, questions in zip(result, groups, strict=True):
-            if self._other_questions.problem(questions) is None:
-                intervals |= self._other_questions.for_groups([questions], confidence)[0]
-        return result
-
-    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        return self._other_questions.covariance(questions, keys)
-
-    def _whole_ranges(self, questions: np.ndarray) -> dict[ScoreKey, Interval]:
-        family, inverse = self._family, self._family.inverse[questions]
-        multiplicity = np.bincount(inverse, minlength=len(family.n))[None]
-        least, most = (extreme[:, 0] for extreme in family.extremes(multiplicity))
-        reason, result = "each question has one sample", {}
-        for key, score in family.scores.items():
-            mean = score.value(family.columns[inverse].mean(axis=0))
-            limits = score.value(least), score.value(most)
-            result[key] = whole_range(mean, *limits, f"{reason}, and {ONE_CLUSTER}")
-        for column, key in enumerate(family.extrapolated):
-            mean = family.posterior_means[inverse, column].mean()
-            result[key] = whole_range(mean, *family.bounds, reason)
-        return result
 
 
 # --- shared/at_k/intervals/reward_levels.py -------------------------------------------------------

@@ -2503,6 +2503,56 @@ def _time_limit() -> int | None:
     return TIME_LIMIT if threading.current_thread() is threading.main_thread() else None
 
 
+# --- shared/at_k/inputs/aligned.py ----------------------------------------------------------------
+
+class Aligned(NamedTuple):
+    rows: Rows
+    values: np.ndarray
+    is_given: np.ndarray
+
+    def require(self, valid: np.ndarray, wanted: str) -> None:
+        if (invalid := self.is_given & ~valid).any():
+            first = int(np.argmax(invalid))
+            where = sample_name(self.rows.name, self.rows.sizes, first)
+            raise ValueError(f"{where} is {self.values[first]}: {wanted}.")
+
+def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
+    if is_list_like(lists) and not hasattr(lists, "dtype"):
+        lists = list(lists)
+        if len(lists) == len(sizes):
+            pairs = zip(lists, sizes.tolist(), strict=True)
+            lists = [[None] * size if row is None else row for row, size in pairs]
+    rows = read_rows(lists, name)
+    if rows.multiplicity is not None or not rows.are_numbers():
+        raise ValueError(
+            f"{name} is {short(lists)}: give a number for each sample in lists, as the predictions "
+            f"are, and None for samples without one."
+        )
+    if len(rows) != len(sizes):
+        raise ValueError(f"{name} has {len(rows)} questions, and predictions have {len(sizes)}.")
+    if (rows.sizes != sizes).any():
+        question = int(np.argmax(rows.sizes != sizes))
+        raise ValueError(
+            f"{name}[{question}] has {rows.sizes[question]} entries for {sizes[question]} samples: "
+            f"give one for each sample, and None for samples without one."
+        )
+    values = rows.values
+    is_given = np.ones(len(values), bool) if rows.scored is None else rows.scored
+    if values.dtype.kind == "f":
+        is_given = is_given & ~np.isnan(values)
+    return Aligned(rows, values, is_given)
+
+def read_scores(lists, name: str, outcomes: Outcomes) -> np.ndarray:
+    if outcomes.multiplicity is not None:
+        raise ValueError(f"{name} goes with samples in their order, and predictions are counts.")
+    aligned = read_aligned(lists, name, outcomes.sizes)
+    missing = outcomes.is_scored & ~(aligned.is_given & np.isfinite(aligned.values))
+    if missing.any():
+        where = sample_name(name, outcomes.sizes, int(np.argmax(missing)))
+        raise ValueError(f"{where} is missing: give a finite number for each scored sample.")
+    return aligned.values.astype(float)
+
+
 # --- shared/at_k/inputs/batches.py ----------------------------------------------------------------
 
 Batch = Rows | Outcomes | BinaryCounts
@@ -3963,6 +4013,86 @@ def _gauss_legendre(nodes: int) -> list[tuple[float, float]]:
     return list(zip(((1 + x) / 2).astype(float), weights.astype(float), strict=True))
 
 
+# --- shared/at_k/scores/weighted_votes.py ---------------------------------------------------------
+
+_MOST_SUBSETS = 20_000  # that are enumerated
+_RANDOM_SUBSETS = 10_000
+_EQUAL = 1e-12  # relative difference of sums that are equal but for rounding
+
+class WeightedAnswers(NamedTuple):
+    weights: np.ndarray
+    correct: np.ndarray
+
+def read_weights(vote_weights, outcomes: Outcomes) -> np.ndarray:
+    weights = read_scores(vote_weights, "vote_weights", outcomes)
+    named = replace(outcomes, values=weights, name="vote_weights")
+    named.require(weights >= 0, "a weight of a vote is at least 0")
+    return weights
+
+def weigh_answers(
+    correct: Outcomes, answers: np.ndarray, weights: np.ndarray, merge_correct: bool
+) -> list[WeightedAnswers]:
+    scored, result = correct.is_scored, []
+    if merge_correct:
+        answers = np.where((correct.values == 1) & (answers >= 0), answers.max() + 1, answers)
+    ends = np.cumsum(correct.n)[:-1]
+    columns = (np.split(x[scored], ends) for x in (answers, weights, correct.values))
+    for codes, of_samples, values in zip(*columns, strict=True):
+        distinct, first, index = np.unique(codes, return_index=True, return_inverse=True)
+        table = np.zeros((len(codes), len(distinct)))
+        table[np.arange(len(codes)), index] = of_samples
+        has_vote = distinct >= 0
+        result.append(WeightedAnswers(table[:, has_vote], values[first][has_vote] == 1))
+    return result
+
+def weighted_vote_at_k(votes: Sequence[WeightedAnswers], k: int | np.ndarray) -> np.ndarray:
+    return np.array([_wins(*pair).mean() for pair in _with_subsets(votes, k)])
+
+def weighted_vote_variances(votes: Sequence[WeightedAnswers], k: int | np.ndarray) -> np.ndarray:
+    return np.array([_weighted_variance(*pair) for pair in _with_subsets(votes, k)])
+
+def _with_subsets(
+    votes: Sequence[WeightedAnswers], k: int | np.ndarray
+) -> Iterator[tuple[WeightedAnswers, np.ndarray]]:
+    ks = np.broadcast_to(k, len(votes)).tolist()
+    for question, (of_question, size) in enumerate(zip(votes, ks, strict=True)):
+        subsets = _subsets(len(of_question.weights), size)
+        # Random subsets of samples in a random order, so that errors of questions are independent.
+        order = np.random.default_rng(question).permutation(subsets.shape[1])
+        yield of_question, subsets[:, order]
+
+@lru_cache(maxsize=16)
+def _subsets(n: int, k: int) -> np.ndarray:
+    if math.comb(n, k) <= _MOST_SUBSETS:
+        chosen = np.array([*itertools.combinations(range(n), k)])
+    else:
+        order = np.random.default_rng([n, k]).random((_RANDOM_SUBSETS, n))
+        chosen = order.argpartition(k - 1, axis=1)[:, :k]
+    subsets = np.zeros((len(chosen), n), dtype=bool)
+    np.put_along_axis(subsets, chosen, True, axis=1)
+    return subsets
+
+def _wins(votes: WeightedAnswers, multiplicity: np.ndarray) -> np.ndarray:
+    sums = multiplicity @ votes.weights
+    most = sums.max(axis=1, initial=0.0, keepdims=True)
+    is_winner = (sums >= most * (1 - _EQUAL)) & (most > 0)
+    return (is_winner @ votes.correct) / np.maximum(is_winner.sum(axis=1), 1)
+
+def _weighted_variance(votes: WeightedAnswers, subsets: np.ndarray) -> float:
+    n, k = subsets.shape[1], int(subsets[0].sum())
+    if n == 1:
+        return 0.25
+    if 2 * k > n:  # k/n of the variance with k new samples, which are drawn with replacement
+        drawn = np.random.default_rng([n, k]).multinomial(k, np.full(n, 1 / n), _RANDOM_SUBSETS)
+        wins = _wins(votes, drawn)
+        chance = wins.mean()
+        # The square of an estimated chance is too large by its variance (Efron 2014).
+        of_chance = np.sum((wins @ (drawn - k / n) / len(drawn)) ** 2)
+        return k / n * min(0.25, float(chance * (1 - chance) + of_chance))
+    without = _wins(votes, subsets) @ ~subsets / (~subsets).sum(axis=0)
+    return (n - 1) * float(without.var())
+
+
 # --- shared/at_k/scores/consensus.py --------------------------------------------------------------
 
 @dataclass(frozen=True)
@@ -4592,8 +4722,12 @@ class EstimatedScore(NamedTuple):
     trials: np.ndarray
 
 class VarianceIntervals(IntervalMethod):
-    def __init__(self, scores: Mapping[ScoreKey, EstimatedScore]):
-        self._scores = scores
+    def __init__(
+        self,
+        scores: Mapping[ScoreKey, EstimatedScore],
+        limits: tuple[float, float] = UNIT_RANGE,
+    ):
+        self._scores, self._limits = scores, limits
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
@@ -4606,7 +4740,7 @@ class VarianceIntervals(IntervalMethod):
             mean = float(values[questions].mean())
             variance = float(variances[questions].sum()) / len(questions) ** 2
             number = float(trials[questions].sum())
-            lo, hi = wilson_limits(mean, variance, number, UNIT_RANGE, normal_z(confidence))
+            lo, hi = wilson_limits(mean, variance, number, self._limits, normal_z(confidence))
             result[key] = Interval(mean, math.sqrt(variance), lo, hi, "sampling")
         return result
 
@@ -5490,6 +5624,7 @@ _SCORES = {
     "maj@k": "maj@k",
     "accuracy": "accuracy (n runs average)",
     "vote@k": "vote@k",
+    "weighted_vote@k": "weighted_vote@k",
 }
 
 _INTERVALS_OF_CONSENSUS = ("posterior", "sampling", "questions", "auto")
@@ -5499,6 +5634,7 @@ def cons_at_k_results(
     k: int | list[int] | None = None,
     include: str | list[str] | None = None,
     merge_right: bool = True,
+    vote_weights: list[list[float]] | None = None,
     check_correct_fn: Checker = "exact_match",
     num_proc: int | None = None,
     executor: Executor | None = None,
@@ -5549,14 +5685,23 @@ def cons_at_k_results(
         values[key] = mean_shares(outcomes)
         if same_questions:
             estimated[key] = EstimatedScore(values[key], share_variances(outcomes), counts.n)
+    votes: list[tuple[str, Any, Callable[..., np.ndarray], Callable[..., np.ndarray]]] = []
     if checked.answers is not None and "vote@k" in included:
-        votes = count_answers(correct, checked.answers, merge_right)
+        counted = count_answers(correct, checked.answers, merge_right)
+        votes.append(("vote@k", counted, vote_at_k, vote_variances))
+    if vote_weights is not None:
+        if checked.answers is None:
+            raise ValueError("vote_weights weigh answers: give predictions and references.")
+        weights = read_weights(vote_weights, outcomes)
+        weighed = weigh_answers(correct, checked.answers, weights, merge_right)
+        votes.append(("weighted_vote@k", weighed, weighted_vote_at_k, weighted_vote_variances))
+    for metric, of_questions, vote_at, variances_at in votes:
         for shown, size in ks.items():
             drawn = counts.n if size is None else size
-            key = ScoreId("vote@k", shown)
-            values[key] = vote_at_k(votes, drawn)
+            key = ScoreId(metric, shown)
+            values[key] = vote_at(of_questions, drawn)
             if same_questions:
-                variances = vote_variances(votes, drawn)
+                variances = variances_at(of_questions, drawn)
                 estimated[key] = EstimatedScore(values[key], variances, counts.n / drawn)
     metrics = [_SCORES[name] for name in included]
     points_of = {key: of_questions for key, of_questions in values.items() if key.metric in metrics}
@@ -5585,13 +5730,14 @@ def cons_at_k_results(
 def _check_included(included: list[str], metrics: set[str]) -> None:
     reasons = {
         "vote@k": "is a vote among answers: give predictions and references, or counts of answers",
+        "weighted_vote@k": "needs vote_weights, a number for each sample",
         "accuracy": "is the mean share of correctness, and these outcomes are 0 or 1: avg@n is it",
     }
     for name in included:
         if _SCORES[name] not in metrics:
             raise ValueError(f"include has {name!r}, which {reasons[name]}.")
 
-CONS_AT_K = Computation(cons_at_k_results, require_shares)
+CONS_AT_K = Computation(cons_at_k_results, require_shares, in_order=("vote_weights",))
 
 
 # --- shared/at_k/metric.py ------------------------------------------------------------------------

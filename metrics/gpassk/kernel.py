@@ -1890,46 +1890,6 @@ def _entries(row) -> list[Any]:
     return list(row)
 
 
-# --- shared/at_k/inputs/aligned.py ----------------------------------------------------------------
-
-class Aligned(NamedTuple):
-    rows: Rows
-    values: np.ndarray
-    is_given: np.ndarray
-
-    def require(self, valid: np.ndarray, wanted: str) -> None:
-        if (invalid := self.is_given & ~valid).any():
-            first = int(np.argmax(invalid))
-            where = sample_name(self.rows.name, self.rows.sizes, first)
-            raise ValueError(f"{where} is {self.values[first]}: {wanted}.")
-
-def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
-    if is_list_like(lists) and not hasattr(lists, "dtype"):
-        lists = list(lists)
-        if len(lists) == len(sizes):
-            pairs = zip(lists, sizes.tolist(), strict=True)
-            lists = [[None] * size if row is None else row for row, size in pairs]
-    rows = read_rows(lists, name)
-    if rows.multiplicity is not None or not rows.are_numbers():
-        raise ValueError(
-            f"{name} is {short(lists)}: give a number for each sample in lists, as the predictions "
-            f"are, and None for samples without one."
-        )
-    if len(rows) != len(sizes):
-        raise ValueError(f"{name} has {len(rows)} questions, and predictions have {len(sizes)}.")
-    if (rows.sizes != sizes).any():
-        question = int(np.argmax(rows.sizes != sizes))
-        raise ValueError(
-            f"{name}[{question}] has {rows.sizes[question]} entries for {sizes[question]} samples: "
-            f"give one for each sample, and None for samples without one."
-        )
-    values = rows.values
-    is_given = np.ones(len(values), bool) if rows.scored is None else rows.scored
-    if values.dtype.kind == "f":
-        is_given = is_given & ~np.isnan(values)
-    return Aligned(rows, values, is_given)
-
-
 # --- shared/at_k/inputs/columns.py ----------------------------------------------------------------
 
 TEXTS = pa.large_string()
@@ -2546,6 +2506,46 @@ LONGEST_CHECK = 20
 
 def _time_limit() -> int | None:
     return TIME_LIMIT if threading.current_thread() is threading.main_thread() else None
+
+
+# --- shared/at_k/inputs/aligned.py ----------------------------------------------------------------
+
+class Aligned(NamedTuple):
+    rows: Rows
+    values: np.ndarray
+    is_given: np.ndarray
+
+    def require(self, valid: np.ndarray, wanted: str) -> None:
+        if (invalid := self.is_given & ~valid).any():
+            first = int(np.argmax(invalid))
+            where = sample_name(self.rows.name, self.rows.sizes, first)
+            raise ValueError(f"{where} is {self.values[first]}: {wanted}.")
+
+def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
+    if is_list_like(lists) and not hasattr(lists, "dtype"):
+        lists = list(lists)
+        if len(lists) == len(sizes):
+            pairs = zip(lists, sizes.tolist(), strict=True)
+            lists = [[None] * size if row is None else row for row, size in pairs]
+    rows = read_rows(lists, name)
+    if rows.multiplicity is not None or not rows.are_numbers():
+        raise ValueError(
+            f"{name} is {short(lists)}: give a number for each sample in lists, as the predictions "
+            f"are, and None for samples without one."
+        )
+    if len(rows) != len(sizes):
+        raise ValueError(f"{name} has {len(rows)} questions, and predictions have {len(sizes)}.")
+    if (rows.sizes != sizes).any():
+        question = int(np.argmax(rows.sizes != sizes))
+        raise ValueError(
+            f"{name}[{question}] has {rows.sizes[question]} entries for {sizes[question]} samples: "
+            f"give one for each sample, and None for samples without one."
+        )
+    values = rows.values
+    is_given = np.ones(len(values), bool) if rows.scored is None else rows.scored
+    if values.dtype.kind == "f":
+        is_given = is_given & ~np.isnan(values)
+    return Aligned(rows, values, is_given)
 
 
 # --- shared/at_k/inputs/batches.py ----------------------------------------------------------------
@@ -4662,191 +4662,6 @@ class Profile:
         return float(np.sum((self._expected @ prior - self._observed) ** 2)), prior / prior.sum()
 
 
-# --- shared/at_k/intervals/labelled.py ------------------------------------------------------------
-
-CONFIDENCE_OF_RATES = 0.95
-
-_LABEL_COUNTS = ("tp", "fn", "fp", "tn")
-
-_Limits = tuple[float, float]
-
-class LabelCounts(NamedTuple):
-    tp: int
-    fn: int
-    fp: int
-    tn: int
-    share: float = 0.0
-
-    @property
-    def rates(self) -> CheckerRates:
-        return CheckerRates(self.tp / (self.tp + self.fn), self.fp / (self.fp + self.tn))
-
-    def limits(self, confidence: float) -> tuple[_Limits, _Limits]:
-        return (
-            jeffreys_limits(self.tp, self.fn, confidence),
-            jeffreys_limits(self.fp, self.tn, confidence),
-        )
-
-    def require_use(self) -> LabelCounts:
-        number, correct = sum(self[:4]), self.tp + self.fn
-        if correct in (0, number):
-            which = "correct" if correct else "incorrect"
-            raise ValueError(
-                f"labels has {number} samples, all of them {which}: the rates of a checker need "
-                f"labels of correct and of incorrect samples."
-            )
-        (least, _), (_, most) = self.limits(CONFIDENCE_OF_RATES)
-        if least <= most:
-            t, f = self.rates
-            raise ValueError(
-                f"labels do not show that the checker is better than chance: of {correct} correct "
-                f"samples it calls {t:.0%} correct, and of {number - correct} incorrect ones "
-                f"{f:.0%}. Label more samples."
-            )
-        return self
-
-def jeffreys_limits(successes: int, failures: int, confidence: float) -> _Limits:
-    from scipy.special import betaincinv  # imported here, because it takes longer than all of at_k
-
-    tail = (1 - confidence) / 2
-    lo, hi = betaincinv(successes + 0.5, failures + 0.5, [tail, 1 - tail]).tolist()
-    return lo if successes else 0.0, hi if failures else 1.0
-
-def check_errors(checker_rates, labels) -> bool:
-    if checker_rates is None:
-        return labels is not None
-    check_rates(checker_rates)
-    if labels is not None:
-        raise ValueError("checker_rates and labels are both given: labels estimate the rates.")
-    return True
-
-@dataclass(frozen=True)
-class Errors:
-    rates: CheckerRates = NO_ERRORS
-    labels: LabelCounts | None = None
-
-    @classmethod
-    def of_options(cls, checker_rates, labels, graded: Outcomes | None) -> Errors:
-        if labels is None:
-            return cls(check_rates(checker_rates))
-        counts = count_labels(labels, graded).require_use()
-        return cls(counts.rates, counts)
-
-    def described(self) -> dict[str, float]:
-        t, f = self.rates
-        if self.labels is None:
-            return {"true_positive_rate": t, "false_positive_rate": f}
-        (t_lo, t_hi), (f_lo, f_hi) = self.labels.limits(CONFIDENCE_OF_RATES)
-        return {
-            "true_positive_rate": t,
-            "true_positive_rate_lo": t_lo,
-            "true_positive_rate_hi": t_hi,
-            "false_positive_rate": f,
-            "false_positive_rate_lo": f_lo,
-            "false_positive_rate_hi": f_hi,
-            "labels": sum(self.labels[:4]),
-        }
-
-    def widened(
-        self, method: IntervalMethod, points: Scores, under: Callable[[CheckerRates], Scores]
-    ) -> IntervalMethod:
-        if self.labels is None:
-            return method
-        return LabelledIntervals(method, points, cache(under), self.labels)
-
-def count_labels(labels, graded: Outcomes | None) -> LabelCounts:
-    if isinstance(labels, Mapping):
-        if sorted(labels) != sorted(_LABEL_COUNTS):
-            raise ValueError(
-                f"labels has the keys {', '.join(map(str, labels))}: counts of labels have the "
-                f"keys {', '.join(_LABEL_COUNTS)}."
-            )
-        for name, count in labels.items():
-            check_count(f"labels[{name!r}]", count, "give a number of samples", least=0)
-        tp, fn, fp, tn = (int(labels[name]) for name in _LABEL_COUNTS)
-        return LabelCounts(tp, fn, fp, tn)
-    if graded is None or graded.multiplicity is not None:
-        raise ValueError(
-            "labels go with samples in their order, and predictions are counts: give counts of "
-            "labels, such as {'tp': 110, 'fn': 8, 'fp': 3, 'tn': 79}."
-        )
-    aligned = read_aligned(labels, "labels", graded.sizes)
-    label, verdict = aligned.values, require_binary(graded).values
-    aligned.require((label == 0) | (label == 1), "a label is 1 if the sample is correct, or else 0")
-    is_compared = aligned.is_given & graded.is_scored
-    tp, fn, fp, tn = (
-        int(np.sum(is_compared & (label == a) & (verdict == b)))
-        for a, b in [(1, 1), (1, 0), (0, 1), (0, 0)]
-    )
-    return LabelCounts(tp, fn, fp, tn, share=(tp + fn + fp + tn) / int(graded.n.sum()))
-
-class LabelledIntervals(IntervalMethod):
-    def __init__(
-        self,
-        method: IntervalMethod,
-        points: Scores,
-        under: Callable[[CheckerRates], Scores],
-        labels: LabelCounts,
-    ):
-        self._method, self._points, self._under, self._labels = method, points, under, labels
-
-    def problem(self, questions: np.ndarray) -> str | None:
-        return self._method.problem(questions)
-
-    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        return self._method.covariance(questions, keys)
-
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        known = self._method.for_groups(groups, confidence)
-        return [
-            self._wider(of_group, questions, confidence)
-            for of_group, questions in zip(known, groups, strict=True)
-        ]
-
-    def _wider(
-        self, known: dict[ScoreKey, Interval], questions: np.ndarray, confidence: float
-    ) -> dict[ScoreKey, Interval]:
-        center, z = self._points.over(questions), normal_z(confidence)
-        moves = moves_of_rates(self._labels, self._points, self._under, questions, confidence)
-        result = {}
-        for key, (mu, sigma, lo, hi, name) in known.items():
-            down, up = moves[key]
-            result[key] = Interval(
-                mu,
-                math.hypot(sigma, (down + up) / 2 / z),
-                max(0.0, center[key] - math.hypot(max(center[key] - lo, 0.0), down)),
-                min(1.0, center[key] + math.hypot(max(hi - center[key], 0.0), up)),
-                name,
-            )
-        return result
-
-def moves_of_rates(
-    labels: LabelCounts,
-    points: Scores,
-    under: Callable[[CheckerRates], Scores],
-    questions: np.ndarray,
-    confidence: float,
-) -> dict[ScoreKey, tuple[float, float]]:
-    (t, f), (limits_of_t, limits_of_f) = labels.rates, labels.limits(confidence)
-    part = math.sqrt(max(0.0, 1 - 2 * labels.share))
-    center = points.over(questions)
-    squares = dict.fromkeys(center, (0.0, 0.0))
-    for rates in [
-        [CheckerRates(limit, f) for limit in limits_of_t],
-        [CheckerRates(t, limit) for limit in limits_of_f],
-    ]:
-        is_better = all(t > f for t, f in rates)
-        moved = [under(limit).over(questions) for limit in rates] if is_better else []
-        for key, (down, up) in squares.items():
-            moves = [part * (scores[key] - center[key]) for scores in moved]
-            if not (is_better and np.isfinite(moves).all()):  # the labels do not bound it
-                moves = [-math.inf, math.inf]
-            squares[key] = down + min(0.0, *moves) ** 2, up + max(0.0, *moves) ** 2
-    return {key: (math.sqrt(down), math.sqrt(up)) for key, (down, up) in squares.items()}
-
-
 # --- shared/at_k/intervals/sampling.py ------------------------------------------------------------
 
 _FEW_EVENTS = 4.0  # below which the normal approximation is too poor
@@ -5064,6 +4879,191 @@ class OneSampleIntervals(IntervalMethod):
             mean = family.posterior_means[inverse, column].mean()
             result[key] = whole_range(mean, *family.bounds, reason)
         return result
+
+
+# --- shared/at_k/intervals/labelled.py ------------------------------------------------------------
+
+CONFIDENCE_OF_RATES = 0.95
+
+_LABEL_COUNTS = ("tp", "fn", "fp", "tn")
+
+_Limits = tuple[float, float]
+
+class LabelCounts(NamedTuple):
+    tp: int
+    fn: int
+    fp: int
+    tn: int
+    share: float = 0.0
+
+    @property
+    def rates(self) -> CheckerRates:
+        return CheckerRates(self.tp / (self.tp + self.fn), self.fp / (self.fp + self.tn))
+
+    def limits(self, confidence: float) -> tuple[_Limits, _Limits]:
+        return (
+            jeffreys_limits(self.tp, self.fn, confidence),
+            jeffreys_limits(self.fp, self.tn, confidence),
+        )
+
+    def require_use(self) -> LabelCounts:
+        number, correct = sum(self[:4]), self.tp + self.fn
+        if correct in (0, number):
+            which = "correct" if correct else "incorrect"
+            raise ValueError(
+                f"labels has {number} samples, all of them {which}: the rates of a checker need "
+                f"labels of correct and of incorrect samples."
+            )
+        (least, _), (_, most) = self.limits(CONFIDENCE_OF_RATES)
+        if least <= most:
+            t, f = self.rates
+            raise ValueError(
+                f"labels do not show that the checker is better than chance: of {correct} correct "
+                f"samples it calls {t:.0%} correct, and of {number - correct} incorrect ones "
+                f"{f:.0%}. Label more samples."
+            )
+        return self
+
+def jeffreys_limits(successes: int, failures: int, confidence: float) -> _Limits:
+    from scipy.special import betaincinv  # imported here, because it takes longer than all of at_k
+
+    tail = (1 - confidence) / 2
+    lo, hi = betaincinv(successes + 0.5, failures + 0.5, [tail, 1 - tail]).tolist()
+    return lo if successes else 0.0, hi if failures else 1.0
+
+def check_errors(checker_rates, labels) -> bool:
+    if checker_rates is None:
+        return labels is not None
+    check_rates(checker_rates)
+    if labels is not None:
+        raise ValueError("checker_rates and labels are both given: labels estimate the rates.")
+    return True
+
+@dataclass(frozen=True)
+class Errors:
+    rates: CheckerRates = NO_ERRORS
+    labels: LabelCounts | None = None
+
+    @classmethod
+    def of_options(cls, checker_rates, labels, graded: Outcomes | None) -> Errors:
+        if labels is None:
+            return cls(check_rates(checker_rates))
+        counts = count_labels(labels, graded).require_use()
+        return cls(counts.rates, counts)
+
+    def described(self) -> dict[str, float]:
+        t, f = self.rates
+        if self.labels is None:
+            return {"true_positive_rate": t, "false_positive_rate": f}
+        (t_lo, t_hi), (f_lo, f_hi) = self.labels.limits(CONFIDENCE_OF_RATES)
+        return {
+            "true_positive_rate": t,
+            "true_positive_rate_lo": t_lo,
+            "true_positive_rate_hi": t_hi,
+            "false_positive_rate": f,
+            "false_positive_rate_lo": f_lo,
+            "false_positive_rate_hi": f_hi,
+            "labels": sum(self.labels[:4]),
+        }
+
+    def widened(
+        self, method: IntervalMethod, points: Scores, under: Callable[[CheckerRates], Scores]
+    ) -> IntervalMethod:
+        if self.labels is None:
+            return method
+        return LabelledIntervals(method, points, cache(under), self.labels)
+
+def count_labels(labels, graded: Outcomes | None) -> LabelCounts:
+    if isinstance(labels, Mapping):
+        if sorted(labels) != sorted(_LABEL_COUNTS):
+            raise ValueError(
+                f"labels has the keys {', '.join(map(str, labels))}: counts of labels have the "
+                f"keys {', '.join(_LABEL_COUNTS)}."
+            )
+        for name, count in labels.items():
+            check_count(f"labels[{name!r}]", count, "give a number of samples", least=0)
+        tp, fn, fp, tn = (int(labels[name]) for name in _LABEL_COUNTS)
+        return LabelCounts(tp, fn, fp, tn)
+    if graded is None or graded.multiplicity is not None:
+        raise ValueError(
+            "labels go with samples in their order, and predictions are counts: give counts of "
+            "labels, such as {'tp': 110, 'fn': 8, 'fp': 3, 'tn': 79}."
+        )
+    aligned = read_aligned(labels, "labels", graded.sizes)
+    label, verdict = aligned.values, require_binary(graded).values
+    aligned.require((label == 0) | (label == 1), "a label is 1 if the sample is correct, or else 0")
+    is_compared = aligned.is_given & graded.is_scored
+    tp, fn, fp, tn = (
+        int(np.sum(is_compared & (label == a) & (verdict == b)))
+        for a, b in [(1, 1), (1, 0), (0, 1), (0, 0)]
+    )
+    return LabelCounts(tp, fn, fp, tn, share=(tp + fn + fp + tn) / int(graded.n.sum()))
+
+class LabelledIntervals(IntervalMethod):
+    def __init__(
+        self,
+        method: IntervalMethod,
+        points: Scores,
+        under: Callable[[CheckerRates], Scores],
+        labels: LabelCounts,
+    ):
+        self._method, self._points, self._under, self._labels = method, points, under, labels
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return self._method.problem(questions)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._method.covariance(questions, keys)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        known = self._method.for_groups(groups, confidence)
+        return [
+            self._wider(of_group, questions, confidence)
+            for of_group, questions in zip(known, groups, strict=True)
+        ]
+
+    def _wider(
+        self, known: dict[ScoreKey, Interval], questions: np.ndarray, confidence: float
+    ) -> dict[ScoreKey, Interval]:
+        center, z = self._points.over(questions), normal_z(confidence)
+        moves = moves_of_rates(self._labels, self._points, self._under, questions, confidence)
+        result = {}
+        for key, (mu, sigma, lo, hi, name) in known.items():
+            down, up = moves[key]
+            result[key] = Interval(
+                mu,
+                math.hypot(sigma, (down + up) / 2 / z),
+                max(0.0, center[key] - math.hypot(max(center[key] - lo, 0.0), down)),
+                min(1.0, center[key] + math.hypot(max(hi - center[key], 0.0), up)),
+                name,
+            )
+        return result
+
+def moves_of_rates(
+    labels: LabelCounts,
+    points: Scores,
+    under: Callable[[CheckerRates], Scores],
+    questions: np.ndarray,
+    confidence: float,
+) -> dict[ScoreKey, tuple[float, float]]:
+    (t, f), (limits_of_t, limits_of_f) = labels.rates, labels.limits(confidence)
+    part = math.sqrt(max(0.0, 1 - 2 * labels.share))
+    center = points.over(questions)
+    squares = dict.fromkeys(center, (0.0, 0.0))
+    for rates in [
+        [CheckerRates(limit, f) for limit in limits_of_t],
+        [CheckerRates(t, limit) for limit in limits_of_f],
+    ]:
+        is_better = all(t > f for t, f in rates)
+        moved = [under(limit).over(questions) for limit in rates] if is_better else []
+        for key, (down, up) in squares.items():
+            moves = [part * (scores[key] - center[key]) for scores in moved]
+            if not (is_better and np.isfinite(moves).all()):  # the labels do not bound it
+                moves = [-math.inf, math.inf]
+            squares[key] = down + min(0.0, *moves) ** 2, up + max(0.0, *moves) ** 2
+    return {key: (math.sqrt(down), math.sqrt(up)) for key, (down, up) in squares.items()}
 
 
 # --- shared/at_k/intervals/binary_family.py -------------------------------------------------------

@@ -2520,6 +2520,56 @@ def _time_limit() -> int | None:
     return TIME_LIMIT if threading.current_thread() is threading.main_thread() else None
 
 
+# --- shared/at_k/inputs/aligned.py ----------------------------------------------------------------
+
+class Aligned(NamedTuple):
+    rows: Rows
+    values: np.ndarray
+    is_given: np.ndarray
+
+    def require(self, valid: np.ndarray, wanted: str) -> None:
+        if (invalid := self.is_given & ~valid).any():
+            first = int(np.argmax(invalid))
+            where = sample_name(self.rows.name, self.rows.sizes, first)
+            raise ValueError(f"{where} is {self.values[first]}: {wanted}.")
+
+def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
+    if is_list_like(lists) and not hasattr(lists, "dtype"):
+        lists = list(lists)
+        if len(lists) == len(sizes):
+            pairs = zip(lists, sizes.tolist(), strict=True)
+            lists = [[None] * size if row is None else row for row, size in pairs]
+    rows = read_rows(lists, name)
+    if rows.multiplicity is not None or not rows.are_numbers():
+        raise ValueError(
+            f"{name} is {short(lists)}: give a number for each sample in lists, as the predictions "
+            f"are, and None for samples without one."
+        )
+    if len(rows) != len(sizes):
+        raise ValueError(f"{name} has {len(rows)} questions, and predictions have {len(sizes)}.")
+    if (rows.sizes != sizes).any():
+        question = int(np.argmax(rows.sizes != sizes))
+        raise ValueError(
+            f"{name}[{question}] has {rows.sizes[question]} entries for {sizes[question]} samples: "
+            f"give one for each sample, and None for samples without one."
+        )
+    values = rows.values
+    is_given = np.ones(len(values), bool) if rows.scored is None else rows.scored
+    if values.dtype.kind == "f":
+        is_given = is_given & ~np.isnan(values)
+    return Aligned(rows, values, is_given)
+
+def read_scores(lists, name: str, outcomes: Outcomes) -> np.ndarray:
+    if outcomes.multiplicity is not None:
+        raise ValueError(f"{name} goes with samples in their order, and predictions are counts.")
+    aligned = read_aligned(lists, name, outcomes.sizes)
+    missing = outcomes.is_scored & ~(aligned.is_given & np.isfinite(aligned.values))
+    if missing.any():
+        where = sample_name(name, outcomes.sizes, int(np.argmax(missing)))
+        raise ValueError(f"{where} is missing: give a finite number for each scored sample.")
+    return aligned.values.astype(float)
+
+
 # --- shared/at_k/inputs/batches.py ----------------------------------------------------------------
 
 Batch = Rows | Outcomes | BinaryCounts
@@ -3330,6 +3380,8 @@ class Scores:
         }
 
 def join_scores(a: Scores, b: Scores) -> Scores:
+    if a.inverse is not b.inverse:  # a row for each question
+        a, b = (Scores(x.keys, np.arange(len(x.inverse)), x.columns[x.inverse]) for x in (a, b))
     first = a.columns.shape[1]
     moved = {
         key: score._replace(terms=tuple(first + column for column in score.terms))
@@ -3653,6 +3705,58 @@ def _as_moments(
     mean = np.stack([mean for mean, _ in moments.values()], axis=1)
     variances = {(i, i): variance for i, (_, variance) in enumerate(moments.values())}
     return Moments(one_column_each(moments), rewards.inverse, mean, variances)
+
+
+# --- shared/at_k/scores/picked.py -----------------------------------------------------------------
+
+@dataclass(frozen=True, kw_only=True)
+class PickedRewards(RankedRewards):
+    rewards: np.ndarray
+    tie: np.ndarray
+
+    @classmethod
+    def of(cls, outcomes: Outcomes, rewards: np.ndarray, scores: np.ndarray) -> PickedRewards:
+        n, scored = outcomes.n, outcomes.is_scored
+        question = np.repeat(np.arange(len(n)), n)
+        rewards, scores = rewards[scored], scores[scored]
+        order = np.lexsort((scores, question))
+        rewards, scores = rewards[order], scores[order]
+        is_new = (np.diff(question, prepend=-1) > 0) | (np.diff(scores, prepend=np.nan) != 0)
+        tie = np.cumsum(is_new) - 1
+        means = np.bincount(tie, rewards) / np.bincount(tie)
+        rank = np.arange(1, len(rewards) + 1) - np.repeat(np.cumsum(n) - n, n)
+        return cls(
+            inverse=np.arange(len(n)), levels=means[tie], at_most=rank, rewards=rewards, tie=tie
+        )
+
+    def variances(self, k: int, largest: float) -> np.ndarray:
+        ends = np.cumsum(self.sizes)[:-1]
+        pairs = zip(np.split(self.rewards, ends), np.split(self.tie, ends), strict=True)
+        return np.array([_picked_variance(x, tie - tie[0], k, largest) for x, tie in pairs])
+
+def _picked_variance(rewards: np.ndarray, tie: np.ndarray, k: int, largest: float) -> float:
+    n, size = len(rewards), np.bincount(tie)
+    if n == 1:
+        return largest
+    mean = np.bincount(tie, rewards) / size
+    if 2 * k > n:  # k/n of the variance with k new samples, which are drawn with replacement
+        share = (np.diff((np.cumsum(size) / n) ** k, prepend=0.0) / size)[tie]
+        deviations = (rewards - share @ rewards) ** 2
+        return k / n * float(share @ deviations / (1 - share @ share))  # unbiased for these shares
+    # Without a sample, those below it keep their ranks, and those above it lose one.
+    rank = np.arange(n - 2, 0, -1)
+    ratios = np.maximum(rank - k + 1, 0) / rank
+    weight = k / (n - 1) * np.cumprod([1.0, *ratios])[::-1]  # of n - 1 samples
+    below, above, weights = (
+        np.concatenate([[0.0], np.cumsum(x)])
+        for x in (mean[tie][:-1] * weight, (mean[tie][1:] * weight)[::-1], weight)
+    )
+    last = np.cumsum(size) - 1
+    first = last + 1 - size
+    rest = (size * mean)[tie] - rewards  # of the samples with the same score
+    of_tie = ((weights[last] - weights[first]) / np.maximum(size - 1, 1))[tie] * rest
+    without = below[first][tie] + above[::-1][last][tie] + of_tie
+    return (n - 1) * float(without.var())
 
 
 # --- shared/at_k/scores/tails.py ------------------------------------------------------------------
@@ -4287,6 +4391,105 @@ def design_effects(columns: np.ndarray, clusters: np.ndarray) -> np.ndarray:
     independent = np.sum(cluster_deviations(columns, None) ** 2, axis=0)
     clustered = np.sum(cluster_deviations(columns, clusters) ** 2, axis=0)
     return np.maximum(1.0, clustered / np.where(independent > 0, independent, np.inf))
+
+class QuestionIntervals(IntervalMethod):
+    def __init__(
+        self,
+        scores: Mapping[ScoreKey, np.ndarray],
+        limits: tuple[float, float],
+        clusters: np.ndarray | None = None,
+        allow_one: bool = False,
+    ):
+        self._scores, self._limits, self._clusters = scores, limits, clusters
+        self._allow_one = allow_one
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return TOO_FEW_CLUSTERS if self._is_one(questions) and not self._allow_one else None
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        return [self._intervals(questions, confidence) for questions in groups]
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        columns = np.stack([self._scores[key][questions] for key in keys], axis=1)
+        deviations = cluster_deviations(columns, self._labels(questions))
+        return deviations.T @ deviations
+
+    def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        clusters, result = self._labels(questions), {}
+        for key, scores in self._scores.items():
+            mean = float(scores[questions].mean())
+            if self._is_one(questions):
+                result[key] = whole_range(mean, *self._limits, ONE_CLUSTER)
+                continue
+            variance, z = variance_of_mean(scores[questions], clusters, confidence)
+            lo, hi = wilson_limits(mean, variance, len(questions), self._limits, z)
+            result[key] = Interval(mean, math.sqrt(variance), lo, hi, "questions")
+        return result
+
+    def _is_one(self, questions: np.ndarray) -> bool:
+        labels = self._labels(questions)
+        return bool((labels == labels[0]).all())
+
+    def _labels(self, questions: np.ndarray) -> np.ndarray:
+        return questions if self._clusters is None else self._clusters[questions]
+
+class EstimatedScore(NamedTuple):
+    values: np.ndarray
+    variances: np.ndarray
+    trials: np.ndarray
+
+class VarianceIntervals(IntervalMethod):
+    def __init__(
+        self,
+        scores: Mapping[ScoreKey, EstimatedScore],
+        limits: tuple[float, float] = UNIT_RANGE,
+    ):
+        self._scores, self._limits = scores, limits
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        return [self._intervals(questions, confidence) for questions in groups]
+
+    def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        result = {}
+        for key, (values, variances, trials) in self._scores.items():
+            mean = float(values[questions].mean())
+            variance = float(variances[questions].sum()) / len(questions) ** 2
+            number = float(trials[questions].sum())
+            lo, hi = wilson_limits(mean, variance, number, self._limits, normal_z(confidence))
+            result[key] = Interval(mean, math.sqrt(variance), lo, hi, "sampling")
+        return result
+
+def variance_of_mean(
+    scores: np.ndarray, clusters: np.ndarray, confidence: float
+) -> tuple[float, float]:
+    number = len(np.unique(clusters))
+    effect = float(design_effects(scores[:, None], clusters)[0])
+    squares = float(np.sum((scores - scores.mean()) ** 2))
+    variance = effect * squares * number / (number - 1) / len(scores) ** 2
+    return variance, student_z(number, confidence)
+
+def wilson_limits(
+    mean: float,
+    variance: float,
+    trials: float,
+    limits: tuple[float, float],
+    z: float,
+) -> tuple[float, float]:
+    least, most = map(float, limits)
+    width = most - least
+    if not width:
+        return least, most
+    u, correction = min(1.0, max(0.0, (mean - least) / width)), 1 / 8 / trials
+    share = (trials * variance / width**2 + correction) / (u * (1 - u) + correction)
+    m = trials / max(share, 1e-6)
+    center = (u + z**2 / 2 / m) / (1 + z**2 / m)
+    margin = z / (1 + z**2 / m) * math.sqrt(u * (1 - u) / m + z**2 / 4 / m**2)
+    lo, hi = max(0.0, min(center - margin, u)), min(1.0, max(center + margin, u))
+    return least + width * lo, least + width * hi
 
 
 # --- shared/at_k/intervals/hierarchical.py --------------------------------------------------------
@@ -5531,13 +5734,14 @@ class Computation:
 
 # --- shared/at_k/computations/max_at_k.py ---------------------------------------------------------
 
-_SCORES_OF_REWARDS = ("Max@k", "TailPass@k")
+_SCORES_OF_REWARDS = ("Max@k", "TailPass@k", "picked@k")
 
 def max_at_k_results(
     samples: Samples,
     k: int | list[int] | None = None,
     w: list[float] | None = None,
     R0: list[list[int]] | None = None,
+    picked_by: list[list[float]] | None = None,
     include: str | list[str] | None = None,
     thresholds: float | list[float] | tuple[float, ...] = (0.25, 0.5, 0.75, 1.0),
     categories: list[str] | None = None,
@@ -5560,7 +5764,13 @@ def max_at_k_results(
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     category_values = check_rewards(w, labels)
     prior = check_prior_outcomes(R0, questions, len(category_values))
-    include = ["Max@k"] if include is None else check_names("include", include, _SCORES_OF_REWARDS)
+    default = "Max@k" if picked_by is None else "picked@k"
+    include = [default] if include is None else check_names("include", include, _SCORES_OF_REWARDS)
+    if (picked_by is None) == ("picked@k" in include):
+        raise ValueError(
+            "picked@k needs picked_by, the scores that pick one of k samples, and only picked@k "
+            "uses them: give both, or neither."
+        )
     taus = check_thresholds(as_list("thresholds", thresholds))
     options = interval_options(
         questions,
@@ -5585,24 +5795,65 @@ def max_at_k_results(
         # n samples say nothing about real rewards above the largest observed.
         ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_rewards)
     of_max = {ScoreId("max@k", k): k for k in ks} if "Max@k" in include else {}
-    tails = {}
+    parts: list[tuple[Scores, IntervalMethod | None]] = []
+    if of_max and confidence is None:
+        parts.append((max_scores(rewards, of_max), None))
+    elif of_max:
+        parts.append(max_intervals(rewards, of_max, options))
     if "TailPass@k" in include:
         check_samples(ks, rewards.n)
         tails = {ScoreId("TailPass@k", k, tau): Tail(k, tau) for k in ks for tau in taus}
-    if confidence is None:
-        points = max_scores(rewards, of_max)
-        return report.of(join_scores(points, tail_scores(rewards, tails)) if tails else points)
-    if not tails:
-        return report.of(*max_intervals(rewards, of_max, options))
-    if not of_max:
-        return report.of(*tail_intervals(rewards, tails, options))
-    scores, method = max_intervals(rewards, of_max, options)
-    tail_points, tail_method = tail_intervals(rewards, tails, options)
-    method = JoinedIntervals(method, tail_method, tails)
-    return report.of(join_scores(scores, tail_points), method)
+        if confidence is None:
+            parts.append((tail_scores(rewards, tails), None))
+        else:
+            parts.append(tail_intervals(rewards, tails, options))
+    if picked_by is not None:
+        check_samples(ks, rewards.n)
+        values = outcomes.values
+        if not are_rewards:
+            values = category_values[values.astype(int)]
+        scores = read_scores(picked_by, "picked_by", outcomes)
+        picked = PickedRewards.of(outcomes, values, scores)
+        parts.append(_picked(picked, ks, options, (rewards.levels.min(), rewards.levels.max())))
+    points, method = parts[0]
+    for others, of_others in parts[1:]:
+        points = join_scores(points, others)
+        if method is not None and of_others is not None:
+            method = JoinedIntervals(method, of_others, others.keys)
+    return report.of(points, method)
+
+def _picked(
+    rewards: PickedRewards, ks: list[int], options: IntervalOptions, limits: tuple[float, float]
+) -> tuple[Scores, IntervalMethod | None]:
+    points = max_scores(rewards, {ScoreId("picked@k", k): k for k in ks})
+    if options.confidence is None:
+        return points, None
+    if options.method in ("posterior", "hierarchical"):
+        raise ValueError(
+            f"picked@k has no interval={options.method!r}: pass 'sampling' or 'questions', and "
+            f"leave out R0."
+        )
+    low, high = np.clip(limits, *options.bounds).tolist()
+    columns = dict(zip(points.keys, points.columns.T, strict=True))
+    if options.method == "questions":
+        return points, QuestionIntervals(columns, (low, high), options.clusters)
+    largest = (high - low) ** 2 / 4
+    again = VarianceIntervals(
+        {
+            key: EstimatedScore(column, rewards.variances(k, largest), rewards.n / k)
+            for (key, column), k in zip(columns.items(), ks, strict=True)
+        },
+        (low, high),
+    )
+    if not options.is_named:
+        return points, again
+    single = QuestionIntervals(columns, (low, high), allow_one=True)
+    return points, AutoIntervals(rewards.n, again, single)
 
 # Any number is a category or a reward.
-MAX_AT_K = Computation(max_at_k_results, lambda outcomes: outcomes, accepts_labels=True)
+MAX_AT_K = Computation(
+    max_at_k_results, lambda outcomes: outcomes, accepts_labels=True, in_order=("picked_by",)
+)
 
 
 # --- shared/at_k/metric.py ------------------------------------------------------------------------
