@@ -57,7 +57,7 @@ def page_svg(figure: Figure) -> str:
     Marks with a tooltip are described by its lines, which page.js shows.
     """
     spec = figure.to_dict(validate=False)
-    del spec["background"]
+    spec["background"] = "transparent"
     _describe_marks(spec)
     svg = vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE)
     described = f'<svg role="graphics-document" aria-label="{html.escape(spec["description"])}"'

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from browsing import (
     CHART,
+    COMPLETE,
     DESKTOP,
     LIMIT,
     PHONE,
@@ -63,6 +64,8 @@ def test_the_page_opens_on_a_phone_and_a_desktop_with_an_example_and_its_charts(
                     assert time.monotonic() < end
                     page.wait_for_timeout(50)
                 take_screenshot(page, f"{space.name}-{size}-{scheme}")
+            page.wait_for_selector(COMPLETE)  # the charts are those of this width, and not faded
+            page.wait_for_timeout(500)
             violations = axe.run(page).response["violations"]
             serious = [x for x in violations if x["impact"] in ("serious", "critical")]
             assert not serious, [(x["id"], [node["html"] for node in x["nodes"]]) for x in serious]
