@@ -5763,6 +5763,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
 
     computation: Computation
 
+    _patience = 30.0
+
     @staticmethod
     @abc.abstractmethod
     def _compute(samples: Samples):
@@ -5801,7 +5803,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """
         self._refuse_own_checker("add_batch")
         batch = self.computation.read(predictions, references)
-        with self._lock:
+        with self._alone():
             self._added.append(batch, self.computation.counts_suffice)
 
     # --- Computing ------------------------------------------------------------------------
@@ -5821,7 +5823,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"{ordered[0]} goes with the samples of one call, in their order: give all "
                 f"predictions to compute, in one process, and add none before."
             )
-        with self._lock:
+        with self._alone():
             token = _computing.set((*_computing.get(), id(self)))
             try:
                 if self._exchange is not None:
@@ -5835,6 +5837,21 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 _computing.reset(token)
             self._forget()
         return result
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        if not self._lock.acquire(timeout=self._patience):
+            warnings.warn(
+                f"Another thread has computed with this metric object for {self._patience:g} s, "
+                f"and this one waits. If the checker of the other one waits for this thread, "
+                f"neither ends: load another metric object for each.",
+                stacklevel=4,
+            )
+            self._lock.acquire()
+        try:
+            yield
+        finally:
+            self._lock.release()
 
     def _refuse_own_checker(self, method: str) -> None:
         if id(self) in _computing.get():
