@@ -1,8 +1,11 @@
 """Comparisons of runs whose checker errs: coverage, and what has to be given."""
 
+import json
+
 import at_k
 import numpy as np
 import pytest
+from run_command import output_of
 
 JUDGES = {"a": (0.95, 0.03), "b": (0.98, 0.12)}  # which favors run b
 
@@ -78,3 +81,23 @@ def test_what_is_missing_is_named(options, message):
     _, called, _ = judged_pair(np.random.default_rng(6), 10, 4)
     with pytest.raises(ValueError, match=message):
         at_k.compare(called[0], called[1], k=2, **options)
+
+
+def test_the_command_corrects_by_the_labels_of_both_files(capsys, tmp_path):
+    _, called, labels = judged_pair(np.random.default_rng(7), 40, 6)
+    files = [tmp_path / f"{name}.jsonl" for name in "ab"]
+    for file, rows, given in zip(files, called, labels, strict=True):
+        pairs = zip(rows.tolist(), given, strict=True)
+        lines = [
+            json.dumps({"outcomes": x, "human": [None if y is None else int(y) for y in z]})
+            for x, z in pairs
+        ]
+        file.write_text("\n".join(lines))
+    printed = json.loads(
+        output_of(capsys, "compare", *files, "--labels", "human", "--k", 2, "--json")
+    )
+    expected = at_k.compare(called[0], called[1], k=2, labels=labels)
+    assert printed["pass@2"] == pytest.approx(expected["pass@2"])
+    assert printed["pass@2_lo"] == pytest.approx(expected["pass@2_lo"])
+    text = output_of(capsys, "compare", *files, "--labels", "human", "--k", 2)
+    assert "corrected for the errors of the checker by" in " ".join(text.split())

@@ -22,7 +22,13 @@ from ..runs.comparison import compare
 from ..runs.differences import Compared, compare_runs, differences_of
 from ..runs.leaderboard import leaderboard_of
 from ..runs.measure import ComparisonOptions
-from ..runs.outcomes_of_runs import Run, check_same_questions, grade_runs, parse_run
+from ..runs.outcomes_of_runs import (
+    Run,
+    check_same_questions,
+    grade_runs,
+    parse_run,
+    with_errors,
+)
 from .comparison_tables import ComparisonView, LeaderboardView
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
 from .formats import Output, Scope, View
@@ -100,7 +106,8 @@ def _compare_files(
         for file, run in zip(files, inputs, strict=True)
     ]
     sizes, nouns = [run.outcomes.n for run in runs], nouns_of([options.metric])
-    scope = Scope(sizes, checker_of_all(inputs), *nouns)
+    numbers = [sum(x.errors.labels[:4]) for x in runs if x.errors.labels is not None]
+    scope = Scope(sizes, checker_of_all(inputs), *nouns, labels=numbers)
     view: View
     if len(files) == 2:
         differences = {
@@ -160,6 +167,9 @@ def graded_runs(
         with naming_questions(first.questions):
             options.for_samples(sizes)
     graded = grade_runs(parsed, Checking(first.check_correct_fn, num_proc, labels=labels))
+    of_persons = [run.questions.arguments.get("labels") for run in inputs]
+    if any(x is not None for x in of_persons):
+        graded = with_errors(graded, None, of_persons)
     return [
         run if order is None else run.of_questions(order)
         for run, order in zip(graded, orders, strict=True)

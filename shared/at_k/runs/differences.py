@@ -288,11 +288,6 @@ def compare_sources(
     options.for_samples({run.name: run.n for run in parsed})  # raises before samples are checked
     checking = Checking(check_correct_fn, num_proc, labels=options.labels)
     runs = with_errors(grade_runs(parsed, checking), checker_rates, labels)
-    if runs[0].errors != Errors() and options.metric not in PASS_FAMILY:
-        raise ValueError(
-            f"{options.metric} is not corrected for the errors of a checker: compare pass@k or "
-            f"another score of its family."
-        )
     return compare_runs(runs, options)
 
 
@@ -301,6 +296,11 @@ def compare_runs(runs: Sequence[Run], options: ComparisonOptions) -> Compared:
 
     A checker may leave samples unscored, so k is chosen by the samples that have outcomes.
     """
+    if runs[0].errors != Errors() and options.metric not in PASS_FAMILY:
+        raise ValueError(
+            f"{options.metric} is not corrected for the errors of a checker: compare pass@k or "
+            f"another score of its family."
+        )
     options = options.for_samples({run.name: run.outcomes.n for run in runs})
     scores, measured, width = measure_runs(runs, options)
     differences = Differences(measured, options.interval == "questions", width)
