@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from .remote import is_remote
 from .table import ArrowColumn, Columns, columns_of_rows
 
 FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
@@ -58,7 +59,7 @@ def read_file(name: str, max_gb: float | None = None, content: bytes | None = No
         name: path of the file.
         max_gb: the most that it may hold when it is decompressed, in GB (10^9 bytes). Default: 1,
             or 100 times its size if that is more.
-        content: of the file, if it has been read.
+        content: of the file, if it has been read. The suffix counts if the name has a protocol.
 
     Raises:
         ValueError: if the file cannot be parsed, with the line if there is one; or if it holds more
@@ -67,10 +68,13 @@ def read_file(name: str, max_gb: float | None = None, content: bytes | None = No
     path = Path(name)
     is_file = content is None and path.is_file()
     suffix = file_format(path) if is_file else ""  # a pipe such as /dev/fd/63 has none
+    if content is not None and is_remote(name):
+        suffix = file_format(Path(name.partition("?")[0]))
+        suffix = suffix if suffix in FORMATS else ""
     if suffix and suffix not in FORMATS:
         raise ValueError(f"{name} has none of the supported formats: {', '.join(FORMATS)}.")
     source: Any = path
-    if suffix:
+    if is_file and suffix:
         compression, size = path.suffix.lower(), path.stat().st_size
     else:
         if content is None:

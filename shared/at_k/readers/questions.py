@@ -89,9 +89,10 @@ def read(
     give gpassk the largest possible number of samples as `budget`.
 
     Args:
-        source: the path of a file or folder, the name of a dataset that `datasets` can load, or a
-            list of files with parts of one run; or an object: an open file, a data frame, an
-            Arrow table, a `datasets.Dataset`, or a dict of columns.
+        source: the path of a file or folder, a name that fsspec opens (`https://`, `s3://`,
+            `hf://datasets/..`), the name of a dataset that `datasets` can load, or a list of
+            files with parts of one run; or an object: an open file, a data frame, an Arrow table,
+            a `datasets.Dataset`, or a dict of columns.
         predictions: the column of samples to be checked.
         outcomes: the column of already-graded outcomes, instead of `predictions`.
         references: the column to check the samples against. If the log has none: a dict with the

@@ -23,6 +23,7 @@ from .columns import (
     unwrapped,
     word,
 )
+from .remote import is_remote
 from .sources import load_table
 from .table import ArrowColumn, Columns, Table
 
@@ -260,7 +261,8 @@ def _has_cases(table: Table) -> bool:
 def are_elsewhere(references: Any, table: Table) -> bool:
     """Whether references are a dict, or the name of a file instead of a column."""
     if isinstance(references, str):
-        return references not in table.columns and Path(references).is_file()
+        is_file = is_remote(references) or Path(references).is_file()
+        return references not in table.columns and is_file
     return isinstance(references, Mapping)
 
 

@@ -16,6 +16,7 @@ from ..inputs.containers import as_arrow
 from .columns import SelectionError, column_at, with_fields
 from .files import FORMATS, file_format, read_file
 from .harnesses import LOG_FOLDERS, OBJECT_READERS, PATH_READERS, TABLE_READERS
+from .remote import is_remote, remote_content, remote_names
 from .rows import rows_inside, rows_where
 from .table import ArrowColumn, Columns, Table, columns_of_rows, join_tables
 
@@ -93,14 +94,17 @@ def _expanded(sources: Sequence[str]) -> list[str]:
     """
     names = []
     for source in sources:
+        if is_remote(source):
+            names += remote_names(source)
+            continue
         is_pattern = glob.has_magic(source) and not Path(source).exists()
         matching = sorted(glob.glob(source, recursive=True)) if is_pattern else [source]
         names += [log for name in matching for log in _logs_in(name) or [name]]
     if not names:
         raise FileNotFoundError(f"No file matches {', '.join(sources)}.")
-    by_path: dict[Path, str] = {}
+    by_path: dict[Any, str] = {}
     for name in names:
-        path = Path(name).resolve()
+        path = name if is_remote(name) else Path(name).resolve()
         if path in by_path:
             raise ValueError(f"{name} is given twice, so its samples would count twice.")
         by_path[path] = name
@@ -116,6 +120,9 @@ def _logs_in(source: str) -> list[str]:
 
 def _load_one(source: str, reading: Reading) -> Table:
     path = Path(source)
+    if is_remote(source):
+        columns = read_file(source, reading.max_gb, remote_content(source))
+        return _with_records(Table(columns), reading, path)
     for read_path in PATH_READERS if path.exists() else ():
         table = read_path(path)
         if table is not None:
