@@ -49,6 +49,10 @@ PER_SAMPLE = ("labels", "picked_by", "vote_weights")
 """Those that take a number per sample. Their columns are never found by a name."""
 
 
+COUNT = "number of samples"
+"""The column of how often each row occurs, of files that were reduced to their distinct rows."""
+
+
 class SelectionError(ValueError):
     """A source can only be read if the caller names one of its columns, or one of its splits.
 
@@ -141,7 +145,7 @@ def columns_named(columns: Columns, names: Iterable[str]) -> list[str]:
 
 def list_columns(columns: Columns) -> str:
     """Return the sentence of an error message that lists the columns."""
-    return f"The columns are {', '.join(columns)}."
+    return f"The columns are {', '.join(name for name in columns if name != COUNT)}."
 
 
 def entry_text(entry) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from ..checks import check_count, check_depth, check_positive, check_text, is_list_like, short
 from ..inputs.containers import QUESTION_NAMES
 from .columns import (
+    COUNT,
     PER_QUESTION,
     PER_SAMPLE,
     SelectionError,
@@ -45,6 +46,7 @@ from .samples import (
     with_tests,
 )
 from .selection import choose_columns, count_columns
+from .shards import Named
 from .sources import Reading, is_paths, load_table
 from .table import ArrowColumn, Columns, Table
 
@@ -252,7 +254,17 @@ def read_questions(
         max_gb = check_positive("max_gb", max_gb, "give a number of GB above 0", 1e9)
     if records is not None:
         check_text("records", records)
-    table = load_table(source, Reading(config, split, max_gb, records, where))
+    reading = Reading(config, split, max_gb, records, where)
+    graded = {name: columns.get(name) for name in ("outcomes", "groups", "R0", "clusters")}
+    others = {name for name, column in columns.items() if column is not None} - graded.keys()
+    named_columns = None
+    if not (checked or others or pool or group_size or records or config or split):
+        outcomes = graded.pop("outcomes")
+        per_question = list(filter(None, graded.values()))
+        named_columns = Named(key, outcomes, per_question, [name for name, _ in where])
+    table = load_table(source, reading, named_columns)
+    if is_reduced := COUNT in table.columns:
+        columns["counts"] = COUNT
     if are_elsewhere(columns.get("references"), table):
         table, columns["references"] = join_references(table, columns["references"], key)
     elif checked and columns.get("references") is None:
@@ -336,6 +348,8 @@ def read_questions(
         role: entries.array if isinstance(entries, ArrowColumn) else entries
         for role, entries in arguments.items()
     }
+    if is_reduced:
+        del chosen["counts"]
     return Questions(arguments, chosen, identifiers, table.origin, table.unscored, of_log)
 
 

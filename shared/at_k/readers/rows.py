@@ -29,7 +29,7 @@ from .columns import (
 from .selection import numbers_samples
 from .table import ArrowColumn, Columns, Table, columns_of_rows
 
-_IDENTIFYING = {
+IDENTIFYING = {
     # which model gave the sample, and how it was run
     *("model", "model_name", "model_id", "model_args", "checkpoint", "revision", "policy"),
     *("run", "run_id", "run_name", "eval_id", "eval", "experiment", "experiment_id", "log"),
@@ -49,7 +49,7 @@ The index of a sample, an epoch and a seed are not among them, because they diff
 sample.
 """
 
-_SAMPLE_NUMBERS = {
+SAMPLE_NUMBERS = {
     f"{sample}{suffix}"
     for sample in ("sample", "completion", "response", "generation", "rollout", "attempt", "trial")
     for suffix in ("_id", "_idx", "_index", "_num", "_number")
@@ -150,14 +150,14 @@ def rows_by_question(
     texts = [[entry_text(entry) for entry in columns[name]] for name in key]
     if title is not None:
         for name, entries in zip(key, texts, strict=True):
-            _check_ids(title, name, entries)
+            check_ids(title, name, entries)
     rows_of: dict[Any, list[int]] = {}
     for row, question in enumerate(texts[0] if len(key) == 1 else zip(*texts, strict=True)):
         rows_of.setdefault(question, []).append(row)
     return rows_of
 
 
-def _check_ids(title: str, name: str, texts: Sequence[str]) -> None:
+def check_ids(title: str, name: str, texts: Sequence[str]) -> None:
     """Raise a ValueError if an id is missing, or if two ids differ by spaces only."""
     missing = [row for row, text in enumerate(texts) if not text]
     if missing:
@@ -318,7 +318,7 @@ def refuse_mixtures(gathering: Gathering) -> None:
     """
     columns, key, questions = gathering.columns, gathering.key, list(gathering.rows_of.values())
     for name, cells in (columns | _fields(columns)).items():
-        if name.rpartition(".")[2].lower() not in _IDENTIFYING or name in (*key, *gathering.used):
+        if name.rpartition(".")[2].lower() not in IDENTIFYING or name in (*key, *gathering.used):
             continue
         cells = list(cells)  # an entry of an Arrow column is slow to look up
         rows = _rows_that_differ(cells, questions)
@@ -344,7 +344,7 @@ def refuse_repeated_samples(gathering: Gathering) -> None:
     """
     columns, questions = gathering.columns, list(gathering.rows_of.values())
     for name, cells in columns.items():
-        if name.lower() not in _SAMPLE_NUMBERS or name in (*gathering.key, *gathering.used):
+        if name.lower() not in SAMPLE_NUMBERS or name in (*gathering.key, *gathering.used):
             continue
         numbers = [as_whole_number(cell) for cell in cells]
         if None in numbers or not _rows_that_differ(numbers, questions):

@@ -18,6 +18,7 @@ from .files import FORMATS, file_format, read_file
 from .harnesses import LOG_FOLDERS, OBJECT_READERS, PATH_READERS, TABLE_READERS
 from .remote import is_remote, remote_content, remote_names
 from .rows import rows_inside, rows_where
+from .shards import Named, reduced_table
 from .table import ArrowColumn, Columns, Table, columns_of_rows, join_tables
 
 
@@ -35,12 +36,23 @@ class Reading(NamedTuple):
     where: Sequence[tuple[str, Any]] = ()
 
 
-def load_table(source: Any, reading: Reading | None = None) -> Table:
-    """Return the table of a source. The errors are those of `read_questions`."""
+def load_table(source: Any, reading: Reading | None = None, named: Named | None = None) -> Table:
+    """Return the table of a source. The errors are those of `read_questions`.
+
+    Args:
+        source: as in `read_questions`.
+        reading: how it is read.
+        named: if distinct rows of large files are enough: the columns that the caller names. Then
+            the table may have the column `COUNT`.
+    """
     reading = reading or Reading()
     source = [source] if isinstance(source, (str, Path)) else source
     if is_paths(source):
         names = _expanded(list(map(str, source)))
+        if named is not None:
+            reduced = reduced_table(names, named, lambda rows: bool(_with_roles(rows, None).roles))
+            if reduced is not None:
+                return reduced
         tables = [_load_one(name, reading) for name in names]
         if len(tables) == 1:
             return tables[0]
