@@ -15,7 +15,7 @@ from run_command import error_of
 def write(tmp_path, monkeypatch):
     """Return a function that writes shards of random outcomes, with changes, and their names."""
     monkeypatch.setattr(shards, "LEAST_ROWS", 0)
-    monkeypatch.setattr(shards, "_ROWS_AT_ONCE", 100)
+    monkeypatch.setattr(shards, "_ROWS_OF_A_PART", 100)
 
     def write(changes=(), files=3, rows=500):
         rng = np.random.default_rng(0)

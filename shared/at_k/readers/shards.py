@@ -23,7 +23,7 @@ from .table import ArrowColumn, Columns, Table
 _FIRST = "first row"
 LEAST_ROWS = 1 << 20
 """Files with fewer rows are read in the ordinary way."""
-_ROWS_AT_ONCE = 1 << 20
+_ROWS_OF_A_PART = 1 << 20
 _MOST_KEPT = 1 << 21
 _THREADS = 2
 
@@ -198,7 +198,7 @@ def _distinct_rows(path: Path, choice: Choice) -> list[Any] | None:
     texts = [name for name in choice.distinct if "string" in str(schema.field(name).type)]
     try:
         file = pq.ParquetFile(path, read_dictionary=texts)
-        batches = file.iter_batches(_ROWS_AT_ONCE, columns=choice.distinct, use_threads=False)
+        batches = file.iter_batches(_ROWS_OF_A_PART, columns=choice.distinct, use_threads=False)
         parts, rows = [], 0
         for batch in batches:
             if len(batch):
