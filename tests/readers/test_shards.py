@@ -1,5 +1,7 @@
 """Graded samples in large files are reduced to counts, with the scores of the ordinary reading."""
 
+from typing import Any
+
 import at_k
 import numpy as np
 import pyarrow as pa
@@ -70,6 +72,7 @@ def test_scores_and_descriptions_are_those_of_the_ordinary_reading(
     assert reduced.columns == ordinary.columns
     assert reduced.identifiers == ordinary.identifiers
     assert RunInput(reduced).described() == RunInput(ordinary).described()
+    options: dict[str, Any]
     for name, options in (("gpassk", {"k": [1, 8]}), ("bayes_at_n", {}), ("cons_at_k", {})):
         options = options | {"confidence": 0.95}
         scores, expected = (
