@@ -255,12 +255,12 @@ def read_questions(
     if records is not None:
         check_text("records", records)
     reading = Reading(config, split, max_gb, records, where)
-    graded = {name: columns.get(name) for name in ("outcomes", "groups", "R0", "clusters")}
-    others = {name for name, column in columns.items() if column is not None} - graded.keys()
+    roles = {name: columns.get(name) for name in ("outcomes", "groups", "R0", "clusters")}
+    others = {name for name, column in columns.items() if column is not None} - roles.keys()
     named_columns = None
     if not (checked or others or pool or group_size or records or config or split):
-        outcomes = graded.pop("outcomes")
-        per_question = list(filter(None, graded.values()))
+        outcomes = roles.pop("outcomes")
+        per_question = list(filter(None, roles.values()))
         named_columns = Named(key, outcomes, per_question, [name for name, _ in where])
     table = load_table(source, reading, named_columns)
     if is_reduced := COUNT in table.columns:
