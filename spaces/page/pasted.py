@@ -15,6 +15,9 @@ from at_k.scores.score_agg import VERDICTS
 Row = list[str]
 
 _USUAL = {name for names in USUAL_NAMES.values() for name in names}
+NOT_SCORED = {"none", "null", "na", "nan"}
+"""What stands in a cell for the outcome of a sample that is not scored."""
+
 _ADDED = "header"
 """How Gradio names a column that a visitor adds, before its number."""
 
@@ -37,19 +40,106 @@ def decoded(content: bytes, name: str) -> str:
 
 
 def parse_table(text: str) -> list[Row]:
-    """Return the rows of a table whose cells are separated by commas, semicolons or tabs.
+    """Return the rows of a table as people paste it.
 
-    With semicolons, numbers may have a decimal comma. There are no rows if the text is not a
-    table. The file reader says why.
+    The rows are lists of values, in JSON or as NumPy prints them; a Markdown table; values that are
+    separated by spaces; lines of digits such as 1011; or cells that are separated by tabs,
+    semicolons or commas. There are no rows if the text is not a table. The file reader says why.
+    """
+    for rows_of in (parse_lists, _rows_of_markdown, _rows_of_values, _rows_of_digits):
+        if rows := rows_of(text):
+            return rows
+    return _delimited_rows(text)
+
+
+def parse_lists(text: str) -> list[Row]:
+    """Return innermost lists as rows below names of columns, if there is nothing but lists."""
+    if not _START_OF_LISTS.match(text) or not _IS_LISTS.fullmatch(_LIST.sub("", text)):
+        return []
+    rows = [_cells_of_list(content) for content in _LIST.findall(text)]
+    width = max(map(len, rows), default=0)
+    return [sample_names(width), *rows] if width else []
+
+
+_LIST = re.compile(r"[\[(]((?:\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[^\[\]()\"'])*)[\])]")
+_START_OF_LISTS = re.compile(r"\s*(?:np\.)?(?:array|tensor)?\s*[\[(]")
+_IS_LISTS = re.compile(r"(?:np\.|array|tensor|[\[\](),\s])*")
+
+
+def _cells_of_list(content: str) -> Row:
+    """Return the entries of a list, in which commas or spaces separate them."""
+    try:
+        return ["" if entry is None else str(entry) for entry in json.loads(f"[{content}]")]
+    except ValueError:
+        cells = next(csv.reader([content.replace("'", '"')], skipinitialspace=True), [])
+        return [cell.strip() for cell in cells] if len(cells) > 1 else content.split()
+
+
+def _rows_of_markdown(text: str) -> list[Row]:
+    """Return the rows of a table whose lines begin with a bar, without the line below its names."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not all(line.startswith("|") for line in lines):
+        return []
+    rows = [
+        [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line.strip("|"))]
+        for line in lines
+    ]
+    return [row for row in rows if not all(re.fullmatch(":?-+:?", cell) for cell in row)]
+
+
+def _rows_of_values(text: str) -> list[Row]:
+    """Return the values of each line, if spaces separate them. The first line may name columns."""
+    rows = [line.split() for line in text.splitlines() if line.strip()]
+    if "\t" in text.strip() or not rows or max(map(len, rows)) < 2:
+        return []
+    if names_roles(rows[0]) and "," not in text:
+        return rows if len({*map(len, rows)}) == 1 else []
+    cells = [cell for row in rows for cell in row]
+    are_values = all(_is_value(cell) or _DECIMAL_COMMA.fullmatch(cell) for cell in cells)
+    return _with_points(rows) if are_values else []
+
+
+def _rows_of_digits(text: str) -> list[Row]:
+    """Return the digits of each line, if they are 0 and 1, or cannot be numbers."""
+    lines = text.split()
+    are_digits = all(re.fullmatch("[0-9]{2,}", line) for line in lines)
+    if not are_digits or not ({*"".join(lines)} <= {*"01"} or any(x[0] == "0" for x in lines)):
+        return []
+    return [sample_names(max(map(len, lines))), *map(list, lines)] if lines else []
+
+
+def _delimited_rows(text: str) -> list[Row]:
+    """Return rows whose cells are separated by commas, semicolons or tabs.
+
+    With semicolons and tabs, numbers may have a decimal comma.
     """
     delimiter = max("\t;,", key=text.strip("\r\n").partition("\n")[0].count)
     try:
         rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(row)]
     except csv.Error:
         return []
-    if delimiter == ";":
-        rows = [[re.sub(r"^\s*(-?\d+),(\d+)\s*$", r"\1.\2", cell) for cell in row] for row in rows]
-    return rows
+    return rows if delimiter == "," else _with_points(rows)
+
+
+_DECIMAL_COMMA = re.compile(r"\s*(-?\d+),(\d+)\s*")
+
+
+def _with_points(rows: list[Row]) -> list[Row]:
+    """Return rows with decimal points for decimal commas.
+
+    Commas before three digits, and beside points, separate thousands.
+    """
+    cells = [cell for row in rows for cell in row]
+    decimals = [match[2] for cell in cells if (match := _DECIMAL_COMMA.fullmatch(cell))]
+    has_points = any(re.fullmatch(r"\s*-?\d*\.\d+\s*", cell) for cell in cells)
+    if has_points or all(len(digits) == 3 for digits in decimals):
+        return rows
+    return [[_DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in row] for row in rows]
+
+
+def sample_names(number: int) -> Row:
+    """Return the names of columns with a sample each."""
+    return [f"sample {index}" for index in range(1, number + 1)]
 
 
 def with_all_cells(rows: list[Row]) -> list[Row]:
@@ -114,7 +204,8 @@ def is_numbered(head: Row) -> bool:
 def _is_value(cell: str) -> bool:
     """Whether a cell holds a number, a bool or a verdict, as samples do."""
     text = cell.strip().lower()
-    return text in VERDICTS or not isinstance(as_outcome(text), str | None)
+    words = VERDICTS.keys() | NOT_SCORED
+    return text in words or not isinstance(as_outcome(text), str | None)
 
 
 def names_roles(row: Row) -> bool:
@@ -134,14 +225,15 @@ def with_header(rows: list[Row], headers: Sequence[str], of_any_number: bool) ->
         headers: the columns of the table of the page before the samples.
         of_any_number: whether any number is an outcome.
     """
-    cells = [as_outcome(cell.strip().lower()) for row in rows for cell in row]
+    words = [cell.strip().lower() for row in rows for cell in row]
+    cells = [None if word in NOT_SCORED else as_outcome(word) for word in words]
     outcomes = (int, float) if of_any_number else (bool,)
     is_outcomes = all(
         cell in (0, 1, None) or isinstance(cell, outcomes) or cell in VERDICTS for cell in cells
     )
     names = [] if is_outcomes else list(headers)
     samples = max(map(len, rows)) - len(names)
-    return [[*names, *(f"sample {number}" for number in range(1, samples + 1))], *rows]
+    return [[*names, *sample_names(samples)], *rows]
 
 
 def paste_cells(table: list[Row], row: int, column: int, text: str) -> list[Row]:

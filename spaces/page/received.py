@@ -11,6 +11,8 @@ import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 
+from .pasted import parse_lists
+
 MAX_BYTES = 2 << 20
 TOO_LARGE = f"The limit for a file, and for a text, is {MAX_BYTES // 1_000_000} MB."
 _FILE_TYPES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
@@ -49,10 +51,24 @@ def write_text(text: str, notes: list[str]) -> str:
         raise ValueError("There is no text. Paste JSON Lines or CSV.")
     if found := _DATASET.fullmatch(text.strip()):
         return _download(found["name"], found["file"], notes)
-    file_type = {"[": "json", "{": "jsonl"}.get(text.lstrip()[0], "csv")
+    file_type = _type_of(text)
     name = f"text.{file_type}"
     Path(name).write_text(text, encoding="utf-8", errors="replace")
     return name
+
+
+def _type_of(text: str) -> str:
+    """Return the type of file that a text would be in."""
+    if parse_lists(text):
+        return "csv"
+    if not text.lstrip().startswith(("[", "{")):
+        return "csv"
+    is_lines = text.lstrip().startswith("{") and "\n" in text.strip()
+    try:
+        json.loads(text if not is_lines else text.strip().partition("\n")[0])
+    except (ValueError, RecursionError):
+        is_lines = False
+    return "jsonl" if is_lines else "json"
 
 
 def _label(file: Path) -> str:

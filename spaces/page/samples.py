@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from at_k.cli.compare_files import match_questions
 from at_k.readers.columns import PER_QUESTION, USUAL_NAMES, SelectionError, as_outcome
 from at_k.readers.questions import Questions, read_questions
+from at_k.scores.score_agg import VERDICTS
 
 from .pasted import (
+    NOT_SCORED,
     Row,
     as_csv,
     decoded,
@@ -26,9 +28,9 @@ from .pasted import (
 from .received import copy_files, write_text
 from .request import ColumnError, Request, Samples
 
-MAX_QUESTIONS = 2_000
+MAX_QUESTIONS = 10_000
 MAX_SAMPLES_PER_QUESTION = 512
-MAX_SAMPLES = 100_000
+MAX_SAMPLES = 200_000
 MAX_GROUPS = 40
 
 Identifiers = dict[str, list[Any]]
@@ -74,7 +76,8 @@ def read_samples(
     if not wide:
         samples, identifiers = _read_runs(list(tables), columns, request.columns, notes)
     elif len(wide) == len(tables):
-        samples, identifiers = _read_tables(wide, notes)
+        not_scored = NOT_SCORED - VERDICTS.keys() if metric == "score_agg" else NOT_SCORED
+        samples, identifiers = _read_tables(wide, not_scored, notes)
     else:
         raise ValueError("Give a table with a column for each sample in all files or in none.")
     for label, run in samples.items():
@@ -272,19 +275,22 @@ def _with_remedy(error: SelectionError) -> str:
 
 
 def _read_tables(
-    tables: Mapping[str, list[Row]], notes: list[str]
+    tables: Mapping[str, list[Row]], not_scored: Collection[str], notes: list[str]
 ) -> tuple[dict[str, Samples], Identifiers]:
     """Read a run from each table. The first one has the names of the questions."""
-    read = {Path(path).stem: _read_table(rows, notes) for path, rows in tables.items()}
+    read = {Path(path).stem: _read_table(rows, not_scored, notes) for path, rows in tables.items()}
     identifiers = next(iter(read.values()))[1]
     return {label: samples for label, (samples, _) in read.items()}, identifiers
 
 
-def _read_table(table: list[Row], notes: list[str]) -> tuple[Samples, Identifiers]:
+def _read_table(
+    table: list[Row], not_scored: Collection[str], notes: list[str]
+) -> tuple[Samples, Identifiers]:
     """Read a row of headers, and a row for each question.
 
     The columns of the reference, the group and the question have one of their usual names, and
-    those of samples are numbered. Empty cells and empty rows are ignored.
+    those of samples are numbered. Empty cells and empty rows are ignored. An outcome that is one of
+    the words `not_scored` is None.
     """
     headers, *rows = table
     roles = [_role(header) for header in headers]
@@ -323,8 +329,14 @@ def _read_table(table: list[Row], notes: list[str]) -> tuple[Samples, Identifier
             missing = numbers[samples[role].index("")]
             raise ValueError(f"Row {missing} has no {noun}, but other rows have one.")
     if "references" not in samples:
-        samples["predictions"] = [[as_outcome(c) for c in row] for row in samples["predictions"]]
+        samples["predictions"] = [
+            [_outcome(cell, not_scored) for cell in row] for row in samples["predictions"]
+        ]
     return samples, identifiers
+
+
+def _outcome(cell: str, not_scored: Collection[str]) -> Any:
+    return None if cell.lower() in not_scored else as_outcome(cell)
 
 
 def _role(header: str) -> str:
