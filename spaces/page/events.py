@@ -16,7 +16,7 @@ from .controls import Slider
 from .downloads import Downloads
 from .figures import DESKTOP, NARROW, NARROWEST, PHONE, TABLET, WIDTHS, draw, page_svg
 from .files import PAGE, sample_file
-from .given import Values, request_of
+from .given import Values, is_empty, request_of
 from .input_layout import (
     FILES,
     TABLE,
@@ -77,6 +77,7 @@ def connect_events(
         inputs.files.delete,
         inputs.files.clear,
         inputs.checker.input,
+        inputs.reading.input,
         *(component.input for component in inputs.columns.values()),
     ]
     # `input` follows neither the reset button of a slider nor a number that it sets into its range.
@@ -110,7 +111,7 @@ def connect_events(
     inputs.source.change(
         handlers.show_source,
         inputs.source,
-        list(inputs.by_source.values()),
+        [*inputs.by_source.values(), inputs.reading],
         api_visibility="private",
         show_progress="hidden",
     )
@@ -175,6 +176,9 @@ class Handlers:
         or will be, is not scored again. A later request, also an invalid one, ends an earlier one.
         """
         shown: Shown = values[self._inputs.shown]
+        if is_empty(self._inputs, values):  # the last result remains
+            yield self._no_updates()
+            return
         if shown.fingerprint is None:  # a link in the address is more than any event of the start
             yield self._no_updates()
             return
@@ -219,9 +223,10 @@ class Handlers:
                     yield self._progress_updates(step)
         except ColumnError as error:
             updates = self._problem_updates(str(error), shown)
-            chosen = set(request.columns.values())
-            if not chosen or not chosen <= set(error.columns):  # the visitor may be choosing more
-                updates |= picker_updates(self._inputs, error.columns)
+            names = {name for role, name in request.columns.items() if role != "where"}
+            is_choosing = bool(request.columns) and names <= {*error.columns}
+            if not is_choosing:
+                updates |= picker_updates(self._inputs, error.columns, error.rows)
             yield updates
         except ValueError as error:
             updates = self._problem_updates(str(error), shown)
@@ -367,19 +372,23 @@ class Handlers:
             inputs.files: list(files) or None,
             inputs.checker: example.checker,
         }
+        updates[inputs.reading] = gr.update(value=example.reading, visible=not example.table)
         updates |= {inputs.controls[name]: value for name, value in options.items()}
         if example.table:
             updates[inputs.table] = table_updates(samples["table"])
         if example.text:
             updates[inputs.text] = example.text
         chosen = example.columns
-        updates |= picker_updates(inputs, [*dict.fromkeys(chosen.values())])
+        columns = {name: None for role, name in chosen.items() if role != "where"}
+        rows = [name for role, name in chosen.items() if role == "where"]
+        updates |= picker_updates(inputs, [*columns], rows)
         updates |= {
-            component: gr.update(choices=[("none", ""), *chosen.values()], value=chosen[role])
+            component: updates[component] | {"value": chosen[role]}
             for role, component in inputs.columns.items()
             if role in chosen
         }
-        request = make_request(self._space, example.checker, options, **samples, columns=chosen)
+        samples |= {"columns": chosen, "reading": example.reading}
+        request = make_request(self._space, example.checker, options, **samples)
         return updates, request
 
     def show_cancelled(self, shown: Shown, visitor: gr.Request) -> Values:
@@ -401,7 +410,7 @@ class Handlers:
         components = self._inputs.by_source
         return {
             component: gr.update(visible=name == source) for name, component in components.items()
-        }
+        } | {self._inputs.reading: gr.update(visible=source != TABLE)}
 
     def _answer_updates(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .input_layout import TABLE, TEXT, Inputs, Shown
+from .input_layout import FILES, TABLE, TEXT, Inputs, Shown
 from .request import Request, make_request
 from .space import Space
 from .table_editing import table_rows
@@ -25,8 +25,14 @@ def request_of(space: Space, inputs: Inputs, values: Values) -> Request:
             options[name] = shown.requested[name]
     chosen = {role: values[component] for role, component in inputs.columns.items()}
     columns = {role: column for role, column in chosen.items() if column}
-    samples = _samples(space, inputs, values)
+    samples = _samples(space, inputs, values) | {"reading": values[inputs.reading]}
     return make_request(space, values[inputs.checker], options, **samples, columns=columns)
+
+
+def is_empty(inputs: Inputs, values: Values) -> bool:
+    """Whether a visitor has chosen a text or files, and has not given any yet."""
+    sources = {TEXT: values[inputs.text], FILES: values[inputs.files]}
+    return not sources.get(values[inputs.source], True)
 
 
 def _samples(space: Space, inputs: Inputs, values: Values) -> dict[str, Any]:
@@ -35,9 +41,7 @@ def _samples(space: Space, inputs: Inputs, values: Values) -> dict[str, Any]:
         return {"table": table_rows(values[inputs.table])}
     if values[inputs.source] == TEXT:
         return {"text": values[inputs.text] or ""}
-    files = values[inputs.files]
-    if not files:
-        raise ValueError("There is no file. Upload JSON Lines or CSV.")
+    files = values[inputs.files] or ()
     if len(files) > space.max_files:
         raise ValueError(f"{len(files)} files are too many. The limit is {space.max_files}.")
     # Gradio passes instances of its own str class. A worker process could not load them without

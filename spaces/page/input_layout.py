@@ -16,21 +16,33 @@ from .pasted import Row
 from .received import MAX_BYTES
 from .request import Answer, Request
 from .samples import MAX_QUESTIONS, MAX_SAMPLES, MAX_SAMPLES_PER_QUESTION
-from .space import CHECKERS, Example, Options, Space
+from .space import CHECKERS, READINGS, Example, Options, Space
 from .view import View
 
 TABLE, TEXT, FILES = "Table", "Paste", "Files"
 
 _NONE = ("none", "")
 _PLACEHOLDER = """\
-{"predictions": ["12", "13", "12"], "reference": "12"}
-{"predictions": ["7", "7", "8"], "reference": "7"}
+1 0 1 1
+0 0 1 0
 
-or CSV with a sample in each row:
+or a table with a sample in each row:
 
 question,prediction,reference
 q1,12,12
-q1,13,12"""
+q1,13,12
+
+or {"predictions": ["12", "13"], "reference": "12"}"""
+
+_PLACEHOLDER_OF_VERDICTS = """\
+fully none mostly
+minor fully partial
+
+or a table with a verdict in each row:
+
+question,verdict
+q1,fully
+q1,none"""
 
 
 def _pass_on(slider: gr.Slider, payload: Any) -> Any:
@@ -83,7 +95,8 @@ class Inputs:
         clear: the button that empties the table.
         pasted: a hidden field for cells that are pasted into the table, see page.js.
         picker: what holds the choices of columns. Hidden unless no column has a usual name.
-        columns: the choice of the column of each role.
+        columns: the choice of the column of each role, and of the rows to read.
+        reading: the choice of what the cells of a table are. Hidden beside the table of the page.
         checker: the choice of the checker.
         controls: the component of each option, by its name.
         inches: for which width the charts are drawn, one of `WIDTHS`.
@@ -100,6 +113,7 @@ class Inputs:
     pasted: gr.Textbox
     picker: gr.Column
     columns: dict[str, gr.Dropdown]
+    reading: gr.Radio
     checker: gr.Dropdown
     controls: dict[str, gr.Slider | gr.Textbox | gr.Radio]
     inches: gr.Number
@@ -113,7 +127,7 @@ class Inputs:
     def components(self) -> list[Block]:
         """Return all of them."""
         samples = [self.source, self.table, self.text, self.files]
-        options = [*self.columns.values(), self.checker, *self.controls.values()]
+        options = [*self.columns.values(), self.reading, self.checker, *self.controls.values()]
         return [*samples, *options, self.inches, self.shown]
 
 
@@ -137,17 +151,17 @@ def build_inputs(space: Space, request: Request, answer: Answer, view: View) -> 
             clear = gr.Button("Clear", size="sm", elem_id="clear")
     pasted = gr.Textbox(visible="hidden", elem_id="pasted")
     text = gr.Textbox(
-        placeholder=_PLACEHOLDER,
+        placeholder=_PLACEHOLDER if space.has_references else _PLACEHOLDER_OF_VERDICTS,
         lines=9,
         max_lines=9,
         max_length=MAX_BYTES,
-        label="JSON Lines, CSV, a table from a spreadsheet, or the name of a dataset on the Hub",
+        label="Rows of outcomes, a table, JSON, or the name of a dataset on the Hub",
         visible=False,
         elem_id="text",
     )
     files = gr.File(
         file_count="multiple",
-        label=f"{_files_label(space)} (JSON Lines or CSV)",
+        label=f"{_files_label(space)} (JSON Lines, CSV, Parquet, or a log of a harness)",
         visible=False,
         height=160,
         elem_id="files",
@@ -166,8 +180,21 @@ def build_inputs(space: Space, request: Request, answer: Answer, view: View) -> 
                 ("predictions", f"Column of {cell}s", "or of outcomes"),
                 ("references", "Column of references", "none if outcomes are given"),
                 ("questions", f"Column of {row}s", f"none if each {row} has one row"),
+                ("where", "Rows", "all, or those with this entry"),
             )
         }
+    readings = ("Automatic", "All outcomes", "First column: references", "First row: names")
+    reading = gr.Radio(
+        [
+            choice
+            for choice in zip(readings, READINGS, strict=True)
+            if space.has_references or choice[1] != "references"
+        ],
+        value="",
+        label="Cells of a table",
+        visible=False,
+        elem_id="reading",
+    )
     checker = gr.Dropdown(
         list(CHECKERS),
         value=example.checker,
@@ -192,6 +219,7 @@ def build_inputs(space: Space, request: Request, answer: Answer, view: View) -> 
         pasted=pasted,
         picker=picker,
         columns=columns,
+        reading=reading,
         checker=checker,
         controls=controls,
         inches=inches,
@@ -199,11 +227,15 @@ def build_inputs(space: Space, request: Request, answer: Answer, view: View) -> 
     )
 
 
-def picker_updates(inputs: Inputs, columns: Sequence[str]) -> dict[Any, Any]:
-    """Return updates that let a visitor choose among columns, or that hide the choices."""
+def picker_updates(
+    inputs: Inputs, columns: Sequence[str], rows: Sequence[str] = ()
+) -> dict[Any, Any]:
+    """Return updates that let a visitor choose among columns and rows, or that hide the choices."""
     updates: dict[Any, Any] = {inputs.picker: gr.update(visible=bool(columns))}
-    for component in inputs.columns.values():
-        updates[component] = gr.update(choices=[_NONE, *columns], value="")
+    for role, component in inputs.columns.items():
+        choices = rows if role == "where" else columns
+        is_visible = role != "where" or bool(rows)
+        updates[component] = gr.update(choices=[_NONE, *choices], value="", visible=is_visible)
     return updates
 
 

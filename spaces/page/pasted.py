@@ -214,24 +214,18 @@ def names_roles(row: Row) -> bool:
     return len(set(named)) > 1 and _USUAL.issuperset(named)
 
 
-def with_header(rows: list[Row], headers: Sequence[str], of_any_number: bool) -> list[Row]:
-    """Return rows without names of columns, with the names that fit them above.
-
-    All cells are outcomes if they are 0, 1, true, false or verdicts. Otherwise the columns are
-    those of the table of the page.
-
-    Args:
-        rows: the rows.
-        headers: the columns of the table of the page before the samples.
-        of_any_number: whether any number is an outcome.
-    """
+def are_outcomes(rows: list[Row], of_any_number: bool) -> bool:
+    """Whether all cells are 0, 1, true, false or verdicts, or if `of_any_number` any numbers."""
     words = [cell.strip().lower() for row in rows for cell in row]
     cells = [None if word in NOT_SCORED else as_outcome(word) for word in words]
     outcomes = (int, float) if of_any_number else (bool,)
-    is_outcomes = all(
+    return all(
         cell in (0, 1, None) or isinstance(cell, outcomes) or cell in VERDICTS for cell in cells
     )
-    names = [] if is_outcomes else list(headers)
+
+
+def with_header(rows: list[Row], names: Sequence[str]) -> list[Row]:
+    """Return rows below the names of their first columns, and of a column for each sample."""
     samples = max(map(len, rows)) - len(names)
     return [[*names, *sample_names(samples)], *rows]
 

@@ -15,7 +15,8 @@ from .pasted import parse_lists
 
 MAX_BYTES = 2 << 20
 TOO_LARGE = f"The limit for a file, and for a text, is {MAX_BYTES // 1_000_000} MB."
-_FILE_TYPES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
+TEXT_TYPES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
+_FILE_TYPES = (*TEXT_TYPES, ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zst")
 _DATASET = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?:/(?P<file>[\w./ -]+))?")
 _SECONDS = 10.0  # for each answer of the Hub
 _MAX_SHOWN = 5

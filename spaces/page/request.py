@@ -18,15 +18,16 @@ Samples = dict[str, Any]
 
 
 class ColumnError(ValueError):
-    """No column has a usual name.
+    """No column has a usual name, or rows can be read in several ways.
 
     Attributes:
         columns: the columns to choose from.
+        rows: the rows to choose from, such as "filter=strict"; or none.
     """
 
-    def __init__(self, message: str, columns: Iterable[str]):
-        super().__init__(message, tuple(columns))
-        self.columns = tuple(columns)
+    def __init__(self, message: str, columns: Iterable[str], rows: Iterable[str] = ()):
+        super().__init__(message, tuple(columns), tuple(rows))
+        self.columns, self.rows = tuple(columns), tuple(rows)
 
     def __str__(self) -> str:
         return self.args[0]
@@ -44,7 +45,9 @@ class Request:
         table: a list of rows. The first one has the headers.
         text: JSON Lines, JSON or CSV.
         files: the paths of uploaded files.
-        columns: the column of each role that a visitor has chosen, such as "predictions".
+        columns: the column of each role that a visitor has chosen, such as "predictions"; and for
+            "where", the rows to read, such as "filter=strict".
+        reading: how tables in texts and files are read, one of `READINGS`.
     """
 
     space: Space
@@ -55,6 +58,7 @@ class Request:
     text: str = ""
     files: tuple[str, ...] = ()
     columns: dict[str, str] = field(default_factory=dict)
+    reading: str = ""
 
     @property
     def limited_options(self) -> list[str]:
@@ -70,7 +74,7 @@ class Request:
         content = hashlib.sha256()
         for file in self.files:
             content.update(Path(file).name.encode() + b"\0" + Path(file).read_bytes() + b"\0")
-        given = (self.checker, self.options, self.table, self.text, self.columns)
+        given = (self.checker, self.options, self.table, self.text, self.columns, self.reading)
         content.update(repr(given).encode(errors="replace"))
         return content.hexdigest()
 
@@ -160,7 +164,8 @@ def make_request(space: Space, checker: str, options: Options, **samples: Any) -
         space: the description of the Space.
         checker: the name of the checker.
         options: the values of controls, by their names.
-        **samples: one of `table`, `text` and `files`, and if needed `columns`, as in `Request`.
+        **samples: one of `table`, `text` and `files`, and if needed `columns` and `reading`, as in
+            `Request`.
 
     Raises:
         ValueError: if there is no such checker or option, or the value of an option is invalid.

@@ -14,6 +14,7 @@ from at_k.scores.score_agg import VERDICTS
 from .pasted import (
     NOT_SCORED,
     Row,
+    are_outcomes,
     as_csv,
     decoded,
     has_header,
@@ -22,10 +23,11 @@ from .pasted import (
     parse_table,
     refuse_repeated_keys,
     sample_columns,
+    sample_names,
     with_all_cells,
     with_header,
 )
-from .received import copy_files, write_text
+from .received import TEXT_TYPES, copy_files, write_text
 from .request import ColumnError, Request, Samples
 
 MAX_QUESTIONS = 10_000
@@ -161,6 +163,8 @@ def _read_runs(
 def _prepared(path: str, request: Request, notes: list[str]) -> list[Row] | None:
     """Rewrite a file as the file reader takes it, or return its rows if each has all samples."""
     file = Path(path)
+    if file.suffix not in TEXT_TYPES:  # the file reader reads it as it is
+        return None
     text = decoded(file.read_bytes(), path)
     if file.suffix not in (".csv", ".tsv"):
         refuse_repeated_keys(text)
@@ -182,9 +186,16 @@ def _prepared_rows(
     """
     if len(rows) > 1 and names_roles(rows[1]):  # names typed below those of the page
         rows = rows[1:]
-    if not (has_header(rows) or (of_page and is_numbered(rows[0]))):
-        any_number = request.space.metric in ("max_at_k", "bayes_at_n")
-        rows = with_header(rows, request.space.headers, any_number)
+    reading = "" if of_page else request.reading
+    if reading and rows[0] == sample_names(len(rows[0])):  # which the page has given
+        rows = rows[1:]
+    has_names = reading == "names"
+    if not reading:
+        has_names = has_header(rows) or (of_page and is_numbered(rows[0]))
+    if not has_names:
+        of_any_number = request.space.metric in ("max_at_k", "bayes_at_n")
+        is_graded = reading == "outcomes" or (not reading and are_outcomes(rows, of_any_number))
+        rows = with_header(rows, [] if is_graded else request.space.headers)
         names = ", ".join(rows[0][: len(rows[0]) - len(sample_columns(rows[0]))])
         what = f"{names} and samples" if names else "outcomes"
         notes.append(f"The columns have no names. They are read as {what}.")
@@ -210,25 +221,39 @@ def _read_questions(
         notes: sentences that say how the file was read, to which this adds.
     """
     try:
-        questions = read_questions(path, **columns, **chosen)
-        if "predictions" in chosen and "references" not in questions.columns:
-            outcomes: dict[str, Any] = {
-                "outcomes": chosen["predictions"],
-                **chosen,
-                "predictions": None,
-            }
-            questions = read_questions(path, **columns, **outcomes)
+        named: dict[str, Any] = {role: name for role, name in chosen.items() if role != "where"}
+        if "where" in chosen:
+            column, _, entry = chosen["where"].partition("=")
+            named["where"] = [(column, entry)]
+        if "predictions" in named and "references" not in named and _has_outcomes(path, columns):
+            named |= {"outcomes": named["predictions"], "predictions": None}
+        questions = read_questions(path, **columns, **named)
+        if named.get("predictions") and "references" not in questions.columns:
+            named |= {"outcomes": named["predictions"], "predictions": None}
+            questions = read_questions(path, **columns, **named)
     except SelectionError as error:
-        if not {*chosen.values()} <= {*error.choices}:
+        names = {name for role, name in chosen.items() if role != "where"}
+        if not names <= {*error.choices}:
             notes.append("The chosen columns are not in these samples, and are not used.")
             return _read_questions(path, columns, {}, notes)
-        raise ColumnError(_with_remedy(error), error.choices) from error
+        examples = dict(zip(error.examples, error.roles, strict=False))
+        rows = [example for example, role in examples.items() if role == "where"]
+        raise ColumnError(_with_remedy(error), error.choices, rows) from error
     if "questions" in questions.columns:
         notes.append(
             f"Read as one sample in each row: rows with the same {questions.columns['questions']} "
             f"are of one question."
         )
     return questions
+
+
+def _has_outcomes(path: str, columns: Mapping[str, Any]) -> bool:
+    """Whether a log has several columns of outcomes, one of which a visitor has to choose."""
+    try:
+        read_questions(path, **columns)
+    except SelectionError as error:
+        return error.roles == ("outcomes",)
+    return False
 
 
 def _arguments(questions: Questions) -> Samples:
@@ -257,7 +282,7 @@ def _with_remedy(error: SelectionError) -> str:
     if error.roles == ("groups",):
         return str(error)
     if set(error.roles) == {"where"}:
-        return f"{error} Leave out the other rows."
+        return f"{error} Choose its rows, or leave out the others."
     if "where" in error.roles:  # the last example is the column that varies
         return (
             f"{error} Give each run as a file of its own, or leave out the column "
@@ -265,8 +290,9 @@ def _with_remedy(error: SelectionError) -> str:
         )
     present = {column.lower() for column in error.choices}
     roles = [role for role in error.roles if role in USUAL_NAMES]
-    if all(present.intersection(USUAL_NAMES[role]) for role in roles):
-        return f"{error} Leave out the columns that are not meant."
+    of_one_role = len(error.roles) == 1  # several columns can have it
+    if of_one_role or all(present.intersection(USUAL_NAMES[role]) for role in roles):
+        return f"{error} Choose one, or leave out the columns that are not meant."
     names = " or ".join(f'"{USUAL_NAMES[role][0]}"' for role in roles)
     return f"{error} Name a column {names}."
 

@@ -18,7 +18,7 @@ from typing import Any
 from .files import sample_file
 from .received import MAX_BYTES
 from .request import Request, make_request
-from .space import CHECKERS, Example, Space
+from .space import CHECKERS, READINGS, Example, Space
 
 LONGEST_LINK = 16_000
 """Characters. Programs for mail and chats cut longer ones."""
@@ -37,6 +37,7 @@ def shared_text(request: Request) -> str:
         "checker": request.checker,
         "options": request.raw_options,
         "columns": request.columns,
+        "reading": request.reading,
     }
     if request.table is not None:
         content["table"] = request.table
@@ -88,12 +89,14 @@ def opened_page(space: Space, text: str, new_folder: Callable[[], Path]) -> Exam
 
 
 def _how(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the checker, the options and the chosen columns."""
+    """Return the checker, the options, the chosen columns and the reading."""
     checker, options, columns = content["checker"], content["options"], content["columns"]
+    reading = content.get("reading", "")
     is_text = all(isinstance(part, str) for pair in columns.items() for part in pair)
-    if checker not in CHECKERS or not isinstance(options, dict) or not is_text:
+    is_known = checker in CHECKERS and reading in READINGS
+    if not is_known or not isinstance(options, dict) or not is_text:
         raise ValueError(_BROKEN)
-    return {"checker": checker, "options": options, "columns": columns}
+    return {"checker": checker, "options": options, "columns": columns, "reading": reading}
 
 
 def _samples(space: Space, content: dict[str, Any], new_folder: Callable[[], Path]) -> dict:

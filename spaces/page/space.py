@@ -25,6 +25,10 @@ TITLES = {
 
 CHECKERS = ("exact_match", "numeric", "math_verify")
 
+READINGS = ("", "outcomes", "references", "names")
+"""What the cells of a table are: all are outcomes; the first of each row is a reference; or those
+of the first row are names of columns. "" decides by the content."""
+
 Options = dict[str, Any]
 """The value of each control, by its name."""
 
@@ -40,6 +44,7 @@ class Example:
         name: the text of the button.
         table: the rows of the table.
         headers: the headers of the table, if they are not those of the Space.
+        reading: how tables in texts and files are read, one of `READINGS`.
         text: the samples as text, instead of a table.
         files: the names of files of samples that the project ships, instead of a table.
         checker: the name of the checker.
@@ -55,6 +60,7 @@ class Example:
     options: Options = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
     headers: list[str] | None = None
+    reading: str = ""
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,8 @@ def make_view(space: Space, request: Request, answer: Answer, downloads: Downloa
         notes.append(_CHECKER_NOTES[request.checker])
         if request.checker == "exact_match":
             notes += _exact_match_notes(space, samples)
+    elif space.has_references:
+        notes[0] = f"{notes[0][:-1]}, already graded."
     notes += [*_unscored_notes(space, samples), *answer.warnings]
     notes += _lowered_notes(space, request, answer)
     charts = charts_of(space, answer)
