@@ -11,18 +11,20 @@ from inspect import Parameter, Signature
 import gradio as gr
 from starlette.middleware import Middleware
 
+from .controls import Choice, Control, Slider
 from .downloads import Downloads, result_dict
 from .events import connect_events
 from .figures import DESKTOP, draw
 from .files import PAGE
 from .input_layout import table_with_headers
 from .layout import build_layout
+from .pasted import as_csv
 from .refusals import API_NAME, Page, Refusals
 from .request import make_request
 from .saving import OPENING
 from .scoring import preload, score
-from .space import Options, Space
-from .view import make_view
+from .space import CHECKERS, Options, Space
+from .view import make_view, notes_of
 
 
 def serve(space: Space) -> None:
@@ -70,7 +72,7 @@ def scores_endpoint(space: Space) -> Callable[..., dict]:
     Clients use the names of its parameters, and Gradio shows its docstring.
     """
     options = {control.name: control for control in space.controls}
-    described = "\n".join(f"    {name}: {each.info}." for name, each in options.items())
+    described = "\n".join(f"    {name}: {_described(each)}." for name, each in options.items())
     parameters = [
         Parameter("samples", Parameter.POSITIONAL_OR_KEYWORD, annotation=str),
         *(
@@ -87,16 +89,32 @@ def scores_endpoint(space: Space) -> Callable[..., dict]:
             if not isinstance(samples, str):
                 raise ValueError("samples must be a text in JSON Lines, JSON or CSV.")
             given = dict(zip(options, values, strict=True))
-            return result_dict(space, score(make_request(space, checker, given, text=samples)))
+            request = make_request(space, checker, given, text=samples)
+            answer = score(request)
+            return result_dict(space, answer) | {"notes": notes_of(space, request, answer)}
         except ValueError as error:
             raise gr.Error(str(error), print_exception=False) from error
 
+    example = as_csv((space.examples[0].table or [])[:2]).strip()
     scores.__doc__ = (
-        "Score samples.\n\nArgs:\n"
-        "    samples: text in JSON Lines, JSON or CSV.\n"
-        "    checker: what compares samples with references: exact_match, numeric or math_verify.\n"
-        f"{described}"
+        f"Score samples, such as client.predict({example!r}, api_name='/{API_NAME}').\n\n"
+        "Args:\n"
+        "    samples: text: a table, rows of outcomes, JSON Lines or JSON.\n"
+        f"    checker: what compares samples with references: {', '.join(CHECKERS)}.\n"
+        f"{described}\n\n"
+        "Returns:\n"
+        "    A dict with the scores and their limits, the samples as they were read, and notes.\n"
     )
     scores.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": dict}
     scores.__signature__ = Signature(parameters, return_annotation=dict)  # type: ignore[attr-defined]
     return scores
+
+
+def _described(control: Control) -> str:
+    """Return what the value of a control means, and which values it has."""
+    if isinstance(control, Choice):
+        choices = [f"{value!r} ({text})" for value, text in control.choices.items()]
+        return f"{control.info}: {' or '.join(choices)}"
+    if isinstance(control, Slider):
+        return f"{control.info}, from {control.minimum:g} to {control.maximum:g}"
+    return f"{control.info}, as text"

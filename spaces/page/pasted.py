@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from at_k.readers.columns import USUAL_NAMES, as_outcome
@@ -67,12 +69,11 @@ _IS_LISTS = re.compile(r"(?:np\.|array|tensor|[\[\](),\s])*")
 
 
 def _cells_of_list(content: str) -> Row:
-    """Return the entries of a list, in which commas or spaces separate them."""
-    try:
-        return ["" if entry is None else str(entry) for entry in json.loads(f"[{content}]")]
-    except ValueError:
-        cells = next(csv.reader([content.replace("'", '"')], skipinitialspace=True), [])
-        return [cell.strip() for cell in cells] if len(cells) > 1 else content.split()
+    """Return the entries of a list as JSON, Python or NumPy writes it."""
+    for parse in (json.loads, ast.literal_eval):
+        with suppress(ValueError, SyntaxError):
+            return ["" if entry is None else str(entry) for entry in parse(f"[{content}]")]
+    return [cell for cell in re.split(r"[,\s]+", content) if cell]
 
 
 def _rows_of_markdown(text: str) -> list[Row]:

@@ -61,6 +61,26 @@ class View:
 
 def make_view(space: Space, request: Request, answer: Answer, downloads: Downloads) -> View:
     """Return what the page of a Space shows for a request and its answer."""
+    charts = charts_of(space, answer)
+    tables = score_tables(space, answer)
+    known = answer.runs[0].estimates()
+    scores = [key for key, _ in tables[-1].rows if key in known]
+    shared = shared_text(request)
+    notes = " ".join(notes_of(space, request, answer))
+    return View(
+        result=result_html(*_sentences(space, answer), notes),
+        charts=charts,
+        table=f"<h2>Scores</h2>{''.join(map(table_html, tables))}",
+        scores_file=str(downloads.keep(answer, shared)),
+        link=shared if len(shared) <= LONGEST_LINK else "",
+        code=code_html(python_code(space.metric, answer, scores, list(filter(None, charts)))),
+        question_headers=question_headers(space, answer),
+        question_rows=question_rows(space, answer),
+    )
+
+
+def notes_of(space: Space, request: Request, answer: Answer) -> list[str]:
+    """Return sentences on the samples: how they were read, and what to beware of."""
     notes = [sizes_note(answer.runs, space.row_noun, space.cell_noun)]
     samples = list(answer.samples.values())
     if any("references" in run for run in samples):
@@ -70,22 +90,7 @@ def make_view(space: Space, request: Request, answer: Answer, downloads: Downloa
     elif space.has_references:
         notes[0] = f"{notes[0][:-1]}, already graded."
     notes += [*_unscored_notes(space, samples), *answer.warnings]
-    notes += _lowered_notes(space, request, answer)
-    charts = charts_of(space, answer)
-    tables = score_tables(space, answer)
-    known = answer.runs[0].estimates()
-    scores = [key for key, _ in tables[-1].rows if key in known]
-    shared = shared_text(request)
-    return View(
-        result=result_html(*_sentences(space, answer), " ".join(notes)),
-        charts=charts,
-        table=f"<h2>Scores</h2>{''.join(map(table_html, tables))}",
-        scores_file=str(downloads.keep(answer, shared)),
-        link=shared if len(shared) <= LONGEST_LINK else "",
-        code=code_html(python_code(space.metric, answer, scores, list(filter(None, charts)))),
-        question_headers=question_headers(space, answer),
-        question_rows=question_rows(space, answer),
-    )
+    return notes + _lowered_notes(space, request, answer)
 
 
 def _sentences(space: Space, answer: Answer) -> tuple[str, str]:

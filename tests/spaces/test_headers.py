@@ -75,3 +75,27 @@ def test_a_table_names_its_columns_or_has_rewards_only(monkeypatch, tmp_path, ta
         make_request(space, "exact_match", {}, table=table), ["predictions"]
     )
     assert [len(run["predictions"]) for run in samples.values()] == [questions]
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("0,5 1 0,25\n1 0 0,75", [["0.5", "1", "0.25"], ["1", "0", "0.75"]]),
+        ("0,5\t1\n1\t0,75", [["0.5", "1"], ["1", "0.75"]]),
+        ("0,5;1\n1;0,75", [["0.5", "1"], ["1", "0.75"]]),
+        ("1,000\t2\n3\t4", [["1,000", "2"], ["3", "4"]]),  # thousands
+        ("1,5\t2.5\n3\t4", [["1,5", "2.5"], ["3", "4"]]),
+        ("1, 0\n0, 1", [["1", " 0"], ["0", " 1"]]),
+        ("the answer is 12\nit is 13", [["the answer is 12"], ["it is 13"]]),
+        ("10\n2", [["10"], ["2"]]),
+        ("0122\n1002", [["sample 1", "sample 2", "sample 3", "sample 4"], [*"0122"], [*"1002"]]),
+        ('["a, [b]", "c"]', [["sample 1", "sample 2"], ["a, [b]", "c"]]),
+        ("[1 2\n 3]", [["sample 1", "sample 2", "sample 3"], ["1", "2", "3"]]),
+        ("f(1, 2)", [["f(1", " 2)"]]),
+    ],
+)
+def test_cells_are_what_separates_them(monkeypatch, text, rows):
+    monkeypatch.syspath_prepend(ROOT / "spaces")
+    from page.pasted import parse_table
+
+    assert parse_table(text) == rows
