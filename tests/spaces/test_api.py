@@ -78,7 +78,7 @@ def arguments_of(answer):
             "k must be a number between 1 and 512",
         ),
         ({"samples": '{"outcomes": [1]}', "k": {}}, "k must be a number between 1 and 512"),
-        ({"samples": '{"outcomes": [1]}\n' * 2001}, "2,001 questions are too many"),
+        ({"samples": '{"outcomes": [1]}\n' * 10_001}, "10,001 questions are too many"),
         ({"samples": json.dumps({"outcomes": [1] * 513})}, "513 samples per question"),
         (
             {"samples": '{"outcomes": [1]}\n' + " " * (2 << 20)},

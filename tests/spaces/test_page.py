@@ -295,7 +295,7 @@ def test_k_is_lowered_to_the_number_of_samples(browser, space):
         paste(page, '{"outcomes": [1, 0]}\n{"outcomes": [1, 1, 0]}')
         wait_for_change(page, before)
         lowered = "k was lowered to 2, the smallest number of samples of any question."
-        assert note(page) == f"2 questions, 2 to 3 samples each. {lowered}"
+        assert note(page) == f"2 questions, 2 to 3 samples each, already graded. {lowered}"
         assert page.locator("#k input[type=range]").get_attribute("max") == "2"
 
 

@@ -60,7 +60,6 @@ def test_columns_without_usual_names_are_chosen(browser, space):
     rows = "item,resp,gold\nq1,12,12\nq1,13,12\nq2,7,7\nq2,7,7"
     with opened(browser, space) as page:
         choose_source(page, "Paste")
-        wait_for_problem(page, "There is no text")
         page.fill("#text textarea", rows)
         wait_for_problem(page, "no column with a usual name for samples")
         page.wait_for_selector("#picker")
