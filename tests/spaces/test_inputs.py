@@ -9,7 +9,6 @@ from browsing import (
     note,
     opened,
     paste,
-    problem,
     sentence,
     take_screenshot,
     upload,
