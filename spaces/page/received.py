@@ -59,17 +59,20 @@ def write_text(text: str, notes: list[str]) -> str:
 
 
 def _type_of(text: str) -> str:
-    """Return the type of file that a text would be in."""
+    """Return the type of file that a text would be in: an object of columns is JSON, not a line."""
     if parse_lists(text):
         return "csv"
-    if not text.lstrip().startswith(("[", "{")):
-        return "csv"
-    is_lines = text.lstrip().startswith("{") and "\n" in text.strip()
+    start = text.lstrip()[:1]
+    if start != "{":
+        return "json" if start == "[" else "csv"
     try:
-        json.loads(text if not is_lines else text.strip().partition("\n")[0])
+        columns = list(json.loads(text).values())
     except (ValueError, RecursionError):
-        is_lines = False
-    return "jsonl" if is_lines else "json"
+        return "jsonl"
+    lists = [column for column in columns if isinstance(column, list)]
+    has_lists = any(isinstance(entry, list) for column in lists for entry in column)
+    is_table = lists == columns and (len(lists) > 1 or has_lists)
+    return "json" if is_table or "\n" in text.strip() else "jsonl"
 
 
 def _label(file: Path) -> str:

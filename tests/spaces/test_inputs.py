@@ -63,10 +63,10 @@ def bad_texts(space):
         "different runs or questions. The columns are id, model, outcome. Give each run as a file "
         "of its own, or leave out the column model if all samples are of one run.",
         f"{','.join(LM_EVAL)}\n0,a,7,p,7,7,x\n0,a,7,p,7,7,y": "The rows of each filter hold the "
-        "same responses, which would be counted 2 times: choose one filter. Leave out the other "
-        "rows.",
-        '{"samples": ["1"], "answer": "1", "outcomes": [1]}': "has graded outcomes. Leave out the "
-        "columns that are not meant.",
+        "same responses, which would be counted 2 times: choose one filter. Choose its rows, or "
+        "leave out the others.",
+        '{"samples": ["1"], "answer": "1", "outcomes": [1]}': "has graded outcomes. Choose one, or "
+        "leave out the columns that are not meant.",
         '{"outcomes": [1, null]}\n{"outcomes": [null]}': f"{row} 2 has no scored {cell}",
     }
     if space.name != "score_agg":
@@ -78,7 +78,6 @@ def bad_texts(space):
 def test_bad_text_shows_a_message_and_no_chart(browser, space):
     with opened(browser, space) as page:
         choose_source(page, "Paste")
-        page.wait_for_selector(".problem")
         for text, message in bad_texts(space).items():
             page.fill("#text textarea", text)
             wait_for_problem(page, message)
@@ -144,7 +143,6 @@ def test_text_of_a_visitor_never_becomes_html(browser, space, tmp_path):
         upload(page, file)
         wait_for_change(page, before)
         choose_source(page, "Paste")
-        page.wait_for_selector(".problem")
         paste(page, json.dumps({HOSTILE: 1}))
         wait_for_problem(page, HOSTILE)
         assert page.evaluate("window.hacked") is None
