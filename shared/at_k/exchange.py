@@ -1,9 +1,10 @@
 """The exchange of rows between the processes of a run, through files in a folder that they share.
 
 `compute` is a collective call. Process 0 asks for the rows of the others, computes, and tells them
-whether it succeeded, so that all processes may retry after an error. There are three kinds of
+whether it succeeded, so that all processes may retry after an error. There are four kinds of
 files. They are written under another name and renamed, so that none is read half written:
 
+    <p>.host    the host of process p, for the message of a wait that was too long
     request     a new key for each call
     <p>.rows    the rows of process p, with the key of the request and a key of its own
     result      the keys of the rows that process 0 has received, and its error if there was one
@@ -117,9 +118,13 @@ class Exchange:
             self._conflict.touch()
             raise ValueError(self._two_runs()) from None
         _roles[role] = lock
+        left = [*self._folder.glob(f"{self._process}.*-*")]  # half written by a process that ended
         if self._process == 0:
-            for path in (*self._folder.glob("*.rows"), self._request, self._result, self._conflict):
-                path.unlink(missing_ok=True)
+            left += [*self._folder.glob("*.rows"), *self._folder.glob("re*t-*")]
+            left += [self._request, self._result, self._conflict]
+        for path in left:
+            path.unlink(missing_ok=True)
+        self._write(self._file(self._process, "host"), socket.gethostname().encode())
 
     def leave(self) -> None:
         """Give up the role until the next computation."""
@@ -155,7 +160,8 @@ class Exchange:
         else:
             raise ValueError(
                 f"No rows came from process {' and '.join(map(str, waiting))} of "
-                f"{self._processes} within {self._timeout:g} seconds. {_SAME_RUN}"
+                f"{self._processes} within {self._timeout:g} seconds. "
+                f"{self._other_hosts(waiting) or _SAME_RUN}"
             )
         if self._conflict.exists():
             raise ValueError(self._two_runs())
@@ -229,7 +235,7 @@ class Exchange:
                 elif time.monotonic() - started > self._timeout:
                     raise ValueError(
                         f"Process 0 did not compute with the rows of process {self._process} "
-                        f"within {self._timeout:g} seconds. {_SAME_RUN}"
+                        f"within {self._timeout:g} seconds. {self._other_hosts([0]) or _SAME_RUN}"
                     )
         finally:
             path.unlink(missing_ok=True)
@@ -257,6 +263,19 @@ class Exchange:
             path.unlink(missing_ok=True)  # acquiring has created it, if the process just ended
         lock.release()
         return False
+
+    def _other_hosts(self, waiting: list[int]) -> str:
+        """Say that processes were on other hosts whose locks this host does not see, or nothing."""
+        own = socket.gethostname()
+        found = {p: _read(self._file(p, "host")).decode() for p in waiting if not self._lives(p)}
+        hosts = sorted({*found.values()} - {"", own})
+        if not hosts:
+            return ""
+        return (
+            f"Nothing was computed. {self._folder} has files from {', '.join(hosts)}, and {own} "
+            f"sees no lock of them: their processes were killed, or the file system locks files "
+            f"for each host alone. Then give a cache_dir on one that locks for all hosts."
+        )
 
     def _two_runs(self) -> str:
         return (
@@ -310,6 +329,7 @@ def _release(lock: FileLock) -> None:
     """Remove the lock of a role."""
     path = Path(lock.lock_file)
     with suppress(OSError):
+        path.with_suffix(".host").unlink(missing_ok=True)
         path.unlink(missing_ok=True)
     lock.release()
     with suppress(OSError):
