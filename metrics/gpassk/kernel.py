@@ -130,9 +130,13 @@ class Exchange:
             self._conflict.touch()
             raise ValueError(self._two_runs()) from None
         _roles[role] = lock
+        left = [*self._folder.glob(f"{self._process}.*-*")]  # half written by a process that ended
         if self._process == 0:
-            for path in (*self._folder.glob("*.rows"), self._request, self._result, self._conflict):
-                path.unlink(missing_ok=True)
+            left += [*self._folder.glob("*.rows"), *self._folder.glob("re*t-*")]
+            left += [self._request, self._result, self._conflict]
+        for path in left:
+            path.unlink(missing_ok=True)
+        self._write(self._file(self._process, "host"), socket.gethostname().encode())
 
     def leave(self) -> None:
         role = os.getpid(), str(self._file(self._process, "lock"))
@@ -161,7 +165,8 @@ class Exchange:
         else:
             raise ValueError(
                 f"No rows came from process {' and '.join(map(str, waiting))} of "
-                f"{self._processes} within {self._timeout:g} seconds. {_SAME_RUN}"
+                f"{self._processes} within {self._timeout:g} seconds. "
+                f"{self._other_hosts(waiting) or _SAME_RUN}"
             )
         if self._conflict.exists():
             raise ValueError(self._two_runs())
@@ -225,7 +230,7 @@ class Exchange:
                 elif time.monotonic() - started > self._timeout:
                     raise ValueError(
                         f"Process 0 did not compute with the rows of process {self._process} "
-                        f"within {self._timeout:g} seconds. {_SAME_RUN}"
+                        f"within {self._timeout:g} seconds. {self._other_hosts([0]) or _SAME_RUN}"
                     )
         finally:
             path.unlink(missing_ok=True)
@@ -252,6 +257,18 @@ class Exchange:
             path.unlink(missing_ok=True)  # acquiring has created it, if the process just ended
         lock.release()
         return False
+
+    def _other_hosts(self, waiting: list[int]) -> str:
+        own = socket.gethostname()
+        found = {p: _read(self._file(p, "host")).decode() for p in waiting if not self._lives(p)}
+        hosts = sorted({*found.values()} - {"", own})
+        if not hosts:
+            return ""
+        return (
+            f"Nothing was computed. {self._folder} has files from {', '.join(hosts)}, and {own} "
+            f"sees no lock of them: their processes were killed, or the file system locks files "
+            f"for each host alone. Then give a cache_dir on one that locks for all hosts."
+        )
 
     def _two_runs(self) -> str:
         return (
@@ -296,6 +313,7 @@ def _number_of(exchange: Exchange, objects: list[weakref.ref[Exchange]]) -> int:
 def _release(lock: FileLock) -> None:
     path = Path(lock.lock_file)
     with suppress(OSError):
+        path.with_suffix(".host").unlink(missing_ok=True)
         path.unlink(missing_ok=True)
     lock.release()
     with suppress(OSError):
@@ -1886,7 +1904,10 @@ def _is_numeric_array(row: Any) -> bool:
 def _entries(row) -> list[Any]:
     for method in ("tolist", "to_pylist"):
         if hasattr(row, method):
-            return getattr(row, method)()
+            try:
+                return getattr(row, method)()
+            except RuntimeError:  # a tensor without data, or a sparse one: `to_array` says so
+                return to_array(row).tolist()
     return list(row)
 
 

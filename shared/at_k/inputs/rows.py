@@ -35,6 +35,7 @@ from .containers import (
     plain_entry,
     plain_types,
     sample_rows,
+    to_array,
     to_numpy,
 )
 from .count_tables import is_counts, read_counts
@@ -307,5 +308,8 @@ def _is_numeric_array(row: Any) -> bool:
 def _entries(row) -> list[Any]:
     for method in ("tolist", "to_pylist"):
         if hasattr(row, method):
-            return getattr(row, method)()
+            try:
+                return getattr(row, method)()
+            except RuntimeError:  # a tensor without data, or a sparse one: `to_array` says so
+                return to_array(row).tolist()
     return list(row)
