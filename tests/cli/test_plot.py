@@ -1,5 +1,6 @@
 """The flag `--plot FILE` of the command."""
 
+import io
 import json
 import os
 import re
@@ -8,6 +9,9 @@ import subprocess
 import sys
 
 import pytest
+from at_k.charts import by_k
+from at_k.charts.figure import Figure
+from at_k.charts.written import write_chart
 from at_k.cli import plot
 from at_k.cli.command import main
 from run_command import error_of, output_of, question_rows, write_json_lines
@@ -107,6 +111,25 @@ def test_scores_are_printed_before_the_reason_why_there_is_no_chart(capsys, tmp_
         assert printed.out == plain
         assert printed.err.startswith("at-k: There is no chart: "), printed.err
         assert reason in printed.err
+
+
+def test_a_chart_that_is_half_written_does_not_replace_the_old_one(tmp_path, monkeypatch, capsys):
+    old = tmp_path / "a.svg"
+    old.write_text("old")
+    link = tmp_path / "link.svg"
+    link.symlink_to(old)
+    specification = by_k({"pass@1": 0.5, "pass@2": 0.75}).to_json()
+
+    def half_written(figure, path):
+        path.write_text("half")
+        raise OSError("no space left")
+
+    for save, status, begins in ((half_written, 2, "old"), (Figure.save, 0, "<svg")):
+        monkeypatch.setattr(Figure, "save", save)
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(specification.encode())))
+        assert write_chart(str(link)) == status
+        assert old.read_text().startswith(begins)
+    assert sorted(tmp_path.iterdir()) == [old, link]
 
 
 def test_the_renderer_may_end_its_process(file, tmp_path):

@@ -137,7 +137,8 @@ def test_numbers_may_be_arrays_without_axes():
 
 def test_an_array_that_cannot_be_converted_raises_a_type_error():
     class WithoutData:
-        ndim, shape = 2, (2, 2)
+        ndim = 2
+        shape: tuple[int, ...] = (2, 2)
 
         def __iter__(self):
             raise NotImplementedError

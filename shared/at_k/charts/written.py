@@ -6,18 +6,28 @@ module run in a process of its own.
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
 
 from .figure import Figure
 
 
 def write_chart(file: str) -> int:
-    """Write the chart whose Vega-Lite specification is on standard input; return the status."""
+    """Write the chart whose Vega-Lite specification is on standard input; return the status.
+
+    The file appears whole: a process that is killed leaves at most a file with `.part` in its name.
+    """
+    path = Path(file).resolve()
+    part = path.with_name(f"{path.stem}.part{path.suffix}")
     try:
-        Figure.from_json(sys.stdin.buffer.read().decode()).save(file)
+        Figure.from_json(sys.stdin.buffer.read().decode()).save(part)
+        os.replace(part, path)
     except (ValueError, TypeError, ImportError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
+    finally:
+        part.unlink(missing_ok=True)
     return 0
 
 

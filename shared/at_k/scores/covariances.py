@@ -75,8 +75,10 @@ def credit_covariances(
 def _covariance(once: DoubleDouble, twice: DoubleDouble, a: Credits, b: Credits) -> np.ndarray:
     """(U,) the covariance of two scores, from the pmf of k and of 2k samples."""
     result = np.empty(len(once.hi))
-    for rows_a, value_a, mean_a in _centered(a, once):
-        for rows_b, value_b, mean_b in _centered(b, once):
+    centered_a = list(_centered(a, once))
+    centered_b = centered_a if a == b else list(_centered(b, once))
+    for rows_a, value_a, mean_a in centered_a:
+        for rows_b, value_b, mean_b in centered_b:
             rows = rows_a & rows_b
             if rows.any():
                 over_halves = mean_over_equal_halves(a, value_a) if a == b else None
