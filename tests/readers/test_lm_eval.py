@@ -62,7 +62,14 @@ def test_a_filter_that_keeps_all_responses_can_be_chosen_beside_one_that_takes_t
     for name in ("strict", "flexible"):
         scores = pass_at_k_of(file, where={"filter": name})
         assert scores == pass_at_k_of(samples_of("sums_pass"), where={"filter": name})
-    assert "--where filter=strict" in error_of(capsys, "gpassk", file)
+    error = error_of(capsys, "gpassk", file)
+    first = "--where filter=first --predictions"
+    ways = ["--where filter=strict", "--where filter=flexible"]
+    ways += [f"{first} resps", f"{first} filtered_resps"]
+    assert error.endswith(f" Add {' or '.join(ways)}.\n")
+    for flags in ways:  # each works as it is
+        checked = ("--check-correct-fn", "numeric", "--k", 1)
+        assert "4 questions, " in output_of(capsys, "gpassk", file, *flags.split(), *checked)
     error = error_of(capsys, "gpassk", file, "--where", "filter=first")
     assert "resps and filtered_resps" in error
     assert "--predictions" in error

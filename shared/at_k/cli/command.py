@@ -84,8 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SelectionError as error:
         examples = error.examples or [""] * len(error.roles)
         flags = " or ".join(
-            f"--{role} {example}".strip()
-            for role, example in zip(error.roles, examples, strict=True)
+            " ".join(f"--{role} {value}".strip() for role, value in ((role, example), *further))
+            for role, example, further in zip(error.roles, examples, error.further, strict=True)
         )
         verb = "Add" if error.examples else "Name one with"
         _print_message(f"{error} {verb} {flags}.")

@@ -63,6 +63,7 @@ class SelectionError(ValueError):
         roles: the parameters of `read_questions` that would name it: ("predictions", "outcomes").
         choices: the names to choose from: the columns, or the splits, of the source.
         examples: a value for each of the roles, if the message has none.
+        further: what has to be named beside each of the examples: [("predictions", "resps")].
     """
 
     def __init__(
@@ -71,11 +72,13 @@ class SelectionError(ValueError):
         roles: Sequence[str] = (),
         choices: Iterable[str] = (),
         examples: Sequence[str] = (),
+        further: Sequence[Sequence[tuple[str, str]]] = (),
     ):
         super().__init__(problem)
         self.roles = tuple(roles)
         self.choices = tuple(choices)
         self.examples = tuple(examples)
+        self.further = tuple(further) or ((),) * len(self.examples or self.roles)
 
 
 def find_column(table: Table, role: str, named: str | None) -> str | None:

@@ -173,7 +173,9 @@ def read(
         )
     except SelectionError as error:
         problem = f"{error} Pass {' or '.join(dict.fromkeys(error.roles))}."
-        raise SelectionError(problem, error.roles, error.choices, error.examples) from None
+        raise SelectionError(
+            problem, error.roles, error.choices, error.examples, error.further
+        ) from None
     except ValueError as error:
         if type(error).__module__.startswith("pyarrow"):
             raise ValueError(f"The source cannot be read: {error}") from error
@@ -289,14 +291,17 @@ def read_questions(
         """Return the rows of each question, if a row is one sample."""
         return rows_by_question(table.columns, key or question_columns(table, of_lists=False))
 
-    refuse_filters(table)
+    of_samples = {
+        role: name for role, name in named.items() if role not in (*PER_QUESTION, *PER_SAMPLE)
+    }
+    try:
+        refuse_filters(table)
+    except SelectionError as error:
+        raise _with_all_flags(error, table, of_samples, checked) from None
     if table.roles:  # A log knows its questions, so runs are distinguished first.
         log_key = key or question_columns(table, of_lists=False)
         known = {name for _, name in _pairs(named)} | {*pool}
         refuse_mixtures(Gathering(table.columns, title, log_key, rows_of_samples(), pool, known))
-    of_samples = {
-        role: name for role, name in named.items() if role not in (*PER_QUESTION, *PER_SAMPLE)
-    }
     chosen: dict[str, Any] = dict(
         choose_columns(table, of_samples, checked, lambda: list(rows_of_samples().values()))
     )
@@ -351,6 +356,42 @@ def read_questions(
     if is_reduced:
         del chosen["counts"]
     return Questions(arguments, chosen, identifiers, table.origin, table.unscored, of_log)
+
+
+def _with_all_flags(
+    error: SelectionError, table: Table, named: Mapping[str, Any], checked: bool
+) -> SelectionError:
+    """Return the error with all that has to be named to read the rows of each of its examples."""
+    ways = [
+        (example, further)
+        for example in error.examples
+        for further in _choices(rows_where(table, [_pair(example)]), named, checked)
+    ]
+    examples, further = zip(*ways, strict=True)
+    return SelectionError(str(error), ["where"] * len(ways), error.choices, examples, further)
+
+
+def _pair(example: str) -> tuple[str, str]:
+    name, _, entry = example.partition("=")
+    return name, entry
+
+
+def _choices(
+    table: Table, named: Mapping[str, Any], checked: bool
+) -> list[tuple[tuple[str, str], ...]]:
+    """Return the (role, column) pairs of each way in which a log can be read."""
+    try:
+        choose_columns(table, named, checked, list)
+    except SelectionError as error:
+        role = error.roles[0]
+        found = [] if role in named else found_columns(table, role)
+        ways = [
+            ((role, name), *further)
+            for name in found
+            for further in _choices(table, {**named, role: name}, checked)
+        ]
+        return ways or [()]
+    return [()]
 
 
 def _entries_at(columns: Mapping[str, Sequence[Any]], rows: Sequence[int]) -> dict[str, Any]:
