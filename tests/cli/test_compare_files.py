@@ -199,3 +199,12 @@ def test_questions_that_are_matched_by_their_order_are_said_to_be(capsys, tmp_pa
     assert by_order.format("b") in output_of(capsys, "compare", b, a)
     c = write_json_lines(tmp_path / "c.jsonl", [{"id": i, "correct": [1, 1]} for i in (2, 1)])
     assert "in the same order" not in output_of(capsys, "compare", b, c)
+
+
+def test_known_rates_of_the_checker_correct_both_runs(capsys, tmp_path):
+    files = write_two_runs(tmp_path)
+    flags = ("--checker-rates", 0.9, 0.1, "--interval", "questions")
+    scores = scores_of(capsys, "compare", *files, *flags)
+    expected = at_k.compare(OUTCOMES_A, OUTCOMES_B, interval="questions", checker_rates=(0.9, 0.1))
+    assert scores == expected
+    assert scores != at_k.compare(OUTCOMES_A, OUTCOMES_B, interval="questions")

@@ -78,6 +78,7 @@ def _compare_files(
     check_correct_fn: Checker = "exact_match",
     p_values: bool = False,
     plot: str | None = None,
+    checker_rates: Sequence[float] | None = None,
     **flags: Any,
 ) -> str | Output:
     """Return the comparison of two files, or the leaderboard of more."""
@@ -97,7 +98,7 @@ def _compare_files(
     if "clusters" in first.arguments:
         options = replace(options, clusters=first.arguments["clusters"])
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
-        runs = graded_runs(inputs, num_proc, options)
+        runs = graded_runs(inputs, num_proc, options, checker_rates)
     with naming_questions(first):
         overall = compare_runs(runs, options)
     compared = {None: overall} | _compare_groups(overall, first)
@@ -142,7 +143,10 @@ def read_runs(sources: Sequence[Sequence[str]], reading: Mapping[str, Any]) -> l
 
 
 def graded_runs(
-    inputs: Sequence[RunInput], num_proc: int | None, options: ComparisonOptions | None = None
+    inputs: Sequence[RunInput],
+    num_proc: int | None,
+    options: ComparisonOptions | None = None,
+    checker_rates: Sequence[float] | None = None,
 ) -> list[Run]:
     """Return the runs with their outcomes, all with the questions in the order of the first.
 
@@ -150,6 +154,7 @@ def graded_runs(
         inputs: what was read for each run.
         num_proc: number of processes to check in.
         options: of a comparison, which is validated before any sample is checked.
+        checker_rates: of the checker of all runs, or None.
     """
     first, labels = inputs[0], None if options is None else options.labels
     parsed = []
@@ -168,8 +173,8 @@ def graded_runs(
             options.for_samples(sizes)
     graded = grade_runs(parsed, Checking(first.check_correct_fn, num_proc, labels=labels))
     of_persons = [run.questions.arguments.get("labels") for run in inputs]
-    if any(x is not None for x in of_persons):
-        graded = with_errors(graded, None, of_persons)
+    has_labels = any(x is not None for x in of_persons)
+    graded = with_errors(graded, checker_rates, of_persons if has_labels else None)
     return [
         run if order is None else run.of_questions(order)
         for run, order in zip(graded, orders, strict=True)
