@@ -230,3 +230,11 @@ def test_rates_and_scores_at_a_limit_have_plans_that_take_few_steps(monkeypatch,
     at_k.plan(rates=[1.0], **extremes)
     assert len(steps) < 400
     assert at_k.plan(rates=[0.2, 0.8], metric="mG-Pass@k", k=1, **goal)["score"] == 0
+
+
+def test_a_pilot_run_with_labels_is_refused():
+    pilot = {"predictions": [[1, 0], [1, 0]], "labels": [[1, None], [None, 0]]}
+    with pytest.raises(
+        ValueError, match="R has labels, but a plan is for a checker without errors"
+    ):
+        at_k.plan(pilot)

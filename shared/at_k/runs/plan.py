@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -57,7 +57,8 @@ def plan(
 
     The distribution of success rates is estimated from a pilot run, or assumed. It gives the
     variance for any n >= k, so n and k may exceed the n of the pilot run. Scores with such a k are
-    extrapolated. The formulas are in `at_k.runs.designs`.
+    extrapolated. The formulas are in `at_k.runs.designs`. They are for a checker without errors: a
+    pilot run with labels is refused.
 
     Args:
         R: outcomes of a pilot run, 0 or 1, with two samples or more of a question; or
@@ -106,7 +107,7 @@ def plan(
 
     Raises:
         ValueError: if an outcome or a parameter is invalid; if neither R nor rates is given, or
-            both; or if each question of the pilot run has one sample.
+            both; if each question of the pilot run has one sample; or if a pilot run has labels.
 
     Examples:
         >>> result = plan([[0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 1, 0]], questions=100, samples=4)
@@ -137,11 +138,21 @@ def plan(
         sample_cost=sample_cost,
     )
     sources = {name: run for name, run in {"R": R, "R_b": R_b}.items() if run is not None}
+    for name, run in sources.items():
+        _check_no_labels(name, run)
     parsed = [parse_run(name, source) for name, source in sources.items()]
     if parsed:
         check_same_questions(parsed)
     runs = grade_runs(parsed, Checking(check_correct_fn, num_proc)) if parsed else []
     return plan_runs(runs, options)
+
+
+def _check_no_labels(name: str, run: RunLike) -> None:
+    if isinstance(run, Mapping) and run.get("labels") is not None:
+        raise ValueError(
+            f"{name} has labels, but a plan is for a checker without errors: leave the labels out. "
+            f"at_k.noise gives the share of the standard error that comes from them."
+        )
 
 
 # --- Options ------------------------------------------------------------------------------
