@@ -25,6 +25,7 @@ REQUIREMENTS = (
     "vl-convert-python>=1.9",
     "latex2mathml>=3.81",
     "markdown-it-py>=4.0",
+    "inspect_ai>=0.3.285",  # reads .eval files
 )
 
 
