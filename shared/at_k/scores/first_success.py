@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..inputs.counts import BinaryCounts, one_size
+from ..inputs.counts import BinaryCounts
 from ..inputs.outcomes import Outcomes
 from ..inputs.rows import sample_name
 from .score import ScoreKey, Scores, one_column_each
@@ -62,8 +62,6 @@ def first_success_scores(counts: BinaryCounts, ks: Mapping[ScoreKey, int]) -> Sc
 
 def warn_of_stopping(counts: BinaryCounts) -> None:
     """Warn if all that have fewer samples than others have a single correct one, and none more."""
-    if one_size(counts.n):
-        return
     is_short = counts.n < counts.n.max()
     if is_short.sum() < _FEWEST_SHORT or (counts.c > 1).any() or (counts.c[is_short] == 0).any():
         return
