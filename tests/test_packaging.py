@@ -110,7 +110,16 @@ at_k.cli.command.main(["--version"])
 
 # --- What is required -------------------------------------------------------------------
 
-OPTIONAL = {"altair", "inspect_ai", "IPython", "lighteval", "lm_eval", "math_verify", "vl_convert"}
+OPTIONAL = {
+    "aiohttp",
+    "altair",
+    "inspect_ai",
+    "IPython",
+    "lighteval",
+    "lm_eval",
+    "math_verify",
+    "vl_convert",
+}
 
 
 def imported_by(paths):

@@ -3893,8 +3893,6 @@ def first_success_scores(counts: BinaryCounts, ks: Mapping[ScoreKey, int]) -> Sc
     return Scores(one_column_each(ks), np.arange(len(counts)), values)
 
 def warn_of_stopping(counts: BinaryCounts) -> None:
-    if one_size(counts.n):
-        return
     is_short = counts.n < counts.n.max()
     if is_short.sum() < _FEWEST_SHORT or (counts.c > 1).any() or (counts.c[is_short] == 0).any():
         return

@@ -18,6 +18,8 @@ TOO_LARGE = f"The limit for a file, and for a text, is {MAX_BYTES // 1_000_000} 
 TEXT_TYPES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 _FILE_TYPES = (*TEXT_TYPES, ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zst")
 _DATASET = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?:/(?P<file>[\w./ -]+))?")
+_COLUMNS = re.compile(r'\s*\{\s*("\w+":\s*\[\s*\[|"n":\s*\[)')
+"""How an object begins whose first entry has the lists of all questions, or their numbers n."""
 _SECONDS = 10.0  # for each answer of the Hub
 _MAX_SHOWN = 5
 
@@ -65,14 +67,13 @@ def _type_of(text: str) -> str:
     start = text.lstrip()[:1]
     if start != "{":
         return "json" if start == "[" else "csv"
-    try:
-        columns = list(json.loads(text).values())
-    except (ValueError, RecursionError):
-        return "jsonl"
-    lists = [column for column in columns if isinstance(column, list)]
-    has_lists = any(isinstance(entry, list) for column in lists for entry in column)
-    is_table = lists == columns and (len(lists) > 1 or has_lists)
-    return "json" if is_table or "\n" in text.strip() else "jsonl"
+    if "\n" in text.strip():
+        try:
+            json.loads(text)
+        except (ValueError, RecursionError):
+            return "jsonl"
+        return "json"
+    return "json" if _COLUMNS.match(text) else "jsonl"
 
 
 def _label(file: Path) -> str:

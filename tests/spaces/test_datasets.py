@@ -40,7 +40,7 @@ def datasets(tmp_path):
     contents = {
         "me/one": {"README.md": "", "runs.jsonl": SAMPLES},
         "me/two": {"a.csv": "n,correct\n2,1\n", "b/run 1.json": SAMPLES},
-        "me/none": {"data.parquet": ""},
+        "me/none": {"data.arrow": ""},
         "me/large": {"runs.jsonl": " " * (2 << 20) + SAMPLES},
     }
     for dataset, files in contents.items():

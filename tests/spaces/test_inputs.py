@@ -133,7 +133,7 @@ HOSTILE = '<img src=x onerror="window.hacked=1"> {{7*7}} ${window.hacked=1} **b*
 
 
 def test_text_of_a_visitor_never_becomes_html(browser, space, tmp_path):
-    row = {"outcomes": [1, 0], "group": HOSTILE, HOSTILE: 1}
+    row = {"outcomes": [1, 0, 0], "group": HOSTILE, HOSTILE: 1}
     if space.name == "score_agg":
         row = {"verdicts": ["fully", "none"], HOSTILE: 1}
     file = tmp_path / "<img src=x onerror=alert(1)>${7*7}.jsonl"

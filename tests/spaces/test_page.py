@@ -132,9 +132,9 @@ def test_the_last_change_of_a_visitor_counts(browser, space):
             before = sentence(page)
             example = page.locator("#examples button").nth(1).element_handle()
             slider.evaluate(CLICK_AND_MOVE, example)
-            assert "a vote of 4 is correct" in wait_for_change(page, before)
+            assert "A vote of 4 is correct" in wait_for_change(page, before)
         page.wait_for_timeout(300)
-        assert "a vote of 4 is correct" in sentence(page)
+        assert "A vote of 4 is correct" in sentence(page)
         assert slider.input_value() == "4"
         assert page.locator("#source input:checked").get_attribute("value") == "Table"
 

@@ -119,8 +119,8 @@ def test_references_that_a_checker_does_not_read_are_named(space):
         assert refusal(space, text, checker, *OPTIONS) == message
 
 
-OPTIONS = [4, 0.5, 0.95]
-"""The values of k, tau and confidence."""
+OPTIONS = [4, 0.5, "auto", 0.95]
+"""The values of k, tau, interval and confidence."""
 
 BAD_INPUTS = "The inputs are not those that the page sends. The function for programs is /scores"
 

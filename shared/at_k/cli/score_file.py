@@ -165,7 +165,8 @@ def _scores_and_noise(
     read = computation.samples(arguments["predictions"], arguments.get("references"), options)
     samples = _CheckedOnce(read.batch, read.validate, read.cache, in_order=read.in_order)
     scores = computation.results(samples, **options)
-    _warn_of_other_grades(questions, samples.checks[-1].graded)
+    for checked in samples.checks:
+        _warn_of_other_grades(questions, checked.graded)
     shown = [x for x in read_estimates(scores) if x.group is None and x.metric in _WITH_NOISE]
     shown.sort(key=lambda x: x.metric != "vote@k")  # which leads the sentence
     of_first = [x for x in shown if x.metric == shown[0].metric and isinstance(x.k, int)]
