@@ -222,11 +222,7 @@ def test_correct_values_grade_labels(capsys, tmp_path):
     assert pass_at_k(capsys, tmp_path / "rows.jsonl", *flags) == {"pass@1": 0.75}
     mixed: list[dict] = [{"id": 1, "score": [1, True, 1.0, "yes", 2]}]
     read = read_rows(tmp_path, mixed, outcomes="score", correct_values=[1, "true", "YES"])
-<<<<<<< HEAD
     assert read == {"predictions": [[True, True, True, True, False]]}  # 1.0 is 1
-=======
-    assert read == {"predictions": [[True, True, True, True, False]]}
->>>>>>> 5643e42 (The outcome 1.0 is one of the correct values [1])
     with pytest.warns(UserWarning, match=r"No outcome is one of correct_values.*'true'"):
         read_rows(tmp_path, mixed, outcomes="score", correct_values=["y"])
     with pytest.raises(ValueError, match="correct_values are for outcomes"):
