@@ -208,3 +208,5 @@ def test_known_rates_of_the_checker_correct_both_runs(capsys, tmp_path):
     expected = at_k.compare(OUTCOMES_A, OUTCOMES_B, interval="questions", checker_rates=(0.9, 0.1))
     assert scores == expected
     assert scores != at_k.compare(OUTCOMES_A, OUTCOMES_B, interval="questions")
+    text = " ".join(output_of(capsys, "compare", *files, *flags).split())
+    assert "corrected for a judge with a true-positive rate of 90.0 %" in text

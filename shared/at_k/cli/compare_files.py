@@ -22,6 +22,7 @@ from ..runs.comparison import compare
 from ..runs.differences import Compared, compare_runs, differences_of
 from ..runs.leaderboard import leaderboard_of
 from ..runs.measure import ComparisonOptions
+from ..runs.noise import correction_in_words
 from ..runs.outcomes_of_runs import (
     Run,
     check_same_questions,
@@ -31,7 +32,7 @@ from ..runs.outcomes_of_runs import (
 )
 from .comparison_tables import ComparisonView, LeaderboardView
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
-from .formats import Output, Scope, View
+from .formats import Output, Scope, View, enumerated
 from .plot import chart_of_comparison, check_plot, draw
 from .run_input import RunInput, checker_of_all, naming_questions
 from .score_tables import nouns_of
@@ -107,8 +108,7 @@ def _compare_files(
         for file, run in zip(files, inputs, strict=True)
     ]
     sizes, nouns = [run.outcomes.n for run in runs], nouns_of([options.metric])
-    numbers = [sum(x.errors.labels[:4]) for x in runs if x.errors.labels is not None]
-    scope = Scope(sizes, checker_of_all(inputs), *nouns, labels=numbers)
+    scope = Scope(sizes, checker_of_all(inputs), *nouns, _correction(runs))
     view: View
     if len(files) == 2:
         differences = {
@@ -124,6 +124,15 @@ def _compare_files(
     if plot is None:
         return output
     return Output(output, draw=lambda: draw(plot, lambda: chart_of_comparison(overall, inputs)))
+
+
+def _correction(runs: Sequence[Run]) -> str:
+    """Return what the scores of runs are corrected for, as the end of a sentence, or ""."""
+    errors = runs[0].errors
+    numbers = [str(sum(x.errors.labels[:4])) for x in runs if x.errors.labels is not None]
+    if numbers:
+        return f"corrected for the errors of the checker by {enumerated(numbers)} labelled samples"
+    return "" if errors.rates.are_exact else correction_in_words(errors.described())
 
 
 def read_runs(sources: Sequence[Sequence[str]], reading: Mapping[str, Any]) -> list[Questions]:

@@ -306,14 +306,14 @@ class Scope(NamedTuple):
         sizes: for each run (M,) numbers of samples.
         checker: the name of the checker, or None if the samples were graded before.
         row, noun: what a question and a sample are called.
-        labels: for each run the number of labels that its scores are corrected by, if they are.
+        correction: what the scores are corrected for, as the end of a sentence, or "".
     """
 
     sizes: Sequence[np.ndarray]
     checker: str | None
     row: str = "question"
     noun: str = "sample"
-    labels: Sequence[int] = ()
+    correction: str = ""
 
     def in_words(self) -> str:
         """The numbers of questions and of their samples, and the checker."""
@@ -325,9 +325,8 @@ class Scope(NamedTuple):
         )
         samples = f"{number} {self.noun}{'s' * (number != '1')}"
         checked = f", checked with {self.checker}" if self.checker else ""
-        if self.labels:
-            numbers = enumerated(list(map(str, self.labels)))
-            checked += f", corrected for the errors of the checker by {numbers} labelled samples"
+        if self.correction:
+            checked += f", {self.correction}"
         return f"{number_of(len(self.sizes[0]), self.row)} with {samples} each{checked}"
 
 
