@@ -57,10 +57,15 @@ def _comparison_chart(answer: Answer) -> Chart | None:
         return None
     return Chart(
         "The difference by k",
-        "The line at 0 is heavy where the simultaneous band over all k excludes 0.",
+        "The line at 0 is heavy where the simultaneous band over all k excludes 0. The dashed line "
+        "is at the selected k.",
         "difference",
         "comparison",
-        {"runs": [run.label for run in answer.runs], "interval": comparison.interval},
+        {
+            "runs": [run.label for run in answer.runs],
+            "interval": comparison.interval,
+            "highlight": answer.options.get("k"),
+        },
     )
 
 

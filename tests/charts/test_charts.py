@@ -305,6 +305,8 @@ def test_a_dashed_line_marks_a_k_or_a_threshold(result):
     assert {"x": 4} in rows_of(chart, "x")
     assert [3, 2] in values_of(chart.to_dict(validate=False), "strokeDash")
     assert {"x": 0.5} in rows_of(charts.by_threshold(result, 8, highlight=0.5), "x")
+    comparison = at_k.compare(OUTCOMES, OTHER, k=[1, 4, 8])
+    assert {"x": 4.0} in rows_of(charts.difference(comparison, highlight=4), "x")
     with pytest.raises(ValueError, match="highlight is 9: it must be from 1 to 8"):
         charts.by_k(result, "pass@k", highlight=9)
 

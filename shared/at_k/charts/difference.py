@@ -10,7 +10,7 @@ import altair as alt
 from ..checks import as_list, check_text
 from ..runs.comparison import Difference, read_differences
 from .figure import Figure, divide_space, make_figure, printed_width
-from .lines import LineAxis, NumberAxis, k_axis, line_layers, mark_apart
+from .lines import LineAxis, NumberAxis, highlight_layers, k_axis, line_layers, mark_apart
 from .results import ChartDetails, ChartScores, Row, check_scores, metric_label
 from .style import DARK, LINE_HEIGHT, inline_data, nice_ticks, text_width, wrap_text
 
@@ -30,6 +30,7 @@ def difference(
     interval: str | None = None,
     caption: str | None = None,
     width: float = 3.3,
+    highlight: int | None = None,
 ) -> Figure:
     """Return a chart of the difference of two runs against k.
 
@@ -41,9 +42,10 @@ def difference(
         runs: names of the two runs, in the order of `at_k.compare`. The difference is the second
             minus the first.
         questions, n, checker, confidence, interval, caption, width: see `at_k.charts`.
+        highlight: a k that a dashed line marks.
 
     Raises:
-        ValueError: if this is not a comparison at several k.
+        ValueError: if this is not a comparison at several k, or highlight is not among them.
 
     Examples:
         >>> import at_k
@@ -82,6 +84,7 @@ def difference(
     zero = alt.Chart(inline_data([{"y": 0}])).mark_rule(color=DARK, strokeWidth=0.6)
     heavy = alt.Chart(inline_data(segments))
     layers = [
+        *highlight_layers(highlight, x, x.channel()),
         *line_layers(rows, x.channel(), y, [rows[0]["series"]]),
         zero.encode(y=y.channel("y")),
     ]

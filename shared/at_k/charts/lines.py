@@ -224,9 +224,6 @@ def figure_of_lines(
     Raises:
         ValueError: if the axis does not have the value that is marked.
     """
-    if highlight is not None:
-        wanted = f"it must be from {x.lowest:g} to {x.highest:g}"
-        highlight = check_number("highlight", highlight, wanted, x.lowest, x.highest)
     names = list(dict.fromkeys(row["series"] for row in rows))
     extent = max(axis.extent for axis in vertical.values())
     space = divide_space(inches, extent, max(text_width(f"{x.ticks[-1]:g}") / 2, _MARKER))
@@ -238,20 +235,27 @@ def figure_of_lines(
         of_panel = [row for row in rows if row["panel"] == panel]
         channel = x.channel(labeled=panel == lowest)
         layers = line_layers(of_panel, channel, axis, names)
-        if highlight is not None:
-            layers.insert(0, _rule(highlight, channel))
+        layers = [*highlight_layers(highlight, x, channel), *layers]
         data = inline_data(mark_apart(of_panel, x, space.view))
         panels.append(alt.LayerChart(data=data, layer=layers, width=space.view, height=height))
     content = _content(rows, x)
     return make_figure(panels, names if len(names) > 1 else [], caption, space, content=content)
 
 
-def _rule(value: float, x: alt.X) -> alt.Chart:
-    """Return a dashed vertical line."""
+def highlight_layers(highlight: float | None, x: LineAxis, channel: alt.X) -> list[alt.Chart]:
+    """Return a dashed vertical line at a value of the horizontal axis, or nothing for None.
+
+    Raises:
+        ValueError: if the axis does not have the value.
+    """
+    if highlight is None:
+        return []
+    wanted = f"it must be from {x.lowest:g} to {x.highest:g}"
+    value = check_number("highlight", highlight, wanted, x.lowest, x.highest)
     rule = alt.Chart(inline_data([{"x": value}])).mark_rule(
         color=DARK, strokeWidth=0.6, strokeDash=[3, 2]
     )
-    return rule.encode(x=x)
+    return [rule.encode(x=channel)]
 
 
 def _content(rows: Sequence[Row], x: LineAxis) -> str:
