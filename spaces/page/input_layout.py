@@ -161,7 +161,7 @@ def build_inputs(space: Space, request: Request, answer: Answer, view: View) -> 
     )
     files = gr.File(
         file_count="multiple",
-        label=f"{_files_label(space)} (JSON Lines, CSV, Parquet, or a log of a harness)",
+        label=_files_label(space),
         visible=False,
         height=160,
         elem_id="files",
