@@ -119,6 +119,8 @@ def naming_questions(questions: Questions) -> Iterator[None]:
             raise
         column, entries = next(iter(questions.identifiers.items()))
         number = int(index[1])
+        if number >= len(entries):  # of another run
+            raise
         text = f"{error} Question {number} has the {column} {short(entries[number])}."
         raise ValueError(text) from error
 

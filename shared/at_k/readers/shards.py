@@ -213,8 +213,8 @@ def _moved(table: Any, rows: int) -> Any:
     """Return a table of distinct rows that starts so many rows later."""
     import pyarrow.compute as pc
 
-    place = table.column_names.index(_FIRST)
-    return table.set_column(place, _FIRST, pc.add(table[_FIRST], rows))
+    index = table.column_names.index(_FIRST)
+    return table.set_column(index, _FIRST, pc.add(table[_FIRST], rows))
 
 
 def _distinct_of(batch: Any, choice: Choice) -> Any:
