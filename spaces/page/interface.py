@@ -17,11 +17,11 @@ from .events import connect_events
 from .figures import DESKTOP, draw
 from .files import PAGE
 from .input_layout import table_with_headers
-from .layout import build_layout
+from .layout import build_layout, title_html
+from .opening import Opening
 from .pasted import as_csv
 from .refusals import API_NAME, Page, Refusals
 from .request import make_request
-from .saving import OPENING
 from .scoring import preload, score
 from .space import CHECKERS, Options, Space
 from .view import make_view, notes_of
@@ -31,16 +31,17 @@ def serve(space: Space) -> None:
     """Serve the page and the API of a Space until the process ends."""
     os.chdir(PAGE.parent)  # worker processes import the package `page` from here
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # so that temporary folders are removed
-    build_page(space).queue(max_size=200, default_concurrency_limit=64).launch(
+    page = build_page(space)
+    opening = Middleware(Opening, config=page.config, title=title_html(space))
+    page.queue(max_size=200, default_concurrency_limit=64).launch(
         max_threads=80,
-        app_kwargs={"middleware": [Middleware(Refusals)]},
+        app_kwargs={"middleware": [Middleware(Refusals), opening]},
         theme=gr.themes.Default(
             primary_hue="blue",
             font=["ui-sans-serif", "system-ui", "sans-serif"],
             font_mono=["ui-monospace", "Consolas", "monospace"],
         ).set(body_text_color_subdued="*neutral_600", block_info_text_color="*neutral_600"),
         css_paths=[PAGE / "page.css"],
-        head=OPENING,
         footer_links=["api"],
         ssr_mode=False,
         state_session_capacity=1_000,

@@ -132,7 +132,7 @@ def build_layout(
     """
     parts = list(zip(range(1, len(figures) + 1), view.charts, figures, strict=True))
     with gr.Column(elem_id="head"):
-        gr.HTML(html_of(f"# {space.title}\n{space.summary}"), elem_id="summary")
+        gr.HTML(title_html(space), elem_id="summary")
         with gr.Row(elem_id="examples"):
             examples = [gr.Button(example.name, size="sm") for example in space.examples]
             open_page = gr.UploadButton(
@@ -215,6 +215,11 @@ def build_layout(
         table_buttons=table_buttons,
         file=file,
     )
+
+
+def title_html(space: Space) -> str:
+    """Return the title of a page and what its metric measures."""
+    return html_of(f"# {space.title}\n{space.summary}")
 
 
 def _chart_output(number: int, chart: Chart | None, figure: Figure | None) -> ChartOutput:

@@ -9,7 +9,6 @@ from functools import partial
 import gradio as gr
 
 from .downloads import Downloads
-from .figures import NARROW
 from .input_layout import Shown
 from .layout import Layout
 from .markup import escape
@@ -18,15 +17,6 @@ _CLICK_FILE = """() => {
   const file = document.querySelector("#file");
   setTimeout(() => (file.matches("a, button") ? file : file.querySelector("a, button")).click());
 }"""
-
-OPENING = f"""<script>
-const start = document.documentElement.classList;
-start.add("mounting");
-setTimeout(() => start.remove("mounting"), 15000);
-if (location.hash.length > 1 || innerWidth < {NARROW}) start.add("opening");
-</script>"""
-"""Hides the components until all are there, and the first example until its charts fit, or while a
-link is opened: so nothing that is seen moves."""
 
 OPENED = """() => {
   document.documentElement.classList.remove("opening");

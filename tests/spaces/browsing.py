@@ -183,14 +183,15 @@ def tooltip(page, mark):
 
 
 def opening(page):
-    """Return how far a page has moved while it opened, its requests, and their bytes as read."""
+    """Return how far a page has moved while it opened, its requests, and their bytes as sent."""
     return page.evaluate(
         """() => new Promise((done) => {
             let moved = 0;
             const add = (list) => list.getEntries().forEach((shift) => { moved += shift.value; });
             new PerformanceObserver(add).observe({type: "layout-shift", buffered: true});
-            const files = performance.getEntriesByType("resource");
-            const bytes = files.reduce((sum, file) => sum + file.decodedBodySize, 0);
+            const kinds = ["navigation", "resource"];
+            const files = kinds.flatMap((kind) => performance.getEntriesByType(kind));
+            const bytes = files.reduce((sum, file) => sum + file.encodedBodySize, 0);
             setTimeout(() => done([moved, files.length, bytes]), 200);
         })"""
     )

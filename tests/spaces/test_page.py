@@ -15,6 +15,7 @@ from browsing import (
     TABLET,
     all_answered,
     chart_texts,
+    leave,
     note,
     opened,
     opening,
@@ -24,6 +25,7 @@ from browsing import (
     smallest_text,
     take_screenshot,
     tooltip,
+    unused_tab,
     upload,
     wait_for_change,
     wait_for_charts,
@@ -81,14 +83,31 @@ def test_a_desktop_opens_with_wide_charts_and_their_tooltips(browser, space):
         page.wait_for_selector("html.started")
         moved, requests, size = opening(page)
         assert moved < 0.01
-        assert requests < 95
-        assert size < 1_200_000
+        assert requests <= 56
+        assert size < 360_000
         chart = page.locator(f"{CHART}:visible").last
         noun, order = ("question", "the hardest to the easiest")
         if space.name == "score_agg":
             noun, order = ("answer", "the lowest to the highest")
         assert f"{noun}s, from {order}" in chart.text_content()
         assert noun in tooltip(page, chart.locator(".mark-symbol path").nth(0))
+
+
+@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
+def test_the_title_is_there_before_the_scripts_of_the_page_and_does_not_move(browser, space):
+    places = """parent => [...document.querySelectorAll(`${parent} :is(h1, h1 + p)`)].map(
+        element => [element.innerText, JSON.stringify(element.getBoundingClientRect())])"""
+    for width in (PHONE, TABLET, DESKTOP):
+        page = unused_tab(browser)
+        page.set_viewport_size(width)
+        page.route("**/assets/*.js", lambda route: route.abort())
+        page.goto(space.url)
+        early = page.evaluate(places, "#early")
+        leave(page)
+        assert early[0][0] == "G-Pass@k"
+        with opened(browser, space, width) as page:
+            assert page.evaluate(places, "#summary") == early
+            assert not page.locator("#early:visible").count()
 
 
 @pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
