@@ -82,8 +82,10 @@ def connect_events(
     ]
     # `input` follows neither the reset button of a slider nor a number that it sets into its range.
     changes += [component.change for component in inputs.controls.values()]
+    # Gradio starts events of different queues in random order. In one queue, the last is the last.
     scoring: dict[str, Any] = {
         "api_visibility": "private",
+        "concurrency_id": "scores",
         "show_progress": "minimal",
         "show_progress_on": [outputs.result],
     }
@@ -254,10 +256,19 @@ class Handlers:
         return self._running.get(visitor.session_hash) is running
 
     def for_example(self, example: Example) -> Callable[[Values, gr.Request], Values]:
-        """Return the handler of the button of an example."""
+        """Return the handler of the button of an example.
+
+        If the visitor changes an input in the meantime, the handler updates nothing.
+        """
+        updates, request = self._inputs_of(example)
+        fingerprint = request.fingerprint()
 
         def show_example(values: Values, visitor: gr.Request) -> Values:
-            return self._show_example(example, values, visitor)
+            with self._run(visitor, fingerprint) as running:
+                shown = self._example_updates(updates, request, fingerprint, values)
+                if running.problem or not self._is_last(running, visitor):
+                    return self._no_updates()
+                return shown
 
         return show_example
 
@@ -337,24 +348,22 @@ class Handlers:
             return self._no_updates()
         return self._chart_updates(charts_of(self._space, answer), answer, inches)
 
-    def _show_example(self, example: Example, values: Values, visitor: gr.Request) -> Values:
+    def _example_updates(
+        self, inputs: Values, request: Request, fingerprint: str, values: Values
+    ) -> Values:
         """Put an example into the inputs and show its scores, at once.
 
-        If the visitor changes an input in the meantime, nothing is updated.
+        Args:
+            inputs: the updates that put the example into the inputs.
+            request: its request.
+            fingerprint: that of the request.
+            values: what the page holds.
         """
-        inputs = self._inputs
-        updates, request = self._inputs_of(example)
-        fingerprint = request.fingerprint()
-        with self._run(visitor, fingerprint) as running:
-            try:
-                updates |= self._answer_updates(
-                    request, score(request), fingerprint, values, set_sliders=True
-                )
-            except ValueError as error:  # the server is busy
-                updates |= self._problem_updates(str(error), values[inputs.shown])
-            if running.problem or not self._is_last(running, visitor):
-                return self._no_updates()
-            return updates
+        try:
+            answer = score(request)
+        except ValueError as error:  # the server is busy
+            return inputs | self._problem_updates(str(error), values[self._inputs.shown])
+        return inputs | self._answer_updates(request, answer, fingerprint, values, set_sliders=True)
 
     def _inputs_of(self, example: Example) -> tuple[Values, Request]:
         """Return updates that put an example into the inputs, and its request."""
