@@ -1,6 +1,6 @@
-"""Time and memory of `at_k.read` on graded samples in many files of Parquet, against Arrow.
+"""Time and memory of `at_k.read` on graded samples in many files, against Arrow.
 
-    python tests/benchmarks/shards.py [samples] [files]
+    python tests/benchmarks/shards.py [samples] [files] [parquet|csv|json]
 
 Arrow reads the two columns with the scanner of its datasets, batch by batch, and drops them. Both
 run as processes of their own, several times in turns; the minimum counts.
@@ -21,22 +21,23 @@ ROOT = Path(__file__).resolve().parents[2]
 ARROW = """
 import sys
 import pyarrow.dataset as ds
-files = ds.dataset(sys.argv[1], format="parquet")
+files = ds.dataset(sys.argv[1], format=sys.argv[2])
 print(sum(len(batch) for batch in files.to_batches(columns=["id", "correct"])))
 """
 READ = """
 import sys
 import at_k
-read = at_k.read(sys.argv[1] + "/*.parquet")["predictions"]
+read = at_k.read(sys.argv[1] + "/*")["predictions"]
 print(sum(map(sum, read["counts"])))
 """
 QUESTIONS = 10_000
 REPEATS = 3
 
 
-def write_shards(folder: Path, samples: int, files: int) -> None:
+def write_shards(folder: Path, samples: int, files: int, kind: str) -> None:
     """Write samples of random questions, in the order in which workers would finish them."""
     import pyarrow as pa
+    import pyarrow.csv as pc
     import pyarrow.parquet as pq
 
     rng = np.random.default_rng(0)
@@ -46,15 +47,26 @@ def write_shards(folder: Path, samples: int, files: int) -> None:
         question = rng.integers(0, QUESTIONS, samples // files)
         correct = rng.random(samples // files) < rates[question]
         table = pa.table({"id": ids.take(pa.array(question)), "correct": correct})
-        pq.write_table(table, folder / f"part-{number:03}.parquet")
+        name = folder / f"part-{number:03}.{'jsonl' if kind == 'json' else kind}"
+        if kind == "parquet":
+            pq.write_table(table, name)
+        elif kind == "csv":
+            pc.write_csv(table, name, pc.WriteOptions(quoting_style="none"))
+        else:
+            entries = zip(table["id"].to_pylist(), table["correct"].to_pylist(), strict=True)
+            lines = [
+                f'{{"id": "{question}", "correct": {"true" if is_correct else "false"}}}\n'
+                for question, is_correct in entries
+            ]
+            name.write_text("".join(lines))
 
 
-def seconds_and_megabytes(code: str, folder: Path, samples: int) -> tuple[float, float]:
+def seconds_and_megabytes(code: str, folder: Path, kind: str, samples: int) -> tuple[float, float]:
     """Return the time of a process that runs the code, and its most memory."""
     environment = os.environ | {"PYTHONPATH": str(ROOT / "shared")}
     start = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-c", code, str(folder)], env=environment, stdout=subprocess.PIPE
+        [sys.executable, "-c", code, str(folder), kind], env=environment, stdout=subprocess.PIPE
     )
     assert process.stdout is not None
     printed = int(process.stdout.read())
@@ -65,16 +77,15 @@ def seconds_and_megabytes(code: str, folder: Path, samples: int) -> tuple[float,
 
 
 def main() -> None:
-    samples, files = (
-        int(float(text)) for text in (sys.argv[1:] + ["1e8", "200"][len(sys.argv) - 1 :])
-    )
+    given = sys.argv[1:] + ["1e8", "200", "parquet"][len(sys.argv) - 1 :]
+    samples, files, kind = int(float(given[0])), int(given[1]), given[2]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_shards(folder, samples, files)
+        write_shards(folder, samples, files, kind)
         size = sum(file.stat().st_size for file in folder.iterdir())
         print(f"{samples:,} samples in {files} files, {size / 1e6:.0f} MB")
         runs = [
-            [seconds_and_megabytes(code, folder, samples) for code in (ARROW, READ)]
+            [seconds_and_megabytes(code, folder, kind, samples) for code in (ARROW, READ)]
             for _ in range(REPEATS)
         ]
     arrow, ours = (

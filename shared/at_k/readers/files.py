@@ -17,7 +17,7 @@ import re
 import sys
 import warnings
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,8 @@ _SIGNATURES = {
     b"\xfd7zXZ\x00": ".xz",
     b"\x28\xb5\x2f\xfd": ".zst",
 }
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
+"""What some programs write before a text."""
 ARROW_BYTES = 1 << 20
 """JSON Lines that are larger are parsed by Arrow. It is faster, and Python objects are simpler."""
 _MOST_NESTED = 100  # of lists and objects, which Arrow parses by recursion
@@ -82,11 +83,9 @@ def read_file(name: str, max_gb: float | None = None, content: bytes | None = No
         source = content
         name = "standard input" if name == "-" else name
         compression, size = _signature(source), len(source)
-    most = max(1e9, 100.0 * size) if max_gb is None else 1e9 * max_gb
 
     def opened() -> Any:
-        stream = _open(source, compression)
-        return _Limited(stream, name, most) if compression in _COMPRESSED else stream
+        return _open_limited(source, compression, name, size, max_gb)
 
     try:
         with opened() as stream:
@@ -107,7 +106,7 @@ def read_file(name: str, max_gb: float | None = None, content: bytes | None = No
         raise ValueError(f"{name} cannot be decompressed: {error}.") from error
     if suffix == ".parquet":
         return _parse_parquet(data, name)
-    text = _decoded(data.removeprefix(_BOM), name)
+    text = decoded(data.removeprefix(BOM), name)
     del data
     if suffix in (".jsonl", ".ndjson"):
         return parse_json_lines(text, name)
@@ -121,6 +120,20 @@ def read_file(name: str, max_gb: float | None = None, content: bytes | None = No
 
 def _signature(data: bytes) -> str:
     return next((suffix for start, suffix in _SIGNATURES.items() if data.startswith(start)), "")
+
+
+def open_file(name: str, max_gb: float | None) -> Any:
+    """Return a stream of the decompressed bytes of a file. The suffix tells its compression."""
+    path = Path(name)
+    return _open_limited(path, path.suffix.lower(), name, path.stat().st_size, max_gb)
+
+
+def _open_limited(
+    source: Path | bytes, compression: str, name: str, size: int, max_gb: float | None
+) -> Any:
+    stream = _open(source, compression)
+    most = max(1e9, 100.0 * size) if max_gb is None else 1e9 * max_gb
+    return _Limited(stream, name, most) if compression in _COMPRESSED else stream
 
 
 class _Limited:
@@ -173,7 +186,7 @@ def _open(source: Path | bytes, compression: str) -> Any:
     return file.open("rb") if isinstance(file, Path) else file
 
 
-def _blocks_of_lines(stream: Any, size: int) -> Iterator[bytes]:
+def blocks_of_lines(stream: Any, size: int) -> Iterator[bytes]:
     """Yield the content in blocks of whole lines, of this size or a little more."""
     chunks: list[bytes] = []  # of a line, which are joined once
     while chunk := stream.read(size):
@@ -186,11 +199,12 @@ def _blocks_of_lines(stream: Any, size: int) -> Iterator[bytes]:
         yield rest
 
 
-def _decoded(data: bytes, name: str) -> str:
+def decoded(data: bytes, name: str, first_line: int = 1) -> str:
+    """Return bytes as text; a ValueError with the line of the file unless they are UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        line = data.count(b"\n", 0, error.start) + first_line
         raise ValueError(f"{name}, line {line}: the text is not UTF-8 ({error.reason}).") from error
 
 
@@ -198,7 +212,7 @@ def _format_of(data: bytes) -> str:
     """Return the suffix of the format that the content has."""
     if data.startswith(b"PAR1"):
         return ".parquet"
-    start = data[:4096].removeprefix(_BOM).lstrip()
+    start = data[:4096].removeprefix(BOM).lstrip()
     first_line = start.partition(b"\n")[0]
     if start.startswith(b"{"):
         return ".jsonl" if len(first_line) > 4000 or first_line.rstrip().endswith(b"}") else ".json"
@@ -236,35 +250,20 @@ def parse_with_arrow(stream: Any, block_size: int = 1 << 20) -> Columns | None:
     import pyarrow as pa
 
     tables: list[Any] = []
-    known: dict[str, Any] = {}  # the types of the columns, as far as they are known
+    known: dict[str, Any] = {}
     names: dict[str, None] = {}  # in the order of the file
-    for block in _blocks_of_lines(stream, block_size):
+    for block in blocks_of_lines(stream, block_size):
         if not tables:
-            block = block.removeprefix(_BOM)
-        lines = _number_of_objects(block)
-        if lines is None:
-            return None
-        if not lines:
+            block = block.removeprefix(BOM)
+        if block.isspace():
             continue
-        try:
-            is_long_line = lines == 1 and len(block) > _LONG_LINE_BYTES
-            read_block = _read_long_line if is_long_line else _read_lines
-            for _ in range(2):  # again if texts were read as times
-                table = read_block(block, known)
-                types = {field.name: _with_texts(field.type) for field in table.schema}
-                names |= dict.fromkeys(types)  # a type that is given moves its column to the front
-                known |= {name: kind for name, kind in types.items() if "null" not in str(kind)}
-                if all(types[field.name] == field.type for field in table.schema):
-                    break
-            # The metrics need large texts. To cast small tables takes less memory.
-            large = [field.with_type(_large(field.type)) for field in table.schema]
-            tables.append(table.cast(pa.schema(large)))
-        except (pa.ArrowException, ValueError, OverflowError, RecursionError):
+        table = table_of_lines(block, known)
+        if table is None or not all(_is_kept(field.type) for field in table.schema):
             return None
-        if table.num_rows != lines or not all(map(_is_kept, types.values())):
-            return None
-        if not table.num_columns:  # a table without columns does not keep its number of rows
-            return None
+        names |= dict.fromkeys(table.column_names)  # a type that is given moves its column
+        # The metrics need large texts. To cast small tables takes less memory.
+        large = [field.with_type(_large(field.type)) for field in table.schema]
+        tables.append(table.cast(pa.schema(large)))
     try:
         table = pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException:
@@ -272,11 +271,44 @@ def parse_with_arrow(stream: Any, block_size: int = 1 << 20) -> Columns | None:
     return {name: ArrowColumn(table[name]) for name in names}
 
 
+def table_of_lines(block: bytes, known: dict[str, Any]) -> Any | None:
+    """Return the table of a block of JSON Lines, or None if Arrow refuses it.
+
+    Texts that look like times are texts.
+
+    Args:
+        block: whole lines, at least one of which has an object.
+        known: the types of the columns, as far as earlier blocks have shown them. Those of this
+            block are added.
+    """
+    import pyarrow as pa
+
+    lines = _number_of_objects(block)
+    if lines is None:
+        return None
+    try:
+        is_long_line = lines == 1 and len(block) > _LONG_LINE_BYTES
+        read_block = _read_long_line if is_long_line else _read_lines
+        for _ in range(2):  # again if texts were read as times
+            table = read_block(block, known)
+            types = {field.name: _with_texts(field.type) for field in table.schema}
+            known |= {name: kind for name, kind in types.items() if "null" not in str(kind)}
+            if all(types[field.name] == field.type for field in table.schema):
+                break
+    except (pa.ArrowException, ValueError, OverflowError, RecursionError):
+        return None
+    # A table without columns does not keep its number of rows.
+    return table if table.num_rows == lines and table.num_columns else None
+
+
 def _number_of_objects(block: bytes) -> int | None:
     """Return the number of lines, or None if Arrow's parser may end the interpreter.
 
     It does for a line that is no object at the start of a block, and for deep nesting.
     """
+    starts = block.startswith(b"{") + block.count(b"\n{")
+    if b"[" not in block and starts == block.count(b"{") == block.rstrip().count(b"\n") + 1:
+        return starts  # objects without lists and objects, one in each line
     number = 0
     for line in io.BytesIO(block):
         if line.isspace():
@@ -353,10 +385,10 @@ def _is_kept(arrow_type: Any) -> bool:
     return arrow_type in (pa.string(), pa.bool_(), pa.int64(), pa.null())
 
 
-def parse_json_lines(text: str, name: str) -> Columns:
+def parse_json_lines(text: str, name: str, first_line: int = 1) -> Columns:
     records = [
         _parse_json(line.rstrip(), name, number)
-        for number, line in enumerate(text.split("\n"), start=1)
+        for number, line in enumerate(text.split("\n"), start=first_line)
         if line.strip()
     ]
     return _columns_of_records(records, name)
@@ -429,16 +461,41 @@ def _parse_json(text: str, name: str, first_line: int = 1) -> Any:
 
 
 def _parse_csv(text: str, name: str, delimiter: str) -> Columns:
+    lines = io.StringIO(text, newline="")
+    (columns,) = parse_csv_lines(lines, name, delimiter, sys.maxsize)
+    return columns
+
+
+def parse_csv_lines(
+    lines: Iterable[str],
+    name: str,
+    delimiter: str,
+    size: int,
+    names: Sequence[str] = (),
+    before: int = 0,
+) -> Iterator[Columns]:
+    """Yield the columns of CSV in parts, at least one.
+
+    Args:
+        lines: with their ends.
+        name: of the file.
+        delimiter: between cells.
+        size: the number of rows of a part.
+        names: of the columns, if the line of names is not among the lines.
+        before: the number of lines of the file before these.
+    """
     csv.field_size_limit(2**31 - 1)  # a cell may hold all samples of a question
     # Without `strict`, a quote that is not closed swallows the rows that follow.
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    names = [column.strip() for column in _next_record(reader, name) or ()]
-    if len(set(names)) < len(names):
-        raise ValueError(f"{name}, line 1: two columns have the same name.")
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    if not names:
+        names = [column.strip() for column in _next_record(reader, name, before) or ()]
+        if len(set(names)) < len(names):
+            raise ValueError(f"{name}, line 1: two columns have the same name.")
     columns: list[list[str]] = [[] for _ in names]
-    last = reader.line_num
-    while (record := _next_record(reader, name)) is not None:
-        first, last = last + 1, reader.line_num
+    parts = 0
+    last = before + reader.line_num
+    while (record := _next_record(reader, name, before)) is not None:
+        first, last = last + 1, before + reader.line_num
         if not record:
             continue
         if len(record) != len(names):
@@ -449,12 +506,16 @@ def _parse_csv(text: str, name: str, delimiter: str) -> Columns:
             _warn_of_rows_in_cell(record, f"{name}, line {first}", delimiter)
         for column, cell in zip(columns, record, strict=True):
             column.append(cell)
-    return dict(zip(names, columns, strict=True))
+        if columns and len(columns[0]) == size:
+            yield dict(zip(names, columns, strict=True))
+            parts, columns = parts + 1, [[] for _ in names]
+    if not parts or any(columns):
+        yield dict(zip(names, columns, strict=True))
 
 
-def _next_record(reader: Any, name: str) -> list[str] | None:
+def _next_record(reader: Any, name: str, before: int) -> list[str] | None:
     """Return the next record, or None at the end; a ValueError if its quotes are wrong."""
-    first = reader.line_num + 1
+    first = before + reader.line_num + 1
     try:
         return next(reader, None)
     except csv.Error as error:

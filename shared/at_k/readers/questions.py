@@ -263,7 +263,9 @@ def read_questions(
     if not (checked or others or pool or group_size or records or config or split):
         outcomes = roles.pop("outcomes")
         per_question = list(filter(None, roles.values()))
-        named_columns = Named(key, outcomes, per_question, [name for name, _ in where])
+        names_of_where = [name for name, _ in where]
+        has_values = bool(correct_values)
+        named_columns = Named(key, outcomes, per_question, names_of_where, has_values, max_gb)
     table = load_table(source, reading, named_columns)
     if is_reduced := COUNT in table.columns:
         columns["counts"] = COUNT

@@ -1,13 +1,16 @@
 """Reduce graded samples in large files to the number of times that each distinct row occurs.
 
 The rest of the reading sees a table whose rows are distinct, as after a GROUP BY, with their number
-in the column `COUNT`. Files are read one after another, by two threads, and Parquet in parts, so
+in the column `COUNT`. Files of Parquet, CSV and JSON Lines are read in parts, by two threads, so
 that only the distinct rows are kept. What needs each sample by itself is read in the ordinary way.
 """
 
 from __future__ import annotations
 
 import itertools
+import lzma
+import warnings
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,15 +18,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .columns import COUNT, USUAL_NAMES, entry_text, usual_columns
+from ..checks import short
+from .columns import (
+    COUNT,
+    USUAL_NAMES,
+    as_outcome,
+    entry_text,
+    usual_columns,
+)
 from .files import file_format
-from .rows import IDENTIFYING, SAMPLE_NUMBERS, check_ids
+from .parts import FORMATS_IN_PARTS, as_texts, parts_of_file
+from .rows import IDENTIFYING, SAMPLE_NUMBERS
+from .sample_numbers import Places, SampleNumbers
 from .table import ArrowColumn, Columns, Table
 
 _FIRST = "first row"
+LEAST_BYTES = 1 << 24
+"""Smaller files are read in the ordinary way. A row takes less in Parquet: see `LEAST_ROWS`."""
 LEAST_ROWS = 1 << 20
-"""Files with fewer rows are read in the ordinary way."""
-_ROWS_OF_A_PART = 1 << 20
 _MOST_KEPT = 1 << 21
 _THREADS = 2
 
@@ -36,12 +48,16 @@ class Named(NamedTuple):
         outcomes: the column of graded outcomes, if it is named.
         per_question: columns with an entry per question, such as the groups.
         others: columns that are read too, such as those of `where`.
+        correct_values: whether the caller names the outcomes that are correct.
+        max_gb: the most that a compressed file may hold.
     """
 
     questions: Sequence[str] = ()
     outcomes: str | None = None
     per_question: Sequence[str] = ()
     others: Sequence[str] = ()
+    correct_values: bool = False
+    max_gb: float | None = None
 
 
 class Choice(NamedTuple):
@@ -52,12 +68,14 @@ class Choice(NamedTuple):
         outcomes: the column of graded outcomes.
         per_question: whose entries are equal in all rows of a question.
         others: whose entries distinguish rows too.
+        numbers: that number the samples of a question.
     """
 
     questions: Sequence[str]
     outcomes: str
     per_question: Sequence[str]
     others: Sequence[str]
+    numbers: Sequence[str]
 
     @property
     def distinct(self) -> list[str]:
@@ -70,7 +88,7 @@ class Choice(NamedTuple):
 def reduced_table(
     names: Sequence[str], named: Named, is_log: Callable[[Table], bool]
 ) -> Table | None:
-    """Return the distinct rows of large files of Parquet, or None.
+    """Return the distinct rows of large files, or None.
 
     Args:
         names: the files.
@@ -78,42 +96,83 @@ def reduced_table(
         is_log: whether a reader knows a table with these columns.
 
     Raises:
-        ValueError: if a file has a row without an entry that identifies its question.
+        ValueError: if a file cannot be parsed, or if an id or an outcome is wrong. The message has
+            the file and the row.
     """
-    paths = [Path(name) for name in names]
-    if not all(path.is_file() and file_format(path) == ".parquet" for path in paths):
-        return None
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        files = [pq.read_metadata(path) for path in paths]
-        schemas = [file.schema.to_arrow_schema() for file in files]
-    except (pa.ArrowException, OSError):
+        return _reduced(names, named, is_log)
+    except (
+        pa.ArrowException,
+        OSError,
+        EOFError,
+        zlib.error,
+        lzma.LZMAError,
+    ):
         return None
-    if sum(file.num_rows for file in files) < LEAST_ROWS:
+
+
+def _reduced(names: Sequence[str], named: Named, is_log: Callable[[Table], bool]) -> Table | None:
+    if not _are_large(names):
         return None
-    if any(not schema.equals(schemas[0]) for schema in schemas):
+    start = next(parts_of_file(names[0], max_gb=named.max_gb), None)
+    if start is None or start.rows.num_rows == 0:
         return None
-    choice = _choice(schemas[0], named)
-    if choice is None or is_log(_first_row(paths[0])):
+    choice = _choice(start.rows.schema, named)
+    if choice is None or is_log(_first_row(start.rows)):
         return None
+    reading = _Reading(frozenset(start.names), choice, named.max_gb)
     kept: list[Any] = []
     with ThreadPoolExecutor(_THREADS) as executor:
-        for number, parts in enumerate(_in_turn(executor, paths, choice)):
+        for number, parts in enumerate(_in_turn(executor, names, reading)):
             if parts is None:
                 return None
-            _check_ids_of(names[number], parts, choice)
+            if not parts:
+                raise ValueError(f"{names[number]} has no rows: leave it out.")
             kept += [_moved(part, number << 40) for part in parts]
             if sum(map(len, kept)) > _MOST_KEPT:
                 kept = [_added(kept, choice)]
                 if len(kept[0]) > _MOST_KEPT:  # few rows are equal
                     return None
     table = _added(kept, choice).sort_by(_FIRST)
-    if not _is_consistent(table, choice):  # the ordinary reading names the rows
+    places = Places(names)
+    _check_ids(table, choice, places)
+    for column, samples in reading.samples.items():
+        if samples.too_many:
+            warnings.warn(
+                f"{column} has numbers that are too large to check in parts that no question has a "
+                f"sample twice: the files are read whole, into memory. If no sample is repeated, "
+                f"leave out this column.",
+                stacklevel=2,
+            )
+            return None
+        samples.check(column, choice.questions, places)
+    if not _is_one_per_question(table, choice):
         return None
+    if not named.correct_values:
+        _check_outcomes(table, choice.outcomes, places)
     columns: Columns = {name: ArrowColumn(table[name]) for name in (*choice.distinct, COUNT)}
     return Table(columns, sources=len(names))
+
+
+def _are_large(names: Sequence[str]) -> bool:
+    """Whether the files have one of the formats, and so many rows or bytes."""
+    import pyarrow.parquet as pq
+
+    paths = [Path(name) for name in names]
+    formats = {file_format(path) for path in paths}
+    if (
+        len(formats) > 1
+        or not formats <= {*FORMATS_IN_PARTS}
+        or not all(path.is_file() for path in paths)
+    ):
+        return False
+    if formats != {".parquet"}:
+        return sum(path.stat().st_size for path in paths) >= LEAST_BYTES
+    if any(path.suffix != ".parquet" for path in paths):  # compressed as a whole
+        return False
+    return sum(pq.read_metadata(path).num_rows for path in paths) >= LEAST_ROWS
 
 
 def _choice(schema: Any, named: Named) -> Choice | None:
@@ -134,9 +193,6 @@ def _choice(schema: Any, named: Named) -> Choice | None:
         questions = usual_columns(columns, "questions")
         if len(questions) != 1:
             return None
-    numbered = [name for name in schema.names if name.lower() in SAMPLE_NUMBERS]
-    if any(name not in (outcomes, *questions) for name in numbered):
-        return None
     also = [name for name in schema.names if name.rpartition(".")[2].lower() in IDENTIFYING]
     also += named.others
     per_question = [*usual_columns(columns, "groups"), *named.per_question]
@@ -145,25 +201,36 @@ def _choice(schema: Any, named: Named) -> Choice | None:
         return None
     if any(name.lower() in ("count", "counts", *USUAL_NAMES["n"]) for name in columns):
         return None
-    return Choice(questions, outcomes, per_question, also)
+    numbers = [name for name in schema.names if name.lower() in SAMPLE_NUMBERS and name not in read]
+    return Choice(questions, outcomes, per_question, also, numbers)
 
 
-def _check_ids_of(name: str, parts: Sequence[Any], choice: Choice) -> None:
-    """Raise the ValueError of the ordinary reading if an id of a file is missing."""
-    import pyarrow.parquet as pq
-
-    for column in choice.questions:
-        if any("" in map(entry_text, part[column].unique().to_pylist()) for part in parts):
-            file = pq.ParquetFile(name).read([column], use_threads=False)
-            check_ids(name, column, list(map(entry_text, file[column].to_pylist())))
+def _first_row(rows: Any) -> Table:
+    return Table({name: rows.column(name)[:1].to_pylist() for name in rows.schema.names})
 
 
-def _is_consistent(table: Any, choice: Choice) -> bool:
-    """Whether no ids differ by spaces only, and no entry of a question differs between its rows."""
+# --- Checks of what is left of the rows -------------------------------------------------
+
+
+def _check_ids(table: Any, choice: Choice, places: Places) -> None:
+    """Raise a ValueError if an id is missing, or if two ids differ by spaces only."""
     for name in choice.questions:
-        ids = {entry_text(entry) for entry in table[name].unique().to_pylist()}
-        if len({text.strip() for text in ids}) < len(ids):
-            return False
+        first_of: dict[str, tuple[str, int]] = {}
+        for entry, first in zip(table[name].to_pylist(), table[_FIRST].to_pylist(), strict=True):
+            text = entry_text(entry)
+            if not text:
+                raise ValueError(f"{places[first]}, has no {name}, so the question is unknown.")
+            other, row = first_of.setdefault(" ".join(text.split()), (text, first))
+            if other != text:
+                raise ValueError(
+                    f"{places[row]}, and {places[first]}, have {short(other)} and {short(text)} in "
+                    f"{name}, which differ by spaces only. If they are one question, give both the "
+                    f"same text; if not, another column has to identify it."
+                )
+
+
+def _is_one_per_question(table: Any, choice: Choice) -> bool:
+    """Whether no entry of a question, such as its group, differs between its rows."""
     sizes = {
         len(table.group_by(list(dict.fromkeys(names)), use_threads=False).aggregate([]))
         for names in (choice.questions, [*choice.questions, *choice.per_question])
@@ -171,73 +238,108 @@ def _is_consistent(table: Any, choice: Choice) -> bool:
     return len(sizes) == 1
 
 
-def _first_row(path: Path) -> Table:
-    import pyarrow.parquet as pq
+def _check_outcomes(table: Any, name: str, places: Places) -> None:
+    """Raise a ValueError if some outcomes are texts, and others are numbers or true and false."""
+    first_of: dict[bool, tuple[Any, int]] = {}
+    for entry, first in zip(table[name].to_pylist(), table[_FIRST].to_pylist(), strict=True):
+        outcome = as_outcome(entry)
+        if outcome is not None:
+            first_of.setdefault(isinstance(outcome, str), (outcome, first))
+    if len(first_of) == 2:
+        (text, row), (other, other_row) = first_of[True], first_of[False]
+        raise ValueError(
+            f"{places[row]}: {name} is {short(text)}, but {places[other_row]}, has {other}. "
+            f"Outcomes are of one type, unless correct_values names those that are correct (in the "
+            f"shell --correct-values)."
+        )
 
-    batch = next(pq.ParquetFile(path).iter_batches(1, use_threads=False))
-    return Table({name: batch.column(name).to_pylist() for name in batch.schema.names})
+
+# --- Reading ----------------------------------------------------------------------------
 
 
-def _in_turn(executor: Any, paths: Sequence[Path], choice: Choice) -> Iterator[list[Any] | None]:
+class _Reading:
+    """How files are reduced.
+
+    Attributes:
+        names: the columns of the first file.
+        choice: what they are for.
+        max_gb: the most that a compressed file may hold.
+        samples: the samples of each column that numbers them.
+    """
+
+    def __init__(self, names: frozenset[str], choice: Choice, max_gb: float | None):
+        self.names, self.choice, self.max_gb = names, choice, max_gb
+        self.samples = {name: SampleNumbers() for name in choice.numbers}
+
+
+def _in_turn(executor: Any, names: Sequence[str], reading: _Reading) -> Iterator[list[Any] | None]:
     """Yield the distinct rows of each file, in their order, while others are read."""
-    ahead = [executor.submit(_distinct_rows, path, choice) for path in paths[: 2 * _THREADS]]
-    for path in itertools.chain(paths[2 * _THREADS :], itertools.repeat(None)):
+
+    def submit(number: int) -> Any:
+        return executor.submit(_distinct_rows, names[number], number << 40, reading)
+
+    ahead = [submit(number) for number in range(min(2 * _THREADS, len(names)))]
+    for number in itertools.count(len(ahead)):
         if not ahead:
             return
         yield ahead.pop(0).result()
-        if path is not None:
-            ahead.append(executor.submit(_distinct_rows, path, choice))
+        if number < len(names):
+            ahead.append(submit(number))
 
 
-def _distinct_rows(path: Path, choice: Choice) -> list[Any] | None:
-    """Return the distinct rows of the parts of a file, or None if it has to be read otherwise."""
+def _distinct_rows(name: str, start: int, reading: _Reading) -> list[Any] | None:
+    """Return the distinct rows of the parts of a file, or None if it has to be read otherwise.
+
+    Args:
+        name: of the file.
+        start: the number of its first row in `_FIRST`.
+        reading: how it is reduced.
+    """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    schema = pq.read_schema(path)
-    texts = [name for name in choice.distinct if "string" in str(schema.field(name).type)]
-    try:
-        file = pq.ParquetFile(path, read_dictionary=texts)
-        batches = file.iter_batches(_ROWS_OF_A_PART, columns=choice.distinct, use_threads=False)
-        parts, rows = [], 0
-        for batch in batches:
+    kept: list[Any] = []
+    choice, rows = reading.choice, 0
+    needed = [*choice.distinct, *choice.numbers]
+    for part in parts_of_file(name, needed, reading.max_gb):
+        if not reading.names >= {*part.names} or not {*part.rows.schema.names} >= {*needed}:
+            return None
+        is_table = isinstance(part.rows, pa.Table)
+        for batch in part.rows.to_batches() if is_table else [part.rows]:
             if len(batch):
-                parts.append(_moved(_distinct_of(batch, choice), rows))
+                kept.append(_moved(_distinct_of(batch, reading, start + rows), rows))
             rows += len(batch)
-    except (pa.ArrowException, OSError):
-        return None
-    return [_added(parts, choice)] if parts else []
+        if len(kept) > 16:
+            kept = [_added(kept, choice)]
+    return [_added(kept, choice)] if kept else []
 
 
 def _moved(table: Any, rows: int) -> Any:
     """Return a table of distinct rows that starts so many rows later."""
     import pyarrow.compute as pc
 
-    index = table.column_names.index(_FIRST)
-    return table.set_column(index, _FIRST, pc.add(table[_FIRST], rows))
+    return _with_column(table, _FIRST, pc.add(table[_FIRST], rows))
 
 
-def _distinct_of(batch: Any, choice: Choice) -> Any:
+def _distinct_of(batch: Any, reading: _Reading, start: int) -> Any:
     """Return the distinct rows of a batch, with their numbers and where they occur first."""
     import pyarrow as pa
 
-    codes, entries, size = np.zeros(len(batch), dtype=np.int64), [], 1
-    for name in choice.distinct:
+    choice = reading.choice
+    codes, size = np.zeros(len(batch), dtype=np.int64), 1
+    for position, name in enumerate(choice.distinct):
         column = batch.column(name)
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
         index = column.indices.fill_null(len(column.dictionary)).to_numpy(zero_copy_only=False)
         codes = codes * (len(column.dictionary) + 1) + index
         size *= len(column.dictionary) + 1
-        entries.append(column.dictionary)
-    if size > 4 * len(batch) + 1024:
-        distinct, first, counts = np.unique(codes, return_index=True, return_counts=True)
-    else:
-        counts = np.bincount(codes, minlength=size)
-        distinct = np.flatnonzero(counts)
-        first_of = np.empty(size, dtype=np.int64)
-        first_of[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
-        counts, first = counts[distinct], first_of[distinct]
+        if position == len(choice.questions) - 1 and choice.numbers:
+            first, _, question = _distinct_codes(codes, size)
+            ids = [batch.column(key).take(pa.array(first)).to_pylist() for key in choice.questions]
+            texts = [tuple(map(entry_text, row)) for row in zip(*ids, strict=True)]
+            for number, samples in reading.samples.items():
+                samples.add(texts, question, batch.column(number), start)
+    first, counts, _ = _distinct_codes(codes, size)
     columns = {name: batch.column(name).take(pa.array(first)) for name in choice.distinct}
     plain = {
         name: column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
@@ -246,11 +348,42 @@ def _distinct_of(batch: Any, choice: Choice) -> Any:
     return pa.table(plain | {COUNT: pa.array(counts), _FIRST: pa.array(first)})
 
 
+def _distinct_codes(codes: Any, size: int) -> tuple[Any, Any, Any]:
+    """Return where each distinct code occurs first, how often, and its index for each row.
+
+    Args:
+        codes: (rows,) below `size`.
+        size: the number of possible codes.
+    """
+    if size > 4 * len(codes) + 1024:
+        _, first, index, counts = np.unique(
+            codes, return_index=True, return_inverse=True, return_counts=True
+        )
+        return first, counts, index
+    counts = np.bincount(codes, minlength=size)
+    distinct = np.flatnonzero(counts)
+    of_codes = np.empty(size, dtype=np.int64)
+    of_codes[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    first = of_codes[distinct]
+    of_codes[distinct] = np.arange(len(distinct))
+    return first, counts[distinct], of_codes[codes]
+
+
 def _added(parts: Sequence[Any], choice: Choice) -> Any:
     """Return the distinct rows of several tables, with the sums of their numbers."""
     import pyarrow as pa
 
-    table = pa.concat_tables(parts)
+    for name in choice.distinct:
+        types = {part.schema.field(name).type for part in parts} - {pa.null()}
+        if len(types) > 1:
+            if name not in (*choice.questions, choice.outcomes):
+                raise pa.ArrowInvalid(f"{name} has entries of several types")
+            parts = [_with_column(part, name, as_texts(part[name].to_pylist())) for part in parts]
+    table = pa.concat_tables(parts, promote_options="default")
     groups = table.group_by(choice.distinct, use_threads=False)
     added = groups.aggregate([(COUNT, "sum"), (_FIRST, "min")])
     return added.rename_columns([*choice.distinct, COUNT, _FIRST])
+
+
+def _with_column(table: Any, name: str, column: Any) -> Any:
+    return table.set_column(table.column_names.index(name), name, column)
