@@ -4911,11 +4911,21 @@ _LABEL_COUNTS = ("tp", "fn", "fp", "tn")
 _Limits = tuple[float, float]
 
 class LabelCounts(NamedTuple):
-    tp: int
-    fn: int
-    fp: int
-    tn: int
+    tp: float
+    fn: float
+    fp: float
+    tn: float
     share: float = 0.0
+
+    @classmethod
+    def expected(cls, labels: int, rates: CheckerRates, correct: float) -> LabelCounts:
+        (t, f), incorrect = rates, 1 - correct
+        shares = (t * correct, (1 - t) * correct, f * incorrect, (1 - f) * incorrect)
+        return cls(*(labels * share for share in shares))
+
+    @property
+    def number(self) -> int:
+        return round(sum(self[:4]))
 
     @property
     def rates(self) -> CheckerRates:
@@ -4927,16 +4937,20 @@ class LabelCounts(NamedTuple):
             jeffreys_limits(self.fp, self.tn, confidence),
         )
 
+    @property
+    def show_use(self) -> bool:
+        (least, _), (_, most) = self.limits(CONFIDENCE_OF_RATES)
+        return least > most
+
     def require_use(self) -> LabelCounts:
-        number, correct = sum(self[:4]), self.tp + self.fn
+        number, correct = self.number, self.tp + self.fn
         if correct in (0, number):
             which = "correct" if correct else "incorrect"
             raise ValueError(
                 f"labels has {number} samples, all of them {which}: the rates of a checker need "
                 f"labels of correct and of incorrect samples."
             )
-        (least, _), (_, most) = self.limits(CONFIDENCE_OF_RATES)
-        if least <= most:
+        if not self.show_use:
             t, f = self.rates
             raise ValueError(
                 f"labels do not show that the checker is better than chance: of {correct} correct "
@@ -4945,7 +4959,7 @@ class LabelCounts(NamedTuple):
             )
         return self
 
-def jeffreys_limits(successes: int, failures: int, confidence: float) -> _Limits:
+def jeffreys_limits(successes: float, failures: float, confidence: float) -> _Limits:
     from scipy.special import betaincinv  # imported here, because it takes longer than all of at_k
 
     tail = (1 - confidence) / 2
@@ -4984,7 +4998,7 @@ class Errors:
             "false_positive_rate": f,
             "false_positive_rate_lo": f_lo,
             "false_positive_rate_hi": f_hi,
-            "labels": sum(self.labels[:4]),
+            "labels": self.labels.number,
         }
 
     def widened(
@@ -5049,10 +5063,15 @@ class LabelledIntervals(IntervalMethod):
         self, known: dict[ScoreKey, Interval], questions: np.ndarray, confidence: float
     ) -> dict[ScoreKey, Interval]:
         center, z = self._points.over(questions), normal_z(confidence)
-        moves = moves_of_rates(self._labels, self._points, self._under, questions, confidence)
+
+        def under(rates: CheckerRates) -> np.ndarray:
+            return np.array([*self._under(rates).over(questions).values()])
+
+        moves = moves_of_rates(self._labels, np.array([*center.values()]), under, confidence)
+        moves_of = dict(zip(center, moves.T.tolist(), strict=True))
         result = {}
         for key, (mu, sigma, lo, hi, name) in known.items():
-            down, up = moves[key]
+            down, up = moves_of[key]
             result[key] = Interval(
                 mu,
                 math.hypot(sigma, (down + up) / 2 / z),
@@ -5064,27 +5083,22 @@ class LabelledIntervals(IntervalMethod):
 
 def moves_of_rates(
     labels: LabelCounts,
-    points: Scores,
-    under: Callable[[CheckerRates], Scores],
-    questions: np.ndarray,
+    points: np.ndarray,
+    under: Callable[[CheckerRates], np.ndarray],
     confidence: float,
-) -> dict[ScoreKey, tuple[float, float]]:
+) -> np.ndarray:
     (t, f), (limits_of_t, limits_of_f) = labels.rates, labels.limits(confidence)
-    part = math.sqrt(max(0.0, 1 - 2 * labels.share))
-    center = points.over(questions)
-    squares = dict.fromkeys(center, (0.0, 0.0))
+    part, squares = math.sqrt(max(0.0, 1 - 2 * labels.share)), np.zeros((2, len(points)))
     for rates in [
         [CheckerRates(limit, f) for limit in limits_of_t],
         [CheckerRates(t, limit) for limit in limits_of_f],
     ]:
-        is_better = all(t > f for t, f in rates)
-        moved = [under(limit).over(questions) for limit in rates] if is_better else []
-        for key, (down, up) in squares.items():
-            moves = [part * (scores[key] - center[key]) for scores in moved]
-            if not (is_better and np.isfinite(moves).all()):  # the labels do not bound it
-                moves = [-math.inf, math.inf]
-            squares[key] = down + min(0.0, *moves) ** 2, up + max(0.0, *moves) ** 2
-    return {key: (math.sqrt(down), math.sqrt(up)) for key, (down, up) in squares.items()}
+        moves = np.full((2, len(points)), [[-math.inf], [math.inf]])  # unless labels bound them
+        if all(t > f for t, f in rates):
+            moved = part * (np.array([under(limit) for limit in rates]) - points)
+            moves = np.where(np.isfinite(moved).all(axis=0), moved, moves)
+        squares += np.minimum(moves.min(axis=0), 0) ** 2, np.maximum(moves.max(axis=0), 0) ** 2
+    return np.sqrt(squares)
 
 
 # --- shared/at_k/intervals/binary_family.py -------------------------------------------------------

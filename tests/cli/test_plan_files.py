@@ -76,3 +76,17 @@ def test_latex_without_a_file_starts_with_the_table(capsys):
 def test_a_plan_needs_a_file_or_rates_and_at_most_two_files(capsys):
     assert "Give a pilot run R, or the assumed success rates" in error_of(capsys, "plan")
     assert "There are 3 files" in error_of(capsys, "plan", "a", "b", "c")
+
+
+def test_the_labels_of_a_file_are_planned_for(capsys, tmp_path):
+    rows = [{"outcomes": [i > 20, i % 3 > 0], "human": [int(i > 20), None]} for i in range(60)]
+    file = write_json_lines(tmp_path / "pilot.jsonl", rows)
+    design = (file, "--labels", "human", *GRID, "--number-of-labels", 200, 300)
+    printed = output_of(capsys, "plan", *design, "--half-width", 0.1)
+    assert printed.split("\n")[2].split()[:4] == ["questions", "samples", "labels", "cost"]
+    notes = " ".join(printed.split())
+    assert "with 8 samples each and 200 labels, at a cost of" in notes
+    assert "estimated from 60 labelled samples. The correlation" in notes
+    rates = ("--rates", 0.5, "--checker-rates", 0.9, 0.1, *GRID)
+    known = at_k.plan(rates=[0.5], checker_rates=(0.9, 0.1), questions=[100, 400], samples=8, k=1)
+    assert scores_of(capsys, "plan", *rates) == known

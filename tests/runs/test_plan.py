@@ -232,9 +232,95 @@ def test_rates_and_scores_at_a_limit_have_plans_that_take_few_steps(monkeypatch,
     assert at_k.plan(rates=[0.2, 0.8], metric="mG-Pass@k", k=1, **goal)["score"] == 0
 
 
-def test_a_pilot_run_with_labels_is_refused():
-    pilot = {"predictions": [[1, 0], [1, 0]], "labels": [[1, None], [None, 0]]}
-    with pytest.raises(
-        ValueError, match="R has labels, but a plan is for a checker without errors"
-    ):
-        at_k.plan(pilot)
+# --- Checkers that err --------------------------------------------------------------------
+
+JUDGE, NUMBER = (0.9, 0.1), 300
+
+
+def judged(rng: np.random.Generator, q: np.ndarray, n: int) -> dict[str, Any]:
+    """Return a run whose samples a judge grades and, some of them, a person."""
+    correct = rng.random((len(q), n)) < q[:, None]
+    labels = np.where(correct, 1, 0).astype(object).ravel()
+    labels[rng.permutation(labels.size)[NUMBER:]] = None
+    called = (rng.random(correct.shape) < np.where(correct, *JUDGE)).astype(int)
+    return {"predictions": called.tolist(), "labels": labels.reshape(correct.shape).tolist()}
+
+
+def judged_row(**given) -> dict:
+    return row_of(rates=UNIFORM, checker_rates=JUDGE, labels=NUMBER, **given)
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_half_widths_and_standard_errors_with_labels_are_those_of_simulated_runs(k):
+    rng, questions, n = np.random.default_rng(7), 150, 8
+    noises = [at_k.noise(judged(rng, rng.random(questions), n), k)[f"pass@{k}"] for _ in range(12)]
+    row = judged_row(k=k, questions=questions, samples=n)
+    for name, limits in (("sampling", "same_questions"), ("questions", "other_questions")):
+        simulated = np.mean([np.ptp(noise[limits]) / 2 for noise in noises])
+        assert row[f"half_width_{name}"] == pytest.approx(simulated, rel=0.06)
+    errors = norm.ppf(0.975) * np.mean([noise["standard_error"] for noise in noises])
+    assert row["half_width_questions"] == pytest.approx(errors, rel=0.06)
+
+
+@pytest.mark.parametrize("kind", ["sampling", "questions"])
+def test_a_comparison_with_labels_finds_the_smallest_difference_with_the_given_power(kind):
+    questions, n, runs = 150, 4, 100
+    row = judged_row(questions=questions, samples=n, power=0.7, correlation=1.0)
+    share, rng, found = 2 * row[f"difference_{kind}"], np.random.default_rng(8), 0
+    for _ in range(runs):
+        a = rng.random(questions) if kind == "questions" else np.arange(0.5, questions) / questions
+        b = 1 - (1 - share) * (1 - a)
+        found += (
+            at_k.compare(judged(rng, a, n), judged(rng, b, n), k=1, interval=kind)["pass@1_lo"] > 0
+        )
+    assert found / runs == pytest.approx(0.7, abs=0.14)
+
+
+def test_a_pilot_run_with_labels_gives_the_plan_of_its_own_design():
+    pilot = judged(np.random.default_rng(9), np.random.default_rng(9).random(150), 8)
+    plan = at_k.plan(pilot, k=2, questions=150, samples=8)
+    (row,), noise = plan["rows"], at_k.noise(pilot, 2)["pass@2"]
+    assert (row["labels"], row["cost"]) == (NUMBER, 150 * 8 + NUMBER)
+    assert row["half_width_questions"] == pytest.approx(1.96 * noise["standard_error"], rel=0.04)
+    assert plan["assumptions"]["checker"]["labels"] == NUMBER
+    assert plan["assumptions"]["checker_is"] == "estimated"
+
+
+def test_labels_limit_what_more_questions_can_reach():
+    given: dict[str, Any] = {"rates": UNIFORM, "checker_rates": JUDGE, "samples": 4}
+    wanted: dict[str, Any] = {"half_width": 0.03, "labels": [100, 400, 3200], "label_cost": 2.0}
+    best = at_k.plan(**given, **wanted)["cheapest"]
+    assert best["labels"] == 3200
+    assert best["cost"] == 4 * best["questions"] + 2 * 3200
+    assert at_k.plan(**given, **wanted | {"labels": [100, 400]})["cheapest"] is None
+    known = at_k.plan(**given, half_width=0.03)["cheapest"]
+    assert known["questions"] < best["questions"]
+    assert "labels" not in known
+
+
+@pytest.mark.parametrize("labels", [4, 2000])
+def test_labels_that_do_not_suffice_or_exceed_the_samples_give_no_interval(labels):
+    design: dict[str, Any] = {"questions": 100, "samples": 8, "labels": labels}
+    row = row_of(rates=UNIFORM, checker_rates=JUDGE, **design)
+    assert row["half_width_questions"] is row["difference_sampling"] is None
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"R": PILOT, "labels": 100}, "labels is given, but not what the checker is like"),
+        ({"rates": [0.5], "checker_rates": (0.1, 0.9)}, "says nothing about the samples"),
+        ({"R": PILOT, "checker_rates": JUDGE, "labels": 0}, r"labels\[0\] is 0: give integers"),
+        (
+            {"R": {"predictions": [[1, 0], [1, 0]], "labels": [[1, None], [None, 0]]}},
+            "R: labels do not show that the checker is better than chance",
+        ),
+        (
+            {"R": judged(np.random.default_rng(1), np.full(99, 0.5), 4), "R_b": PILOT * 20},
+            "R_b has",
+        ),
+    ],
+)
+def test_what_a_plan_with_errors_needs_is_said(given, message):
+    with pytest.raises(ValueError, match=message):
+        at_k.plan(**given)

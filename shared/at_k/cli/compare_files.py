@@ -28,6 +28,7 @@ from ..runs.outcomes_of_runs import (
     check_same_questions,
     grade_runs,
     parse_run,
+    read_labels,
     with_errors,
 )
 from .comparison_tables import ComparisonView, LeaderboardView
@@ -129,7 +130,7 @@ def _compare_files(
 def _correction(runs: Sequence[Run]) -> str:
     """Return what the scores of runs are corrected for, as the end of a sentence, or ""."""
     errors = runs[0].errors
-    numbers = [str(sum(x.errors.labels[:4])) for x in runs if x.errors.labels is not None]
+    numbers = [str(x.errors.labels.number) for x in runs if x.errors.labels is not None]
     if numbers:
         return f"corrected for the errors of the checker by {enumerated(numbers)} labelled samples"
     return "" if errors.rates.are_exact else correction_in_words(errors.described())
@@ -181,9 +182,8 @@ def graded_runs(
         with naming_questions(first.questions):
             options.for_samples(sizes)
     graded = grade_runs(parsed, Checking(first.check_correct_fn, num_proc, labels=labels))
-    of_persons = [run.questions.arguments.get("labels") for run in inputs]
-    has_labels = any(x is not None for x in of_persons)
-    graded = with_errors(graded, checker_rates, of_persons if has_labels else None)
+    labels_of_runs = read_labels(run.questions.arguments for run in inputs)
+    graded = with_errors(graded, checker_rates, labels_of_runs)
     return [
         run if order is None else run.of_questions(order)
         for run, order in zip(graded, orders, strict=True)

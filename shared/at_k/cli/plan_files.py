@@ -11,18 +11,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..readers.questions import read_questions
+from ..runs.noise import correction_in_words
 from ..runs.plan import PlanOptions, Wanted, plan, plan_runs
 from .compare_files import graded_runs
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
 from .formats import Cells, View, number_of
 from .run_input import RunInput
 
-_FLAGS = {"questions": "number_of_questions", "samples": "number_of_samples"}
+_FLAGS = {
+    "questions": "number_of_questions",
+    "samples": "number_of_samples",
+    "labels": "number_of_labels",
+}
 """Parameters whose names are those of columns of a file, and their names as flags."""
 
 _PLAN_COLUMNS = {
     "questions": "questions",
     "samples": "samples",
+    "labels": "labels",
     "cost": "cost",
     "half_width_sampling": "+- sampling",
     "half_width_questions": "+- questions",
@@ -56,6 +62,7 @@ def add_plan_flags(command: argparse.ArgumentParser) -> None:
         for name, parameter in parameters.items()
         if name not in ("R", "R_b")
     ]
+    shown.append(parameters["labels"])  # the column of a file
     add_flags(command, shown, helps, has_charts=False)
     command.set_defaults(run=_plan_files)
 
@@ -73,7 +80,7 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> str:
     options = PlanOptions(**parameters)  # raises before any sample is checked
     inputs = [RunInput(read_questions(file, **reading), checker, file) for file in files]
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the rows
-        runs = graded_runs(inputs, num_proc) if inputs else []
+        runs = graded_runs(inputs, num_proc, checker_rates=options.checker_rates) if inputs else []
     view = PlanView(plan_runs(runs, options), options.wanted, [run.described() for run in inputs])
     return view.printed(output_format)
 
@@ -101,19 +108,20 @@ class PlanView(View):
         rows = [("grid", row) for row in self.plan["rows"]]
         return rows + ([("cheapest", self.plan["cheapest"])] if self.plan["cheapest"] else [])
 
+    def _columns(self) -> list[str]:
+        return [name for name in _PLAN_COLUMNS if name in self.plan["rows"][0]]
+
     def tables(self) -> list[Cells]:
-        table = [[*_PLAN_COLUMNS.values()]]
+        table = [[_PLAN_COLUMNS[name] for name in self._columns()]]
         for _, row in self._rows():
-            counts = [str(row["questions"]), str(row["samples"]), f"{row['cost']:g}"]
-            precisions = [row[name] for name in list(_PLAN_COLUMNS)[3:]]
-            cells = ("-" if value is None else f"{value:.4f}" for value in precisions)
-            table.append([*counts, *cells])
+            table.append([_plan_cell(name, row[name]) for name in self._columns()])
         return [table]
 
     def records(self) -> Cells:
-        table = [["design", "key", *_PLAN_COLUMNS]]
+        columns = self._columns()
+        table = [["design", "key", *columns]]
         for name, row in self._rows():
-            values = ("" if row[column] is None else str(row[column]) for column in _PLAN_COLUMNS)
+            values = ("" if row[column] is None else str(row[column]) for column in columns)
             table.append([name, self.plan["key"], *values])
         return table
 
@@ -128,6 +136,11 @@ class PlanView(View):
             f"{_SCOPE['sampling']}. questions: for {_SCOPE['questions']}; comparisons are paired "
             f"by question."
         ]
+        if "labels" in self._columns():
+            notes[0] += (
+                " labels: samples of a run that a person labels too, drawn at random, so that the "
+                "rates of its checker are estimated."
+            )
         if wanted is not None:
             precision = f"a {wanted.name.replace('_', '-')} of at most {wanted.value:g}"
             design = _cheapest_design(plan["cheapest"], precision)
@@ -135,14 +148,23 @@ class PlanView(View):
         return [*notes, _assumptions(plan["assumptions"])]
 
 
+def _plan_cell(column: str, value: float | None) -> str:
+    if value is None:
+        return "-"
+    if column in ("questions", "samples", "labels"):
+        return str(value)
+    return f"{value:g}" if column == "cost" else f"{value:.4f}"
+
+
 def _cheapest_design(cheapest: Mapping[str, Any] | None, precision: str) -> str:
     if cheapest is None:
         return f"No design with these numbers has {precision}"
     questions = number_of(cheapest["questions"], "question")
     samples = number_of(cheapest["samples"], "sample")
+    labels = f" and {number_of(cheapest['labels'], 'label')}" if "labels" in cheapest else ""
     return (
-        f"The cheapest design, in the last row, has {questions} with {samples} each, at a cost of "
-        f"{cheapest['cost']:g}, and {precision}"
+        f"The cheapest design, in the last row, has {questions} with {samples} each{labels}, at a "
+        f"cost of {cheapest['cost']:g}, and {precision}"
     )
 
 
@@ -156,6 +178,8 @@ def _assumptions(assumptions: Mapping[str, Any]) -> str:
         text = f"The success rates of questions are estimated from {pilot} with {samples} each"
         if assumptions["extrapolated"]:
             text += ", and scores with more samples are extrapolated"
+    if "checker" in assumptions:
+        text += f". The scores are {correction_in_words(assumptions['checker'])}"
     return (
         f"{text}. The correlation of the scores of two runs over questions, "
         f"{assumptions['correlation']:.2f}, is {assumptions['correlation_is']}."

@@ -1,6 +1,6 @@
 """The precision of a design: M questions with n samples each, whose success rates have a prior.
 
-The prior is estimated from a pilot run, or assumed.
+The prior is estimated from a pilot run, or assumed. So are the rates of a checker that errs.
 
 Under the prior G, a question has c correct samples with a probability P(c), and its unbiased
 estimate h(c) varies with
@@ -25,6 +25,11 @@ where r is the correlation over questions of the scores of the two runs. `compar
 exceeds the length by which its interval extends below it. The smallest d that is found with a power
 of 80 % is the one for which the 20 % quantile of D does. The scores of the runs at this quantile,
 which their intervals depend on, are those expected given D.
+
+*A checker that errs.* The scores are those of correct samples, and h(c) is corrected for the rates
+of the checker, so W grows with k. If L labels of a run estimate the rates, its limits move by as
+much as `intervals.labelled` says for the expected counts of labels, and the squared error that this
+stands for is added to the variance of its score.
 """
 
 from __future__ import annotations
@@ -43,16 +48,22 @@ from ..intervals.binary_family import (
     BinaryFamily,
     binomial_likelihood,
     estimate_rate_prior,
+    family_under,
     scores_of_rates,
 )
-from ..intervals.interval import Interval
+from ..intervals.interval import Interval, normal_z
+from ..intervals.labelled import LabelCounts, moves_of_rates
 from ..intervals.sampling import SamplingIntervals
+from ..scores.checker_rates import NO_ERRORS, CheckerRates
 from ..scores.pass_family import estimator
 from ..scores.score import Score
 from .outcomes_of_runs import Run
 
 _UP = np.array([1, 2, 3, 4, 6, 8, 11, 15, 20, 28, 40, 60])  # shifts by steps of the log-odds
 _PRIOR_SHIFTS = np.concatenate([-_UP[::-1], [0], _UP])
+_SUPPORTS = [
+    slice(RATE_SUPPORT.start + shift, RATE_SUPPORT.stop + shift) for shift in _PRIOR_SHIFTS.tolist()
+]
 _UNSHIFTED = len(_UP)  # the index of no shift
 _NODES = (np.arange(20) + 0.5) / 20  # probabilities of the quantiles that a mean is taken over
 _DIFFERENCES = 2001  # candidates for the smallest difference
@@ -90,24 +101,35 @@ class Design:
         score: with a single column, of k <= n samples.
         n: number of samples of each question.
         goal: of the plan.
+        rates: of the checker.
+        labels: number of labelled samples of a run that estimate the rates, or None if they are
+            known.
     """
 
-    def __init__(self, prior: np.ndarray, score: Score, n: int, goal: Goal):
-        self._goal, self.n = goal, n
+    def __init__(
+        self,
+        prior: np.ndarray,
+        score: Score,
+        n: int,
+        goal: Goal,
+        rates: CheckerRates = NO_ERRORS,
+        labels: int | None = None,
+    ):
+        self._goal, self.n, self.labels = goal, n, labels
+        self._prior, self._score, self._rates = prior, score, rates
         c, size = np.arange(n + 1), np.full(n + 1, n)
-        keys, estimate = estimator({"": score})
+        keys, estimate = estimator({"": score}, rates)
         self._family = BinaryFamily.of_run(BinaryCounts(size, c), keys, estimate, {})
-        h, likelihood = self._family.columns[:, 0], binomial_likelihood(size, c)
-        supports = [
-            slice(RATE_SUPPORT.start + shift, RATE_SUPPORT.stop + shift)
-            for shift in _PRIOR_SHIFTS.tolist()
-        ]
+        if not rates.are_exact:
+            self._family = family_under(rates, self._family, estimator({"": score})[1])
+        h, likelihood = self._family.columns[:, 0], binomial_likelihood(size, c, rates=rates)
         score_of_rate = h @ likelihood
         # Each of these has an entry for each shift.
-        self._pmf_of_c = np.array([likelihood[:, support] @ prior for support in supports])
+        self._pmf_of_c = np.array([likelihood[:, support] @ prior for support in _SUPPORTS])
         self.scores = np.clip(self._pmf_of_c @ h, 0.0, 1.0)
-        squares = np.array([prior @ score_of_rate[support] ** 2 for support in supports])
+        squares = np.array([prior @ score_of_rate[support] ** 2 for support in _SUPPORTS])
         self._between = np.maximum(squares - self.scores**2, 0.0)
+        self._moves_of_shifts: dict[int, tuple[float, float]] = {}
         self._total = np.maximum(self._pmf_of_c @ h**2 - self.scores**2, self._between)
 
     @property
@@ -117,14 +139,55 @@ class Design:
 
     def precision(self, questions: int, kind: str) -> Precision:
         """The precision with M questions, for "sampling" or "questions"."""
-        if self.n < 2 and kind == "sampling":
+        if (self.n < 2 and kind == "sampling") or not self._labels_suffice(questions):
             return Precision(None, None)
         shifts, intervals = self._intervals(questions, kind)
-        half_widths = (intervals.hi - intervals.lo) / 2
-        scores = self._run_scores(questions, kind)
-        half_width = np.interp(scores, intervals.mu, half_widths).mean()
+        mu, (down, up) = intervals.mu, self._moves(shifts, questions)
+        lo = np.maximum(mu - np.hypot(mu - intervals.lo, down), 0.0)
+        hi = np.minimum(mu + np.hypot(intervals.hi - mu, up), 1.0)
+        half_width = np.interp(self._run_scores(questions, kind), mu, (hi - lo) / 2).mean()
         difference = self._smallest_difference(questions, kind, shifts, intervals)
         return Precision(float(half_width), difference)
+
+    # --- Labels ---------------------------------------------------------------------------
+
+    def _labels_suffice(self, questions: int) -> bool:
+        if self.labels is None:
+            return True
+        return self.labels <= questions * self.n and self._expected_labels(_UNSHIFTED).show_use
+
+    def _expected_labels(self, shift: int) -> LabelCounts:
+        called_correct = self._pmf_of_c[shift] @ np.arange(self.n + 1) / self.n
+        correct = min(max(float(self._rates.corrected(called_correct)), 0.0), 1.0)
+        return LabelCounts.expected(self.labels or 0, self._rates, correct)
+
+    def _moves(self, shifts: np.ndarray, questions: int) -> np.ndarray:
+        """(2, s) how far the score may lie below and above, as labels estimate the rates."""
+        if self.labels is None:
+            return np.zeros((2, len(shifts)))
+        moves = np.array([self._moves_at(shift) for shift in shifts.tolist()]).T
+        unlabelled = max(0.0, 1 - 2 * self.labels / (questions * self.n))
+        return math.sqrt(unlabelled) * np.minimum(moves, 1.0)
+
+    def _moves_at(self, shift: int) -> tuple[float, float]:
+        """The moves for labels of other samples."""
+        if shift not in self._moves_of_shifts:
+            k = len(self._score.terms[0])
+            c, size = np.arange(k + 1), np.full(k + 1, k)
+            likelihood = binomial_likelihood(size, c, _SUPPORTS[shift], self._rates)
+            pmf_of_c = likelihood @ self._prior
+
+            def under(rates: CheckerRates) -> np.ndarray:
+                return pmf_of_c @ estimator({"": self._score}, rates)[1](size, c)
+
+            labels = self._expected_labels(shift)
+            moves = moves_of_rates(labels, under(self._rates), under, self._goal.confidence)
+            self._moves_of_shifts[shift] = tuple(moves[:, 0].tolist())
+        return self._moves_of_shifts[shift]
+
+    def _of_checker(self, shifts: np.ndarray, questions: int) -> np.ndarray:
+        """(s,) the squared error of the score of a run that estimated rates add."""
+        return (self._moves(shifts, questions).mean(axis=0) / normal_z(self._goal.confidence)) ** 2
 
     # --- Half-widths ----------------------------------------------------------------------
 
@@ -134,6 +197,7 @@ class Design:
     def _run_scores(self, questions: int, kind: str) -> np.ndarray:
         """Quantiles of the score of a run."""
         mean, variance = self.score, self._variance(kind)[_UNSHIFTED] / questions
+        variance += self._of_checker(np.array([_UNSHIFTED]), questions)[0]
         largest = mean * (1 - mean)
         if variance <= 1e-9 * largest or largest < 1e-12:
             return np.array([mean])
@@ -143,10 +207,11 @@ class Design:
     def _intervals(self, questions: int, kind: str) -> tuple[np.ndarray, Interval]:
         """The shifts that matter, and the intervals of the expected run of each, as arrays."""
         scores = self._run_scores(questions, kind)
-        z = NormalDist().inv_cdf((1 + self._goal.confidence) / 2)
+        z = normal_z(self._goal.confidence)
         z += abs(NormalDist().inv_cdf(self._goal.power))
         # Twice the difference that the normal approximation gives is far enough.
-        far = 2 * z * math.sqrt(2 * self._variance(kind).max() / questions)
+        of_checker = self._of_checker(np.array([_UNSHIFTED]), questions)[0]
+        far = 2 * z * math.sqrt(2 * (self._variance(kind).max() / questions + of_checker))
         first = np.searchsorted(self.scores, scores.min(), "right") - 1
         last = np.searchsorted(self.scores, max(scores.max(), self.score + far), "left")
         last = min(max(last, _UNSHIFTED), len(_PRIOR_SHIFTS) - 1)  # also if all scores are equal
@@ -164,19 +229,28 @@ class Design:
         scores_b = self.scores[up]
         d = np.linspace(0.0, scores_b[-1] - self.score, _DIFFERENCES)
         # Of a question: the variances of both estimates, their covariance, and that of b - a.
-        of_a, of_b = variances[_UNSHIFTED], np.interp(self.score + d, scores_b, variances[up])
+        score_b = self.score + d
+        of_a, of_b = variances[_UNSHIFTED], np.interp(score_b, scores_b, variances[up])
         covariance = np.zeros(len(d))
         if kind == "questions":
-            between = np.interp(self.score + d, scores_b, self._between[up])
+            between = np.interp(score_b, scores_b, self._between[up])
             covariance = self._goal.correlation * np.sqrt(self._between[_UNSHIFTED] * between)
+        r = covariance / np.maximum(np.sqrt(of_a * of_b), 1e-300)
+        # The labels of one run say nothing of those of the other.
+        of_checker = questions * self._of_checker(up, questions)
+        of_a, of_b = of_a + of_checker[0], of_b + np.interp(score_b, scores_b, of_checker)
         variance = np.maximum(of_a + of_b - 2 * covariance, 1e-300)
         low = NormalDist().inv_cdf(self._goal.power) * np.sqrt(variance / questions)
         a = self.score + low * (of_a - covariance) / variance
-        b = self.score + d - low * (of_b - covariance) / variance
+        b = score_b - low * (of_b - covariance) / variance
         mu, lo, hi = intervals.mu, intervals.lo, intervals.hi
         above, below = np.interp(a, mu, hi - mu), np.interp(b, mu, mu - lo)
-        r = covariance / np.maximum(np.sqrt(of_a * of_b), 1e-300)
-        length = np.sqrt(np.maximum(above**2 + below**2 - 2 * r * above * below, 0.0))
+        down, up_moves = self._moves(shifts, questions)
+        length = np.sqrt(
+            np.maximum(above**2 + below**2 - 2 * r * above * below, 0.0)
+            + np.interp(a, mu, up_moves) ** 2
+            + np.interp(b, mu, down) ** 2
+        )
         is_found = d - low > length
         return float(d[np.argmax(is_found)]) if is_found.any() else None
 
@@ -196,7 +270,7 @@ class Pilot:
     """
 
     def __init__(self, run: Run, score: Score):
-        self._counts, self._name = run.outcomes.counts(), run.name
+        self._counts, self._name, self._rates = run.outcomes.counts(), run.name, run.errors.rates
         self._score, self._k = score, len(score.terms[0])
         if self._counts.n.max() < 2:
             raise ValueError(
@@ -204,7 +278,7 @@ class Pilot:
                 f"differ: give a pilot run with more samples, or rates."
             )
         n, c = self._counts.unique
-        priors = estimate_rate_prior(n, c, self._counts.multiplicity[None])
+        priors = estimate_rate_prior(n, c, self._counts.multiplicity[None], self._rates)
         self.prior = np.sum([prior[0] for prior in priors.values()], axis=0)
 
     @property
@@ -237,7 +311,7 @@ class Pilot:
             )
         if len(self._counts.n) < 2:
             raise ValueError(f"{self._name} has one question: a correlation needs two.")
-        _, estimate = estimator({"": self._score})
+        _, estimate = estimator({"": self._score}, self._rates)
         scores = estimate(*self._counts.unique)[self._counts.inverse, 0]
         return scores - scores.mean()
 

@@ -60,6 +60,7 @@ from .outcomes_of_runs import (
     grade_runs,
     is_read_result,
     parse_run,
+    read_labels,
     with_errors,
 )
 
@@ -277,9 +278,8 @@ def compare_sources(
     for name, source in sources.items():
         if is_read_result(source) and source.get("R0") is not None:
             raise ValueError(f"{name} has prior outcomes R0, which a comparison does not use.")
-    read_labels = [(is_read_result(x) and x.get("labels")) or None for x in sources.values()]
-    if labels is None and checker_rates is None and any(read_labels):
-        labels = read_labels
+    if labels is None and checker_rates is None:
+        labels = read_labels(sources.values())
     first = next(iter(sources.values()))
     if is_read_result(first) and options.interval == "questions" and options.clusters is None:
         options = replace(options, clusters=first.get("clusters"))

@@ -19,7 +19,7 @@ from ..intervals.binary_family import BinaryFamily, family_under
 from ..intervals.choice import check_clusters
 from ..intervals.family import Family
 from ..intervals.interval import IntervalMethod
-from ..intervals.labelled import moves_of_rates
+from ..intervals.labelled import Errors, moves_of_rates
 from ..intervals.posterior import PosteriorIntervals
 from ..intervals.questions import (
     EstimatedScore,
@@ -29,7 +29,7 @@ from ..intervals.questions import (
 )
 from ..intervals.reward_family import RewardFamily
 from ..intervals.sampling import ONE_SAMPLE_EACH, SamplingIntervals
-from ..scores.checker_rates import require_correction
+from ..scores.checker_rates import CheckerRates, require_correction
 from ..scores.consensus import more_than_half
 from ..scores.credits import PASS_FAMILY, ScoreOptions, check_tau, scores_by_name
 from ..scores.pass_family import Estimator, estimator, pass_scores
@@ -219,20 +219,21 @@ def _pass(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOptions)
     counts, errors = run.outcomes.counts(), run.errors
     keys, estimate = estimator(scores, errors.rates)
     family = BinaryFamily.of_run(counts, keys, _tabulated(estimate), {})
-    if errors.rates.are_exact:
+    if errors == Errors():
         return _of_family(family, options)
     require_correction(scores, errors.rates)
     family = family_under(errors.rates, family, _tabulated(estimator(scores)[1]))
     measured, labels = _of_family(family, options), errors.labels
     if labels is None:
         return measured
-    points, questions = pass_scores(counts, scores, errors.rates), np.arange(len(counts))
+    questions = np.arange(len(counts))
+
+    def under(rates: CheckerRates) -> np.ndarray:
+        means = pass_scores(counts, scores, rates).over(questions)
+        return np.array([means[key] for key in scores])
 
     def moves(confidence: float) -> np.ndarray:
-        of_scores = moves_of_rates(
-            labels, points, lambda rates: pass_scores(counts, scores, rates), questions, confidence
-        )
-        return np.array([of_scores[key] for key in scores]).T
+        return moves_of_rates(labels, under(errors.rates), under, confidence)
 
     return measured._replace(moves=cache(moves))
 

@@ -108,14 +108,15 @@ def noise(
     # Imported here because SciPy takes longer to import than the rest of at_k.
     from ..inputs.checking import Checking
     from .measure import ComparisonOptions
-    from .outcomes_of_runs import grade_runs, parse_run, with_errors
+    from .outcomes_of_runs import grade_runs, parse_run, read_labels, with_errors
 
     options = ComparisonOptions(metric, k, "questions", confidence, tau, clusters, w)
     parsed = parse_run("R", R, options.labels)
-    if labels is None and checker_rates is None and isinstance(R, Mapping):
-        labels = R.get("labels")
     (run,) = grade_runs([parsed], Checking(check_correct_fn, num_proc, labels=options.labels))
-    (run,) = with_errors([run], checker_rates, None if labels is None else [labels])
+    of_runs = None if labels is None else [labels]
+    if labels is None and checker_rates is None:
+        of_runs = read_labels([R])
+    (run,) = with_errors([run], checker_rates, of_runs)
     return {
         x.score_id.key: {
             "score": x.score,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -145,6 +145,12 @@ def check_same_questions(runs: Sequence[Ungraded]) -> None:
                     f"Question {question} has the reference {short(theirs)} in {other} and "
                     f"{short(ours)} in {name}: give the same questions in the same order."
                 )
+
+
+def read_labels(sources: Iterable[Any]) -> list[Any] | None:
+    """For each run the labels that it was read with; None if no run has any."""
+    labels = [x.get("labels") if is_read_result(x) else None for x in sources]
+    return None if all(of_run is None for of_run in labels) else labels
 
 
 def with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Run]:

@@ -1,9 +1,10 @@
-"""`at_k.plan`: how many questions and samples a wanted precision needs."""
+"""`at_k.plan`: how many questions, samples and labels a wanted precision needs."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +20,7 @@ from ..checks import (
     check_positive,
 )
 from ..functions import RunLike
+from ..scores.checker_rates import CheckerRates, check_rates, require_correction
 from ..scores.credits import ScoreOptions, check_tau, scores_by_name
 from ..scores.score import Score, ScoreId
 
@@ -30,7 +32,7 @@ _PLANNED = ("pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k")
 _KINDS = ("sampling", "questions")
 _QUESTIONS = (100, 200, 500, 1000)
 _ASSUMED_CORRELATION = 0.5
-_MOST_SAMPLES, _MOST_QUESTIONS = 4096, 1_000_000
+_MOST_SAMPLES, _MOST_QUESTIONS, _MOST_LABELS = 4096, 1_000_000, 1_000_000
 
 
 def plan(
@@ -52,13 +54,17 @@ def plan(
     sample_cost: float = 1.0,
     check_correct_fn: str | Callable[..., Any] = "exact_match",
     num_proc: int | None = None,
+    labels: int | list[int] | None = None,
+    label_cost: float = 1.0,
+    checker_rates: tuple[float, float] | None = None,
 ) -> dict[str, Any]:
     """Return the precision of runs with M questions and n samples each, and the cheapest design.
 
     The distribution of success rates is estimated from a pilot run, or assumed. It gives the
     variance for any n >= k, so n and k may exceed the n of the pilot run. Scores with such a k are
-    extrapolated. The formulas are in `at_k.runs.designs`. They are for a checker without errors: a
-    pilot run with labels is refused.
+    extrapolated. The formulas are in `at_k.runs.designs`. If the pilot run was read with labels, or
+    the rates of a checker that errs are given, the plan is for scores that are corrected for them,
+    and for limits that account for the number of labels of a run.
 
     Args:
         R: outcomes of a pilot run, 0 or 1, with two samples or more of a question; or
@@ -86,28 +92,39 @@ def plan(
         check_correct_fn: what the samples of the pilot runs are checked with, if they have
             references, see the metric gpassk.
         num_proc: number of processes to run the checker in.
+        labels: numbers of samples of a run that a person labels too, 1 or more, to estimate the
+            rates of the checker from; for a difference, of each run. Default: the number of labels
+            of the pilot run; without any, the rates are known.
+        label_cost: cost of a label. Default: 1.
+        checker_rates: true-positive and false-positive rate of a checker that errs, instead of
+            labels of the pilot run.
 
     Returns:
         A dict that JSON can store: "key", such as "pass@4"; its expected "score"; "confidence" and
         "power"; and
 
-        - "rows", with a dict for each n and M: "questions", "samples" and "cost", which is
-          M (question_cost + n sample_cost); "half_width_sampling", the expected half-width of the
-          interval for the same questions, sampled again, and "half_width_questions", for other
-          questions like these; "difference_sampling" and "difference_questions", by how much the
-          score of a second run has to be higher for `compare` to find it with this power. For
-          "questions" the comparison is paired. None stands for an interval that does not exist, as
-          n = 1 does not show how samples vary, or for a difference that no score has.
+        - "rows", with a dict for each n and M, and for each number of labels L if labels estimate
+          the rates of the checker: "questions", "samples", "labels" if so, and "cost", which is
+          M (question_cost + n sample_cost) + L label_cost; "half_width_sampling", the expected
+          half-width of the interval for the same questions, sampled again, and
+          "half_width_questions", for other questions like these; "difference_sampling" and
+          "difference_questions", by how much the score of a second run has to be higher for
+          `compare` to find it with this power. For "questions" the comparison is paired. None
+          stands for an interval that does not exist, as n = 1 does not show how samples vary, there
+          are fewer samples than labels, or so few labels do not show that the checker is better
+          than chance; or for a difference that no score has.
         - "cheapest", such a row with the lowest cost that has the wanted half-width or difference,
-          among the numbers in `samples`, and with at most the largest number in `questions` if
-          these are given; or None.
+          among the numbers in `samples` and `labels`, and with at most the largest number in
+          `questions` if these are given; or None.
         - "assumptions": "correlation", and "correlation_is" "assumed", "given" or "estimated";
           "rates_are" "assumed" or "estimated"; for a pilot run "pilot_questions", "pilot_samples"
-          (of the question with fewest), and whether the score is "extrapolated".
+          (of the question with fewest), and whether the score is "extrapolated"; for a checker that
+          errs "checker", its rates as `compute` of gpassk returns them, and "checker_is" "given" or
+          "estimated".
 
     Raises:
         ValueError: if an outcome or a parameter is invalid; if neither R nor rates is given, or
-            both; if each question of the pilot run has one sample; or if a pilot run has labels.
+            both; if each question of the pilot run has one sample; or if its labels are too few.
 
     Examples:
         >>> result = plan([[0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 1, 0]], questions=100, samples=4)
@@ -119,7 +136,13 @@ def plan(
     """
     # Imported here because SciPy and Arrow take longer to import than the rest of at_k.
     from ..inputs.checking import Checking
-    from .outcomes_of_runs import check_same_questions, grade_runs, parse_run
+    from .outcomes_of_runs import (
+        check_same_questions,
+        grade_runs,
+        parse_run,
+        read_labels,
+        with_errors,
+    )
 
     options = PlanOptions(
         metric=metric,
@@ -136,23 +159,17 @@ def plan(
         difference=difference,
         question_cost=question_cost,
         sample_cost=sample_cost,
+        labels=labels,
+        label_cost=label_cost,
+        checker_rates=checker_rates,
     )
     sources = {name: run for name, run in {"R": R, "R_b": R_b}.items() if run is not None}
-    for name, run in sources.items():
-        _check_no_labels(name, run)
     parsed = [parse_run(name, source) for name, source in sources.items()]
     if parsed:
         check_same_questions(parsed)
     runs = grade_runs(parsed, Checking(check_correct_fn, num_proc)) if parsed else []
-    return plan_runs(runs, options)
-
-
-def _check_no_labels(name: str, run: RunLike) -> None:
-    if isinstance(run, Mapping) and run.get("labels") is not None:
-        raise ValueError(
-            f"{name} has labels, but a plan is for a checker without errors: leave the labels out. "
-            f"at_k.noise gives the share of the standard error that comes from them."
-        )
+    of_runs = None if checker_rates is not None else read_labels(sources.values())
+    return plan_runs(with_errors(runs, checker_rates, of_runs), options)
 
 
 # --- Options ------------------------------------------------------------------------------
@@ -180,6 +197,7 @@ class PlanOptions:
 
     Attributes:
         questions, samples: once validated, ascending lists.
+        labels: once validated, an ascending list, or None.
         rates: once validated, an array or None.
         wanted: the half-width or the difference, or None.
 
@@ -201,6 +219,9 @@ class PlanOptions:
     difference: float | None = None
     question_cost: float = 0.0
     sample_cost: float = 1.0
+    labels: Any = None
+    label_cost: float = 1.0
+    checker_rates: tuple[float, float] | None = None
     wanted: Wanted | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -227,7 +248,11 @@ class PlanOptions:
             "wanted": _check_wanted(self.half_width, self.difference, self.interval, most),
             "question_cost": _check_cost("question_cost", self.question_cost),
             "sample_cost": _check_cost("sample_cost", self.sample_cost),
+            "label_cost": _check_cost("label_cost", self.label_cost),
         }
+        if self.labels is not None:
+            validated["labels"] = _numbers("labels", self.labels, (), 1, _MOST_LABELS)
+        check_rates(self.checker_rates)
         for name, value in validated.items():
             object.__setattr__(self, name, value)
 
@@ -280,9 +305,14 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
     from .designs import Design, Goal
 
     prior, assumptions = _prior(runs, options)
+    rates, labels, of_checker = _errors(runs, options)
     score_id, score = options.score
+    require_correction({score_id.key: score}, rates)
     goal = Goal(options.confidence, options.power, assumptions["correlation"])
-    designs = [Design(prior, score, n, goal) for n in options.samples]
+    designs = [
+        Design(prior, score, n, goal, rates, number)
+        for n, number in itertools.product(options.samples, labels)
+    ]
     return {
         "key": score_id.key,
         "score": designs[0].score,
@@ -290,8 +320,30 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
         "power": options.power,
         "rows": [_row(design, m, options) for design in designs for m in options.questions],
         "cheapest": _cheapest(designs, options),
-        "assumptions": assumptions,
+        "assumptions": assumptions | of_checker,
     }
+
+
+def _errors(
+    runs: Sequence[Run], options: PlanOptions
+) -> tuple[CheckerRates, list[int] | list[None], dict[str, Any]]:
+    """Return the rates of the checker, the numbers of labels, and what a plan says about it."""
+    from ..intervals.labelled import Errors
+
+    errors = runs[0].errors if runs else Errors(check_rates(options.checker_rates))
+    if errors == Errors():
+        if options.labels is not None:
+            raise ValueError(
+                "labels is given, but not what the checker is like: give a pilot run with labels, "
+                "or checker_rates."
+            )
+        return errors.rates, [None], {}
+    labels = options.labels
+    if labels is None and errors.labels is not None:
+        labels = [errors.labels.number]
+    source = "given" if errors.labels is None else "estimated"
+    assumptions = {"checker": errors.described(), "checker_is": source}
+    return errors.rates, labels or [None], assumptions
 
 
 def _prior(runs: Sequence[Run], options: PlanOptions) -> tuple[np.ndarray, dict[str, Any]]:
@@ -316,10 +368,13 @@ def _prior(runs: Sequence[Run], options: PlanOptions) -> tuple[np.ndarray, dict[
 
 def _row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]:
     of_samples, of_questions = (design.precision(questions, kind) for kind in _KINDS)
+    labels = {} if design.labels is None else {"labels": design.labels}
+    cost = questions * (options.question_cost + design.n * options.sample_cost)
     return {
         "questions": questions,
         "samples": design.n,
-        "cost": questions * (options.question_cost + design.n * options.sample_cost),
+        **labels,
+        "cost": cost + labels.get("labels", 0) * options.label_cost,
         "half_width_sampling": of_samples.half_width,
         "half_width_questions": of_questions.half_width,
         "difference_sampling": of_samples.difference,
