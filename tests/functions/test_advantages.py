@@ -210,6 +210,13 @@ def test_with_all_samples_only_the_best_has_a_weight():
     assert at_k.advantages([[1, 1, 0], [0, 1, 0]], 3) == [[0, 0, 0], [0, 1, 0]]
 
 
+def test_rewards_that_differ_in_the_last_bit_are_ranked():
+    ranks = np.random.default_rng(8).permuted(np.tile(np.arange(16), (50, 1)), axis=1)
+    rewards = np.where(ranks == 0, 0, 1 + ranks * 2.0**-52)
+    weights = at_k.advantages(rewards, 16, "max@k")
+    np.testing.assert_array_equal(weights, (ranks == 15) * 2.0**-52)
+
+
 def test_maximum_likelihood_weighs_a_correct_sample_by_the_inverse_of_their_number():
     for n, c in ((8, 1), (8, 3), (8, 8), (64, 17)):
         weights = at_k.advantages([[1] * c + [0] * (n - c)], {k: 1 / k for k in range(1, n + 1)})

@@ -14,7 +14,8 @@ means are expected values of a hypergeometric number; with f the maximum, they a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -122,13 +123,15 @@ def advantages(
 
     def weigh(rows: np.ndarray, prompt: str) -> np.ndarray:
         _check_size(weight_of, rows.shape[1], prompt, baseline, normalize)
+        read = _Sorted(rows) if None in credits.values() else _Counted(rows)
         weights = []
-        for size, credit in credits.items():
-            means = _Maximum(rows, size) if credit is None else _Credited(rows, credit)
-            one = means.standardized() if normalize else _with_baseline(means, baseline)
-            one *= weight_of[size]
-            weights.append(one)
-        return sum(weights[1:], weights[0])
+        for size, weight in weight_of.items():
+            means = read.means(size, credits[size])
+            if normalize:
+                weights.append(weight * means.standardized())
+            else:
+                weights.append(_with_baseline(means, baseline, weight))
+        return read.by_sample(sum(weights[1:], weights[0]))
 
     return like(rewards, samples.map(weigh))
 
@@ -205,11 +208,16 @@ def _check_size(ks: Iterable[int], n: int, prompt: str, baseline: str, normalize
 
 
 class _Means(Protocol):
-    """Means of f over subsets of k of n samples, for each sample i: (G, n) arrays."""
+    """Means of f over subsets of k of n samples, for each sample i.
+
+    Their shape is (U, 2), by the number of correct samples and the binary reward of i, or (G, n),
+    by the prompt and the rank of i. `by_sample` makes (G, n) weights in the order of the rewards.
+    """
 
     n: int
     k: int
 
+    @property
     def included(self) -> np.ndarray:
         """The mean over the subsets that contain i."""
 
@@ -223,125 +231,165 @@ class _Means(Protocol):
         """`included` minus the mean over all subsets, in standard deviations of f; or 0."""
 
 
-def _with_baseline(means: _Means, baseline: str) -> np.ndarray:
-    """(G, n) the weights with a baseline."""
+def _with_baseline(means: _Means, baseline: str, weight: float) -> np.ndarray:
+    """The weights with a baseline, times the weight of the score, in the shape of the means."""
     n, k = means.n, means.k
     if baseline == "marginal":
-        return k / n * means.marginal()
+        return weight * k / n * means.marginal()
     if baseline == "none":
-        return k / n * means.included()
+        return weight * k / n * means.included
     if baseline == "leave-one-out":
-        return k / n * means.included() - k / (n - 1) * means.excluded()
-    return k / (n - k) * means.included()
+        return weight * k / n * means.included - weight * k / (n - 1) * means.excluded()
+    return weight * k / (n - k) * means.included
+
+
+class _Counted:
+    """(G, n) binary rewards, with c, the number of correct samples of each prompt."""
+
+    def __init__(self, rewards: np.ndarray):
+        self.rewards, n = rewards, rewards.shape[1]
+        self.c_of_row = (rewards @ np.ones(n)).astype(np.int64)  # faster than a sum of rows
+        self.c = np.flatnonzero(np.bincount(self.c_of_row))
+
+    def means(self, k, credits) -> _Credited:
+        return _Credited(self.rewards.shape[1], self.c, credits)
+
+    def by_sample(self, weights: np.ndarray) -> np.ndarray:
+        """(G, n) from (U, 2) weights by c and reward."""
+        table = np.zeros((self.rewards.shape[1] + 1, 2))
+        table[self.c] = weights
+        result = self.rewards * table[self.c_of_row, 1:]
+        if np.any(weights[:, 0]):
+            result += (1 - self.rewards) * table[self.c_of_row, :1]
+        return result
 
 
 class _Credited:
-    """Means of a sum of credits, for (G, n) binary rewards.
+    """Means of a sum of credits: (U, 2), of an incorrect and of a correct sample.
 
-    They depend on c, the number of correct samples of the prompt, and on whether i is correct.
+    Args:
+        n: number of samples.
+        c: (U,) different numbers of correct ones.
+        credits: k of them.
     """
 
-    def __init__(self, rewards: np.ndarray, credits: Credits):
-        self.n, self.k = rewards.shape[1], len(credits)
-        self.rewards = rewards
-        self.c_of_row = (rewards @ np.ones(self.n)).astype(np.int64)  # faster than a sum of rows
-        self.c = np.flatnonzero(np.bincount(self.c_of_row))
+    def __init__(self, n: int, c: np.ndarray, credits: Credits):
+        self.n, self.k, self.c = n, len(credits), c
         self.credits, self.values = np.array(credits), np.cumsum([0.0, *credits])
 
+    @property
     def included(self) -> np.ndarray:
         n, c, values = self.n, self.c, self.values
-        return self._by_sample(
-            _expected(n - 1, c, values[:-1]), _expected(n - 1, c - 1, values[1:])
-        )
+        return np.stack([_expected(n - 1, c, values[:-1]), _expected(n - 1, c - 1, values[1:])], 1)
 
     def excluded(self) -> np.ndarray:
         n, c, values = self.n, self.c, self.values
-        return self._by_sample(_expected(n - 1, c, values), _expected(n - 1, c - 1, values))
+        return np.stack([_expected(n - 1, c, values), _expected(n - 1, c - 1, values)], 1)
 
     def marginal(self) -> np.ndarray:
-        return self._by_sample(0.0, _expected(self.n - 1, self.c - 1, self.credits))
+        return _expected(self.n - 1, self.c - 1, self.credits)[:, None] * [0.0, 1.0]
 
     def standardized(self) -> np.ndarray:
         n, c, k = self.n, self.c, self.k
         if k == n:
-            return np.zeros(self.rewards.shape)
+            return np.zeros((len(c), 2))
         # Replace an incorrect sample by a correct one: E[f] changes by a credit, beside k - 1 of
         # the n - 2 others. Thus no difference of nearly equal means is taken.
         step = (1 - k / n) / (n - 1) * _expected(n - 2, c - 1, self.credits)
         std = _std(np.broadcast_to(self.values, (len(c), k + 1)), _pmf(n, c, k))
         step = np.divide(step, std, out=np.zeros(len(c)), where=std > 0)
-        return self._by_sample(-c * step, (n - c) * step)
+        return np.stack([-c * step, (n - c) * step], 1)
 
-    def _by_sample(self, incorrect, correct) -> np.ndarray:
-        """(G, n) from the means of an incorrect and of a correct sample, each (U,) by c."""
-        table = np.zeros((self.n + 1, 2))
-        table[self.c, 0], table[self.c, 1] = incorrect, correct
-        means = self.rewards * table[self.c_of_row, 1:]
-        if np.any(incorrect):
-            means += (1 - self.rewards) * table[self.c_of_row, :1]
-        return means
+
+class _Sorted:
+    """(G, n) real rewards by rank, and the flat index that each of them comes from."""
+
+    def __init__(self, rewards: np.ndarray):
+        n = rewards.shape[1]
+        # The bits of doubles of at least 0 have their order. With an index in place of the last
+        # ones, they are sorted in half the time of np.argsort.
+        keys = (rewards - rewards.min()).view(np.int64)
+        last = (1 << keys.size.bit_length()) - 1
+        keys &= ~last
+        keys |= np.arange(keys.size).reshape(keys.shape)
+        keys.sort(axis=1)
+        keys &= last
+        self.order, self.ranked = keys, rewards.take(keys)
+        flat = self.ranked.reshape(-1)
+        is_below = flat[1:] < flat[:-1]
+        is_below[n - 1 :: n] = False
+        if is_below.any():  # different rewards had equal keys
+            self.order = np.argsort(rewards, axis=1) + n * np.arange(len(rewards))[:, None]
+            self.ranked = rewards.take(self.order)
+
+    def means(self, k, credits) -> _Maximum:
+        return _Maximum(self.ranked, k)
+
+    def by_sample(self, weights: np.ndarray) -> np.ndarray:
+        """(G, n) from (G, n) weights by rank."""
+        result = np.empty(weights.shape)
+        result.reshape(-1)[self.order] = weights
+        return result
 
 
 class _Maximum:
-    """Means of the maximum, for (G, n) real rewards.
+    """Means of the maximum by rank, (G, n).
 
     r_1 <= .. <= r_n are the sorted rewards. The means are sums over gaps r_(j+1) - r_j, so samples
     with equal rewards have equal means. C(j, k) subsets are among the j lowest.
-
-    Arrays of ranks are (n, G): adding their rows is faster than np.cumsum along any axis.
     """
 
-    def __init__(self, rewards: np.ndarray, k: int):
-        rows, self.n = rewards.shape
-        self.k = k
-        self.index = np.ascontiguousarray(np.argsort(rewards, axis=1).T)
-        self.index += self.n * np.arange(rows)
-        self.ranked = rewards.take(self.index)
+    def __init__(self, ranked: np.ndarray, k: int):
+        self.ranked, self.n, self.k = ranked, ranked.shape[1], k
 
+    @cached_property
     def included(self) -> np.ndarray:
-        return self._by_sample(self._included(self.ranked))
+        return self._included(self.ranked)
 
     def excluded(self) -> np.ndarray:
         # The mean over all subsets is k/n and 1 - k/n of the means with and without i.
         n, k = self.n, self.k
-        means = self._share_as_maximum() @ self.ranked - k / n * self._included(self.ranked)
-        return self._by_sample(n / (n - k) * means)
+        means = (self.ranked @ self._share_as_maximum())[:, None] - k / n * self.included
+        return n / (n - k) * means
 
     def marginal(self) -> np.ndarray:
         if self.k == 1:
-            return self.included()
+            return self.ranked
         # Sample i exceeds the maximum of k - 1 others by the gaps between that and r_i.
-        means, share = np.zeros(self.ranked.shape), _share(self.n - 1, self.k - 1)
-        for j in range(1, self.n):
-            means[j] = means[j - 1] + share[j] * (self.ranked[j] - self.ranked[j - 1])
-        return self._by_sample(means)
+        means, flat = np.zeros(self.ranked.shape), self.ranked.reshape(-1)
+        np.subtract(flat[1:], flat[:-1], out=means.reshape(-1)[1:])
+        means *= _share(self.n - 1, self.k - 1)
+        means[:, 0] = 0.0
+        _running_sums(means.T)
+        return means
 
     def standardized(self) -> np.ndarray:
         share = self._share_as_maximum()
-        centered = self.ranked - self.ranked[np.argmax(share)]
-        std = _std(centered.T, np.broadcast_to(share, centered.T.shape))
-        deviation = self._included(centered) - share @ centered
-        scaled = np.divide(deviation, std, out=np.zeros(deviation.shape), where=std > 0)
-        return self._by_sample(scaled)
+        centered = self.ranked - self.ranked[:, [np.argmax(share)]]
+        std = _std(centered, np.broadcast_to(share, centered.shape))[:, None]
+        deviation = self._included(centered) - (centered @ share)[:, None]
+        return np.divide(deviation, std, out=np.zeros(deviation.shape), where=std > 0)
 
     def _included(self, ranked: np.ndarray) -> np.ndarray:
-        """(n, G) mean over the subsets that contain i: r_n minus the gaps above their maximum."""
+        """Mean over the subsets that contain i: r_n minus the gaps above their maximum."""
         if self.k == 1:
             return ranked
-        means, share = ranked.copy(), _share(self.n - 1, self.k - 1)
-        for j in reversed(range(self.n - 1)):
-            means[j] = means[j + 1] - share[j] * (ranked[j + 1] - ranked[j])
+        means, flat = np.zeros(ranked.shape), ranked.reshape(-1)
+        np.subtract(flat[:-1], flat[1:], out=means.reshape(-1)[:-1])
+        means *= _share(self.n - 1, self.k - 1)
+        means[:, -1] = ranked[:, -1]
+        _running_sums(means.T[::-1])
         return means
 
     def _share_as_maximum(self) -> np.ndarray:
         """(n,) the share of the subsets of which each rank is the maximum."""
         return self.k / self.n * _share(self.n - 1, self.k - 1)
 
-    def _by_sample(self, means: np.ndarray) -> np.ndarray:
-        """Undo the sorting of (n, G) means: (G, n)."""
-        result = np.empty(means.size)
-        result[self.index] = means
-        return result.reshape(-1, self.n)
+
+def _running_sums(columns: np.ndarray) -> None:
+    """Add up columns in place: faster than np.cumsum along the rows."""
+    for before, column in pairwise(columns):
+        column += before
 
 
 def _std(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
