@@ -29,7 +29,7 @@ from .input_layout import (
 )
 from .layout import Layout
 from .markup import caption_html, problem_html, progress_html
-from .question_table import samples_html
+from .question_table import question_headers, question_rows, samples_html
 from .received import MAX_BYTES
 from .request import Answer, ColumnError, Progress, Request, make_request
 from .saving import OPENED, connect_copying, connect_downloads, shown_to_visitor
@@ -128,6 +128,13 @@ def connect_events(
         handlers.show_cancelled,
         inputs.shown,
         updated,
+        api_visibility="private",
+        show_progress="hidden",
+    )
+    outputs.order.input(
+        handlers.show_order,
+        [inputs.shown, outputs.order],
+        outputs.questions,
         api_visibility="private",
         show_progress="hidden",
     )
@@ -414,6 +421,13 @@ class Handlers:
             answer = self._downloads.answer(shown.folder)
         return samples_html(self._space, answer, int(selected.row_value[0]) - 1)
 
+    def show_order(self, shown: Shown, order: str) -> dict[str, Any]:
+        """Show the questions in another order."""
+        with shown_to_visitor():
+            answer = self._downloads.answer(shown.folder)
+        headers = question_headers(self._space, answer)
+        return {"headers": headers, "data": question_rows(self._space, answer, order)}
+
     def show_source(self, source: str) -> Values:
         """Show the component of the chosen source, and hide the others."""
         components = self._inputs.by_source
@@ -496,6 +510,7 @@ class Handlers:
             outputs.table: view.table,
             outputs.scores_file: view.scores_file,
             outputs.code: view.code,
+            outputs.order: gr.update(choices=view.question_orders, value=view.question_orders[0]),
             outputs.questions: {"headers": view.question_headers, "data": view.question_rows},
             outputs.samples: "",
         }

@@ -58,6 +58,7 @@ class Outputs:
         table: the table of scores.
         scores_file: the button that downloads the scores.
         code: the Python code.
+        order: the choice of the order of questions.
         questions: the table of questions.
         samples: the samples of the question that the visitor selects.
         link: a hidden field with what a link to this answer has after "#".
@@ -73,6 +74,7 @@ class Outputs:
     table: gr.HTML
     scores_file: gr.DownloadButton
     code: gr.HTML
+    order: gr.Radio
     questions: gr.Dataframe
     samples: gr.HTML
     link: gr.Textbox
@@ -82,7 +84,7 @@ class Outputs:
         charts = [part for chart in self.charts for part in chart.components()]
         columns = [self.problem, self.working, self.progress, self.answer, self.details]
         results = [self.result, *charts, self.table, self.scores_file, self.code]
-        return [*columns, *results, self.questions, self.samples, self.link]
+        return [*columns, *results, self.order, self.questions, self.samples, self.link]
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,17 @@ def build_layout(
                 }
                 file = gr.DownloadButton(visible="hidden", elem_id="file")
             charts += [_chart_output(*part) for part in parts[1:]]
-            gr.HTML(f"<h2>{space.row_noun.capitalize()}s</h2>")
+            note = f"Select a {space.row_noun} to see its {space.cell_noun}s."
+            head = f'<h2>{space.row_noun.capitalize()}s</h2><p class="caption">{note}</p>'
+            gr.HTML(head)
+            order = gr.Radio(
+                view.question_orders,
+                value=view.question_orders[0],
+                label=f"Order of the {space.row_noun}s",
+                show_label=False,
+                container=False,
+                elem_id="order",
+            )
             questions = gr.Dataframe(
                 view.question_rows,
                 headers=view.question_headers,
@@ -177,8 +189,7 @@ def build_layout(
                 show_label=False,
                 elem_id="questions",
             )
-            note = f"Select a {space.row_noun} to see its {space.cell_noun}s."
-            samples = gr.HTML(f'<p class="caption">{note}</p>', elem_id="samples")
+            samples = gr.HTML(elem_id="samples")
             gr.HTML("<h2>Python code for these scores and charts</h2>")
             code = gr.HTML(view.code, elem_id="code")
             with gr.Row(elem_classes="files"):
@@ -197,6 +208,7 @@ def build_layout(
         table=table,
         scores_file=scores_file,
         code=code,
+        order=order,
         questions=questions,
         samples=samples,
         link=link,

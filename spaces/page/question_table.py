@@ -19,6 +19,13 @@ _LONGEST_SAMPLE = 1_000
 _MAX_SCORES = 4
 _LONGEST_EXPONENT = 12
 
+DIFFERENCE, GIVEN, LOWEST = "Largest difference first", "As given", "Lowest score first"
+
+
+def question_orders(answer: Answer) -> list[str]:
+    """Return the orders that the table of questions can have, that of a new answer first."""
+    return [*([DIFFERENCE] if len(answer.runs) == 2 else []), GIVEN, LOWEST]
+
 
 def question_headers(space: Space, answer: Answer) -> list[str]:
     """Return the headers of the table of questions."""
@@ -33,16 +40,19 @@ def question_headers(space: Space, answer: Answer) -> list[str]:
     return ["#", space.row_noun, *difference, *summaries, *scores, *text]
 
 
-def question_rows(space: Space, answer: Answer) -> list[list[Any]]:
+def question_rows(space: Space, answer: Answer, order: str = "") -> list[list[Any]]:
     """Return a row for each question: its number and name, its outcomes, its scores, its text.
 
-    Of two runs, the questions on which they differ most are the first.
+    Args:
+        space: the Space.
+        answer: the answer.
+        order: one of `question_orders`, by default the first.
     """
     questions, runs, scale = answer.questions, answer.runs, scale_of(answer.runs)
     keys = _shown_keys(space, answer)
     scores = [_scores_of_questions(run)[key] for run in runs for key in keys]
     rows: list[list[Any]] = []
-    differences = []
+    changes, means = [], []
     for place, name in enumerate(questions.names):
         text = [_shortened(questions.texts[place], _LONGEST_TEXT)] if any(questions.texts) else []
         summaries = [
@@ -57,12 +67,18 @@ def question_rows(space: Space, answer: Answer) -> list[list[Any]]:
         if len(runs) == 2 and keys:
             first, second = of_question[0], of_question[len(keys)]
             change = 0.0 if first is None or second is None else second - first
-            differences.append(change)
+            changes.append(change)
             difference = [scale.number(change, sign=True)]
+        of_runs = [score for score in of_question[:: len(keys) or 1] if score is not None]
+        means.append(sum(of_runs) / len(of_runs) if of_runs else 0.0)
         name = _shortened(name, _LONGEST_TEXT)
         rows.append([place + 1, name, *difference, *summaries, *numbers, *text])
-    if differences:
-        rows.sort(key=lambda row: -abs(differences[row[0] - 1]))
+    orders = question_orders(answer)
+    order = order if order in orders else orders[0]
+    if order == DIFFERENCE and changes:
+        rows.sort(key=lambda row: -abs(changes[row[0] - 1]))
+    if order == LOWEST:
+        rows.sort(key=lambda row: means[row[0] - 1])
     return rows
 
 

@@ -12,7 +12,7 @@ from .controls import Slider
 from .downloads import Downloads
 from .markup import code_html, result_html, table_html
 from .python_code import python_code
-from .question_table import question_headers, question_rows
+from .question_table import question_headers, question_orders, question_rows
 from .request import Answer, Request, Samples
 from .score_tables import paper_sentence, score_tables
 from .sentences import sizes_note
@@ -42,6 +42,7 @@ class View:
         code: HTML with Python code that computes the scores again.
         question_headers: the headers of the table of questions.
         question_rows: its rows.
+        question_orders: the orders that it can have.
     """
 
     result: str
@@ -52,6 +53,7 @@ class View:
     code: str
     question_headers: list[str]
     question_rows: list[list[Any]]
+    question_orders: list[str]
 
     @property
     def folder(self) -> str:
@@ -76,6 +78,7 @@ def make_view(space: Space, request: Request, answer: Answer, downloads: Downloa
         code=code_html(python_code(space.metric, answer, scores, list(filter(None, charts)))),
         question_headers=question_headers(space, answer),
         question_rows=question_rows(space, answer),
+        question_orders=question_orders(answer),
     )
 
 

@@ -202,7 +202,14 @@ def test_two_files_are_compared(browser, space):
         differences = [abs(float(cell)) for cell in cells if cell.strip()]
         assert len(differences) > 5
         assert differences == sorted(differences, reverse=True)
-        page.locator("#questions [data-testid=cell-0-2]").click()
+        for order, number in (("Lowest score first", "20"), ("As given", "1")):
+            page.get_by_role("radio", name=order).check()
+            page.wait_for_function(
+                "number => document.querySelector('#questions [data-testid=cell-0-0]')"
+                ".innerText.trim() === number",
+                arg=number,
+            )
+        page.locator("#questions [data-testid=cell-2-2]").click()
         page.wait_for_selector("#samples .runs")
         first, second = page.locator("#samples .runs > div").all()
         assert first.bounding_box()["y"] == second.bounding_box()["y"]
