@@ -17,7 +17,7 @@ from at_k.charts.figure import Figure
 from .charts import Chart
 from .controls import SAME_QUESTIONS
 from .request import Answer
-from .sentences import number_range
+from .sentences import number_range, scale_of
 
 PRINT = 3.3
 WIDTHS = PHONE, TABLET, DESKTOP = 3.3, 4.5, 6.6
@@ -33,12 +33,13 @@ schemapi.disable_debug_mode()
 
 
 def draw(chart: Chart, answer: Answer, inches: float = PRINT) -> Figure:
-    """Return the figure of a chart."""
+    """Return the figure of a chart, in percent where the sentences of the page are."""
     function = getattr(charts, chart.function)
     arguments = chart_arguments(chart, answer)
     if "labels" in inspect.signature(function).parameters:
         arguments["labels"] = answer.questions.names
-    return function(_results(chart, answer), **arguments, width=inches)
+    figure = function(_results(chart, answer), **arguments, width=inches)
+    return figure.in_percent() if scale_of(answer.runs).percent else figure
 
 
 def chart_arguments(chart: Chart, answer: Answer) -> dict[str, Any]:

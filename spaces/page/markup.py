@@ -23,7 +23,8 @@ def result_html(sentence: str, verdict: str, note: str) -> str:
     percentage = r"\b[\d.]+ %(?! (?:confidence|credible) interval)"
     decimal = r"(?<![\w.@^])(?<!temperature )\d+\.\d+\b"
     emphasized = re.sub(f"{percentage}|{decimal}", r"<strong>\g<0></strong>", escape(sentence))
-    compared = f'<p class="verdict">{escape(verdict)}</p>' if verdict else ""
+    whole = re.sub(r"[\d.]+ %", r"<span>\g<0></span>", escape(verdict))  # on one line
+    compared = f'<p class="verdict">{whole}</p>' if verdict else ""
     return (
         f'<div role="status"><p class="sentence">{emphasized}</p>{compared}</div>'
         f'<p class="note">{escape(note)}</p>'

@@ -41,6 +41,9 @@ html:not(.mounting) #early {{ display: none; }}
 #early p {{ max-width: 70ch; margin: 0; }}
 #early p + p {{ opacity: 0.7; margin-top: 10px; }}
 @media (max-width: 899px) {{ #early {{ font-size: 1rem; }} }}
+@media (max-width: 600px) {{
+  :is(#early, .gradio-container > .main) {{ padding: 16px !important; }}
+}}
 @media (prefers-color-scheme: dark) {{ #early {{ color: var(--col-dark); }} }}
 </style>"""
 """Shows the title where it will be. Hides the components until all are there, and the first example

@@ -115,7 +115,8 @@ def _chart_expression(chart: Chart, answer: Answer) -> str:
         else:
             results = results.format(chart.call)
     arguments = _arguments(chart_arguments(chart, answer))
-    return f"charts.{chart.function}({', '.join([results, *arguments])})"
+    unit = ".in_percent()" if scale_of(answer.runs).percent else ""
+    return f"charts.{chart.function}({', '.join([results, *arguments])}){unit}"
 
 
 def _call_expression(metric: str, call: Call) -> str:

@@ -15,7 +15,7 @@ from .python_code import python_code
 from .question_table import question_headers, question_orders, question_rows
 from .request import Answer, Request, Samples
 from .score_tables import paper_sentence, score_tables
-from .sentences import sizes_note
+from .sentences import scale_of, sizes_note
 from .sharing import LONGEST_LINK, shared_text
 from .space import Space
 
@@ -72,7 +72,7 @@ def make_view(space: Space, request: Request, answer: Answer, downloads: Downloa
     return View(
         result=result_html(*_sentences(space, answer), notes),
         charts=charts,
-        table=f"<h2>Scores</h2>{''.join(map(table_html, tables))}",
+        table=f"<h2>Scores</h2>{''.join(map(table_html, tables))}{_units_html(answer)}",
         scores_file=str(downloads.keep(answer, shared)),
         link=shared if len(shared) <= LONGEST_LINK else "",
         code=code_html(python_code(space.metric, answer, scores, list(filter(None, charts)))),
@@ -80,6 +80,14 @@ def make_view(space: Space, request: Request, answer: Answer, downloads: Downloa
         question_rows=question_rows(space, answer),
         question_orders=question_orders(answer),
     )
+
+
+def _units_html(answer: Answer) -> str:
+    """Return what the numbers in files of scores are, if it is not what the page shows."""
+    if not scale_of(answer.runs).percent:
+        return ""
+    text = "LaTeX and Markdown files have these percentages, JSON and CSV files shares from 0 to 1."
+    return f'<p class="caption">{text}</p>'
 
 
 def notes_of(space: Space, request: Request, answer: Answer) -> list[str]:

@@ -66,13 +66,14 @@ def main() -> None:
             for width in WIDTHS.values():
                 counts = []
                 for is_cold in (True, False):
-                    context = browser.new_context(viewport=width)
+                    context = browser.new_context()
                     count = 0
                     for _ in range(loads):
                         if is_cold:
                             context.close()
-                            context = browser.new_context(viewport=width)
+                            context = browser.new_context()
                         page = context.new_page()
+                        page.set_viewport_size({"width": width["width"], "height": width["height"]})
                         count += is_as_sent(page, space.url, link, shown)
                         page.close()
                     context.close()

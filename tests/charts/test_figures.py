@@ -35,6 +35,19 @@ def test_files_have_their_formats(files):
     assert files[".html"].startswith(b"<!DOCTYPE html>")
 
 
+def test_a_chart_in_percent_differs_in_its_axis_and_its_tooltips_only(chart):
+    percent, shares = chart.in_percent().to_dict(), chart.to_dict()
+    text = re.sub(r'<[^>]*aria-label="[^"]*"', "<", chart.in_percent()._svg())
+    labels = re.findall(r">([\d.]+)</text>", text)
+    assert labels[-6:] == ["0", "20", "40", "60", "80", "100"]
+    assert "samples correct (%)" in text
+    panel = percent["vconcat"][1]
+    (lines,) = [layer["encoding"]["tooltip"] for layer in panel["layer"] if "tooltip" in str(layer)]
+    assert [line["format"] for line in lines if "format" in line] == [".2%"] * 3
+    assert panel["data"] == shares["vconcat"][1]["data"]
+    assert "(%)" not in chart._svg()
+
+
 def test_svg_has_no_options(chart, tmp_path):
     with pytest.raises(TypeError, match="A chart saved as svg has no option ppi"):
         chart.save(tmp_path / "chart.svg", ppi=100)

@@ -12,7 +12,7 @@ from ..runs.comparison import Difference, read_differences
 from .figure import Figure, divide_space, make_figure, printed_width
 from .lines import LineAxis, NumberAxis, highlight_layers, k_axis, line_layers, mark_apart
 from .results import ChartDetails, ChartScores, Row, check_scores, metric_label
-from .style import DARK, LINE_HEIGHT, inline_data, nice_ticks, text_width, wrap_text
+from .style import DARK, LINE_HEIGHT, UNIT, inline_data, nice_ticks, text_width, wrap_text
 
 _HEIGHT = 130.0
 _ROOM_AT_ZERO = 0.12  # of the height, for a label beside the line at 0
@@ -79,7 +79,8 @@ def difference(
         highest = max(highest, room)
     first = next(iter(curve.values()))
     title = f"difference of {metric_label(first)}: {name_b} minus {name_a}"
-    y = NumberAxis(wrap_text(title, printed_width(width)), nice_ticks(lowest, highest), signed=True)
+    lines = wrap_text(title, printed_width(width) - text_width(UNIT))
+    y = NumberAxis(lines, nice_ticks(lowest, highest), signed=True)
     space = divide_space(width, y.extent, text_width(f"{x.ticks[-1]:g}") / 2)
     zero = alt.Chart(inline_data([{"y": 0}])).mark_rule(color=DARK, strokeWidth=0.6)
     heavy = alt.Chart(inline_data(segments))

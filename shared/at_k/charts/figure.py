@@ -16,7 +16,10 @@ from .style import (
     LINE_HEIGHT,
     PADDING,
     POINTS_PER_INCH,
+    SCORE_FORMAT,
+    UNIT,
     config,
+    decimals_of,
     inline_data,
     series_scales,
     text_width,
@@ -28,6 +31,7 @@ _BEFORE_NAME, _AFTER_NAME = 4.0, 12.0
 _NARROWEST_VIEW = 60.0
 _BEYOND = 1.2  # how far marks at the border are drawn beyond their place
 _PPI = 300
+_SCORE_COLUMNS = ("score", "lo", "band_lo", "y")  # columns on axes of scores
 # On a page, a figure is as wide as the page allows, up to twice its size in print.
 _PAGE = """\
 <!DOCTYPE html>
@@ -85,12 +89,21 @@ class Figure(alt.VConcatChart):
             options = {"ppi": _PPI, **options}
         super().save(str(fp) if isinstance(fp, Path) else fp, format=format, **options)
 
+    def in_percent(self) -> Figure:
+        """Return the same chart with scores from 0 to 1 in percent, on axes and in tooltips."""
+        figure = self.copy(deep=False)
+        figure.usermeta = {**self.usermeta, "percent": True}
+        return figure
+
     def to_dict(self, *args: Any, **options: Any) -> dict[str, Any]:
         """Return the Vega-Lite specification, with spaces in place of control characters.
 
         These are not allowed in SVG, and vl-convert ends the process at some of them.
         """
-        return _with_printable_text(super().to_dict(*args, **options))
+        spec = _with_printable_text(super().to_dict(*args, **options))
+        if self.usermeta.get("percent"):
+            _show_percent(spec)
+        return spec
 
     def _svg(self) -> str:
         """Return the chart as SVG, whose units are points."""
@@ -179,6 +192,26 @@ def _with_printable_text(value: Any) -> Any:
     if isinstance(value, str) and not value.isprintable():
         return "".join(character if character.isprintable() else " " for character in value)
     return value
+
+
+def _show_percent(part: Any) -> None:
+    """Let the axes and tooltips of a part of a specification show scores in percent."""
+    if isinstance(part, list):
+        for entry in part:
+            _show_percent(entry)
+    elif isinstance(part, dict):
+        if part.get("field") in _SCORE_COLUMNS and (axis := part.get("axis")):
+            *lines, last = axis["title"]
+            axis["title"] = [*lines, f"{last}{UNIT}"]
+            decimals = decimals_of([round(100 * x, 12) for x in axis["values"]])
+            sign = "+" * ("+" in axis.get("labelExpr", ""))
+            number = f"format(100 * datum.value, '{sign}.{decimals}f')"
+            axis["labelExpr"] = f"datum.value ? {number} : '0'" if sign else number
+        if part.get("format") == SCORE_FORMAT:
+            part["format"] = ".2%"
+        for name, entry in part.items():
+            if name != "data":
+                _show_percent(entry)
 
 
 def make_figure(

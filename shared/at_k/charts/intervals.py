@@ -26,6 +26,7 @@ from .results import (
 from .style import (
     LINE_HEIGHT,
     PADDING,
+    UNIT,
     decimals_of,
     inline_data,
     series_scales,
@@ -259,7 +260,7 @@ def _panel(rows: Sequence[Row], title: str, layout: _Layout) -> alt.LayerChart:
     offset = {name: (i - (len(names) - 1) / 2) * _SERIES_HEIGHT for i, name in enumerate(names)}
     placed = [{**row, "y": middles[row["label"]] + offset[row["series"]]} for row in rows]
     axis = alt.Axis(
-        title=wrap_text(title, space.view + space.right),
+        title=wrap_text(title, space.view + space.right - text_width(UNIT)),
         values=list(ticks),
         format=f".{decimals_of(ticks)}f",
         labelFlush=False,

@@ -15,7 +15,9 @@ from .results import Row
 from .style import (
     DARK,
     LINE_HEIGHT,
+    SCORE_FORMAT,
     TEXT,
+    UNIT,
     decimals_of,
     inline_data,
     nice_ticks,
@@ -196,9 +198,9 @@ def figure_of_scores(
     by_panel: dict[str, list[Row]] = {}
     for row in rows:
         by_panel.setdefault(row["panel"], []).append(row)
+    room = printed_width(width) - text_width(UNIT)
     vertical = {
-        panel: NumberAxis(wrap_text(panel, printed_width(width)), score_ticks(of))
-        for panel, of in by_panel.items()
+        panel: NumberAxis(wrap_text(panel, room), score_ticks(of)) for panel, of in by_panel.items()
     }
     return figure_of_lines(rows, x, vertical, caption, width, highlight)
 
@@ -345,7 +347,7 @@ def tooltip(rows: Sequence[Row]) -> list[alt.Tooltip]:
         if any(row.get(column, "") != "" for row in rows)
     ]
     return lines + [
-        alt.Tooltip(f"{column}:Q", title=title, format=".4f")
+        alt.Tooltip(f"{column}:Q", title=title, format=SCORE_FORMAT)
         for column, title in numbers.items()
         if any(column in row for row in rows)
     ]

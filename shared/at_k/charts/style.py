@@ -25,6 +25,9 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#00
 _DASHES = ([1, 0], [5, 2], [1.5, 1.5], [6, 1.5, 1.5, 1.5], [9, 3])
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
 
+SCORE_FORMAT = ".4f"  # of the numbers in tooltips
+UNIT = " (%)"  # at the end of the title of an axis, where scores are in percent
+
 _WIDTHS = {
     191: "'",
     222: "ijl",
