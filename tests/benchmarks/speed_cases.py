@@ -205,7 +205,12 @@ def rewards(questions: int) -> Iterator[Row]:
 
 
 def training(prompts: int) -> Iterator[Row]:
-    """Time the weights of 16 samples of each prompt, which trainers compute in every step."""
+    """Time the weights of 16 samples of each prompt, which trainers compute in every step.
+
+    A trainer has freed large arrays, after which glibc keeps the memory of smaller ones. In a fresh
+    process, each array of half a megabyte is mapped anew, which takes longer than all else.
+    """
+    np.ones(1 << 20)
     real = np.random.default_rng(0).normal(size=(prompts, 16))
     binary = (real > 0).astype(float)
     sort, argsort = partial(np.sort, real, axis=1), partial(np.argsort, real, axis=1)

@@ -56,9 +56,6 @@ class RewardGroups:
         """
         is_scored = ~np.isnan(self.values)
         if self.size and is_scored.all():  # the usual case, and fast
-            # After such an array, glibc keeps the memory of smaller ones for the next call, which
-            # takes half the time then.
-            np.empty(8 * min(len(self.values), 1 << 20))
             return weigh(self.values.reshape(-1, self.size), self.name(0)).reshape(-1)
         sizes = np.bincount(self.prompt[is_scored], minlength=self.prompts)
         order = np.flatnonzero(is_scored)
