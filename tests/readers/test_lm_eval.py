@@ -75,6 +75,43 @@ def test_a_filter_that_keeps_all_responses_can_be_chosen_beside_one_that_takes_t
     assert "--predictions" in error
 
 
+def test_the_message_about_filters_has_all_flags_that_the_tasks_need(capsys):
+    names = [samples_of(f"sums_{task}") for task in ("first", "pass")]
+    error = error_of(capsys, "gpassk", *names)
+    flags = "--where filter=flexible --where filter=first --predictions resps"
+    assert f" or {flags} or " in error
+    options = ("--check-correct-fn", "numeric", "--k", 2, "--include", "pass@k")
+    printed = output_of(capsys, "gpassk", *names, *flags.split(), *options)
+    assert "sums_first  sums_pass" in printed
+
+
+def test_the_message_names_one_task_where_logs_cannot_be_read_together(capsys):
+    folder = samples_of("sums_pass").parent
+    error = error_of(capsys, "gpassk", folder)
+    flags = "--where task=sums_pass --where filter=strict"
+    assert f"Add {flags} or " in error
+    printed = output_of(capsys, "gpassk", folder, *flags.split(), "--k", 2)
+    assert "task sums_pass: 4 questions, 4 samples each" in printed
+    error = error_of(
+        capsys,
+        "gpassk",
+        folder,
+        "--where",
+        "filter=none",
+        "--where",
+        "filter=first",
+        "--where",
+        "filter=strict",
+    )
+    assert "Add --where task=sums_choice or --where task=sums_first or " in error
+
+
+def test_entries_of_the_same_column_are_alternatives():
+    columns = {"id": [1, 2, 1, 2], "run": ["a", "a", "b", "c"], "correct": [1, 0, 1, 1]}
+    read = at_k.read(columns, where={"run": ["a", "b"]}, pool="run")
+    assert read["predictions"] == [[1, 1], [0]]
+
+
 def test_without_a_filter_all_repeats_are_read():
     # The harness scores the first response of each document, which it keeps.
     arguments = at_k.read(samples_of("sums_plain"))

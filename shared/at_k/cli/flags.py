@@ -100,7 +100,8 @@ def add_flags(
         default=[],
         type=_condition,
         metavar="COLUMN=VALUE",
-        help="read only the rows with this entry. Can be given several times.",
+        help="read only the rows with this entry. Can be given several times; entries of the same "
+        "column are alternatives.",
     )
     rows.add_argument(
         "--pool",

@@ -114,7 +114,8 @@ def read(
         vote_weights: the column of the weights of votes, for cons_at_k.
         correct_values: the outcomes that are correct, such as ["C"] or ["yes", "true"]. All others
             are incorrect.
-        where: the rows to read, by their entries: {"filter": "strict-match"}.
+        where: the rows to read, by their entries: {"filter": "strict-match"}; a list of entries are
+            alternatives.
         pool: columns whose entries may differ between the samples of a question. Without it, a
             column such as run or filter with different entries is an error. With `pool=["run"]`,
             rows of different runs are different samples. The rows of two filters of
@@ -186,7 +187,11 @@ def read(
 def _pairs_of(name: str, values: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
     if values is not None and not isinstance(values, Mapping):
         raise TypeError(f"{name} is {short(values)}: give a dict, {{column: entry}}.")
-    return list((values or {}).items())
+    return [
+        (column, entry)
+        for column, entries in (values or {}).items()
+        for entry in (entries if isinstance(entries, list) else [entries])
+    ]
 
 
 @dataclass(frozen=True)
@@ -235,7 +240,8 @@ def read_questions(
 
     Args:
         source: as in `read`, like questions, correct_values, pool, group_size, config and split.
-        where: pairs of a column and an entry, which the rows have in it.
+        where: pairs of a column and an entry, which the rows have in it. Entries of the same column
+            are alternatives.
         checked: whether the caller gives a checker.
         **columns: the columns of the other roles. Those of PER_QUESTION that are not given are not
             read; the other roles, and those that are None, are found by their usual names.
@@ -363,14 +369,18 @@ def read_questions(
 def _with_all_flags(
     error: SelectionError, table: Table, named: Mapping[str, Any], checked: bool
 ) -> SelectionError:
-    """Return the error with all that has to be named to read the rows of each of its examples."""
-    ways = [
-        (example, further)
-        for example in error.examples
-        for further in _choices(rows_where(table, [_pair(example)]), named, checked)
-    ]
-    examples, further = zip(*ways, strict=True)
-    return SelectionError(str(error), ["where"] * len(ways), error.choices, examples, further)
+    """Return the error with all that has to be named to read the rows of each of its examples.
+
+    Examples that name a task are left out if logs of all tasks can be read together.
+    """
+    ways = []
+    for example, conditions in zip(error.examples, error.further, strict=True):
+        pairs = [_pair(example), *(_pair(text) for _, text in conditions)]
+        choices = _choices(rows_where(table, pairs), named, checked)
+        ways += [(example, (*conditions, *choice)) for choice in choices]
+    together = [way for way in ways if not way[0].startswith("task=")]
+    examples, further = zip(*(together or ways), strict=True)
+    return SelectionError(str(error), ["where"] * len(examples), error.choices, examples, further)
 
 
 def _pair(example: str) -> tuple[str, str]:
@@ -381,7 +391,7 @@ def _pair(example: str) -> tuple[str, str]:
 def _choices(
     table: Table, named: Mapping[str, Any], checked: bool
 ) -> list[tuple[tuple[str, str], ...]]:
-    """Return the (role, column) pairs of each way in which a log can be read."""
+    """Return the (role, column) pairs of each way in which a log can be read, if there is one."""
     try:
         choose_columns(table, named, checked, list)
     except SelectionError as error:
@@ -392,7 +402,7 @@ def _choices(
             for name in found
             for further in _choices(table, {**named, role: name}, checked)
         ]
-        return ways or [()]
+        return ways
     return [()]
 
 

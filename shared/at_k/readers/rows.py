@@ -114,18 +114,32 @@ def _flat(cells: Iterable[Any]) -> Iterator[Any]:
 
 
 def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
-    """Return the table with the rows that have these entries in these columns."""
-    for name, entry in where:
-        cells = table.columns[name]
-        rows = [row for row, cell in enumerate(cells) if cell == entry or word(cell) == word(entry)]
+    """Return the table with the rows that have these entries in these columns.
+
+    Args:
+        table: the source.
+        where: pairs of a column and an entry. Entries of the same column are alternatives.
+    """
+    for name, entries in entries_by_column(where).items():
+        cells, words = table.columns[name], set(map(word, entries))
+        rows = [row for row, cell in enumerate(cells) if cell in entries or word(cell) in words]
         if not rows:
             texts = list(dict.fromkeys(map(entry_text, cells)))
             shown = ", ".join(map(short, texts[:8])) + (", .." if len(texts) > 8 else "")
-            raise ValueError(f"No row has {short(entry)} in {name}. Its entries are {shown}.")
+            wanted = " or ".join(map(short, entries))
+            raise ValueError(f"No row has {wanted} in {name}. Its entries are {shown}.")
         table = table.with_rows(
             {column: _entries_in(cells, rows) for column, cells in table.columns.items()}
         )
     return table
+
+
+def entries_by_column(where: Sequence[tuple[str, Any]]) -> dict[str, list[Any]]:
+    """Return the entries that each column may have."""
+    entries: dict[str, list[Any]] = {}
+    for name, entry in where:
+        entries.setdefault(name, []).append(entry)
+    return entries
 
 
 def _entries_in(cells: Sequence[Any], rows: Sequence[int]) -> Sequence[Any]:
@@ -269,7 +283,7 @@ def refuse_filters(table: Table) -> None:
     """Raise an error if a log has the rows of several filters, which repeat the same responses.
 
     Raises:
-        SelectionError: with the names of the filters, of which the caller has to choose one.
+        SelectionError: with the filters of which the caller has to choose one for each task.
     """
     for name in found_columns(table, "filters") if table.roles else ():
         key = question_columns(table, of_lists=False)
@@ -279,14 +293,44 @@ def refuse_filters(table: Table) -> None:
         if rows is None:
             continue
         entries = list(dict.fromkeys(entry_text(cells[row]) for row in rows))
+        ways = _choices_of_filter(table, name, rows[0], entries)
         raise SelectionError(
             f"The samples of {gathering.name_question(rows[0])} have different values of "
             f"{name}: {', '.join(map(short, entries))}. The rows of each {name} hold the same "
             f"responses, which would be counted {len(entries)} times: choose one {name}.",
-            ["where"] * len(entries),
+            ["where"] * len(ways),
             table.columns,
-            [f"{name}={entry}" for entry in entries],
+            [way[0] for way in ways],
+            [[("where", other) for other in way[1:]] for way in ways],
         )
+
+
+def _choices_of_filter(
+    table: Table, name: str, row: int, entries: Sequence[str]
+) -> list[tuple[str, ...]]:
+    """Return the conditions that choose one filter of each task, or one filter of one task.
+
+    Args:
+        table: a log.
+        name: the column of filters.
+        row: of a question with several filters.
+        entries: its filters.
+    """
+    if "task" not in table.columns:
+        return [(f"{name}={entry}",) for entry in entries]
+    filters: dict[Any, dict[str, None]] = {}
+    tasks = list(table.columns["task"])
+    for task, cell in zip(tasks, table.columns[name], strict=True):
+        filters.setdefault(task, {})[entry_text(cell)] = None
+    together = []
+    for entry in entries:
+        chosen = [entry]
+        for others in filters.values():
+            chosen += [] if {*chosen} & others.keys() else [next(iter(others))]
+        if all(len({*chosen} & others.keys()) == 1 for others in filters.values()):
+            together.append(tuple(f"{name}={choice}" for choice in chosen))
+    task = f"task={entry_text(tasks[row])}"
+    return together + [(task, f"{name}={entry}") for entry in entries]
 
 
 def warn_of_copies(gathering: Gathering, samples: Sequence[Any]) -> None:

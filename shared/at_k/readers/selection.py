@@ -113,6 +113,11 @@ def choose_columns(
                 "These logs hold their samples or outcomes in different columns: score each by "
                 "itself, or those of the same kind together."
             )
+            tasks = list(dict.fromkeys(map(entry_text, table.columns.get("task", ()))))
+            if len(tasks) > 1:
+                raise SelectionError(
+                    problem, ["where"] * len(tasks), tasks, [f"task={task}" for task in tasks]
+                )
         raise SelectionError(
             f"{problem} {list_columns(table.columns)}",
             ["predictions"] if "references" in named else ["predictions", "outcomes", "counts"],

@@ -17,7 +17,7 @@ from .columns import SelectionError, column_at, with_fields
 from .files import FORMATS, file_format, read_file
 from .harnesses import LOG_FOLDERS, OBJECT_READERS, PATH_READERS, TABLE_READERS
 from .remote import is_remote, remote_content, remote_names
-from .rows import rows_inside, rows_where
+from .rows import entries_by_column, rows_inside, rows_where
 from .shards import Named, reduced_table
 from .table import ArrowColumn, Columns, Table, columns_of_rows, join_tables
 
@@ -26,7 +26,8 @@ class Reading(NamedTuple):
     """How sources are read: the arguments of `at_k.read` of the same names.
 
     Args:
-        where: pairs of a column and an entry. Each of several files has to have such a row.
+        where: pairs of a column and an entry, as in `rows_where`. Each of several files has to have
+            such a row, unless it is the log of another task.
     """
 
     config: str | None = None
@@ -56,8 +57,12 @@ def load_table(source: Any, reading: Reading | None = None, named: Named | None 
         tables = [_load_one(name, reading) for name in names]
         if len(tables) == 1:
             return tables[0]
-        for table, name in zip(tables, names, strict=True):
-            _check_contribution(table, name, reading.where)
+        kept = [
+            (table, name)
+            for table, name in zip(tables, names, strict=True)
+            if _contributes(table, name, reading.where)
+        ]
+        tables, names = map(list, zip(*kept, strict=True)) if kept else (tables, names)
         return join_tables(tables, names)
     if hasattr(source, "read"):
         return _with_records(Table(_columns_of_open_file(source, reading)), reading, None)
@@ -76,17 +81,25 @@ def _columns_of_open_file(file: Any, reading: Reading) -> Columns:
     return read_file(name, reading.max_gb, content)
 
 
-def _check_contribution(table: Table, name: str, where: Sequence[tuple[str, Any]]) -> None:
-    """Raise a ValueError if one of several files has no row that is read."""
+def _contributes(table: Table, name: str, where: Sequence[tuple[str, Any]]) -> bool:
+    """Whether one of several files is read. It is not if it is the log of a task not chosen.
+
+    Raises:
+        ValueError: if another file has no row that is read.
+    """
     if not any(map(len, table.columns.values())):
         raise ValueError(f"{name} has no rows: leave it out.")
-    for column, entry in where:
+    for column, entries in entries_by_column(where).items():
+        if column == "task" and "task" in table.origin and table.origin["task"] not in entries:
+            return False
         if column_at(table.columns, column) is None:
             raise ValueError(f"{name} contributes no row: it has no column {column!r}.")
         try:
-            table = rows_where(with_fields(table, [("where", column)]), [(column, entry)])
+            pairs = [(column, entry) for entry in entries]
+            table = rows_where(with_fields(table, [("where", column)]), pairs)
         except ValueError as error:
             raise ValueError(f"{name} contributes no row. {error}") from error
+    return True
 
 
 def is_paths(source: Any) -> bool:
