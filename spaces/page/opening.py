@@ -32,6 +32,7 @@ if (location.hash.length > 1 || innerWidth < {NARROW}) start.add("opening");
 </script><style>
 html:not(.mounting) #early {{ display: none; }}
 .mounting gradio-app {{ visibility: hidden; }}
+html:not(.started) :is(#inputs, #examples) {{ pointer-events: none; }}
 #early {{
   position: absolute; left: 0; right: 0; max-width: 1240px; margin: 0 auto; padding: 16px 32px;
   box-sizing: border-box; color: var(--col);
@@ -47,7 +48,8 @@ html:not(.mounting) #early {{ display: none; }}
 @media (prefers-color-scheme: dark) {{ #early {{ color: var(--col-dark); }} }}
 </style>"""
 """Shows the title where it will be. Hides the components until all are there, and the first example
-until its charts fit, or while a link is opened: so nothing that is seen moves."""
+until its charts fit, or while a link is opened: so nothing that is seen moves. Until a page has
+looked at its address, it ignores changes, so that nobody is to make any."""
 
 
 class Opening:

@@ -20,7 +20,7 @@ from playwright.sync_api import Page, sync_playwright
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "spaces"))
 
-from browsing import DESKTOP, opened, paste, scores, sentence, wait_for_change
+from browsing import DESKTOP, STARTED, opened, paste, scores, sentence, wait_for_change
 from running_space import start
 from test_sharing import WIDTHS, address, graded
 
@@ -46,7 +46,7 @@ def sent(browser, space) -> tuple[str, tuple[str, str]]:
 def is_as_sent(page: Page, url: str, link: str, shown: tuple[str, str]) -> bool:
     """Open a link, and return whether its result and address are there, and stay."""
     page.goto(f"{url}{link}")
-    page.wait_for_selector("html.started")
+    page.wait_for_selector(STARTED)
     end = time.monotonic() + SECONDS
     while (sentence(page), scores(page)) != shown and time.monotonic() < end:
         page.wait_for_timeout(50)

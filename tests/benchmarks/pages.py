@@ -4,36 +4,41 @@
 
 For each Space: the requests of a page that opens, their bytes as sent, its first and largest paint,
 when it is complete, and how far it has moved, in a new browser (cold) and in one that has its files
-(warm); and the time from a paste of six questions with eight samples to its complete result with
-all charts. Times are medians of five, on a machine that does nothing else. For gpassk and cons_at_k
-also the time of a request with math_verify, for the 94
-questions with 32 samples that the package ships. Needs the extra `test` and Chromium.
+(warm); and the time from a paste to the complete result with all charts, for one visitor, and for
+20 at once with 60 x 16 outcomes. Times are medians of five, on a machine that does nothing else.
+For gpassk and cons_at_k also the time of a request with math_verify, for the 94 questions with 32
+samples that the package ships. Needs the extra `test` and Chromium.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import tempfile
+import threading
 import time
+import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 
-import gradio_client
 import numpy as np
 from playwright.sync_api import sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "spaces"))
 
-from browsing import DESKTOP, opened, opening, paste, sentence, wait_for_change
+from browsing import DESKTOP, STARTED, opened, opening, paste, sentence, wait_for_change
 from conftest import ROOT
-from running_space import start
+from running_space import client, start
+from test_refusals import call_in_session, page_of
 
 NAMES = ["gpassk", "bayes_at_n", "max_at_k", "cons_at_k", "score_agg"]
 REPEATS = 5
+VISITORS = 20
+DESKTOP_INCHES = 6.6
 SAMPLES = ROOT / "shared" / "at_k" / "samples" / "smollm2_warm.jsonl"
-STARTED = "html.started"  # the result is that of the address, and no event of the start is left
 PAINTS = """() => new Promise((done) => {
   const first = performance.getEntriesByName("first-contentful-paint")[0].startTime;
   new PerformanceObserver((list) => done([first, list.getEntries().at(-1).startTime]))
@@ -46,6 +51,28 @@ def texts() -> list[str]:
     rng = np.random.default_rng(0)
     outcomes = rng.integers(0, 2, (REPEATS, 6, 8)).tolist()
     return ["\n".join(f'{{"outcomes": {row}}}' for row in rows) for rows in outcomes]
+
+
+def measure_visitors(space) -> list[float]:
+    """Return the seconds until each of 20 visitors, who paste at once, has scores and charts."""
+    function = page_of(space)
+    names = list(function.inputs)
+
+    def visit(seed: int) -> float:
+        session = uuid.uuid4().hex
+        call_in_session(space, session, function.start, [DESKTOP_INCHES, None, ""])
+        rows = np.random.default_rng(seed).integers(0, 2, (60, 16)).tolist()
+        inputs = function.inputs | {"source": "Paste", "text": json.dumps(rows)}
+        ready.wait()
+        begin = time.perf_counter()
+        done = call_in_session(space, session, function.id, [inputs[name] for name in names])
+        seconds = time.perf_counter() - begin
+        assert "<svg" in json.dumps(done["output"]), done["output"]
+        return seconds
+
+    ready = threading.Barrier(VISITORS)
+    with ThreadPoolExecutor(VISITORS) as pool:
+        return sorted(pool.map(visit, range(VISITORS)))
 
 
 def main() -> None:
@@ -97,12 +124,18 @@ def measure(browser, space) -> None:
             paste(page, text)
             wait_for_change(page, before)
             answers.append(time.perf_counter() - begin)
+    seconds = measure_visitors(space)
+    print(
+        f"{space.name}: {VISITORS} visitors at once, median {median(seconds):.1f} s, last "
+        f"{seconds[-1]:.1f} s",
+        flush=True,
+    )
     print(f"{space.name}: paste to complete result {median(answers):.2f} s", flush=True)
     if space.name in ("gpassk", "cons_at_k"):
-        client = gradio_client.Client(space.url, verbose=False)
+        api = client(space)
         text = SAMPLES.read_text()
         begin = time.perf_counter()
-        client.predict(text, "math_verify", api_name="/scores")
+        api.predict(text, "math_verify", api_name="/scores")
         taken = time.perf_counter() - begin
         print(f"{space.name}: math_verify of 94 x 32 samples {taken:.2f} s", flush=True)
 

@@ -16,6 +16,7 @@ DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 TABLET = {"width": 1024, "height": 768}
 CHART = ".chart svg.marks"
 EMPTY = "about:blank"
+STARTED = "html.started"  # the page has looked at its address, and follows its inputs
 COMPLETE = "#details[aria-busy=false]"  # all of the result is of one answer, and is drawn
 
 
@@ -47,6 +48,7 @@ def opened(browser, space, viewport=DESKTOP, scheme="light", query="", ready=COM
         page.on(event, check)
     try:
         page.goto(f"{space.url}{query}")
+        page.wait_for_selector(STARTED)
         page.wait_for_selector(ready)
         yield page
     except BaseException:

@@ -10,6 +10,7 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
+import gradio_client
 from conftest import ROOT
 
 NAMES = sorted(path.parent.name for path in (ROOT / "spaces").glob("*/app.py"))
@@ -32,6 +33,11 @@ class RunningSpace:
     temporary: Path
     pid: int
     url: str
+
+
+def client(space: RunningSpace) -> gradio_client.Client:
+    """Return a client, which waits for a busy machine longer than the usual 5 seconds."""
+    return gradio_client.Client(space.url, verbose=False, httpx_kwargs={"timeout": 300})
 
 
 def bundle(name: str, target: Path) -> None:

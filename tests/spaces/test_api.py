@@ -8,15 +8,11 @@ import re
 import at_k
 import gradio_client
 import pytest
+from running_space import client
 
 pytest_plugins = ["space_fixtures"]
 
 only_gpassk = pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
-
-
-def client(space):
-    # A busy machine may take longer than the 5 seconds that a client waits otherwise.
-    return gradio_client.Client(space.url, verbose=False, httpx_kwargs={"timeout": 300})
 
 
 def as_text(outcomes, space):

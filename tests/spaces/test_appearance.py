@@ -1,7 +1,9 @@
 """What is in view on a page, at the sizes of a desktop, a tablet and a phone."""
 
+import itertools
+
 import pytest
-from browsing import PHONE, opened, upload, wait_for_change
+from browsing import DESKTOP, PHONE, opened, upload, wait_for_change
 from conftest import ROOT
 
 pytest_plugins = ["space_fixtures"]
@@ -52,3 +54,33 @@ CUT_CELLS = """() => [...document.querySelectorAll("#table [data-row] span")].fi
 def test_verdicts_are_not_cut(browser, space):
     with opened(browser, space) as page:
         assert page.evaluate(CUT_CELLS) == []
+
+
+FOCUSED = """() => {
+  const focused = document.activeElement;
+  const parts = ["head", "inputs", "answer", "details", "about", "links"];
+  const part = parts.find((name) => focused.closest(`#${name}`));
+  return [part, Math.round(focused.getBoundingClientRect().bottom + scrollY)];
+}"""
+
+
+@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
+def test_the_focus_follows_what_is_seen(browser, space):
+    """Beside each other, the inputs come first. On a phone they are between answer and details."""
+    rest = ["details", "about", "links"]
+    orders = {"desktop": (DESKTOP, ["inputs", "answer"]), "phone": (PHONE, ["answer", "inputs"])}
+    for width, order in orders.values():
+        with opened(browser, space, width) as page:
+            parts: list[str] = []
+            bottoms: list[int] = []
+            while True:
+                page.keyboard.press("Tab")
+                part, bottom = page.evaluate(FOCUSED)
+                if part is None:  # after the last part
+                    break
+                parts.append(part)
+                bottoms.append(bottom)
+            assert list(dict.fromkeys(parts)) == ["head", *order, *rest]
+            assert parts == sorted(parts, key=["head", *order, *rest].index)
+            if width == PHONE:  # where no part scrolls by itself, nothing is far above the last one
+                assert all(b > a - 20 for a, b in itertools.pairwise(bottoms)), bottoms

@@ -44,6 +44,7 @@ def test_pasted_csv_with_one_sample_in_each_row_or_with_counts_is_scored(browser
         assert re.match(rf"3 \w+, 6 \w+ each{graded}\.$", note(page).split(" k was")[0])
 
 
+CLEAR = "#files button[aria-label='Clear']"
 LM_EVAL = ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter")
 
 
@@ -116,7 +117,8 @@ def test_uploads_have_limits(browser, space, tmp_path):
             upload(page, *(tmp_path / name for name in files))
             wait_for_problem(page, message)
             assert not page.locator("img[src=x]").count()
-            page.click("#files button[aria-label='Clear']")
+            page.click(CLEAR)
+            page.wait_for_selector(CLEAR, state="detached")
 
 
 @pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")

@@ -1,7 +1,7 @@
 """How the API of a Space reads tables as people paste them."""
 
-import gradio_client
 import pytest
+from running_space import client
 
 pytest_plugins = ["space_fixtures"]
 
@@ -50,14 +50,14 @@ VERDICTS = {"predictions": [["fully", "none"], ["mostly", "minor"]]}
 
 @pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
 def test_tables_are_read_as_people_paste_them(space):
-    client = gradio_client.Client(space.url, verbose=False)
+    api = client(space)
     for name, (text, expected) in READ.items():
-        assert client.predict(text)["samples"]["text"] == expected, name
+        assert api.predict(text)["samples"]["text"] == expected, name
 
 
 @pytest.mark.parametrize("space", ["score_agg"], indirect=True, scope="session")
 def test_the_answer_of_a_table_of_verdicts_is_no_reference(space):
-    client = gradio_client.Client(space.url, verbose=False)
+    api = client(space)
     for text in (
         "answer,statement,verdict\na,s,Fully\na,t,none\nb,s,mostly\nb,t,minor",
         "answer\t1\t2\na\tFully\tnone\nb\tmostly\tminor",
@@ -65,4 +65,4 @@ def test_the_answer_of_a_table_of_verdicts_is_no_reference(space):
         "fully none\nmostly minor",
         '[["fully", "none"], ["mostly", "minor"]]',
     ):
-        assert client.predict(text)["samples"]["text"] == VERDICTS
+        assert api.predict(text)["samples"]["text"] == VERDICTS
