@@ -109,7 +109,7 @@ def limits_of_runs(
         name: of the metric.
         predictions: of B M questions, one run after the other: lists, or a dict of counts.
         runs: B, the groups of one compute. A hierarchical interval depends a little on the other
-            groups, so each run is computed alone.
+            groups, except that of real rewards, so each run is computed alone.
         ends: of keys, "" for the score.
         options: of `compute`.
     """

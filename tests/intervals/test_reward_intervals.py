@@ -189,6 +189,27 @@ def test_group_has_the_interval_of_its_questions_alone():
     assert limits(scores, "odd/max@3") == pytest.approx(limits(alone, "max@3"), abs=1e-12)
 
 
+@pytest.mark.parametrize("interval", ["auto", "sampling", "questions", "hierarchical"])
+@pytest.mark.parametrize("bounds", [None, (-1.0, 2.0)])
+def test_real_rewards_of_a_group_have_the_interval_that_they_have_alone(interval, bounds):
+    """Levels are chosen for more than 40 rewards: not from those of other groups."""
+    rng = np.random.default_rng(12)
+    rows = [rng.normal(rng.normal(), 1.0, rng.integers(3, 9)).tolist() for _ in range(60)]
+    rows[:6] = [(rng.random(4) / 4).round(2).tolist() for _ in range(6)]
+    rows[6:9] = [[0.375] * 5] * 3
+    groups = ["few", "equal", *"abc"]
+    labels = np.repeat(groups, [6, 3, 17, 17, 17]).tolist()
+    options = {"k": [1, 3], "confidence": 0.9, "interval": interval, "bounds": bounds}
+    metric = at_k.load("max_at_k")
+    scores = metric.compute(predictions=rows, groups=labels, **options)
+    for group in groups:
+        of_group = [row for row, label in zip(rows, labels, strict=True) if label == group]
+        alone = metric.compute(predictions=of_group, **options)
+        for key, value in alone.items():
+            wanted = value if isinstance(value, str) else pytest.approx(value, rel=1e-12)
+            assert scores[f"{group}/{key}"] == wanted
+
+
 def test_repeated_questions_count_once_if_they_share_a_cluster():
     outcomes = np.random.default_rng(3).integers(0, 3, (12, 5))
     options = {"k": [1, 5], "w": [0.0, 0.5, 1.0], "confidence": 0.95, "interval": "questions"}

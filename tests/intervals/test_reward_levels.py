@@ -9,8 +9,8 @@ import pytest
 from at_k.inputs.outcomes import read_outcomes
 from at_k.intervals.reward_levels import (
     FittedRewards,
-    RewardLevels,
     expected_squared_changes,
+    leveled_samples,
     max_covariance,
     max_mean,
     squared_changes,
@@ -118,9 +118,9 @@ def fit(counts) -> FittedRewards:
     """The prior of questions with (M, 3) counts of the rewards 0, 0.5 and 1."""
     at_most = np.cumsum(np.array(counts), axis=1)
     rewards = Rewards(np.arange(len(at_most)), np.array([0.0, 0.5, 1.0]), at_most, np.arange(1, 4))
-    fitted = RewardLevels.of_run(rewards).fit(rewards.multiplicity)
-    assert fitted is not None
-    return fitted
+    samples = leveled_samples(rewards, rewards.multiplicity)
+    assert samples is not None
+    return samples.fit()
 
 
 def test_prior_is_split_by_the_number_of_samples():
@@ -142,7 +142,8 @@ def test_prior_concentrates_at_the_distribution_that_all_questions_share(pmf):
 
 def test_many_real_rewards_are_binned_into_few_levels_with_the_same_sum():
     rewards = np.random.default_rng(2).lognormal(size=(50, 20))
-    binned = RewardLevels.of_run(real_rewards(read_outcomes(rewards)))
+    binned = leveled_samples(real_rewards(read_outcomes(rewards)), np.ones(50, int))
+    assert binned is not None
     assert len(binned.levels) < 60
     assert (np.diff(binned.levels) > 0).all()
     assert (binned.counts.sum(axis=1) == 20).all()

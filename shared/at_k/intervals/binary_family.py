@@ -152,7 +152,7 @@ class BinaryFamily(Family):
             scores=scores,
             extrapolated=list(extrapolated),
             credits=list(extrapolated.values()),
-            bounds=(0.0, 1.0),
+            bounds=np.broadcast_to(UNIT_RANGE, (len(n), 2)),
         )
 
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -108,7 +108,7 @@ class Family(abc.ABC):
         columns: (U, m) unbiased estimates of the columns that the scores are made of.
         scores: for each key the score of k <= n samples, in terms of columns.
         extrapolated: the keys of scores of any k that come from the estimated prior.
-        bounds: the smallest and the largest score.
+        bounds: (U, 2) the smallest and the largest score of each question.
         known_means: `posterior_means` of the whole run, if the family is a subset of another.
     """
 
@@ -118,10 +118,10 @@ class Family(abc.ABC):
     columns: np.ndarray
     scores: Mapping[ScoreKey, Score]
     extrapolated: Sequence[ScoreKey]
-    bounds: tuple[float, float]
+    bounds: np.ndarray
     known_means: np.ndarray | None = None
 
-    tables: ClassVar[tuple[str, ...]] = ("multiplicity", "n", "columns")
+    tables: ClassVar[tuple[str, ...]] = ("multiplicity", "n", "columns", "bounds")
     """The fields that have a row for each distinct count."""
 
     def of_counts(self, rows: np.ndarray) -> Family:
@@ -150,6 +150,16 @@ class Family(abc.ABC):
         if self.known_means is not None:
             return self.known_means
         return self._extrapolate(self._fit_of_run)
+
+    def means_of_group(self, fit: Fit, group: int) -> np.ndarray:
+        """(e,) means of the extrapolated scores over a group, under the prior of the whole run."""
+        multiplicity = fit.multiplicity[group]
+        return multiplicity @ self.posterior_means / multiplicity.sum()
+
+    def bounds_of(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(B,) the smallest and the largest score over (B, U) questions."""
+        used, (least, most) = multiplicity > 0, self.bounds.T
+        return np.where(used, least, np.inf).min(axis=1), np.where(used, most, -np.inf).max(axis=1)
 
     def gradient(self, multiplicity: np.ndarray) -> np.ndarray:
         """(m, s) derivatives of each score by each column, at the means over (U,) questions."""

@@ -63,7 +63,7 @@ def hierarchical_intervals(fit: Fit, confidence: float) -> dict[ScoreKey, Interv
 def _hierarchical_limits(fit: Fit, group: int, confidence: float) -> np.ndarray:
     """(4, e) mu, sigma, lo and hi of the extrapolated scores of one group."""
     family, multiplicity, z = fit.family, fit.multiplicity[group], normal_z(confidence)
-    means = multiplicity @ family.posterior_means / multiplicity.sum()
+    means = family.means_of_group(fit, group)
     candidates = family.candidates(fit, group)
     if candidates is None:
         lows = highs = means
@@ -75,8 +75,9 @@ def _hierarchical_limits(fit: Fit, group: int, confidence: float) -> np.ndarray:
         highs = candidates.offset + candidates.scale * np.array(highest)
     unbiased = _unbiased_estimates(family, multiplicity, means)
     lows, highs = np.minimum(lows, unbiased), np.maximum(highs, unbiased)
-    lo = np.clip(np.minimum(lows, means), *family.bounds)
-    hi = np.clip(np.maximum(highs, means), *family.bounds)
+    least, most = family.bounds_of(multiplicity[None])
+    lo = np.clip(np.minimum(lows, means), least, most)
+    hi = np.clip(np.maximum(highs, means), least, most)
     return np.array([np.clip(means, lo, hi), (hi - lo) / 2 / z, lo, hi])
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..scores.rewards import Rewards, max_moments, max_scores
+from ..scores.rewards import RankedRewards, Rewards, max_moments, max_scores
 from ..scores.score import Score, ScoreKey, Scores
 from .choice import IntervalOptions
 from .family import (
@@ -32,7 +32,7 @@ from .family import (
 )
 from .interval import IntervalMethod
 from .posterior import PosteriorIntervals
-from .reward_levels import FittedRewards, RewardLevels, max_covariance, max_mean
+from .reward_levels import FittedRewards, leveled_samples, max_covariance, max_mean
 from .sampling import family_intervals
 
 REWARD_SHIFTS = 60  # by multiples of 0.15 of the log-odds, from -9 to 9
@@ -43,16 +43,18 @@ MEMBERS = 2 * REWARD_SHIFTS + 3  # of a family; the first and the last have no v
 class LevelsFamily(Family):
     """Distributions over the levels of rewards, with a prior estimated from the samples."""
 
-    levels: RewardLevels
+    rewards: Rewards
 
-    tables = (*Family.tables, "levels")
+    tables = (*Family.tables, "rewards")
 
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         shape = self.columns.shape[1], len(multiplicity)
-        return np.full(shape, self.bounds[0]), np.full(shape, self.bounds[1])
+        low, high = self.bounds_of(multiplicity)
+        return np.broadcast_to(low, shape), np.broadcast_to(high, shape)
 
     def _priors(self, multiplicity: np.ndarray) -> list[FittedRewards | None]:
-        return [self.levels.fit(of_group) for of_group in multiplicity]
+        samples = (leveled_samples(self.rewards, of_group) for of_group in multiplicity)
+        return [None if of_group is None else of_group.fit() for of_group in samples]
 
     def other_fits(self, fit: Fit) -> list[Fit]:
         if not any(fitted and fitted.other for fitted in fit.priors):
@@ -66,16 +68,17 @@ def max_intervals(
 ) -> tuple[Scores, IntervalMethod]:
     """Max@k for each key, and the method of its intervals.
 
-    No limit is outside the range of the rewards, or outside the bounds.
+    No limit of a group is outside the range of its rewards, or outside the bounds.
     """
-    low, high = np.clip([rewards.levels.min(), rewards.levels.max()], *options.bounds).tolist()
+    ranges = np.clip(rewards.ranges, *options.bounds)
     if options.method == "posterior":
         moments = max_moments(rewards, ks)
+        low, high = ranges[0].tolist()  # of categories, which are the same for all questions
         return max_scores(rewards, ks), PosteriorIntervals(moments, (low, high))
     observed = {key: k for key, k in ks.items() if k <= rewards.n.min()}
     beyond = {key: k for key, k in ks.items() if key not in observed}
     extrapolated = ks if options.method == "hierarchical" else beyond
-    family = RewardFamily.of_run(rewards, observed, extrapolated, (low, high))
+    family = RewardFamily.of_run(rewards, observed, extrapolated, ranges)
     points = with_extrapolated(max_scores(rewards, observed), family, ks)
     return points, family_intervals(family, options)
 
@@ -87,14 +90,10 @@ class RewardFamily(LevelsFamily):
     Args:
         ks: of the columns, ascending, k <= n.
         extrapolated_ks: of the extrapolated scores, of any size.
-        binning_bias: (U, e) the difference of Max@k of the rewards and of their levels, at k <= n.
     """
 
     ks: Sequence[int]
     extrapolated_ks: Sequence[int]
-    binning_bias: np.ndarray
-
-    tables = (*LevelsFamily.tables, "binning_bias")
 
     @classmethod
     def of_run(
@@ -102,22 +101,18 @@ class RewardFamily(LevelsFamily):
         rewards: Rewards,
         ks: Mapping[ScoreKey, int],
         extrapolated: Mapping[ScoreKey, int],
-        bounds: tuple[float, float],
+        bounds: np.ndarray | tuple[float, float],
     ) -> RewardFamily:
         """The family of all questions of a run.
 
         Args:
             ks: for each key the k <= n of Max@k.
             extrapolated: for each key the k, of any size, of a score from the estimated prior.
-            bounds: the smallest and the largest possible reward.
+            bounds: the smallest and the largest possible reward, of all questions or (U, 2) of
+                each.
         """
         distinct, n = sorted({*ks.values()}), rewards.sizes
-        levels, none = RewardLevels.of_run(rewards), np.empty((len(n), 0))
-        rewards_of_levels = Rewards(
-            np.arange(len(n)), levels.levels, np.cumsum(levels.counts, axis=1)
-        )
-        observed = [min(k, int(n.min())) for k in extrapolated.values()]
-        bias = [rewards.max_of(k) - rewards_of_levels.max_of(k) for k in observed]
+        none = np.empty((len(n), 0))
         return cls(
             inverse=rewards.inverse,
             multiplicity=rewards.multiplicity,
@@ -125,11 +120,10 @@ class RewardFamily(LevelsFamily):
             columns=np.column_stack([none, *(rewards.max_of(k) for k in distinct)]),
             scores={key: Score((distinct.index(k),)) for key, k in ks.items()},
             extrapolated=list(extrapolated),
-            bounds=bounds,
-            levels=levels,
+            bounds=np.broadcast_to(bounds, (len(n), 2)),
+            rewards=rewards,
             ks=distinct,
             extrapolated_ks=list(extrapolated.values()),
-            binning_bias=np.column_stack([none, *bias]),
         )
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
@@ -137,13 +131,15 @@ class RewardFamily(LevelsFamily):
         theta[-1] = 1.0
         variance = np.zeros_like(theta)
         offset, scale = np.zeros(len(fit.priors)), np.ones(len(fit.priors))
+        least, most = self.bounds_of(fit.multiplicity)
         for group, fitted in enumerate(fit.priors):
             if fitted is None:  # all rewards are equal
                 theta[:, :, group] = 0.0
                 offset[group] = self.columns[fit.multiplicity[group] > 0][0, 0]
                 continue
             low, high = fitted.samples.levels[[0, -1]].tolist()
-            offset[group], scale[group] = self._scale(low, high)
+            offset[group] = min(low, least[group])
+            scale[group] = max(high, most[group]) - offset[group]
             size = (high - low) / scale[group]
             for column, k in enumerate(self.ks):
                 mean, square = _shifted_moments(fitted, k, new_questions)
@@ -156,13 +152,6 @@ class RewardFamily(LevelsFamily):
                 theta[1:-1, column, group] = np.clip(mean, 0.0, 1.0)
                 variance[1:-1, column, group] = size**2 * square
         return shifted_columns(theta, variance, offset, scale, new_questions)
-
-    def _scale(self, low: float, high: float) -> tuple[float, float]:
-        """The smallest possible reward, and the difference of the largest from it."""
-        least, most = self.bounds
-        least = low if math.isinf(least) else min(low, least)
-        most = high if math.isinf(most) else max(high, most)
-        return least, most - least
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
         fitted, result = fit.priors[0], np.zeros((len(self.ks), len(self.ks)))
@@ -180,35 +169,45 @@ class RewardFamily(LevelsFamily):
             result[b, a] = result[a, b]
         return result
 
-    def _extrapolate(self, fit: Fit) -> np.ndarray:
-        fitted, levels = fit.priors[0], self.levels.levels
-        if fitted is None:
-            return np.full((len(self.n), len(self.extrapolated_ks)), levels[0])
+    def means_of_group(self, fit: Fit, group: int) -> np.ndarray:
+        if not isinstance(self.rewards, RankedRewards):
+            return super().means_of_group(fit, group)
+        # No k is above n, so the prior of the group suffices: other groups change nothing.
+        multiplicity = fit.multiplicity[group][fit.multiplicity[group] > 0]
+        return multiplicity @ self._extrapolate(fit, group) / multiplicity.sum()
+
+    def _extrapolate(self, fit: Fit, group: int = 0) -> np.ndarray:
+        fitted, (low, high) = fit.priors[group], self.bounds_of(fit.multiplicity[group, None])
+        if fitted is None:  # all rewards are equal
+            used = fit.multiplicity[group] > 0
+            return np.full((used.sum(), len(self.extrapolated_ks)), self.rewards.ranges[used][0, 0])
+        levels = fitted.samples.levels
         values = [max_mean(fitted.log_odds, fitted.samples.gaps, k) for k in self.extrapolated_ks]
         scaled = fitted.posterior_means(np.transpose(values))
         means = levels[0] + (levels[-1] - levels[0]) * scaled
-        return np.clip(means + self.binning_bias, *self.bounds)
+        return np.clip(means + fitted.samples.binning_bias(self.extrapolated_ks), low, high)
 
     def candidates(self, fit: Fit, group: int) -> Candidates | None:
-        fitted, multiplicity = fit.priors[group], fit.multiplicity[group]
+        fitted = fit.priors[group]
         if fitted is None:
             return None
+        samples = fitted.samples
         # Distributions between those of the grid matter if k is large.
         log_odds = np.concatenate([fitted.log_odds + step for step in (-0.15, 0.0, 0.15)])
         statistics = [self._statistics(fitted, n, log_odds) for n in fitted.priors]
-        values = [max_mean(log_odds, fitted.samples.gaps, k) for k in self.extrapolated_ks]
-        low, high = fitted.samples.levels[[0, -1]]
-        offset = low + multiplicity @ self.binning_bias / multiplicity.sum()
+        values = [max_mean(log_odds, samples.gaps, k) for k in self.extrapolated_ks]
+        low, high = samples.levels[[0, -1]]
+        bias, weights = samples.binning_bias(self.extrapolated_ks), samples.multiplicity
+        offset = low + weights @ bias / weights.sum()
         return Candidates(statistics, False, np.transpose(values), offset, float(high - low))
 
     def _statistics(self, fitted: FittedRewards, n: int, log_odds: np.ndarray) -> Statistics:
         """Max@j of the questions with n samples, for several j."""
         samples, of_size = fitted.samples, fitted.samples.n == n
-        counts, multiplicity = samples.counts[of_size], samples.multiplicity[of_size]
+        rewards = samples.at_levels(samples.scaled, of_size)
+        multiplicity = samples.multiplicity[of_size]
         questions, prior = int(multiplicity.sum()), fitted.priors[n] / fitted.priors[n].sum()
-        ks = _ladder(int(counts.sum(axis=1).min()), {*self.extrapolated_ks})
-        at_most = np.cumsum(counts, axis=1)
-        rewards = Rewards(np.arange(len(at_most)), samples.scaled, at_most)
+        ks = _ladder(int(rewards.sizes.min()), {*self.extrapolated_ks})
         observed = np.array([multiplicity @ rewards.max_of(j) for j in ks]) / questions
         expected = np.array([max_mean(log_odds, samples.gaps, j) for j in ks])
         excess = fitted.excess_variance(1)

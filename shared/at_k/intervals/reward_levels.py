@@ -18,8 +18,8 @@ sharpness of the samples.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
 import numpy as np
@@ -36,46 +36,34 @@ _COUNTS_AT_ONCE = 2000  # distinct counts to estimate a prior from, and to work 
 _ODDS = np.linspace(-25, 25, 2001)  # log-odds at which the effect of an overlap is tabulated
 
 
-@dataclass(frozen=True, eq=False)
-class RewardLevels:
-    """The samples of each question by the level of their reward.
+def leveled_samples(rewards: Rewards, multiplicity: np.ndarray) -> LeveledSamples | None:
+    """The samples of a group of questions by level; None if all of them have one reward.
+
+    The levels are those of the group: they do not depend on the other questions of a run. Of more
+    than 40 distinct real rewards, close ones share a level, which is their mean.
 
     Args:
-        levels: (L,) rewards, ascending.
-        counts: (U, L) number of samples at each level.
-        are_categories: whether a level without a sample is possible too.
+        rewards: of U distinct questions of the run.
+        multiplicity: (U,) number of questions of the group with each.
     """
+    rows = np.flatnonzero(multiplicity)
+    of_group = rewards if len(rows) == len(multiplicity) else rewards[rows]
+    levels, counts = _levels_and_counts(of_group)
+    if len(levels) == 1:
+        return None
+    return LeveledSamples(levels, counts, multiplicity[rows], of_group)
 
-    levels: np.ndarray
-    counts: np.ndarray
-    are_categories: bool
 
-    @classmethod
-    def of_run(cls, rewards: Rewards) -> RewardLevels:
-        """The levels of rewards. Of more than 40 distinct real rewards, close ones share a level,
-        which is their mean."""
-        if not isinstance(rewards, RankedRewards):
-            return cls(*rewards.by_level(), True)
-        values = rewards.levels
-        levels, index = np.unique(values, return_inverse=True)
-        if len(levels) > _FEW_LEVELS:
-            low, high = levels[[0, -1]]
-            _, index = np.unique(_bins(values, low, high), return_inverse=True)
-            levels = np.bincount(index, values - low) / np.bincount(index) + low
-        return cls(levels, rewards.count(index), False)
-
-    def __getitem__(self, rows: np.ndarray) -> RewardLevels:
-        """The samples of some of the questions."""
-        return replace(self, counts=self.counts[rows])
-
-    def fit(self, multiplicity: np.ndarray) -> FittedRewards | None:
-        """Estimate the prior of (U,) questions; None if all their samples have one reward."""
-        counts = self.counts[multiplicity > 0]
-        used = counts.any(axis=0) | self.are_categories
-        if used.sum() == 1:
-            return None
-        of_group = multiplicity[multiplicity > 0]
-        return LeveledSamples(self.levels[used], counts[:, used], of_group).fit()
+def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
+    if not isinstance(rewards, RankedRewards):
+        return rewards.by_level()  # a category without a sample is possible too
+    values = rewards.levels
+    levels, index = np.unique(values, return_inverse=True)
+    if len(levels) > _FEW_LEVELS:
+        low, high = levels[[0, -1]]
+        _, index = np.unique(_bins(values, low, high), return_inverse=True)
+        levels = np.bincount(index, values - low) / np.bincount(index) + low
+    return levels, rewards.count(index)
 
 
 def _bins(values: np.ndarray, low: float, high: float) -> np.ndarray:
@@ -94,11 +82,13 @@ class LeveledSamples:
         levels: (L,) rewards, ascending, two or more.
         counts: (U, L) samples of each distinct count by level.
         multiplicity: (U,) number of questions with each.
+        rewards: of the same samples, close ones not yet at one level.
     """
 
     levels: np.ndarray
     counts: np.ndarray
     multiplicity: np.ndarray
+    rewards: Rewards
 
     @cached_property
     def gaps(self) -> np.ndarray:
@@ -114,6 +104,17 @@ class LeveledSamples:
     def n(self) -> np.ndarray:
         """(U,) samples. Where they differ by less than a factor of 2, their harmonic mean."""
         return _pooled_sizes(self.counts.sum(axis=1), self.multiplicity)
+
+    def at_levels(self, levels: np.ndarray, rows: np.ndarray | slice = slice(None)) -> Rewards:
+        """The samples of some of the counts, with the rewards `levels`."""
+        at_most = np.cumsum(self.counts[rows], axis=1)
+        return Rewards(np.arange(len(at_most)), levels, at_most)
+
+    def binning_bias(self, ks: Sequence[int]) -> np.ndarray:
+        """(U, e) the difference of Max@k of the rewards and of their levels, for k <= n."""
+        binned, least = self.at_levels(self.levels), int(self.rewards.sizes.min())
+        observed = [min(k, least) for k in ks]
+        return np.transpose([self.rewards.max_of(k) - binned.max_of(k) for k in observed])
 
     @cached_property
     def sum_of_changes(self) -> Callable[[int], float]:

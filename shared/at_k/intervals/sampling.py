@@ -59,11 +59,13 @@ class ErrorModel(NamedTuple):
         fits: the family under each prior, with covariances of the estimates over all questions.
             The first is under the prior that the standard deviation is computed from.
         clusters: (B,) number of clusters for Student's t, or None for the normal quantile.
+        bounds: (B,) smallest and largest scores.
     """
 
     point: np.ndarray
     fits: list[Shifted]
     clusters: np.ndarray | None
+    bounds: tuple[np.ndarray, np.ndarray]
 
 
 class SamplingIntervals(IntervalMethod):
@@ -147,11 +149,12 @@ class SamplingIntervals(IntervalMethod):
         fits = [fit] if self._new_questions else [fit, *family.other_fits(fit)]
         shifted = [over_questions(family.shifted(one, self._new_questions)) for one in fits]
         point = (fit.multiplicity @ family.columns / total[:, None]).T
-        return ErrorModel(point, shifted, number if self._new_questions else None)
+        clusters_of_t = number if self._new_questions else None
+        return ErrorModel(point, shifted, clusters_of_t, family.bounds_of(fit.multiplicity))
 
     def limits(self, model: ErrorModel, confidence: float) -> dict[ScoreKey, Interval]:
         """Limits at this confidence: the union of the intervals under each fitted prior."""
-        point, fits, number = model
+        point, fits, number, bounds = model
         theta, covariance, offset, scale = fits[0]
         z = np.full(point.shape[1], normal_z(confidence))
         if number is not None:
@@ -178,8 +181,8 @@ class SamplingIntervals(IntervalMethod):
                 mu,
                 scale * np.sqrt(np.maximum(variance, 0.0)),
                 # Rounding of the scale must not move a limit past the score.
-                np.clip(np.minimum(offset + scale * lower, mu), *self._family.bounds),
-                np.clip(np.maximum(offset + scale * upper, mu), *self._family.bounds),
+                np.clip(np.minimum(offset + scale * lower, mu), *bounds),
+                np.clip(np.maximum(offset + scale * upper, mu), *bounds),
                 name,
             )
         return result
@@ -313,5 +316,6 @@ class OneSampleIntervals(IntervalMethod):
             result[key] = whole_range(mean, *limits, f"{reason}, and {ONE_CLUSTER}")
         for column, key in enumerate(family.extrapolated):
             mean = family.posterior_means[inverse, column].mean()
-            result[key] = whole_range(mean, *family.bounds, reason)
+            least, most = family.bounds_of(multiplicity)
+            result[key] = whole_range(mean, least[0], most[0], reason)
         return result

@@ -30,7 +30,7 @@ from .family import Candidates, Fit, Shifted
 from .interval import UNIT_RANGE, IntervalMethod
 from .posterior import PosteriorIntervals
 from .reward_family import MEMBERS, REWARD_SHIFTS, LevelsFamily, shifted_columns
-from .reward_levels import FittedRewards, RewardLevels
+from .reward_levels import FittedRewards
 from .sampling import family_intervals
 
 _MOST_LEVELS = 40  # of which all distributions are known
@@ -84,8 +84,8 @@ class TailFamily(LevelsFamily):
             columns=tails_of_subsets(levels, events),
             scores=one_column_each(tails),
             extrapolated=[],
-            bounds=(0.0, 1.0),
-            levels=RewardLevels.of_run(rewards),
+            bounds=np.broadcast_to(UNIT_RANGE, (len(rewards.sizes), 2)),
+            rewards=rewards,
             tails=events,
         )
 

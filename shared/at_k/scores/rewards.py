@@ -80,6 +80,17 @@ class Rewards:
         """(M,) number of samples of each question."""
         return self.sizes[self.inverse]
 
+    @property
+    def ranges(self) -> np.ndarray:
+        """(U, 2) the smallest and the largest reward that the samples of each row can have."""
+        return np.broadcast_to(self.levels[[0, -1]], (len(self.sizes), 2))
+
+    def __getitem__(self, rows: np.ndarray) -> Rewards:
+        """The rewards of some rows, each as one question."""
+        prior = self.prior if isinstance(self.prior, int) else self.prior[rows]
+        at_most = self.at_most[rows]
+        return replace(self, inverse=np.arange(len(at_most)), at_most=at_most, prior=prior)
+
     def by_level(self) -> tuple[np.ndarray, np.ndarray]:
         """(L,) rewards, ascending, and (U, L) number of samples with each."""
         return self.levels, np.diff(self.at_most, axis=1, prepend=0)
@@ -162,10 +173,20 @@ class RankedRewards(Rewards):
         return self.at_most[self._last]
 
     @property
+    def ranges(self) -> np.ndarray:
+        last = self._last
+        return np.stack([self.levels[last + 1 - self.at_most[last]], self.levels[last]], axis=1)
+
+    @property
     def _last(self) -> np.ndarray:
         """(M,) index of the largest reward of each question."""
         starts = np.flatnonzero(self.at_most == 1)
         return np.append(starts[1:], len(self.at_most)) - 1
+
+    def __getitem__(self, rows: np.ndarray) -> Rewards:
+        sizes, ends = self.sizes[rows], np.cumsum(self.sizes[rows])
+        of_sample = np.arange(ends[-1]) + np.repeat(self._last[rows] + 1 - ends, sizes)
+        return RankedRewards(np.arange(len(sizes)), self.levels[of_sample], self.at_most[of_sample])
 
     def by_level(self) -> tuple[np.ndarray, np.ndarray]:
         levels, index = np.unique(self.levels, return_inverse=True)
