@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import at_k
 import at_k.charts
+import at_k.testing
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -137,6 +138,17 @@ FUNCTIONS: dict[str, dict[str, Any]] = {
     "max_at_k_ci": {"k": 2, "R0": [0, 1]},
     "cons_at_k": {"k": 2},
     "score_agg": {"temperature": 0.5, "penalty": 0.1, "eps_for_neg_p": 1e-9},
+    "advantages": {"k": 2, "score": "pass@k", "baseline": "marginal", "normalize": "std"},
+    "noise": {
+        "k": 1,
+        "metric": "pass@k",
+        "confidence": 0.9,
+        "tau": 0.5,
+        "clusters": REFERENCES,
+        "checker_rates": (0.9, 0.1),
+    },
+    "testing.assert_at_least": {"threshold": 0.5, "metric": "pass@k", "k": 1, "confidence": 0.9},
+    "testing.assert_not_worse": {"baseline": ROWS, "margin": 0.1, "metric": "pass@k", "k": 1},
     "compare": {
         "R_b": ROWS,
         "metric": "pass@k",
@@ -211,10 +223,24 @@ COMMON = {
     "keys": "safe",
 }
 METRICS: dict[str, dict[str, Any]] = {
-    "gpassk": {"k": [1, 2], "thresholds": [0.5], "include": ["pass@k"], "interval": "sampling"},
-    "bayes_at_n": {"w": [0, 1], "bounds": (0, 1), "R0": [0, 1]},
-    "max_at_k": {"k": [2], "w": [0, 1]},
-    "cons_at_k": {"k": 2, "clusters": REFERENCES, "interval": "questions"},
+    "gpassk": {
+        "k": [1, 2],
+        "thresholds": [0.5],
+        "include": ["pass@k"],
+        "interval": "sampling",
+        "checker_rates": (0.9, 0.1),
+        "labels": {"tp": 20, "fn": 2, "fp": 1, "tn": 30},
+        "budget": 4,
+    },
+    "bayes_at_n": {"w": [0, 1], "bounds": (0, 1), "R0": [0, 1], "labels": ROWS},
+    "max_at_k": {"k": [2], "w": [0, 1], "picked_by": ROWS, "bounds": (0, 1)},
+    "cons_at_k": {
+        "k": 2,
+        "clusters": REFERENCES,
+        "interval": "questions",
+        "vote_weights": ROWS,
+        "include": ["vote@k"],
+    },
     "score_agg": {"temperature": 0.5, "weights": {"a": 1.0, "b": 0.5, "c": 0.0}},
 }
 
@@ -245,8 +271,8 @@ def random_call(rng: np.random.Generator) -> tuple[str, Callable[[], Any], set[s
     if kind < 0.65:
         name = str(rng.choice(list(FUNCTIONS)))
         arguments = dict(FUNCTIONS[name])
-        function = getattr(at_k, name)
-        first = "R_a" if name == "compare" else "R"
+        function = operator.attrgetter(name)(at_k)
+        first = {"compare": "R_a", "advantages": "rewards"}.get(name, "R")
     else:
         name = str(rng.choice(list(METRICS)))
         arguments = METRICS[name] | COMMON
@@ -320,6 +346,8 @@ def problem_of(call: Callable[[], Any], names: set[str]) -> str | None:
             return repr(error)[:300]
         words = set(re.findall(r"\w+", str(error))) | {w.rstrip("s") for w in str(error).split()}
         return None if words & names else f"names nothing: {error!r:.300}"
+    except AssertionError:  # of `at_k.testing`
+        return None
     except OSError as error:  # a text is the name of a file
         return None if "source" in names else repr(error)[:300]
     except Exception as error:

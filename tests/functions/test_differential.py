@@ -3,6 +3,7 @@
 import pytest
 from agreement import check_calls
 from hostile_calls import check_hostile_calls
+from random_options import check_options
 from random_steps import check_random_steps
 
 
@@ -21,4 +22,9 @@ def test_arguments_that_make_no_sense_give_a_result_or_an_error_that_names_one()
 
 def test_random_steps_and_comparisons_agree_with_brute_force():
     problems = check_random_steps(120, seed=1)
+    assert not problems, "\n".join(problems)
+
+
+def test_random_options_logs_and_formats_agree_with_brute_force():
+    problems = check_options(250, seed=1)
     assert not problems, "\n".join(problems)

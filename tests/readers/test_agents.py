@@ -76,6 +76,14 @@ def test_simulations_of_tau2_give_its_pass_hat_k(capsys, name):
     assert "(1 of them not scored" in printed
 
 
+def test_tau2_may_have_one_task(tmp_path):
+    log = json.loads((FIXTURES / "tau2" / "results.json").read_text())
+    log["simulations"] = [run for run in log["simulations"] if run["task_id"] == "1"]
+    file = tmp_path / "results.json"
+    file.write_text(json.dumps(log))
+    assert pass_at_k_of(file, k=[1, 2]) == {"pass@1": pytest.approx(1 / 3), "pass@2": 2 / 3}
+
+
 def test_rollouts_of_verifiers_give_its_scores(capsys):
     folder = FIXTURES / "verifiers"
     reported = json.loads((folder / "metadata.json").read_text())

@@ -110,9 +110,9 @@ def advantages(
     """
     weight_of = _check_weights(k)
     credits = {size: _check_score(score, size) for size in weight_of}
-    if baseline not in _BASELINES:
+    if not (isinstance(baseline, str) and baseline in _BASELINES):
         raise ValueError(f"baseline is {short(baseline)}: give one of {', '.join(_BASELINES)}.")
-    if normalize not in (None, "std"):
+    if normalize is not None and not (isinstance(normalize, str) and normalize == "std"):
         raise ValueError(f"normalize is {short(normalize)}: give None or 'std'.")
     samples = read_rewards(rewards, groups, group_size)
     if None not in credits.values():

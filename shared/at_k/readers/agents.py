@@ -97,6 +97,8 @@ def read_tau2(table: Table, path: Path | None) -> Table | None:
     ((info,), (runs,)) = table.columns["info"], table.columns["simulations"]
     runs = runs or table.columns.get("simulation_index", [None])[0] or []
     columns = columns_of_rows(runs)
+    if "id" in columns:  # of simulations: the name is usual for questions
+        columns["simulation_id"] = columns.pop("id")
     rewards = [run["reward"] if "reward" in run else _reward_of(run) for run in runs]
     void = ("infrastructure_error", "context_window_exceeded")
     columns["success"] = [
