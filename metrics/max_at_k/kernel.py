@@ -900,7 +900,7 @@ def _has_decimal_comma(match: re.Match[str]) -> bool:
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _PLAIN = str.maketrans({"\u2212": "-", "\u2013": "-"} | dict.fromkeys("€£¥₹", "$"))
 _LATEX = [
-    (re.compile(r"(?<=\d)(?:\{,\}|\\[,!])(?=\d{3})"), ","),  # 12{,}345 and 12\,345
+    (re.compile(r"(?<=\d)(?:\{,\}|\\[,!]|,\\!\s?)(?=\d{3})"), ","),  # 12{,}345 12\,345 12,\!345
     (
         re.compile(r"\\(?:text\w*|mathrm|mathbf|mathit|mbox|operatorname|boxed)\s?\{([^{}]*)\}"),
         r" \1 ",
@@ -1151,6 +1151,8 @@ def read_reference(answer: str) -> str | None:
     if content is None:
         marks = [*_HASHES.finditer(answer)]
         content = answer[marks[-1].end() :] if marks else answer
+    elif len({_boxed(f"\\boxed{box}") for box in answer.split("\\boxed")[1:]} - {""}) > 1:
+        return None  # several answers
     return _one_number(content, decimal_comma=False)
 
 def _one_number(text: str, decimal_comma: bool = True) -> str | None:

@@ -66,10 +66,10 @@ def assert_at_least(
     """
     from .runs.gate import check_threshold, gate_at_least, gate_options
 
-    threshold = check_threshold("threshold", threshold, metric)
     options = gate_options(
         metric, k, interval=interval, confidence=confidence, tau=tau, clusters=clusters, w=w
     )
+    threshold = check_threshold("threshold", threshold, metric)
     (run,) = _outcomes_of({"R": R}, options, check_correct_fn, num_proc)
     _assert_shown(gate_at_least(run, threshold, options))
 

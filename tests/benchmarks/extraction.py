@@ -1,6 +1,6 @@
 """Compare how checkers read the answer of a response, on texts that a person has judged.
 
-    python tests/benchmarks/extraction.py [--wrong]
+    python tests/benchmarks/extraction.py [--wrong] [--tests SDIST ..]
 
 `CASES` are responses of the kinds that the tests of lm-evaluation-harness and lighteval cover, and
 of those that readers of logs meet, written for this study, with the verdict of a person. They were
@@ -9,14 +9,24 @@ corrections, so its rates on other texts are higher. `--wrong` shows what each g
 run where they are installed: the filter `flexible-extract` of the task gsm8k of
 lm-evaluation-harness with its `exact_match`, the extractor of lighteval for LaTeX and expressions,
 and math-verify.
+
+With `--tests`, the texts are those in the tests of other projects, which their authors have judged:
+the lists of (gold, pred, expected) for `pytest.mark.parametrize` in sdists, such as that of
+math-verify (`pip download --no-deps --no-binary :all: math-verify`), or in folders. They are read,
+and not run. `numeric` refuses references that are not one number, so the rates of all checkers are
+those of the texts whose reference it takes; a second line has those of the other texts. A checker
+that a project ships passes the project's own tests, so these texts favor it.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import logging
-from collections.abc import Callable
+import tarfile
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import at_k
@@ -223,28 +233,94 @@ def checkers() -> dict[str, Callable[[str, str], bool]]:
     return found
 
 
-def wrong_verdicts(verdict: Callable[[str, str], bool]) -> list[Case]:
+def wrong_verdicts(verdict: Callable[[str, str], bool], cases: list[Case] = CASES) -> list[Case]:
     """Return the cases that a checker judges in another way than a person."""
-    return [case for case in CASES if verdict(*case[:2]) != case[2]]
+    return [case for case in cases if verdict(*case[:2]) != case[2]]
+
+
+# --- Texts in the tests of other projects -----------------------------------------------
+
+
+def cases_of_tests(source: Path) -> list[Case]:
+    """Return the cases in the tests of an sdist or a folder, each once."""
+    cases = (case for text in _tests(source) for case in _cases_of_module(ast.parse(text)))
+    return list(dict.fromkeys(cases))
+
+
+def _tests(source: Path) -> Iterator[str]:
+    if source.is_dir():
+        yield from (file.read_text(encoding="utf-8") for file in sorted(source.rglob("test_*.py")))
+        return
+    with tarfile.open(source) as archive:
+        for member in archive:
+            name = Path(member.name).name
+            if name.startswith("test_") and name.endswith(".py"):
+                content = archive.extractfile(member)
+                assert content is not None
+                yield content.read().decode()
+
+
+def _cases_of_module(module: ast.Module) -> Iterator[Case]:
+    """Yield the cases of each list for `parametrize` that has no other parameters."""
+    for node in ast.walk(module):
+        if not (isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "parametrize"):
+            continue
+        names, rows = node.args[:2]
+        if not (isinstance(names, ast.Constant) and isinstance(rows, ast.List)):
+            continue
+        given = [name.strip() for name in str(names.value).split(",")]
+        if given not in (["gold", "pred", "expected"], ["gold", "pred", "result"]):
+            continue
+        for row in rows.elts:
+            if not any(isinstance(part, ast.JoinedStr | ast.Name) for part in ast.walk(row)):
+                gold, response, expected = ast.literal_eval(row)
+                yield gold, response, bool(expected)
+
+
+def takes_reference(reference: str) -> bool:
+    """Whether `numeric` takes a reference: whether it is one number."""
+    try:
+        by_at_k("numeric")(reference, "1")
+    except ValueError:
+        return False
+    return True
+
+
+# --- The study --------------------------------------------------------------------------
+
+
+def print_rates(cases: list[Case], checked_with: list[str], show_wrong: bool) -> None:
+    correct = sum(case[2] for case in cases)
+    print(f"{len(cases)} texts, of which a person takes {correct} for correct")
+    for name, verdict in checkers().items():
+        if name not in checked_with:
+            continue
+        wrong = wrong_verdicts(verdict, cases)
+        misses = sum(case[2] for case in wrong)
+        false = len(wrong) - misses
+        print(
+            f"{name}: {false} false positives ({false / max(1, len(cases) - correct):.0%}), "
+            f"{misses} false negatives ({misses / max(1, correct):.0%})"
+        )
+        if show_wrong:
+            print(*wrong, sep="\n")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--wrong", action="store_true", help="print the cases")
+    parser.add_argument("--tests", nargs="+", type=Path, help="sdists or folders with tests")
     arguments = parser.parse_args()
     logging.disable(logging.WARNING)
-    correct = sum(case[2] for case in CASES)
-    print(f"{len(CASES)} texts, of which a person takes {correct} for correct")
-    for name, verdict in checkers().items():
-        wrong = wrong_verdicts(verdict)
-        misses = sum(case[2] for case in wrong)
-        false = len(wrong) - misses
-        print(
-            f"{name}: {false} false positives ({false / (len(CASES) - correct):.0%}), "
-            f"{misses} false negatives ({misses / correct:.0%})"
-        )
-        if arguments.wrong:
-            print(*wrong, sep="\n")
+    every = [*checkers()]
+    if not arguments.tests:
+        print_rates(CASES, every, arguments.wrong)
+        return
+    cases = [case for source in arguments.tests for case in cases_of_tests(source)]
+    numbers = [case for case in cases if takes_reference(case[0])]
+    print_rates(numbers, every, arguments.wrong)
+    others = [case for case in cases if case not in numbers]
+    print_rates(others, [name for name in every if name != "numeric"], arguments.wrong)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ BOTH = [  # what references and responses have in common
     ("1.000,5", "1000.5"),
     ("12{,}345", "12345"),
     (r"12\,345", "12345"),
+    (r"\$12,\!345,\! 678", "12345678"),
     ("$1,200.50", "1200.5"),
     ("-$5", "-5"),
     ("$-5", "-5"),
@@ -110,7 +111,11 @@ def test_references_and_responses_are_read_alike(text, number):
 
 
 @pytest.mark.parametrize(
-    "reference", ["1,5", "2, 3", "5!", "|5|", "f(5)", "5 of 10", "x = 2, y = 3", "12 34", "A) 5"]
+    "reference",
+    [
+        *("1,5", "2, 3", "5!", "|5|", "f(5)", "5 of 10", "x = 2, y = 3", "12 34", "A) 5"),
+        r"x is \boxed{2} or \boxed{3}",
+    ],
 )
 def test_a_reference_that_is_not_one_number_is_refused(reference):
     assert read_reference(reference) is None

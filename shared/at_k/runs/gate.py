@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import as_list, check_number
+from ..checks import as_list, check_name, check_number
 from .differences import compare_runs, differences_of
-from .measure import WITHOUT_K, ComparisonOptions, measure_runs
+from .measure import COMPARED, WITHOUT_K, ComparisonOptions, measure_runs
 from .outcomes_of_runs import Run
 
 _SHARES = ("pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "vote@k")
@@ -85,6 +85,7 @@ def gate_options(
     metric: str = "pass@k", k: int | list[int] | None = None, **options: Any
 ) -> ComparisonOptions:
     """Return the options of a gate: those of a comparison, with one k, by default 1."""
+    check_name("metric", metric, COMPARED)
     ks = as_list("k", 1 if k is None else k)
     if len(ks) > 1:
         raise ValueError(f"There are {len(ks)} values of k: a gate has one score, so give one k.")
