@@ -60,7 +60,7 @@ def mean_over(rows: Rows, of_question: Callable[[list[Any]], Fraction]) -> Fract
     return exact.mean_of([of_question(row) for row in rows])
 
 
-def without_equal_rows(rng: Random, least: int) -> tuple[Rows, int]:
+def rows_and_k(rng: Random, least: int) -> tuple[Rows, int]:
     """Return outcomes, and a k of at most each n."""
     rows = random_rows(rng, least=least)
     return rows, int(rng.integers(1, min(map(len, scored(rows))) + 1))
@@ -93,7 +93,7 @@ def corrected_values(values: exact.Values, t: Fraction, f: Fraction) -> exact.Va
 
 
 def check_rates(rng: Random) -> None:
-    rows, k = without_equal_rows(rng, 1)
+    rows, k = rows_and_k(rng, 1)
     t, f = (float(x) for x in (rng.integers(60, 101) / 100, rng.integers(0, 41) / 100))
     include = [str(x) for x in rng.choice([*_FAMILY], int(rng.integers(1, 5)), replace=False)]
     confidence = 0.9 if rng.random() < 0.5 and max(map(len, scored(rows))) > 1 else None
@@ -101,7 +101,7 @@ def check_rates(rng: Random) -> None:
     scores = metric("gpassk").compute(predictions=rows, **options)
     for name in include:
         values = corrected_values(exact.values_of(_FAMILY[name], k), Fraction(t), Fraction(f))
-        expected = mean_over(scored(rows), lambda row, v=values: exact.subset_mean(row, v))
+        expected = exact.mean_of([exact.subset_mean(row, values) for row in scored(rows)])
         key = name.replace("k", str(k))
         require(scores[key], expected, (rows, options, key), 1e-8)
         if confidence and not scores.get(f"{key}_interval", "").startswith("none"):
@@ -166,7 +166,7 @@ def values_like(rng: Random, rows: Rows, largest: int = 8) -> Rows:
 
 
 def check_picked(rng: Random) -> None:
-    rows, k = without_equal_rows(rng, 1)
+    rows, k = rows_and_k(rng, 1)
     if rng.random() < 0.5:
         rows = [[x if x is None else float(rng.integers(-8, 9)) / 8 for x in row] for row in rows]
         rows[0] = [0.625, *rows[0][1:]] if rows[0][0] is not None else [*rows[0], 0.625]
@@ -272,7 +272,7 @@ def check_advantages(rng: Random) -> None:
         rest_of = iter(result)
         return [0.0 if x is None else next(rest_of) for x in row]
 
-    options = {"k": weight_of, "score": score, "baseline": baseline}
+    options: dict[str, Any] = {"k": weight_of, "score": score, "baseline": baseline}
     expected = [weights(row) for row in rows]
     form = int(rng.integers(3))
     if form == 1:
@@ -423,7 +423,7 @@ def log_of_tau2(rng: Random) -> tuple[Any, str, dict[Any, list[Any]]]:
 
 def log_of_verifiers(rng: Random) -> tuple[Any, str, dict[Any, list[Any]]]:
     row, outcomes = json.loads(_log("verifiers/results.jsonl").splitlines()[0]), {}
-    rows = []
+    rows: list[dict[str, Any]] = []
     for question in range(int(rng.integers(1, 5))):
         outcomes[question] = rng.integers(0, 2, int(rng.integers(1, 5))).tolist()
         rows += [row | {"example_id": question, "reward": float(x)} for x in outcomes[question]]
@@ -431,7 +431,8 @@ def log_of_verifiers(rng: Random) -> tuple[Any, str, dict[Any, list[Any]]]:
 
 
 def log_of_promptfoo(rng: Random) -> tuple[Any, str, dict[Any, list[Any]]]:
-    row, outcomes, rows = json.loads(_log("promptfoo/results.jsonl").splitlines()[0]), {}, []
+    row, outcomes = json.loads(_log("promptfoo/results.jsonl").splitlines()[0]), {}
+    rows: list[dict[str, Any]] = []
     for question in range(int(rng.integers(1, 5))):
         outcomes[question] = rng.integers(0, 2, int(rng.integers(1, 5))).tolist()
         for x in outcomes[question]:
@@ -597,4 +598,9 @@ if __name__ == "__main__":
     count, first = [*map(int, sys.argv[1:]), 0][:2]
     for start in range(first, first + count, 1000):
         found = check_options(min(1000, first + count - start), start)
-        print(*found, f"{start + 1000 - first} calls, {len(found)} problems", sep="\n", flush=True)
+        print(
+            *found,
+            f"{min(start + 1000 - first, count)} calls, {len(found)} problems",
+            sep="\n",
+            flush=True,
+        )

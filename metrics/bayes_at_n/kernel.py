@@ -859,7 +859,7 @@ def _has_decimal_comma(match: re.Match[str]) -> bool:
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _PLAIN = str.maketrans({"\u2212": "-", "\u2013": "-"} | dict.fromkeys("€£¥₹", "$"))
 _LATEX = [
-    (re.compile(r"(?<=\d)(?:\{,\}|\\[,!])(?=\d{3})"), ","),  # 12{,}345 and 12\,345
+    (re.compile(r"(?<=\d)(?:\{,\}|\\[,!]|,\\!\s?)(?=\d{3})"), ","),  # 12{,}345 12\,345 12,\!345
     (
         re.compile(r"\\(?:text\w*|mathrm|mathbf|mathit|mbox|operatorname|boxed)\s?\{([^{}]*)\}"),
         r" \1 ",
@@ -1110,6 +1110,8 @@ def read_reference(answer: str) -> str | None:
     if content is None:
         marks = [*_HASHES.finditer(answer)]
         content = answer[marks[-1].end() :] if marks else answer
+    elif len({_boxed(f"\\boxed{box}") for box in answer.split("\\boxed")[1:]} - {""}) > 1:
+        return None  # several answers
     return _one_number(content, decimal_comma=False)
 
 def _one_number(text: str, decimal_comma: bool = True) -> str | None:
@@ -3424,6 +3426,15 @@ class Rewards:
     def n(self) -> np.ndarray:
         return self.sizes[self.inverse]
 
+    @property
+    def ranges(self) -> np.ndarray:
+        return np.broadcast_to(self.levels[[0, -1]], (len(self.sizes), 2))
+
+    def __getitem__(self, rows: np.ndarray) -> Rewards:
+        prior = self.prior if isinstance(self.prior, int) else self.prior[rows]
+        at_most = self.at_most[rows]
+        return replace(self, inverse=np.arange(len(at_most)), at_most=at_most, prior=prior)
+
     def by_level(self) -> tuple[np.ndarray, np.ndarray]:
         return self.levels, np.diff(self.at_most, axis=1, prepend=0)
 
@@ -3478,9 +3489,19 @@ class RankedRewards(Rewards):
         return self.at_most[self._last]
 
     @property
+    def ranges(self) -> np.ndarray:
+        last = self._last
+        return np.stack([self.levels[last + 1 - self.at_most[last]], self.levels[last]], axis=1)
+
+    @property
     def _last(self) -> np.ndarray:
         starts = np.flatnonzero(self.at_most == 1)
         return np.append(starts[1:], len(self.at_most)) - 1
+
+    def __getitem__(self, rows: np.ndarray) -> Rewards:
+        sizes, ends = self.sizes[rows], np.cumsum(self.sizes[rows])
+        of_sample = np.arange(ends[-1]) + np.repeat(self._last[rows] + 1 - ends, sizes)
+        return RankedRewards(np.arange(len(sizes)), self.levels[of_sample], self.at_most[of_sample])
 
     def by_level(self) -> tuple[np.ndarray, np.ndarray]:
         levels, index = np.unique(self.levels, return_inverse=True)
@@ -3981,10 +4002,10 @@ class Family(abc.ABC):
     columns: np.ndarray
     scores: Mapping[ScoreKey, Score]
     extrapolated: Sequence[ScoreKey]
-    bounds: tuple[float, float]
+    bounds: np.ndarray
     known_means: np.ndarray | None = None
 
-    tables: ClassVar[tuple[str, ...]] = ("multiplicity", "n", "columns")
+    tables: ClassVar[tuple[str, ...]] = ("multiplicity", "n", "columns", "bounds")
 
     def of_counts(self, rows: np.ndarray) -> Family:
         tables = {name: getattr(self, name)[rows] for name in self.tables}
@@ -4005,6 +4026,14 @@ class Family(abc.ABC):
         if self.known_means is not None:
             return self.known_means
         return self._extrapolate(self._fit_of_run)
+
+    def means_of_group(self, fit: Fit, group: int) -> np.ndarray:
+        multiplicity = fit.multiplicity[group]
+        return multiplicity @ self.posterior_means / multiplicity.sum()
+
+    def bounds_of(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        used, (least, most) = multiplicity > 0, self.bounds.T
+        return np.where(used, least, np.inf).min(axis=1), np.where(used, most, -np.inf).max(axis=1)
 
     def gradient(self, multiplicity: np.ndarray) -> np.ndarray:
         means = multiplicity @ self.columns / multiplicity.sum()
@@ -4157,7 +4186,7 @@ def hierarchical_intervals(fit: Fit, confidence: float) -> dict[ScoreKey, Interv
 
 def _hierarchical_limits(fit: Fit, group: int, confidence: float) -> np.ndarray:
     family, multiplicity, z = fit.family, fit.multiplicity[group], normal_z(confidence)
-    means = multiplicity @ family.posterior_means / multiplicity.sum()
+    means = family.means_of_group(fit, group)
     candidates = family.candidates(fit, group)
     if candidates is None:
         lows = highs = means
@@ -4169,8 +4198,9 @@ def _hierarchical_limits(fit: Fit, group: int, confidence: float) -> np.ndarray:
         highs = candidates.offset + candidates.scale * np.array(highest)
     unbiased = _unbiased_estimates(family, multiplicity, means)
     lows, highs = np.minimum(lows, unbiased), np.maximum(highs, unbiased)
-    lo = np.clip(np.minimum(lows, means), *family.bounds)
-    hi = np.clip(np.maximum(highs, means), *family.bounds)
+    least, most = family.bounds_of(multiplicity[None])
+    lo = np.clip(np.minimum(lows, means), least, most)
+    hi = np.clip(np.maximum(highs, means), least, most)
     return np.array([np.clip(means, lo, hi), (hi - lo) / 2 / z, lo, hi])
 
 def _unbiased_estimates(family: Family, multiplicity: np.ndarray, means: np.ndarray) -> np.ndarray:
@@ -4242,6 +4272,7 @@ class ErrorModel(NamedTuple):
     point: np.ndarray
     fits: list[Shifted]
     clusters: np.ndarray | None
+    bounds: tuple[np.ndarray, np.ndarray]
 
 class SamplingIntervals(IntervalMethod):
     def __init__(
@@ -4312,10 +4343,11 @@ class SamplingIntervals(IntervalMethod):
         fits = [fit] if self._new_questions else [fit, *family.other_fits(fit)]
         shifted = [over_questions(family.shifted(one, self._new_questions)) for one in fits]
         point = (fit.multiplicity @ family.columns / total[:, None]).T
-        return ErrorModel(point, shifted, number if self._new_questions else None)
+        clusters_of_t = number if self._new_questions else None
+        return ErrorModel(point, shifted, clusters_of_t, family.bounds_of(fit.multiplicity))
 
     def limits(self, model: ErrorModel, confidence: float) -> dict[ScoreKey, Interval]:
-        point, fits, number = model
+        point, fits, number, bounds = model
         theta, covariance, offset, scale = fits[0]
         z = np.full(point.shape[1], normal_z(confidence))
         if number is not None:
@@ -4342,8 +4374,8 @@ class SamplingIntervals(IntervalMethod):
                 mu,
                 scale * np.sqrt(np.maximum(variance, 0.0)),
                 # Rounding of the scale must not move a limit past the score.
-                np.clip(np.minimum(offset + scale * lower, mu), *self._family.bounds),
-                np.clip(np.maximum(offset + scale * upper, mu), *self._family.bounds),
+                np.clip(np.minimum(offset + scale * lower, mu), *bounds),
+                np.clip(np.maximum(offset + scale * upper, mu), *bounds),
                 name,
             )
         return result
@@ -4444,7 +4476,8 @@ class OneSampleIntervals(IntervalMethod):
             result[key] = whole_range(mean, *limits, f"{reason}, and {ONE_CLUSTER}")
         for column, key in enumerate(family.extrapolated):
             mean = family.posterior_means[inverse, column].mean()
-            result[key] = whole_range(mean, *family.bounds, reason)
+            least, most = family.bounds_of(multiplicity)
+            result[key] = whole_range(mean, least[0], most[0], reason)
         return result
 
 
@@ -4693,34 +4726,24 @@ _NEGLIGIBLE = 1e-7  # share of the largest prior probability below which a distr
 _COUNTS_AT_ONCE = 2000  # distinct counts to estimate a prior from, and to work on at once
 _ODDS = np.linspace(-25, 25, 2001)  # log-odds at which the effect of an overlap is tabulated
 
-@dataclass(frozen=True, eq=False)
-class RewardLevels:
-    levels: np.ndarray
-    counts: np.ndarray
-    are_categories: bool
+def leveled_samples(rewards: Rewards, multiplicity: np.ndarray) -> LeveledSamples | None:
+    rows = np.flatnonzero(multiplicity)
+    of_group = rewards if len(rows) == len(multiplicity) else rewards[rows]
+    levels, counts = _levels_and_counts(of_group)
+    if len(levels) == 1:
+        return None
+    return LeveledSamples(levels, counts, multiplicity[rows], of_group)
 
-    @classmethod
-    def of_run(cls, rewards: Rewards) -> RewardLevels:
-        if not isinstance(rewards, RankedRewards):
-            return cls(*rewards.by_level(), True)
-        values = rewards.levels
-        levels, index = np.unique(values, return_inverse=True)
-        if len(levels) > _FEW_LEVELS:
-            low, high = levels[[0, -1]]
-            _, index = np.unique(_bins(values, low, high), return_inverse=True)
-            levels = np.bincount(index, values - low) / np.bincount(index) + low
-        return cls(levels, rewards.count(index), False)
-
-    def __getitem__(self, rows: np.ndarray) -> RewardLevels:
-        return replace(self, counts=self.counts[rows])
-
-    def fit(self, multiplicity: np.ndarray) -> FittedRewards | None:
-        counts = self.counts[multiplicity > 0]
-        used = counts.any(axis=0) | self.are_categories
-        if used.sum() == 1:
-            return None
-        of_group = multiplicity[multiplicity > 0]
-        return LeveledSamples(self.levels[used], counts[:, used], of_group).fit()
+def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
+    if not isinstance(rewards, RankedRewards):
+        return rewards.by_level()  # a category without a sample is possible too
+    values = rewards.levels
+    levels, index = np.unique(values, return_inverse=True)
+    if len(levels) > _FEW_LEVELS:
+        low, high = levels[[0, -1]]
+        _, index = np.unique(_bins(values, low, high), return_inverse=True)
+        levels = np.bincount(index, values - low) / np.bincount(index) + low
+    return levels, rewards.count(index)
 
 def _bins(values: np.ndarray, low: float, high: float) -> np.ndarray:
     shares = np.linspace(0, 1, _LEVEL_BINS + 1)
@@ -4733,6 +4756,7 @@ class LeveledSamples:
     levels: np.ndarray
     counts: np.ndarray
     multiplicity: np.ndarray
+    rewards: Rewards
 
     @cached_property
     def gaps(self) -> np.ndarray:
@@ -4745,6 +4769,15 @@ class LeveledSamples:
     @cached_property
     def n(self) -> np.ndarray:
         return _pooled_sizes(self.counts.sum(axis=1), self.multiplicity)
+
+    def at_levels(self, levels: np.ndarray, rows: np.ndarray | slice = slice(None)) -> Rewards:
+        at_most = np.cumsum(self.counts[rows], axis=1)
+        return Rewards(np.arange(len(at_most)), levels, at_most)
+
+    def binning_bias(self, ks: Sequence[int]) -> np.ndarray:
+        binned, least = self.at_levels(self.levels), int(self.rewards.sizes.min())
+        observed = [min(k, least) for k in ks]
+        return np.transpose([self.rewards.max_of(k) - binned.max_of(k) for k in observed])
 
     @cached_property
     def sum_of_changes(self) -> Callable[[int], float]:
@@ -4966,16 +4999,18 @@ MEMBERS = 2 * REWARD_SHIFTS + 3  # of a family; the first and the last have no v
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LevelsFamily(Family):
-    levels: RewardLevels
+    rewards: Rewards
 
-    tables = (*Family.tables, "levels")
+    tables = (*Family.tables, "rewards")
 
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         shape = self.columns.shape[1], len(multiplicity)
-        return np.full(shape, self.bounds[0]), np.full(shape, self.bounds[1])
+        low, high = self.bounds_of(multiplicity)
+        return np.broadcast_to(low, shape), np.broadcast_to(high, shape)
 
     def _priors(self, multiplicity: np.ndarray) -> list[FittedRewards | None]:
-        return [self.levels.fit(of_group) for of_group in multiplicity]
+        samples = (leveled_samples(self.rewards, of_group) for of_group in multiplicity)
+        return [None if of_group is None else of_group.fit() for of_group in samples]
 
     def other_fits(self, fit: Fit) -> list[Fit]:
         if not any(fitted and fitted.other for fitted in fit.priors):
@@ -4986,14 +5021,15 @@ class LevelsFamily(Family):
 def max_intervals(
     rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    low, high = np.clip([rewards.levels.min(), rewards.levels.max()], *options.bounds).tolist()
+    ranges = np.clip(rewards.ranges, *options.bounds)
     if options.method == "posterior":
         moments = max_moments(rewards, ks)
+        low, high = ranges[0].tolist()  # of categories, which are the same for all questions
         return max_scores(rewards, ks), PosteriorIntervals(moments, (low, high))
     observed = {key: k for key, k in ks.items() if k <= rewards.n.min()}
     beyond = {key: k for key, k in ks.items() if key not in observed}
     extrapolated = ks if options.method == "hierarchical" else beyond
-    family = RewardFamily.of_run(rewards, observed, extrapolated, (low, high))
+    family = RewardFamily.of_run(rewards, observed, extrapolated, ranges)
     points = with_extrapolated(max_scores(rewards, observed), family, ks)
     return points, family_intervals(family, options)
 
@@ -5001,9 +5037,6 @@ def max_intervals(
 class RewardFamily(LevelsFamily):
     ks: Sequence[int]
     extrapolated_ks: Sequence[int]
-    binning_bias: np.ndarray
-
-    tables = (*LevelsFamily.tables, "binning_bias")
 
     @classmethod
     def of_run(
@@ -5011,15 +5044,10 @@ class RewardFamily(LevelsFamily):
         rewards: Rewards,
         ks: Mapping[ScoreKey, int],
         extrapolated: Mapping[ScoreKey, int],
-        bounds: tuple[float, float],
+        bounds: np.ndarray | tuple[float, float],
     ) -> RewardFamily:
         distinct, n = sorted({*ks.values()}), rewards.sizes
-        levels, none = RewardLevels.of_run(rewards), np.empty((len(n), 0))
-        rewards_of_levels = Rewards(
-            np.arange(len(n)), levels.levels, np.cumsum(levels.counts, axis=1)
-        )
-        observed = [min(k, int(n.min())) for k in extrapolated.values()]
-        bias = [rewards.max_of(k) - rewards_of_levels.max_of(k) for k in observed]
+        none = np.empty((len(n), 0))
         return cls(
             inverse=rewards.inverse,
             multiplicity=rewards.multiplicity,
@@ -5027,11 +5055,10 @@ class RewardFamily(LevelsFamily):
             columns=np.column_stack([none, *(rewards.max_of(k) for k in distinct)]),
             scores={key: Score((distinct.index(k),)) for key, k in ks.items()},
             extrapolated=list(extrapolated),
-            bounds=bounds,
-            levels=levels,
+            bounds=np.broadcast_to(bounds, (len(n), 2)),
+            rewards=rewards,
             ks=distinct,
             extrapolated_ks=list(extrapolated.values()),
-            binning_bias=np.column_stack([none, *bias]),
         )
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
@@ -5039,13 +5066,15 @@ class RewardFamily(LevelsFamily):
         theta[-1] = 1.0
         variance = np.zeros_like(theta)
         offset, scale = np.zeros(len(fit.priors)), np.ones(len(fit.priors))
+        least, most = self.bounds_of(fit.multiplicity)
         for group, fitted in enumerate(fit.priors):
             if fitted is None:  # all rewards are equal
                 theta[:, :, group] = 0.0
                 offset[group] = self.columns[fit.multiplicity[group] > 0][0, 0]
                 continue
             low, high = fitted.samples.levels[[0, -1]].tolist()
-            offset[group], scale[group] = self._scale(low, high)
+            offset[group] = min(low, least[group])
+            scale[group] = max(high, most[group]) - offset[group]
             size = (high - low) / scale[group]
             for column, k in enumerate(self.ks):
                 mean, square = _shifted_moments(fitted, k, new_questions)
@@ -5058,12 +5087,6 @@ class RewardFamily(LevelsFamily):
                 theta[1:-1, column, group] = np.clip(mean, 0.0, 1.0)
                 variance[1:-1, column, group] = size**2 * square
         return shifted_columns(theta, variance, offset, scale, new_questions)
-
-    def _scale(self, low: float, high: float) -> tuple[float, float]:
-        least, most = self.bounds
-        least = low if math.isinf(least) else min(low, least)
-        most = high if math.isinf(most) else max(high, most)
-        return least, most - least
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
         fitted, result = fit.priors[0], np.zeros((len(self.ks), len(self.ks)))
@@ -5081,34 +5104,44 @@ class RewardFamily(LevelsFamily):
             result[b, a] = result[a, b]
         return result
 
-    def _extrapolate(self, fit: Fit) -> np.ndarray:
-        fitted, levels = fit.priors[0], self.levels.levels
-        if fitted is None:
-            return np.full((len(self.n), len(self.extrapolated_ks)), levels[0])
+    def means_of_group(self, fit: Fit, group: int) -> np.ndarray:
+        if not isinstance(self.rewards, RankedRewards):
+            return super().means_of_group(fit, group)
+        # No k is above n, so the prior of the group suffices: other groups change nothing.
+        multiplicity = fit.multiplicity[group][fit.multiplicity[group] > 0]
+        return multiplicity @ self._extrapolate(fit, group) / multiplicity.sum()
+
+    def _extrapolate(self, fit: Fit, group: int = 0) -> np.ndarray:
+        fitted, (low, high) = fit.priors[group], self.bounds_of(fit.multiplicity[group, None])
+        if fitted is None:  # all rewards are equal
+            used = fit.multiplicity[group] > 0
+            return np.full((used.sum(), len(self.extrapolated_ks)), self.rewards.ranges[used][0, 0])
+        levels = fitted.samples.levels
         values = [max_mean(fitted.log_odds, fitted.samples.gaps, k) for k in self.extrapolated_ks]
         scaled = fitted.posterior_means(np.transpose(values))
         means = levels[0] + (levels[-1] - levels[0]) * scaled
-        return np.clip(means + self.binning_bias, *self.bounds)
+        return np.clip(means + fitted.samples.binning_bias(self.extrapolated_ks), low, high)
 
     def candidates(self, fit: Fit, group: int) -> Candidates | None:
-        fitted, multiplicity = fit.priors[group], fit.multiplicity[group]
+        fitted = fit.priors[group]
         if fitted is None:
             return None
+        samples = fitted.samples
         # Distributions between those of the grid matter if k is large.
         log_odds = np.concatenate([fitted.log_odds + step for step in (-0.15, 0.0, 0.15)])
         statistics = [self._statistics(fitted, n, log_odds) for n in fitted.priors]
-        values = [max_mean(log_odds, fitted.samples.gaps, k) for k in self.extrapolated_ks]
-        low, high = fitted.samples.levels[[0, -1]]
-        offset = low + multiplicity @ self.binning_bias / multiplicity.sum()
+        values = [max_mean(log_odds, samples.gaps, k) for k in self.extrapolated_ks]
+        low, high = samples.levels[[0, -1]]
+        bias, weights = samples.binning_bias(self.extrapolated_ks), samples.multiplicity
+        offset = low + weights @ bias / weights.sum()
         return Candidates(statistics, False, np.transpose(values), offset, float(high - low))
 
     def _statistics(self, fitted: FittedRewards, n: int, log_odds: np.ndarray) -> Statistics:
         samples, of_size = fitted.samples, fitted.samples.n == n
-        counts, multiplicity = samples.counts[of_size], samples.multiplicity[of_size]
+        rewards = samples.at_levels(samples.scaled, of_size)
+        multiplicity = samples.multiplicity[of_size]
         questions, prior = int(multiplicity.sum()), fitted.priors[n] / fitted.priors[n].sum()
-        ks = _ladder(int(counts.sum(axis=1).min()), {*self.extrapolated_ks})
-        at_most = np.cumsum(counts, axis=1)
-        rewards = Rewards(np.arange(len(at_most)), samples.scaled, at_most)
+        ks = _ladder(int(rewards.sizes.min()), {*self.extrapolated_ks})
         observed = np.array([multiplicity @ rewards.max_of(j) for j in ks]) / questions
         expected = np.array([max_mean(log_odds, samples.gaps, j) for j in ks])
         excess = fitted.excess_variance(1)

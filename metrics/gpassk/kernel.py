@@ -891,7 +891,7 @@ def _has_decimal_comma(match: re.Match[str]) -> bool:
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _PLAIN = str.maketrans({"\u2212": "-", "\u2013": "-"} | dict.fromkeys("€£¥₹", "$"))
 _LATEX = [
-    (re.compile(r"(?<=\d)(?:\{,\}|\\[,!])(?=\d{3})"), ","),  # 12{,}345 and 12\,345
+    (re.compile(r"(?<=\d)(?:\{,\}|\\[,!]|,\\!\s?)(?=\d{3})"), ","),  # 12{,}345 12\,345 12,\!345
     (
         re.compile(r"\\(?:text\w*|mathrm|mathbf|mathit|mbox|operatorname|boxed)\s?\{([^{}]*)\}"),
         r" \1 ",
@@ -1142,6 +1142,8 @@ def read_reference(answer: str) -> str | None:
     if content is None:
         marks = [*_HASHES.finditer(answer)]
         content = answer[marks[-1].end() :] if marks else answer
+    elif len({_boxed(f"\\boxed{box}") for box in answer.split("\\boxed")[1:]} - {""}) > 1:
+        return None  # several answers
     return _one_number(content, decimal_comma=False)
 
 def _one_number(text: str, decimal_comma: bool = True) -> str | None:
@@ -4364,10 +4366,10 @@ class Family(abc.ABC):
     columns: np.ndarray
     scores: Mapping[ScoreKey, Score]
     extrapolated: Sequence[ScoreKey]
-    bounds: tuple[float, float]
+    bounds: np.ndarray
     known_means: np.ndarray | None = None
 
-    tables: ClassVar[tuple[str, ...]] = ("multiplicity", "n", "columns")
+    tables: ClassVar[tuple[str, ...]] = ("multiplicity", "n", "columns", "bounds")
 
     def of_counts(self, rows: np.ndarray) -> Family:
         tables = {name: getattr(self, name)[rows] for name in self.tables}
@@ -4388,6 +4390,14 @@ class Family(abc.ABC):
         if self.known_means is not None:
             return self.known_means
         return self._extrapolate(self._fit_of_run)
+
+    def means_of_group(self, fit: Fit, group: int) -> np.ndarray:
+        multiplicity = fit.multiplicity[group]
+        return multiplicity @ self.posterior_means / multiplicity.sum()
+
+    def bounds_of(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        used, (least, most) = multiplicity > 0, self.bounds.T
+        return np.where(used, least, np.inf).min(axis=1), np.where(used, most, -np.inf).max(axis=1)
 
     def gradient(self, multiplicity: np.ndarray) -> np.ndarray:
         means = multiplicity @ self.columns / multiplicity.sum()
@@ -4611,7 +4621,7 @@ def hierarchical_intervals(fit: Fit, confidence: float) -> dict[ScoreKey, Interv
 
 def _hierarchical_limits(fit: Fit, group: int, confidence: float) -> np.ndarray:
     family, multiplicity, z = fit.family, fit.multiplicity[group], normal_z(confidence)
-    means = multiplicity @ family.posterior_means / multiplicity.sum()
+    means = family.means_of_group(fit, group)
     candidates = family.candidates(fit, group)
     if candidates is None:
         lows = highs = means
@@ -4623,8 +4633,9 @@ def _hierarchical_limits(fit: Fit, group: int, confidence: float) -> np.ndarray:
         highs = candidates.offset + candidates.scale * np.array(highest)
     unbiased = _unbiased_estimates(family, multiplicity, means)
     lows, highs = np.minimum(lows, unbiased), np.maximum(highs, unbiased)
-    lo = np.clip(np.minimum(lows, means), *family.bounds)
-    hi = np.clip(np.maximum(highs, means), *family.bounds)
+    least, most = family.bounds_of(multiplicity[None])
+    lo = np.clip(np.minimum(lows, means), least, most)
+    hi = np.clip(np.maximum(highs, means), least, most)
     return np.array([np.clip(means, lo, hi), (hi - lo) / 2 / z, lo, hi])
 
 def _unbiased_estimates(family: Family, multiplicity: np.ndarray, means: np.ndarray) -> np.ndarray:
@@ -4696,6 +4707,7 @@ class ErrorModel(NamedTuple):
     point: np.ndarray
     fits: list[Shifted]
     clusters: np.ndarray | None
+    bounds: tuple[np.ndarray, np.ndarray]
 
 class SamplingIntervals(IntervalMethod):
     def __init__(
@@ -4766,10 +4778,11 @@ class SamplingIntervals(IntervalMethod):
         fits = [fit] if self._new_questions else [fit, *family.other_fits(fit)]
         shifted = [over_questions(family.shifted(one, self._new_questions)) for one in fits]
         point = (fit.multiplicity @ family.columns / total[:, None]).T
-        return ErrorModel(point, shifted, number if self._new_questions else None)
+        clusters_of_t = number if self._new_questions else None
+        return ErrorModel(point, shifted, clusters_of_t, family.bounds_of(fit.multiplicity))
 
     def limits(self, model: ErrorModel, confidence: float) -> dict[ScoreKey, Interval]:
-        point, fits, number = model
+        point, fits, number, bounds = model
         theta, covariance, offset, scale = fits[0]
         z = np.full(point.shape[1], normal_z(confidence))
         if number is not None:
@@ -4796,8 +4809,8 @@ class SamplingIntervals(IntervalMethod):
                 mu,
                 scale * np.sqrt(np.maximum(variance, 0.0)),
                 # Rounding of the scale must not move a limit past the score.
-                np.clip(np.minimum(offset + scale * lower, mu), *self._family.bounds),
-                np.clip(np.maximum(offset + scale * upper, mu), *self._family.bounds),
+                np.clip(np.minimum(offset + scale * lower, mu), *bounds),
+                np.clip(np.maximum(offset + scale * upper, mu), *bounds),
                 name,
             )
         return result
@@ -4898,7 +4911,8 @@ class OneSampleIntervals(IntervalMethod):
             result[key] = whole_range(mean, *limits, f"{reason}, and {ONE_CLUSTER}")
         for column, key in enumerate(family.extrapolated):
             mean = family.posterior_means[inverse, column].mean()
-            result[key] = whole_range(mean, *family.bounds, reason)
+            least, most = family.bounds_of(multiplicity)
+            result[key] = whole_range(mean, least[0], most[0], reason)
         return result
 
 
@@ -5189,7 +5203,7 @@ class BinaryFamily(Family):
             scores=scores,
             extrapolated=list(extrapolated),
             credits=list(extrapolated.values()),
-            bounds=(0.0, 1.0),
+            bounds=np.broadcast_to(UNIT_RANGE, (len(n), 2)),
         )
 
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
