@@ -87,9 +87,9 @@ Args:
         are also clipped to the least and the greatest reward. Default: none.
     checker_rates: the true-positive and the false-positive rate of a checker that errs: the
         probabilities that it calls a correct and an incorrect sample correct. The scores are then
-        unbiased estimates of those of truly correct samples, and may lie slightly outside of 0 to
-        1. Errors have to be independent, also between samples of a question. Not with
-        w, categories or bounds.
+        unbiased estimates of those of truly correct samples, and may lie outside of 0 to 1, to
+        which limits are clipped. Errors have to be independent, also between samples of a question.
+        Not with w, categories or bounds.
     labels: what a person says of some samples, drawn at random, from which the rates are estimated:
         lists as predictions has them, with 1 if the sample is correct, 0 if not, and None where
         there is no label; or the counts of labels {"tp": 90, "fn": 8, "fp": 3, "tn": 99}. Intervals

@@ -4485,6 +4485,8 @@ class OneSampleIntervals(IntervalMethod):
 
 CONFIDENCE_OF_RATES = 0.95
 
+_CONTRADICTION = 3.0  # standard deviations by which samples contradict the rates
+
 _LABEL_COUNTS = ("tp", "fn", "fp", "tn")
 
 _Limits = tuple[float, float]
@@ -4565,6 +4567,20 @@ class Errors:
         counts = count_labels(labels, graded).require_use()
         return cls(counts.rates, counts)
 
+    def warn_if_contradicted(self, counts: BinaryCounts) -> None:
+        (t, f), samples = self.rates, int(counts.n.sum())
+        if self.labels is not None:
+            (_, t), (f, _) = self.labels.limits(CONFIDENCE_OF_RATES)
+        share = float(counts.c.sum()) / samples
+        for rate, excess, name in ((t, share - t, "true"), (f, f - share, "false")):
+            if excess > _CONTRADICTION * math.sqrt(rate * (1 - rate) / samples):
+                warnings.warn(
+                    f"{share:.1%} of the samples are called correct, which the {name}-positive "
+                    f"rate of the checker, {rate:.1%}, does not allow: it was measured on other "
+                    f"samples, or errors are not independent. The corrected scores are not valid.",
+                    stacklevel=2,
+                )
+
     def described(self) -> dict[str, float]:
         t, f = self.rates
         if self.labels is None:
@@ -4635,13 +4651,17 @@ class RateIntervals(IntervalMethod):
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
         (t, f), corrected = self._rates, self._rates.corrected
+
+        def in_range(limit: float) -> float:
+            return min(1.0, max(0.0, corrected(limit)))
+
         return [
             {
                 key: Interval(
                     corrected(mu),
                     sigma / (t - f),
-                    max(0.0, corrected(lo)),
-                    min(1.0, corrected(hi)),
+                    in_range(lo),
+                    in_range(hi),
                     name,
                 )
                 for key, (mu, sigma, lo, hi, name) in of_group.items()
@@ -4686,14 +4706,11 @@ class LabelledIntervals(IntervalMethod):
         moves_of = dict(zip(center, moves.T.tolist(), strict=True))
         result = {}
         for key, (mu, sigma, lo, hi, name) in known.items():
-            down, up = moves_of[key]
-            result[key] = Interval(
-                mu,
-                math.hypot(sigma, (down + up) / 2 / z),
-                max(0.0, center[key] - math.hypot(max(center[key] - lo, 0.0), down)),
-                min(1.0, center[key] + math.hypot(max(hi - center[key], 0.0), up)),
-                name,
-            )
+            (down, up), point = moves_of[key], center[key]
+            below = math.hypot(max(point - lo, 0.0), down)
+            above = math.hypot(max(hi - point, 0.0), up)
+            lo, hi = (min(1.0, max(0.0, limit)) for limit in (point - below, point + above))
+            result[key] = Interval(mu, math.hypot(sigma, (down + up) / 2 / z), lo, hi, name)
         return result
 
 def moves_of_rates(
@@ -5516,6 +5533,7 @@ def bayes_at_n_results(
         _, method = max_intervals(rewards, ks, options)
     if has_errors:
         errors = Errors.of_options(checker_rates, labels, checked.graded)
+        errors.warn_if_contradicted(outcomes.counts())
         points, method = success_rates(scores, method, errors)
         return report.of(points, method, errors.described())
     return report.of(scores, method)

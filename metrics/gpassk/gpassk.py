@@ -98,9 +98,9 @@ Args:
         together with the given confidence. Requires a confidence.
     checker_rates: the true-positive and the false-positive rate of a checker that errs: the
         probabilities that it calls a correct and an incorrect sample correct. The scores are then
-        unbiased estimates of those of truly correct samples, and may lie slightly outside of 0 to
-        1. Errors have to be independent, also between samples of a question. Not for
-        Geom@k, nor for interval "posterior".
+        unbiased estimates of those of truly correct samples, and may lie outside of 0 to 1, to
+        which limits are clipped. Errors have to be independent, also between samples of a question.
+        Not for Geom@k, nor for interval "posterior".
     labels: what a person says of some samples, drawn at random, from which the rates are estimated:
         lists as predictions has them, with 1 if the sample is correct, 0 if not, and None where
         there is no label; or the counts of labels {"tp": 90, "fn": 8, "fp": 3, "tn": 99}. Intervals

@@ -4920,6 +4920,8 @@ class OneSampleIntervals(IntervalMethod):
 
 CONFIDENCE_OF_RATES = 0.95
 
+_CONTRADICTION = 3.0  # standard deviations by which samples contradict the rates
+
 _LABEL_COUNTS = ("tp", "fn", "fp", "tn")
 
 _Limits = tuple[float, float]
@@ -4999,6 +5001,20 @@ class Errors:
             return cls(check_rates(checker_rates))
         counts = count_labels(labels, graded).require_use()
         return cls(counts.rates, counts)
+
+    def warn_if_contradicted(self, counts: BinaryCounts) -> None:
+        (t, f), samples = self.rates, int(counts.n.sum())
+        if self.labels is not None:
+            (_, t), (f, _) = self.labels.limits(CONFIDENCE_OF_RATES)
+        share = float(counts.c.sum()) / samples
+        for rate, excess, name in ((t, share - t, "true"), (f, f - share, "false")):
+            if excess > _CONTRADICTION * math.sqrt(rate * (1 - rate) / samples):
+                warnings.warn(
+                    f"{share:.1%} of the samples are called correct, which the {name}-positive "
+                    f"rate of the checker, {rate:.1%}, does not allow: it was measured on other "
+                    f"samples, or errors are not independent. The corrected scores are not valid.",
+                    stacklevel=2,
+                )
 
     def described(self) -> dict[str, float]:
         t, f = self.rates
@@ -5085,14 +5101,11 @@ class LabelledIntervals(IntervalMethod):
         moves_of = dict(zip(center, moves.T.tolist(), strict=True))
         result = {}
         for key, (mu, sigma, lo, hi, name) in known.items():
-            down, up = moves_of[key]
-            result[key] = Interval(
-                mu,
-                math.hypot(sigma, (down + up) / 2 / z),
-                max(0.0, center[key] - math.hypot(max(center[key] - lo, 0.0), down)),
-                min(1.0, center[key] + math.hypot(max(hi - center[key], 0.0), up)),
-                name,
-            )
+            (down, up), point = moves_of[key], center[key]
+            below = math.hypot(max(point - lo, 0.0), down)
+            above = math.hypot(max(hi - point, 0.0), up)
+            lo, hi = (min(1.0, max(0.0, limit)) for limit in (point - below, point + above))
+            result[key] = Interval(mu, math.hypot(sigma, (down + up) / 2 / z), lo, hi, name)
         return result
 
 def moves_of_rates(
@@ -5761,6 +5774,7 @@ def gpassk_results(
     if has_errors:
         errors = Errors.of_options(checker_rates, labels, checked.graded)
         require_correction(scores, errors.rates)
+        errors.warn_if_contradicted(counts)
         checker = errors.described()
     if confidence is None:
         return report.of(pass_scores(counts, scores, errors.rates), checker=checker)

@@ -72,3 +72,31 @@ def test_estimates_of_many_new_samples_do_not_exceed_1(interval):
         )
         assert all(scores[f"pass@{k}{end}"] <= 1 for k in (10, 1000) for end in ("", "_mu", "_hi"))
         check_limits(scores)
+
+
+@pytest.mark.parametrize("interval", ["sampling", "questions", "auto"])
+@pytest.mark.parametrize("share", [0.03, 0.97])
+@pytest.mark.parametrize(
+    "errors", [{"checker_rates": (0.95, 0.05)}, {"labels": {"tp": 95, "fn": 5, "fp": 5, "tn": 95}}]
+)
+def test_corrected_estimates_may_leave_the_range_of_the_score_and_limits_do_not(
+    interval, share, errors
+):
+    rows = (np.random.default_rng(1).random((40, 4)) < share).astype(int)
+    options = {"predictions": rows, "confidence": 0.95, "interval": interval, **errors}
+    scores = load("gpassk").compute(k=[1, 2], include=["pass@k", "pass^k"], band=True, **options)
+    scores |= load("bayes_at_n").compute(**options)
+    assert scores["pass@1"] == pytest.approx(scores["avg@4"])
+    assert not 0 <= scores["pass@1"] <= 1
+    for key in [key.removesuffix("_lo") for key in scores if key.endswith("_lo")]:
+        assert 0 <= scores[f"{key}_lo"] <= scores[f"{key}_hi"] <= 1, key
+
+
+def test_rates_of_a_checker_that_the_samples_contradict_are_warned_of():
+    rows = np.ones((40, 4), int)
+    with pytest.warns(
+        UserWarning, match="100.0% of the samples are called correct, which the true"
+    ):
+        load("gpassk").compute(predictions=rows, k=1, checker_rates=(0.9, 0.1))
+    with pytest.warns(UserWarning, match="the false-positive rate of the checker, 10.0%"):
+        at_k.noise(1 - rows, 1, checker_rates=(0.9, 0.1))

@@ -286,3 +286,23 @@ def test_scores_and_band_agree_with_those_of_a_published_package(capsys):
 def test_invalid_input_is_a_value_error(runs, options, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         at_k.compare(*runs, **options)
+
+
+def test_scores_of_picked_samples_are_compared_by_their_scores_of_questions():
+    rng = np.random.default_rng(9)
+    rewards = rng.random((40, 6))
+    pickers = [rng.random((40, 6)), rewards + rng.normal(size=(40, 6))]
+    with pytest.raises(ValueError, match=r"picked@k needs a number .*return_per_question"):
+        at_k.compare(rewards, rewards, "picked@k", 3)
+    with pytest.raises(ValueError, match="weighted_vote@k needs a number for each sample"):
+        at_k.noise(rewards, 3, "weighted_vote@k")
+    scores = [
+        at_k.load("max_at_k").compute(
+            predictions=rewards, picked_by=picker, k=3, return_per_question=True
+        )["per_question"]["picked@3"]
+        for picker in pickers
+    ]
+    a, b = ([[score] for score in of_run] for of_run in scores)
+    result = at_k.compare(a, b, "avg@N", interval="questions")
+    assert result["avg@1"] == pytest.approx(np.mean(scores[1]) - np.mean(scores[0]))
+    assert result["avg@1_lo"] < result["avg@1"] < result["avg@1_hi"]

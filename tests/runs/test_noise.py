@@ -57,6 +57,19 @@ def test_labels_have_a_share():
     assert widths[0] > 1.4 * widths[1]
 
 
+def test_the_mean_of_corrected_outcomes_has_the_noise_of_pass_at_1():
+    rows = (np.random.default_rng(7).random((60, 6)) < 0.6).astype(int)
+    options = {"labels": {"tp": 90, "fn": 10, "fp": 10, "tn": 90}}
+    result = at_k.noise(rows, 1, **options)["pass@1"]
+    assert at_k.noise(rows, metric="avg@N", **options) == {"avg@6": result}
+    scores = at_k.load("bayes_at_n").compute(predictions=rows, **options)
+    assert result["score"] == pytest.approx(scores["avg@6"])
+    with pytest.raises(ValueError, match=r"max@k is not corrected .* avg@N without rewards"):
+        at_k.noise(rows, 2, "max@k", **options)
+    with pytest.raises(ValueError, match="avg@N is not corrected"):
+        at_k.noise(rows, metric="avg@N", w=[0.0, 2.0], **options)
+
+
 def test_one_sample_of_each_question_does_not_tell_its_noise():
     result = at_k.noise([[1], [0], [1], [1]], 1)["pass@1"]
     assert (result["questions"], result["samples"], result["same_questions"]) == (1, None, None)

@@ -23,6 +23,7 @@ from .formats import (
     interval_heading,
     limits_in_words,
     listed,
+    outside_of_range,
     p_value,
     short_label,
 )
@@ -146,7 +147,11 @@ class ComparisonView(View):
             sentences.append(f"The interval {conclusion}.")
         if self._has_p:
             sentences.append(P_VALUES)
-        return [" ".join(sentences)]
+        beyond = ""
+        if self.scope.correction:
+            of_runs = itertools.chain(*self.differences.values())
+            beyond = outside_of_range(score for x in of_runs for score in (x.a, x.b))
+        return [" ".join(sentences) + beyond]
 
     def sentence(self, key: str | None = None) -> str:
         """The difference at one k, and at which k the band excludes 0.
@@ -284,6 +289,8 @@ class LeaderboardView(View):
     def notes(self, for_paper: bool = False) -> list[str]:
         """What the limits, the ranks and the letters are."""
         notes = leaderboard_notes(self.board, for_paper)
+        if self.scope.correction:
+            notes += outside_of_range(row["score"] for row in self.board["runs"])
         if for_paper:
             return [notes]
         if not self._shows_pairs:

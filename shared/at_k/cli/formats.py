@@ -299,6 +299,16 @@ P_VALUES = (
 _MOST_NAMES = 5  # up to which runs are listed by name
 
 
+def outside_of_range(scores: Iterable[float]) -> str:
+    """Return what to say if a corrected score is below 0 or above 1, after a space, or ""."""
+    if all(-1e-9 <= score <= 1 + 1e-9 for score in scores):
+        return ""
+    return (
+        " An unbiased estimate may lie outside of the range of its score, as here, and limits do "
+        "not."
+    )
+
+
 class Scope(NamedTuple):
     """What a sentence is about: the questions of one or several runs, and their samples.
 

@@ -20,12 +20,13 @@ from ..estimates import read_estimates
 from ..functions import Counts
 from ..inputs.checking import Checked, Checking
 from ..inputs.outcomes import Outcomes, read_outcomes
+from ..intervals.labelled import Errors, check_errors
 from ..loading import metric_script
 from ..readers.columns import as_outcome
 from ..readers.questions import Questions, read_questions
 from ..runs.measure import COMPARED, WITHOUT_K, ComparisonOptions
 from ..runs.noise import Noise, noise_of
-from ..runs.outcomes_of_runs import Run, with_errors
+from ..runs.outcomes_of_runs import Run
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
 from .formats import FORMATS_OF_OUTPUT, Output, Scope, aligned
 from .plot import chart_of_scores, check_plot, check_scores_to_plot, draw
@@ -182,11 +183,10 @@ def _scores_and_noise(
     k = None if score.metric in WITHOUT_K else [int(str(score.k))]
     if is_single or outcomes.n.max() < 2 or (k is not None and k[0] > outcomes.n.min()):
         return scores, None
-    labels = options.get("labels")
-    labels = None if labels is None else [labels]
-    (run,) = with_errors(
-        [Run("The file", outcomes, checked.answers)], options.get("checker_rates"), labels
-    )
+    rates, labels, errors = options.get("checker_rates"), options.get("labels"), Errors()
+    if check_errors(rates, labels):
+        errors = Errors.of_options(rates, labels, outcomes)
+    run = Run("The file", outcomes, checked.answers, errors)
     tau = 0.5 if score.tau is None else score.tau
     confidence = options.get("confidence", names["confidence"].default)
     comparison = ComparisonOptions(

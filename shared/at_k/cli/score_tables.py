@@ -20,6 +20,7 @@ from .formats import (
     enumerated,
     interval_heading,
     limits_in_words,
+    outside_of_range,
     short_label,
 )
 
@@ -240,7 +241,8 @@ class ScoresView(View):
         if any(x.band is not None for x in self.estimates):
             notes.append(f"{band} that cover each score at all k together.")
         if checker := self.scores.get("checker"):
-            notes.append(f"The scores are {correction_in_words(checker)}.")
+            beyond = outside_of_range(x.score for x in self.estimates)
+            notes.append(f"The scores are {correction_in_words(checker)}.{beyond}")
         return notes
 
     def _noise_in_words(self, noise: Noise, methods: set[str]) -> str:
@@ -293,7 +295,8 @@ class ScoresView(View):
             statements.append(f"{name} is {scale.with_unit(value)} ({words})")
         text = f"On {self.scope.in_words()}, {enumerated(statements)}"
         if checker := self.scores.get("checker"):
-            text += f". The scores are {correction_in_words(checker)}"
+            beyond = outside_of_range(x.score for x in shown)
+            return f"{text}. The scores are {correction_in_words(checker)}.{beyond}"
         return f"{text}."
 
 

@@ -85,6 +85,7 @@ def bayes_at_n_results(
         _, method = max_intervals(rewards, ks, options)
     if has_errors:
         errors = Errors.of_options(checker_rates, labels, checked.graded)
+        errors.warn_if_contradicted(outcomes.counts())
         points, method = success_rates(scores, method, errors)
         return report.of(points, method, errors.described())
     return report.of(scores, method)

@@ -111,6 +111,7 @@ def gpassk_results(
     if has_errors:
         errors = Errors.of_options(checker_rates, labels, checked.graded)
         require_correction(scores, errors.rates)
+        errors.warn_if_contradicted(counts)
         checker = errors.described()
     if confidence is None:
         return report.of(pass_scores(counts, scores, errors.rates), checker=checker)

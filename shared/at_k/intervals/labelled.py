@@ -10,6 +10,8 @@ f moves, by at most c and d. The errors of all three are independent, so the int
 downwards by sqrt(x^2 + a^2 + c^2) and upwards by sqrt(y^2 + b^2 + d^2) (Zou & Donner 2008,
 Statistics in Medicine 27, 1693).
 
+An estimate is unbiased, and may lie outside of the range of its score. Limits are clipped to it.
+
 Suppose that the labelled samples are a share s of those that are scored. A chance error of the
 checker on one of them then moves both S and the estimated rate, and the moves cancel in part. With
 N incorrect samples, sN of them labelled, f(1 - f) / N is the covariance of the rate that S sees and
@@ -20,6 +22,7 @@ negative.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -29,6 +32,7 @@ import numpy as np
 
 from ..checks import check_count
 from ..inputs.aligned import read_aligned
+from ..inputs.counts import BinaryCounts
 from ..inputs.outcomes import Outcomes, require_binary
 from ..scores.checker_rates import NO_ERRORS, CheckerRates, check_rates
 from ..scores.score import ScoreKey, Scores
@@ -36,6 +40,8 @@ from .interval import Interval, IntervalMethod, normal_z
 
 CONFIDENCE_OF_RATES = 0.95
 """With which labels have to show that a checker is better than chance."""
+
+_CONTRADICTION = 3.0  # standard deviations by which samples contradict the rates
 
 _LABEL_COUNTS = ("tp", "fn", "fp", "tn")
 
@@ -161,6 +167,21 @@ class Errors:
         counts = count_labels(labels, graded).require_use()
         return cls(counts.rates, counts)
 
+    def warn_if_contradicted(self, counts: BinaryCounts) -> None:
+        """Warn if no success rates explain how many samples are called correct."""
+        (t, f), samples = self.rates, int(counts.n.sum())
+        if self.labels is not None:
+            (_, t), (f, _) = self.labels.limits(CONFIDENCE_OF_RATES)
+        share = float(counts.c.sum()) / samples
+        for rate, excess, name in ((t, share - t, "true"), (f, f - share, "false")):
+            if excess > _CONTRADICTION * math.sqrt(rate * (1 - rate) / samples):
+                warnings.warn(
+                    f"{share:.1%} of the samples are called correct, which the {name}-positive "
+                    f"rate of the checker, {rate:.1%}, does not allow: it was measured on other "
+                    f"samples, or errors are not independent. The corrected scores are not valid.",
+                    stacklevel=2,
+                )
+
     def described(self) -> dict[str, float]:
         """The rates, and if they are estimated their limits and the number of labels."""
         t, f = self.rates
@@ -257,13 +278,17 @@ class RateIntervals(IntervalMethod):
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
         (t, f), corrected = self._rates, self._rates.corrected
+
+        def in_range(limit: float) -> float:
+            return min(1.0, max(0.0, corrected(limit)))
+
         return [
             {
                 key: Interval(
                     corrected(mu),
                     sigma / (t - f),
-                    max(0.0, corrected(lo)),
-                    min(1.0, corrected(hi)),
+                    in_range(lo),
+                    in_range(hi),
                     name,
                 )
                 for key, (mu, sigma, lo, hi, name) in of_group.items()
@@ -318,14 +343,11 @@ class LabelledIntervals(IntervalMethod):
         moves_of = dict(zip(center, moves.T.tolist(), strict=True))
         result = {}
         for key, (mu, sigma, lo, hi, name) in known.items():
-            down, up = moves_of[key]
-            result[key] = Interval(
-                mu,
-                math.hypot(sigma, (down + up) / 2 / z),
-                max(0.0, center[key] - math.hypot(max(center[key] - lo, 0.0), down)),
-                min(1.0, center[key] + math.hypot(max(hi - center[key], 0.0), up)),
-                name,
-            )
+            (down, up), point = moves_of[key], center[key]
+            below = math.hypot(max(point - lo, 0.0), down)
+            above = math.hypot(max(hi - point, 0.0), up)
+            lo, hi = (min(1.0, max(0.0, limit)) for limit in (point - below, point + above))
+            result[key] = Interval(mu, math.hypot(sigma, (down + up) / 2 / z), lo, hi, name)
         return result
 
 

@@ -101,7 +101,8 @@ def compare(
         p_values: whether to add <key>_p, the two-sided p-value of no difference: the smallest alpha
             at which the interval at this k with the confidence 1 - alpha excludes 0.
         checker_rates: true-positive and false-positive rate of a checker that errs alike on both
-            runs. The scores are those of truly correct samples then; for pass@k and its family.
+            runs. The scores are those of truly correct samples then; for pass@k and its family, and
+            for avg@N.
         labels: what a person says of some samples of run a, and of run b, as the metric gpassk
             takes it: two lists or two dicts of counts. The rates of the checker are estimated for
             each run, as it may favor one of them. Default: the labels that both were read with.

@@ -49,8 +49,6 @@ from scipy.special import ndtr
 from ..inputs.checking import Checker, Checking
 from ..intervals.band import confidence_of_each, path_angles, path_exceedance
 from ..intervals.interval import student_z
-from ..intervals.labelled import Errors
-from ..scores.credits import PASS_FAMILY
 from ..scores.score import ScoreId
 from .comparison import Difference
 from .measure import ComparisonOptions, Measured, measure_runs
@@ -82,7 +80,7 @@ class Differences:
     """
 
     def __init__(self, runs: Sequence[Measured], new_questions: bool, width: float):
-        self._runs, self._new_questions = runs, new_questions
+        self._runs, self._new_questions, self._width = runs, new_questions, width
         self.pairs = np.array([*itertools.combinations(range(len(runs)), 2)])
         a, b = self.pairs.T
         estimates = np.array([run.estimates for run in runs])
@@ -128,7 +126,8 @@ class Differences:
                 moves = of_run.moves(confidence)
                 below, above = moves[::-1] if is_subtracted else moves
                 down, up = np.hypot(down, below), np.hypot(up, above)
-        return np.stack([difference - down, difference + up])
+        # Scores that are corrected for the errors of a checker may leave their range.
+        return np.clip([difference - down, difference + up], -self._width, self._width)
 
     def simultaneous_limits(self, confidence: float) -> np.ndarray:
         """(2, P, m) limits that cover together, over all pairs and scores."""
@@ -296,11 +295,6 @@ def compare_runs(runs: Sequence[Run], options: ComparisonOptions) -> Compared:
 
     A checker may leave samples unscored, so k is chosen by the samples that have outcomes.
     """
-    if runs[0].errors != Errors() and options.metric not in PASS_FAMILY:
-        raise ValueError(
-            f"{options.metric} is not corrected for the errors of a checker: compare pass@k or "
-            f"another score of its family."
-        )
     options = options.for_samples({run.name: run.outcomes.n for run in runs})
     scores, measured, width = measure_runs(runs, options)
     differences = Differences(measured, options.interval == "questions", width)

@@ -120,6 +120,12 @@ class ComparisonOptions:
     all_k: bool = True
 
     def __post_init__(self) -> None:
+        if self.metric in ("picked@k", "weighted_vote@k"):
+            raise ValueError(
+                f"{self.metric} needs a number for each sample, which comparisons do not take: "
+                f"compare its scores of the questions (return_per_question), each in a list of "
+                f"one, as avg@N with interval='questions'."
+            )
         check_names("metric", [self.metric], COMPARED)
         applicable = _INTERVALS_OF.get(self.metric, ("sampling", "questions"))
         interval = applicable[0] if self.interval is None else self.interval
@@ -195,6 +201,16 @@ def measure_runs(
     if options.metric in PASS_FAMILY:
         thresholds = ScoreOptions(thresholds=[options.tau])
         scores = scores_by_name([options.metric], options.ks, thresholds)
+        return list(scores), _of_each(runs, lambda run: _pass(run, scores, options)), 1.0
+    if runs[0].errors != Errors():
+        if options.metric != "avg@N" or options.w is not None:
+            raise ValueError(
+                f"{options.metric} is not corrected for the errors of a checker: compare pass@k or "
+                f"another score of its family, or avg@N without rewards w."
+            )
+        n = number_of_samples(np.concatenate([run.outcomes.n for run in runs]))
+        (rate,) = scores_by_name(["pass@k"], [1], ScoreOptions()).values()
+        scores = {ScoreId("avg@N", n): rate}
         return list(scores), _of_each(runs, lambda run: _pass(run, scores, options)), 1.0
     if options.metric == "vote@k":
         votes = [ScoreId("vote@k", k) for k in options.ks]

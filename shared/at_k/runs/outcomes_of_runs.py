@@ -178,6 +178,7 @@ def with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Ru
             )
         try:
             errors = Errors.of_options(checker_rates, of_run, run.outcomes)
+            errors.warn_if_contradicted(run.outcomes.counts())
         except ValueError as error:
             raise _with_name(run.name, error) from error
         result.append(run._replace(errors=errors))

@@ -102,8 +102,10 @@ def vote_variances(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.nd
     1981, Annals of Statistics 9, 586). For larger k no estimate from n samples is unbiased. The
     variance is then at most k/n times that of the vote of k new samples (Hoeffding 1948, Annals of
     Mathematical Statistics 19, 293), with equality for k = n, and this vote is correct with a
-    probability that is estimated by drawing with replacement. One sample does not show how samples
-    vary, and has the largest possible variance, 1/4.
+    probability that is estimated by drawing with replacement. For k = n, the mean of the estimate
+    is 0.71 to 0.93 of the variance if the most frequent answers are equally probable, and mostly
+    above the variance if one of them leads. One sample does not show how samples vary, and has the
+    largest possible variance, 1/4.
 
     Args:
         counts: M answer counts.
