@@ -2436,11 +2436,17 @@ def _number_of_reference(reference: Any) -> str | None:
 def math_verify_library():
     try:
         import math_verify
+        import math_verify.errors
     except Exception as error:
         need = "check_correct_fn='math_verify' needs the math-verify library"
         if isinstance(error, ModuleNotFoundError) and error.name == "math_verify":
             install = "pip install math-verify"
             raise ImportError(f"{need}: {install}.") from error
+        if isinstance(error, ModuleNotFoundError) and error.name == "math_verify.errors":
+            raise ImportError(
+                f"{need} in version 0.9 or newer: this one does not say when it runs out of time. "
+                f"lighteval needs this one, so use another environment."
+            ) from error
         raise ImportError(
             f"{need}, which is installed but cannot be imported: {type(error).__name__}: {error}."
         ) from error

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from decimal import Decimal
 
 import at_k
 import pandas as pd
@@ -208,3 +209,10 @@ def test_runs_of_counts_are_compared(capsys, tmp_path):
     fewer = write_json_lines(tmp_path / "d.jsonl", [{"0": 1, "1": 2}])
     error = error_of(capsys, "compare", a, fewer, "--counts", 0, 1)
     assert "a has 4 questions and d has 1" in error
+
+
+def test_sums_of_duckdb_are_counts():
+    columns = {"question_id": [1, 2], "n": [4, 4], "correct": [Decimal(2), Decimal(4)]}
+    table = pa.table(columns | {"correct": pa.array(columns["correct"], pa.decimal128(38, 0))})
+    for source in (columns, table):
+        assert at_k.read(source)["predictions"] == {"n": [4, 4], "correct": [2, 4]}

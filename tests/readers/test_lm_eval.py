@@ -236,3 +236,13 @@ def test_grades_of_the_harness_that_a_checker_does_not_share_are_named(capsys):
         "(1 there, 0 here); question 1, sample 0 (1 there, 0 here)."
     ) in messages["exact_match"]
     assert messages["numeric"] == ""
+
+
+def test_grades_of_one_of_two_runs_that_a_checker_does_not_share_are_named(tmp_path, capsys):
+    file = edited(tmp_path, "sums_once", lambda row: row | {"exact_match": 1 - row["exact_match"]})
+    flags = ("--check-correct-fn", "numeric", "--interval", "questions", "--names", "A", "B")
+    files = [str(samples_of("sums_once")), str(file)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        assert main(["compare", *files, *flags, "--questions", "doc_id"]) == 0
+    assert "The log of B grades 4 of 4 samples otherwise than the" in capsys.readouterr().err

@@ -35,7 +35,7 @@ from .comparison_tables import ComparisonView, LeaderboardView
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
 from .formats import Output, Scope, View, enumerated
 from .plot import chart_of_comparison, check_plot, draw
-from .run_input import RunInput, checker_of_all, naming_questions
+from .run_input import RunInput, checker_of_all, naming_questions, warn_of_other_grades
 from .score_tables import nouns_of
 
 _COMPARE_EXAMPLES = f"""\
@@ -182,6 +182,8 @@ def graded_runs(
         with naming_questions(first.questions):
             options.for_samples(sizes)
     graded = grade_runs(parsed, Checking(first.check_correct_fn, num_proc, labels=labels))
+    for run, checked in zip(inputs, graded, strict=True):
+        warn_of_other_grades(run.questions, checked.outcomes, run.name)
     labels_of_runs = read_labels(run.questions.arguments for run in inputs)
     graded = with_errors(graded, checker_rates, labels_of_runs)
     return [

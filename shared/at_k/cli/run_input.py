@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import short
+from ..inputs.outcomes import Outcomes
 from ..inputs.rows import Rows, read_rows
 from ..readers.questions import Questions
 from .formats import number_of
@@ -123,6 +125,39 @@ def naming_questions(questions: Questions) -> Iterator[None]:
             raise
         text = f"{error} Question {number} has the {column} {short(entries[number])}."
         raise ValueError(text) from error
+
+
+def warn_of_other_grades(questions: Questions, outcomes: Outcomes | None, run: str = "") -> None:
+    """Warn if a harness has graded samples otherwise than the checker does.
+
+    Args:
+        questions: that were read.
+        outcomes: of their samples, as the checker says.
+        run: the name of the run, if there are several.
+    """
+    if questions.grades is None or outcomes is None:
+        return
+    values = outcomes.values.tolist()
+    scored = [True] * len(values) if outcomes.scored is None else outcomes.scored.tolist()
+    ids = next(iter(questions.identifiers.values()), range(len(questions.grades)))
+    compared, others, start = 0, [], 0
+    for question, size, grades in zip(ids, outcomes.sizes.tolist(), questions.grades, strict=True):
+        for i, grade in enumerate(grades[:size]):
+            if isinstance(grade, (int, float)) and scored[start + i]:
+                compared += 1
+                if grade != values[start + i]:
+                    name = " ".join(question) if isinstance(question, tuple) else question
+                    others.append(
+                        f"question {name}, sample {i} ({grade:g} there, {values[start + i]:g} here)"
+                    )
+        start += size
+    if others:
+        warnings.warn(
+            f"The log{f' of {run}' if run else ''} grades {len(others)} of {compared} samples "
+            f"otherwise than the checker does: "
+            f"{'; '.join(others[:5])}{'; ..' if len(others) > 5 else ''}.",
+            stacklevel=2,
+        )
 
 
 def checker_of_all(runs: Sequence[RunInput]) -> str | None:

@@ -8,7 +8,6 @@ import contextlib
 import functools
 import sys
 import textwrap
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -19,7 +18,7 @@ from ..computations.computation import Computation, Samples
 from ..estimates import read_estimates
 from ..functions import Counts
 from ..inputs.checking import Checked, Checking
-from ..inputs.outcomes import Outcomes, read_outcomes
+from ..inputs.outcomes import read_outcomes
 from ..intervals.labelled import Errors, check_errors
 from ..loading import metric_script
 from ..readers.columns import as_outcome
@@ -36,7 +35,7 @@ from .publishing import (
     Publication,
     add_publishing_flags,
 )
-from .run_input import RunInput, naming_questions
+from .run_input import RunInput, naming_questions, warn_of_other_grades
 from .score_tables import ScoresView, nouns_of
 
 _METRIC_EXAMPLES = """\
@@ -116,7 +115,7 @@ def _score_files(
     run = RunInput(questions, parameters.get("check_correct_fn", "exact_match"))
     if not (computation.accepts_labels or "categories" in parameters):
         with naming_questions(questions):
-            _refuse_texts(questions)
+            _refuse_ungraded(questions, "check_correct_fn" in parameters)
     if name == "gpassk" and "include" not in parameters and run.present.max(initial=1) == 1:
         parameters["include"] = "pass@k"  # all scores of one sample are equal
     # A checker cannot print among the scores.
@@ -167,7 +166,7 @@ def _scores_and_noise(
     samples = _CheckedOnce(read.batch, read.validate, read.cache, in_order=read.in_order)
     scores = computation.results(samples, **options)
     for checked in samples.checks:
-        _warn_of_other_grades(questions, checked.graded)
+        warn_of_other_grades(questions, checked.graded)
     shown = [x for x in read_estimates(scores) if x.group is None and x.metric in _WITH_NOISE]
     shown.sort(key=lambda x: x.metric != "vote@k")  # which leads the sentence
     of_first = [x for x in shown if x.metric == shown[0].metric and isinstance(x.k, int)]
@@ -196,40 +195,19 @@ def _scores_and_noise(
     return scores, noise if noise.standard_error > 0 else None
 
 
-def _warn_of_other_grades(questions: Questions, outcomes: Outcomes | None) -> None:
-    """Warn if a harness has graded samples otherwise than the checker does."""
-    if questions.grades is None or outcomes is None:
-        return
-    values = outcomes.values.tolist()
-    scored = [True] * len(values) if outcomes.scored is None else outcomes.scored.tolist()
-    ids = next(iter(questions.identifiers.values()), range(len(questions.grades)))
-    compared, others, start = 0, [], 0
-    for question, size, grades in zip(ids, outcomes.sizes.tolist(), questions.grades, strict=True):
-        for i, grade in enumerate(grades[:size]):
-            if isinstance(grade, (int, float)) and scored[start + i]:
-                compared += 1
-                if grade != values[start + i]:
-                    name = " ".join(question) if isinstance(question, tuple) else question
-                    others.append(
-                        f"question {name}, sample {i} ({grade:g} there, {values[start + i]:g} here)"
-                    )
-        start += size
-    if others:
-        warnings.warn(
-            f"The log grades {len(others)} of {compared} samples otherwise than the checker does: "
-            f"{'; '.join(others[:5])}{'; ..' if len(others) > 5 else ''}.",
-            stacklevel=2,
-        )
+def _refuse_ungraded(questions: Questions, checked: bool) -> None:
+    """Raise a ValueError if samples are texts, and nothing says which are correct.
 
-
-def _refuse_texts(questions: Questions) -> None:
-    """Raise a ValueError if samples are texts, and nothing says which are correct."""
+    Args:
+        questions: that were read.
+        checked: whether the caller gives a checker, for which samples may be numbers too.
+    """
     columns, predictions = questions.columns, questions.arguments["predictions"]
     if "references" in questions.arguments or not isinstance(predictions, list):
         return
     for question, samples in enumerate(predictions):
         for sample in samples if isinstance(samples, list) else [samples]:
-            if not isinstance(sample, str):
+            if not isinstance(sample, str) and not (checked and "predictions" in columns):
                 continue
             if column := columns.get("outcomes"):
                 raise ValueError(

@@ -205,6 +205,12 @@ class ScoresView(View):
                 f"maj@k: more than half of k samples are correct. The majority vote of most papers "
                 f"(maj@k, cons@64) is vote@k{where}."
             )
+        number = len(self._for_sentence)
+        if number > _MOST_SCORES and self._methods and not for_paper:
+            notes.append(
+                f"A sentence for a paper has up to {_MOST_SCORES} scores, and here are {number}: "
+                f"choose some with --include and --k."
+            )
         return notes
 
     def caption_notes(self) -> list[str]:
@@ -262,16 +268,22 @@ class ScoresView(View):
             f"For {what}, {key} is between {lo} and {hi}. Of {of}, {enumerated(shares)}, {helps}."
         )
 
+    @property
+    def _for_sentence(self) -> list[Estimate]:
+        """The scores that a sentence would name."""
+        shown = [x for x in self._overall if not self._is_biased(x)]
+        shown.sort(key=lambda x: x.metric != "vote@k")
+        if self.interval not in (None, "posterior"):  # limits of the mean reward, which is avg@N
+            shown = [x for x in shown if x.metric != "bayes@N"]
+        return shown
+
     def sentence(self) -> str:
         """The scores with their limits, or an empty text if a score has none, or if many do.
 
         vote@k, the majority vote of most papers, is the first. Limits of a posterior need not
         contain the score, so its mean is named instead.
         """
-        shown = [x for x in self._overall if not self._is_biased(x)]
-        shown.sort(key=lambda x: x.metric != "vote@k")
-        if self.interval not in (None, "posterior"):  # limits of the mean reward, which is avg@N
-            shown = [x for x in shown if x.metric != "bayes@N"]
+        shown = self._for_sentence
         methods = [self.method_of(x) for x in shown if _has_limits(x)]
         has_intervals = len(methods) == len(shown) and INTERVAL_NAME.keys() >= {*methods}
         if self.scope is None or self.confidence is None or not has_intervals:

@@ -9,6 +9,7 @@ import itertools
 import json
 import tokenize
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -273,6 +274,8 @@ def as_outcome(cell) -> Any:
     [True, 0.5, 1, None, 'fully']
     """
     words = {"": None, "true": True, "false": False}
+    if isinstance(cell, Decimal):  # of a sum in DuckDB
+        return int(cell) if cell == cell.to_integral_value() else float(cell)
     if not isinstance(cell, str):
         return cell
     word = cell.strip().lower()
