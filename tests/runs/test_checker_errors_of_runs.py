@@ -1,6 +1,7 @@
 """Comparisons of runs whose checker errs: coverage, and what has to be given."""
 
 import json
+import re
 
 import at_k
 import numpy as np
@@ -100,7 +101,14 @@ def test_the_command_corrects_by_the_labels_of_both_files(capsys, tmp_path):
     assert printed["pass@2"] == pytest.approx(expected["pass@2"])
     assert printed["pass@2_lo"] == pytest.approx(expected["pass@2_lo"])
     text = output_of(capsys, "compare", *files, "--labels", "human", "--k", 2)
-    assert "corrected for the errors of the checker by" in " ".join(text.split())
+    printed = " ".join(text.split())
+    assert "corrected for the errors of the checker, which are estimated from" in printed
+    rates = ("--checker-rates", 0.95, 0.02)
+    for options in (("--k", 1, 2, *rates), ("--k", 1, *rates), ("--labels", "human", "--k", 1, 2)):
+        chart = tmp_path / "chart.svg"
+        output_of(capsys, "compare", *files, *options, "--plot", chart)
+        words = re.sub(r"<[^>]*>|\s+", " ", chart.read_text())
+        assert "corrected for a judge" in " ".join(words.split())
 
 
 def test_a_leaderboard_says_that_an_estimate_may_lie_outside_of_its_limits(capsys, tmp_path):

@@ -11,7 +11,14 @@ from ..checks import as_list, check_text
 from ..runs.comparison import Difference, read_differences
 from .figure import Figure, divide_space, make_figure, printed_width
 from .lines import LineAxis, NumberAxis, highlight_layers, k_axis, line_layers, mark_apart
-from .results import ChartDetails, ChartScores, Row, check_scores, metric_label
+from .results import (
+    ChartDetails,
+    ChartScores,
+    Row,
+    check_scores,
+    correction_of_runs,
+    metric_label,
+)
 from .style import DARK, LINE_HEIGHT, UNIT, inline_data, nice_ticks, text_width, wrap_text
 
 _HEIGHT = 130.0
@@ -97,7 +104,8 @@ def difference(
     data = inline_data(mark_apart(rows, x, space.view))
     panel = alt.LayerChart(data=data, layer=layers, width=space.view, height=_HEIGHT)
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
-    text = details.caption_of(details.limits(rows, "Bands"), _conclusion(segments))
+    limits = details.limits(rows, "Bands")
+    text = details.caption_of(limits, correction_of_runs(comparison), _conclusion(segments))
     return make_figure([panel], [], text, space)
 
 

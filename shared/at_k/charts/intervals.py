@@ -17,6 +17,7 @@ from .results import (
     ChartResults,
     Row,
     correction,
+    correction_of_runs,
     estimates_by_key,
     few_of,
     row_of,
@@ -157,6 +158,7 @@ def forest(
     percent = f"{100 * check_confidence(board.get('confidence')):.6g} %"
     text = details.caption_of(
         details.limits(rows, "Bars"),
+        correction_of_runs(board),
         f"Ranks and letters: simultaneous {percent} limits of all differences; runs that share a "
         f"letter cannot be told apart.",
     )

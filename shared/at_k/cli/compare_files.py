@@ -132,7 +132,10 @@ def _correction(runs: Sequence[Run]) -> str:
     errors = runs[0].errors
     numbers = [str(x.errors.labels.number) for x in runs if x.errors.labels is not None]
     if numbers:
-        return f"corrected for the errors of the checker by {enumerated(numbers)} labelled samples"
+        return (
+            f"corrected for the errors of the checker, which are estimated from "
+            f"{enumerated(numbers)} labelled samples"
+        )
     return "" if errors.rates.are_exact else correction_in_words(errors.described())
 
 

@@ -156,10 +156,13 @@ def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figur
         "confidence": compared.options.confidence,
         "interval": compared.options.interval,
     }
-    names = [run.name for run in compared.runs]
+    names, checkers = [run.name for run in compared.runs], compared.checkers
     if len(names) == 2:
-        return difference(differences_as_dict(differences_of(compared)), names, **details)
-    scores: dict[str, dict[str, float]] = {name: {} for name in names}
+        result: dict[str, Any] = {**differences_as_dict(differences_of(compared))}
+        return difference(result | ({"checker": checkers} if checkers else {}), names, **details)
+    scores: dict[str, dict[str, Any]] = {
+        name: {"checker": checkers[name]} if checkers else {} for name in names
+    }
     for row in leaderboard_of(compared)["runs"]:
         suffixes = {"": "score", "_lo": "lo", "_hi": "hi"}
         scores[row["run"]] |= {f"{row['key']}{x}": row[column] for x, column in suffixes.items()}

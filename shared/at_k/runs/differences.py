@@ -49,6 +49,7 @@ from scipy.special import ndtr
 from ..inputs.checking import Checker, Checking
 from ..intervals.band import confidence_of_each, path_angles, path_exceedance
 from ..intervals.interval import student_z
+from ..intervals.labelled import Errors
 from ..scores.score import ScoreId
 from .comparison import Difference
 from .measure import ComparisonOptions, Measured, measure_runs
@@ -256,6 +257,12 @@ class Compared:
     runs: Sequence[Run]
     measured: Sequence[Measured]
     differences: Differences
+
+    @property
+    def checkers(self) -> dict[str, dict[str, float]]:
+        """For each run what its scores are corrected for; empty if they are not corrected."""
+        corrected = (run for run in self.runs if run.errors != Errors())
+        return {run.name: run.errors.described() for run in corrected}
 
 
 def compare_sources(

@@ -60,6 +60,7 @@ def leaderboard(
         A dict with
 
         - "metric", "interval", "confidence", and "questions", the number of them;
+        - "checker", for runs with labels: for each its rates as `compute` of gpassk returns them;
         - "simultaneous_confidence", of each interval from band_lo to band_hi;
         - "runs", a list of dicts, for each k by descending score:
 
@@ -142,7 +143,8 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> dict[str, Any]
                 pair["p"] = float(p[a, b, column])
                 pair["p_adjusted"] = differences.multiplicity.adjusted(pair["p"])
             pairs.append(pair)
-    return {
+    checkers = compared.checkers
+    return ({"checker": checkers} if checkers else {}) | {
         "metric": options.metric,
         "interval": options.interval,
         "confidence": options.confidence,
