@@ -309,6 +309,7 @@ def tensor_types() -> dict[str, Type]:
         types[f"torch {name}"] = Type(partial(torch.tensor, dtype=getattr(torch, name)), holds)
     return types | {
         "JAX bfloat16": Type(lambda rows: jnp.array(rows, jnp.bfloat16), SCORED),
+        "JAX float8": Type(lambda rows: jnp.array(rows, jnp.float8_e5m2), ("scored", "binary")),
         "JAX scalars": Type(lambda rows: [list(map(jnp.array, row)) for row in rows], ("scored",)),
         "torch bool": Type(lambda r: torch.tensor(r).bool(), ("equal", "scored", "binary")),
         "torch gradient": Type(

@@ -353,7 +353,7 @@ def study_max(
     population = {f"max@{k}": truth.true_max(many, k).mean(keepdims=True) for k in near}
     intervals = [name for name in EVERY if name != "posterior" or not truth.real]
     tallies, runs = Tallies(), max(1, runs // 4) if truth.real else runs
-    # The levels of real rewards depend on all samples, so each run is a compute of its own.
+    # Runs of real rewards are drawn and computed one by one, which bounds memory.
     block = 1 if truth.real else REWARD_RUNS_AT_ONCE
     for start in range(0, runs, block):
         b = min(block, runs - start)

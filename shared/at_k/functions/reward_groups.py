@@ -196,9 +196,10 @@ def _is_array(values) -> bool:
 def _float_array(name: str, values) -> np.ndarray:
     """Return an array or a tensor as doubles; a TypeError if it cannot hold weights."""
     array = to_array(values)
-    if array.dtype.kind != "f":
+    dtype = values.dtype if "float8" in str(values.dtype) else array.dtype
+    if array.dtype.kind != "f" or dtype != array.dtype:
         raise TypeError(
-            f"{name} has the dtype {array.dtype}, which cannot hold the weights: convert it to "
+            f"{name} has the dtype {dtype}, which cannot hold the weights: convert it to "
             f"floats, such as float32."
         )
     if is_masked(values):

@@ -31,8 +31,8 @@ _NOT_SAMPLES = {
 def to_array(values) -> np.ndarray:
     """Return an array of any library as one of NumPy.
 
-    A tensor of torch may need its gradient or be on another device. NumPy has no bfloat16; it is
-    converted to float32 without loss.
+    A tensor of torch may need its gradient or be on another device. NumPy has no bfloat16 and no
+    float8; they are converted to float32 without loss.
 
     Raises:
         TypeError: if the library cannot convert the array, for example because it has no data.
@@ -49,7 +49,10 @@ def to_array(values) -> np.ndarray:
     except (RuntimeError, NotImplementedError, TypeError) as error:
         kind = f"{type(values).__module__}.{type(values).__name__}"
         raise TypeError(f"A {kind} cannot be converted to an array: {error}") from error
-    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
+    # JAX registers float8_e5m2 as a float of NumPy, which np.unique and others cannot sort.
+    is_foreign = array.dtype.kind == "f" and array.dtype.isbuiltin == 2
+    is_foreign = is_foreign or array.dtype.name == "bfloat16"
+    return array.astype(np.float32) if is_foreign else array
 
 
 def shortest_decimal(number) -> Any:
