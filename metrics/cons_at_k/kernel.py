@@ -1177,7 +1177,10 @@ def to_array(values) -> np.ndarray:
     except (RuntimeError, NotImplementedError, TypeError) as error:
         kind = f"{type(values).__module__}.{type(values).__name__}"
         raise TypeError(f"A {kind} cannot be converted to an array: {error}") from error
-    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
+    # JAX registers float8_e5m2 as a float of NumPy, which np.unique and others cannot sort.
+    is_foreign = array.dtype.kind == "f" and array.dtype.isbuiltin == 2
+    is_foreign = is_foreign or array.dtype.name == "bfloat16"
+    return array.astype(np.float32) if is_foreign else array
 
 def shortest_decimal(number) -> Any:
     if isinstance(number, (float, int)) or not has_no_axes(number):

@@ -1,6 +1,6 @@
 """Compare how checkers read the answer of a response, on texts that a person has judged.
 
-    python tests/benchmarks/extraction.py [--wrong] [--tests SDIST ..]
+    python tests/benchmarks/extraction.py [--wrong] [--samples] [--tests SDIST ..]
 
 `CASES` are responses of the kinds that the tests of lm-evaluation-harness and lighteval cover, and
 of those that readers of logs meet, written for this study, with the verdict of a person. They were
@@ -9,6 +9,10 @@ corrections, so its rates on other texts are higher. `--wrong` shows what each g
 run where they are installed: the filter `flexible-extract` of the task gsm8k of
 lm-evaluation-harness with its `exact_match`, the extractor of lighteval for LaTeX and expressions,
 and math-verify.
+
+With `--samples`, the texts are the responses of a small model that ship with the package. Those on
+which two of the four checkers disagree were read, and `numeric` was wrong on those in `MISREAD`.
+Errors that all checkers share are not seen.
 
 With `--tests`, the texts are those in the tests of other projects, which their authors have judged:
 the lists of (gold, pred, expected) for `pytest.mark.parametrize` in sdists, such as that of
@@ -22,6 +26,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import json
 import logging
 import tarfile
 from collections.abc import Callable, Iterator
@@ -238,6 +243,26 @@ def wrong_verdicts(verdict: Callable[[str, str], bool], cases: list[Case] = CASE
     return [case for case in cases if verdict(*case[:2]) != case[2]]
 
 
+# --- Responses that ship with the package -----------------------------------------------
+
+MISREAD = (
+    'This is a classic example of a mathematical identity, often referred to as the "7 Identity"',
+    "6 + 3 = 9\n\nIn this context, you are asked to calculate 6 + 3,",
+    "5 * 6 = 30\n\nYour answer is correct",
+    "Ines has 3 - 3 = 0 pens.\nInes has 3 - 3 =",
+)
+"""How the responses begin that `numeric` judges otherwise than a person."""
+
+
+def cases_of_samples() -> list[Case]:
+    """Return the distinct responses, with the verdict of a person."""
+    files = sorted(Path(at_k.__file__).with_name("samples").glob("*.jsonl"))
+    rows = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    pairs = dict.fromkeys((row["reference"], text) for row in rows for text in row["predictions"])
+    numeric = by_at_k("numeric")
+    return [(*pair, numeric(*pair) != pair[1].startswith(MISREAD)) for pair in pairs]
+
+
 # --- Texts in the tests of other projects -----------------------------------------------
 
 
@@ -309,12 +334,14 @@ def print_rates(cases: list[Case], checked_with: list[str], show_wrong: bool) ->
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--wrong", action="store_true", help="print the cases")
+    parser.add_argument("--samples", action="store_true", help="responses of the package")
     parser.add_argument("--tests", nargs="+", type=Path, help="sdists or folders with tests")
     arguments = parser.parse_args()
     logging.disable(logging.WARNING)
     every = [*checkers()]
     if not arguments.tests:
-        print_rates(CASES, every, arguments.wrong)
+        cases = cases_of_samples() if arguments.samples else CASES
+        print_rates(cases, every, arguments.wrong)
         return
     cases = [case for source in arguments.tests for case in cases_of_tests(source)]
     numbers = [case for case in cases if takes_reference(case[0])]
