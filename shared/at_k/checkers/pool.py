@@ -64,7 +64,7 @@ class _Place:
     deadline: float = 0.0
 
 
-def _cores() -> int:
+def available_cores() -> int:
     """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):  # not on macOS
         return len(os.sched_getaffinity(0))
@@ -76,18 +76,20 @@ class Pool:
 
     Args:
         limits: of each program.
-        workers: number of sandboxes, or None for the number of cores.
+        workers: number of sandboxes.
         is_isolated: see `Sandbox`.
 
     Raises:
         SandboxError: if the first sandbox cannot start, or does not run two small programs.
     """
 
-    def __init__(self, limits: Limits, workers: int | None, is_isolated: bool):
+    def __init__(self, limits: Limits, workers: int, is_isolated: bool):
         self._limits, self._is_isolated = limits, is_isolated
-        self._places = [_Place() for _ in range(workers or _cores())]
+        self._places = [_Place() for _ in range(workers)]
         self._started = 0
         try:
+            for place in self._places:
+                self._start(place)  # all at the same time
             self._try_out()
         except BaseException:
             self.end()

@@ -16,7 +16,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from ..checks import short
-from .pool import Pool, Record
+from .pool import Pool, Record, available_cores
 from .references import Tests, read_tests
 from .responses import code_in
 from .sandbox import Limits, SandboxError
@@ -146,9 +146,10 @@ class PythonTests:
             )
 
     def _run(
-        self, samples: Iterable[tuple[Tests, str]], workers: int | None = None
+        self, samples: Sequence[tuple[Tests, str]], workers: int | None = None
     ) -> Generator[tuple[int, Record], None, None]:
-        with self._pool(workers or self.workers) as pool:
+        workers = workers or self.workers or available_cores()
+        with self._pool(max(1, min(workers, len(samples)))) as pool:
             yield from pool.run((tests, self._program(tests, text)) for tests, text in samples)
 
     def _program(self, tests: Tests, sample: str) -> str:
@@ -157,8 +158,8 @@ class PythonTests:
             sample = code_in(sample, tests.wanted_names)
         return tests.prompt + sample
 
-    def _pool(self, workers: int | None) -> Pool:
-        """Start the first sandbox; without bubblewrap, plain processes if the user consents."""
+    def _pool(self, workers: int) -> Pool:
+        """Start sandboxes; without bubblewrap, plain processes if the user consents."""
         if sys.platform == "win32":
             raise SandboxError(
                 "python_tests runs programs on Linux, and without a sandbox on macOS: on Windows, "

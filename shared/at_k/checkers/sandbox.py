@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import marshal
 import os
 import platform
 import shutil
@@ -23,6 +24,9 @@ from .system_calls import system_call_filter
 SERVER = Path(__file__).with_name("server.py")
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store")
 _SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
+# The server is compiled once here: to compile it in each sandbox would leave more memory, with
+# which it would fork in more time.
+_LOADER = "import marshal, sys; exec(marshal.load(sys.stdin.buffer))"
 _PATIENCE_AT_END = 5  # seconds
 _ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -83,8 +87,7 @@ class Sandbox:
             "limits_processes": is_isolated and (is_root or _counts_processes_of_namespaces()),
             "user": (1 << 30) + (os.getpid() << 7) + index % 128 if is_root else None,
         }
-        server = [sys.executable, "-P", "-B", "-X", "utf8"]
-        command = [*server, str(SERVER), json.dumps(settings)]
+        command = [sys.executable, "-P", "-B", "-X", "utf8", "-c", _LOADER, json.dumps(settings)]
         descriptors: list[int] = []
         information = None
         if is_isolated:
@@ -118,6 +121,9 @@ class Sandbox:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._jobs, self._replies = self._process.stdin, self._process.stdout
+        with suppress(OSError):  # it has ended, and `wait_until_ready` tells why
+            self._jobs.write(_server_code())
+            self._jobs.flush()
         self._is_ready = False
         self._server: int | None = None
         self._information = information
@@ -179,6 +185,11 @@ class Sandbox:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
+@lru_cache
+def _server_code() -> bytes:
+    return marshal.dumps(compile(SERVER.read_bytes(), str(SERVER), "exec"))
+
+
 def _process_in(information: int) -> int | None:
     """Return a descriptor of the process that bubblewrap says it has started, if it has."""
     with open(information, encoding="utf-8") as file:
@@ -221,7 +232,7 @@ def _bubblewrap(is_root: bool, descriptors: list[int]) -> list[str]:
         if _has_sizes(program):
             command += ["--size", str(1 << 28)]
         command += ["--tmpfs", folder]
-    paths = [*_python_folders(), str(SERVER)]
+    paths = _python_folders()
     settings = [path for path in _SETTINGS if os.path.exists(path)]
     # bubblewrap would make folders that only root may enter.
     parents = {str(parent) for path in paths + settings for parent in Path(path).parents}

@@ -20,9 +20,7 @@ import mmap
 import os
 import re
 import select
-import shutil
 import signal
-import socket
 import sys
 import time
 import types
@@ -65,12 +63,14 @@ def serve(limits):
         importlib.import_module(name)
     kept = {folder: {*os.listdir(folder)} for folder in limits["folders"]}
     server = _Server(limits, jobs, child_ended, null)
+    sys.argv = ["program.py"]
     gc.collect()
     gc.freeze()
     try:
         with open(jobs, "rb", closefd=False) as lines, open(replies, "wb", closefd=False) as out:
             out.write(b'{"ready": true}\n')
             out.flush()
+            os.dup2(null, 2)
             for line in lines:
                 reply = server.run(json.loads(line))
                 is_clean = _clean(kept)
@@ -82,7 +82,7 @@ def serve(limits):
         pass
     finally:
         if os.getpid() != 1:
-            shutil.rmtree(limits["folders"][0], ignore_errors=True)
+            remove_folder(limits["folders"][0], ignore_errors=True)
 
 
 class _ParentEndedError(Exception):
@@ -99,7 +99,7 @@ class _Server:
         null: a descriptor of /dev/null.
         forbidding: the code of an audit hook, see `_forbidding`.
         of_cpu_time: the message for a program that takes too much of it.
-        own_bytes: the address space of this process, which each child has from the start.
+        resource_limits: what each program may use, see `_resource_limits`.
         report, printed: files for what the process of a program reports, and for its output.
     """
 
@@ -107,45 +107,47 @@ class _Server:
         self.limits, self.jobs, self.child_ended, self.null = limits, jobs, child_ended, null
         self.of_cpu_time = f"more than {limits['cpu_seconds']:g} s of CPU time"
         self.forbidding = _forbidding(limits["installed"])
-        self.own_bytes = _address_space()
+        self.resource_limits = _resource_limits(limits)
         self.report, self.printed = (_unnamed_file(limits["folders"][0]) for _ in range(2))
 
     def run(self, job):
         """Run a program, and return a dict with status, message, cpu_seconds and output."""
-        report, printed = self.report, self.printed
-        for descriptor in (report, printed):
+        form, written = job["form"], self.printed if job["form"] == "stdin" else self.report
+        for descriptor in {self.report, written}:
             os.ftruncate(descriptor, 0)
             os.lseek(descriptor, 0, os.SEEK_SET)
-        tests = _compiled(job["tests"], "<tests>") if job["form"] == "tests" else None
-        ours, theirs = socket.socketpair()
+        tests = _compiled(job["tests"], "<tests>") if form == "tests" else None
+        (token_of_child, token_for_child), (start, start_of_child) = os.pipe(), os.pipe()
         pid = os.fork()
         if pid == 0:
             try:
-                run_program(self, job, tests, theirs)
+                run_program(self, job, tests, token_of_child, start_of_child)
             finally:
                 os._exit(1)
-        theirs.close()
+        os.close(token_of_child)
+        os.close(start_of_child)
         token = os.urandom(_TOKEN_BYTES)
         with suppress(OSError):  # it may have ended already
-            ours.send(token)
+            os.write(token_for_child, token)
+        os.close(token_for_child)
         excess, ended = self._wait(pid)
         _end_processes(pid)
         _, status, usage = ended or os.wait4(pid, 0)
         _reap()
-        is_started = _received(ours) == b"1"
-        said, output = _whole_content(report), _whole_content(printed)
+        is_started = os.read(start, 1) == b"1"
+        os.close(start)
+        said = _whole_content(self.report)
         cpu_seconds = usage.ru_utime + usage.ru_stime
         if not is_started:
             verdict = "not run", said.decode(errors="replace") or "its process did not start"
         else:
-            verdict = self._verdict(job["form"], said, token, status, excess, cpu_seconds)
-        if job["form"] == "calls":
-            output = said
+            verdict = self._verdict(form, said, token, status, excess, cpu_seconds)
+        has_output = form != "tests" and verdict[0] == "passed"
         return {
             "status": verdict[0],
             "message": verdict[1][:_MESSAGE],
             "cpu_seconds": round(cpu_seconds, 6),
-            "output": output.decode(errors="replace") if verdict[0] == "passed" else "",
+            "output": _whole_content(written).decode(errors="replace") if has_output else "",
         }
 
     def _wait(self, pid):
@@ -228,15 +230,32 @@ def _cpu_seconds(pid):
     return seconds
 
 
-def _address_space():
-    """Return the bytes of address space of this process: the smallest limit that it fits.
+def _resource_limits(limits):
+    """Return a list of limits and their pairs of values."""
+    import resource  # not at the head: on Windows, the module can be imported
 
+    seconds, own_bytes = math.ceil(limits["cpu_seconds"]), _address_space()
+    largest = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: _FILE_BYTES,
+        resource.RLIMIT_NOFILE: _MOST_FILES,
+        **({resource.RLIMIT_AS: own_bytes + limits["memory"]} if own_bytes else {}),
+        **({resource.RLIMIT_NPROC: _MOST_PROCESSES} if limits["limits_processes"] else {}),
+    }
+    pairs = [(limit, (value, value)) for limit, value in largest.items()]
+    return [(resource.RLIMIT_CPU, (seconds, seconds + 1)), *pairs]
+
+
+def _address_space():
+    """Return the bytes of address space of this process, which each child has from the start.
+
+    They are the smallest limit that it fits.
     There is no /proc in the sandbox, which would let a program write to its own memory. macOS does
     not limit address space.
     """
     if sys.platform != "linux":
         return 0
-    import resource  # not at the head: on Windows, the module can be imported
+    import resource
 
     step = 1 << 20
     low, high = 0, 1 << 47
@@ -267,19 +286,9 @@ def _new_file(path):
 def _whole_content(descriptor):
     """Return what a file holds."""
     content = b""
-    while part := os.pread(descriptor, 1 << 20, len(content)):
+    while part := os.pread(descriptor, 1 << 16, len(content)):
         content += part
     return content
-
-
-def _received(connection):
-    """Return what was sent, without waiting, and close the connection."""
-    try:
-        return connection.recv(1, socket.MSG_DONTWAIT)
-    except OSError:
-        return b""
-    finally:
-        connection.close()
 
 
 def _clean(kept):
@@ -293,12 +302,18 @@ def _clean(kept):
             for name in {*os.listdir(folder)} - names:
                 path = os.path.join(folder, name)
                 if os.path.isdir(path) and not os.path.islink(path):
-                    shutil.rmtree(path)
+                    remove_folder(path)
                 else:
                     os.unlink(path)
     except (OSError, RecursionError):
         return False
     return True
+
+
+def remove_folder(path, ignore_errors=False):
+    import shutil  # which few programs need: each library that is loaded makes a fork slower
+
+    shutil.rmtree(path, ignore_errors=ignore_errors)
 
 
 @lru_cache(maxsize=8)
@@ -309,18 +324,25 @@ def _compiled(source, name="<at_k>"):
 # --- The process of a program -------------------------------------------------------------
 
 
-def run_program(server, job, tests, connection):
-    """Run a program in this process, which ends then."""
+def run_program(server, job, tests, channel, start):
+    """Run a program in this process, which ends then.
+
+    Args:
+        server: the server.
+        job: the job.
+        tests: their code, if they are code, or None.
+        channel: the descriptor that has the token.
+        start: the descriptor that takes a byte when the process has its limits.
+    """
     write, read, leave, token_bytes = os.write, os.read, os._exit, _TOKEN_BYTES
     report, is_code = server.report, tests is not None
     try:
-        limit_process(server, job, connection.fileno())
+        limit_process(server, job, {server.report, channel, start})
     except BaseException as error:
         write(report, repr(error).encode(errors="replace"))
         leave(1)
-    connection.send(b"1")
-    connection.shutdown(socket.SHUT_WR)
-    channel = connection.fileno()
+    write(start, b"1")
+    os.close(start)
     try:
         builtins_of_hook = _COPIES_OF_BUILTINS[2]
         operands = [prepare(job, tests)]
@@ -345,8 +367,8 @@ def run_program(server, job, tests, connection):
         leave(1)
 
 
-def limit_process(server, job, channel):
-    """Limit this process, and close the descriptors of the server."""
+def limit_process(server, job, kept):
+    """Limit this process, and close the descriptors of the server other than those kept."""
     import resource
 
     if os.getppid() != 1:  # process 1 needs no group to find the processes of a program
@@ -359,21 +381,11 @@ def limit_process(server, job, channel):
         os.lseek(stdin, 0, os.SEEK_SET)
         os.dup2(server.printed, 1)
         os.dup2(stdin, 0)
-    os.dup2(server.null, 2)
-    kept = sorted({channel, server.report})
+    kept = sorted(kept)
     for before, after in zip([2, *kept], [*kept, _MOST_FILES], strict=True):
         os.closerange(before + 1, after)
-    sys.argv = ["program.py"]
-    seconds = math.ceil(limits["cpu_seconds"])
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-    for limit, value in {
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_FSIZE: _FILE_BYTES,
-        resource.RLIMIT_NOFILE: _MOST_FILES,
-        **({resource.RLIMIT_AS: server.own_bytes + limits["memory"]} if server.own_bytes else {}),
-        **({resource.RLIMIT_NPROC: _MOST_PROCESSES} if limits["limits_processes"] else {}),
-    }.items():
-        resource.setrlimit(limit, (value, value))
+    for limit, values in server.resource_limits:
+        resource.setrlimit(limit, values)
 
 
 def prepare(job, tests):
