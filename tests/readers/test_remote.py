@@ -12,6 +12,7 @@ import at_k
 import fsspec
 import pytest
 from at_k.readers import remote
+from logs import the_file
 from run_command import error_of, pass_at_k, write_json_lines
 
 ROWS = [{"id": x, "correct": y} for x, y in (("a", True), ("a", False), ("b", True), ("b", True))]
@@ -108,3 +109,20 @@ def test_a_missing_driver_is_a_package_to_install(capsys, monkeypatch):
     message = error_of(capsys, "gpassk", "s3://bucket/rows.jsonl")
     assert message.startswith("at-k: s3://bucket/rows.jsonl needs a driver")
     assert "pip install s3fs" in message
+
+
+def test_a_log_of_inspect_ai_is_read_from_a_server(folder_and_address):
+    folder, address = folder_and_address
+    log = the_file("inspect_ai/sums.eval")
+    (folder / log.name).write_bytes(log.read_bytes())
+    assert at_k.read(f"{address}/{log.name}") == at_k.read(log)
+
+
+def test_a_folder_elsewhere_is_refused_with_a_sentence(capsys, folder_and_address):
+    _, address = folder_and_address
+    assert f"{address}/ is a page, and files" in error_of(capsys, "gpassk", f"{address}/")
+    fsspec.filesystem("memory").pipe("/logs/a.jsonl", b"{}")
+    error = error_of(capsys, "gpassk", "memory://logs")
+    assert (
+        "memory://logs is a folder, and files elsewhere are read one by one: name them, or" in error
+    )

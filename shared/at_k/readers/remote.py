@@ -9,6 +9,7 @@ import glob
 import re
 from typing import Any
 
+_PAGES = (b"<!doctype html", b"<html")
 SECONDS_OF_SILENCE = 60
 """How long a server of HTTP may send nothing."""
 
@@ -42,9 +43,27 @@ def remote_content(name: str) -> bytes:
     Raises:
         FileNotFoundError: if there is no such file.
         ImportError: if the driver of the protocol is not installed.
-        ValueError: if the file cannot be read, with the reason.
+        ValueError: if the file cannot be read, or is a folder, with the reason.
     """
-    return _opened(name, lambda system, path: system.cat_file(path))
+    content = _opened(name, _content)
+    is_page = content is not None and content[:100].lstrip().lower().startswith(_PAGES)
+    if content is None or (name.startswith("http") and is_page):
+        what = "a page" if is_page else "a folder"
+        raise ValueError(
+            f"{name} is {what}, and files elsewhere are read one by one: name them"
+            f"{'' if is_page else f', or give a pattern such as {name}/*.jsonl'}."
+        )
+    return content
+
+
+def _content(system: Any, path: str) -> bytes | None:
+    """Return the bytes of a file, or None if it is a folder."""
+    try:
+        return system.cat_file(path)
+    except (FileNotFoundError, IsADirectoryError):
+        if system.isdir(path):
+            return None
+        raise
 
 
 def _opened(name: str, use: Any) -> Any:

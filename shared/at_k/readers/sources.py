@@ -146,8 +146,13 @@ def _logs_in(source: str) -> list[str]:
 def _load_one(source: str, reading: Reading) -> Table:
     path = Path(source)
     if is_remote(source):
-        columns = read_file(source, reading.max_gb, remote_content(source))
-        return _with_records(Table(columns), reading, path)
+        content, name = remote_content(source), Path(source.partition("?")[0]).name
+        if name.endswith(".eval"):  # inspect_ai reads files
+            with tempfile.TemporaryDirectory() as folder:
+                copy = Path(folder, name)
+                copy.write_bytes(content)
+                return _load_one(str(copy), reading)
+        return _with_records(Table(read_file(source, reading.max_gb, content)), reading, path)
     for read_path in PATH_READERS if path.exists() else ():
         table = read_path(path)
         if table is not None:
