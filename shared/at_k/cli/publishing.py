@@ -18,7 +18,7 @@ import at_k
 
 from ..estimates import Estimate
 from ..runs.noise import correction_in_words
-from .formats import INTERVAL_SCOPE, Scale, limits_in_words
+from .formats import INTERVAL_SCOPE, Scale, enumerated, limits_in_words
 from .score_tables import ScoresView
 
 PUBLISHED_FORMATS = ("eval-results", "every-eval-ever")
@@ -50,14 +50,16 @@ class Publication:
 
     def check(self, output_format: str) -> None:
         """Raise a ValueError unless the format has what it needs and takes what is given."""
-        needed = _NEEDED.get(output_format)
+        needed, missing = _NEEDED.get(output_format), []
         for name, text in PUBLISHED_FIELDS.items():
             flag, value = f"--{name.replace('_', '-')}", getattr(self, name)
             if needed is None and value is not None:
                 formats = " or ".join(PUBLISHED_FORMATS)
                 raise ValueError(f"{flag} is given: it belongs to --format {formats}.")
             if needed is not None and name in needed and value is None:
-                raise ValueError(f"--format {output_format} needs {flag}: the {text}.")
+                missing.append(f"{flag} (the {text})")
+        if missing:
+            raise ValueError(f"--format {output_format} needs {enumerated(missing)}.")
 
     def printed(self, view: ScoresView, output_format: str) -> str:
         """Return the scores in one of PUBLISHED_FORMATS.

@@ -45,7 +45,7 @@ def remote_content(name: str) -> bytes:
         ImportError: if the driver of the protocol is not installed.
         ValueError: if the file cannot be read, or is a folder, with the reason.
     """
-    content = _opened(name, _content)
+    content = _opened(name, _file_or_none)
     is_page = content is not None and content[:100].lstrip().lower().startswith(_PAGES)
     if content is None or (name.startswith("http") and is_page):
         what = "a page" if is_page else "a folder"
@@ -56,7 +56,7 @@ def remote_content(name: str) -> bytes:
     return content
 
 
-def _content(system: Any, path: str) -> bytes | None:
+def _file_or_none(system: Any, path: str) -> bytes | None:
     """Return the bytes of a file, or None if it is a folder."""
     try:
         return system.cat_file(path)
