@@ -6,7 +6,9 @@ leads to that page, and a link to any other file of the repository leads to the 
 
 from __future__ import annotations
 
+import ast
 import importlib
+import importlib.util
 import inspect
 import posixpath
 import re
@@ -43,6 +45,8 @@ PATHS = {page: path for path, page in PAGES.items()}
 
 MODULES = ("charts", "checkers", "testing")
 """Public modules beside the functions of `at_k.__all__`."""
+INTEGRATIONS = ("inspect", "lighteval", "lm_eval")
+"""Modules of `at_k.integrations`, which are not imported: each needs its harness."""
 
 
 @event_priority(100)  # before the plug-in for notebooks, which looks for scripts
@@ -116,7 +120,7 @@ def functions_page() -> str:
         by_module.setdefault(getattr(package, name).__module__, []).append(name)
     for module in MODULES:
         public = vars(importlib.import_module(f"at_k.{module}"))
-        names = [
+        names = public.get("__all__") or [
             name
             for name, value in public.items()
             if not name.startswith("_") and inspect.isfunction(value)
@@ -126,12 +130,23 @@ def functions_page() -> str:
             if f"at_k.{path}" in sys.modules:  # the function has the name of its module
                 paths[name] = f"{path}.{name}"
         by_module[f"at_k.{module}"] = [*paths.values()]
+    for name in INTEGRATIONS:
+        by_module[f"at_k.integrations.{name}"] = [
+            f"integrations.{name}.{definition.name}"
+            for definition in _source_of(f"at_k.integrations.{name}").body
+            if isinstance(definition, ast.FunctionDef) and not definition.name.startswith("_")
+        ]
     lines = ["# Functions", "", inspect.getdoc(importlib.import_module("at_k.functions")) or ""]
     for module, names in by_module.items():
-        heading = (importlib.import_module(module).__doc__ or module).splitlines()[0]
+        heading = (ast.get_docstring(_source_of(module)) or module).splitlines()[0]
         lines += ["", f"## {heading.rstrip('.')}", ""]
         lines += [f"::: at_k.{name}\n" for name in names]
     return "\n".join(lines)
+
+
+def _source_of(module: str) -> ast.Module:
+    spec = importlib.util.find_spec(module)
+    return ast.parse(Path((spec and spec.origin) or "").read_text(encoding="utf-8"))
 
 
 def command_page() -> str:
