@@ -8,6 +8,7 @@ import xml.dom.minidom
 import at_k
 import pytest
 from at_k import charts
+from at_k.charts.figure import Figure
 from at_k.charts.style import COLORS, nice_ticks, text_width, wrap_text
 from chart_data import rows_of, values_of
 
@@ -45,6 +46,7 @@ def test_a_chart_in_percent_differs_in_its_axis_and_its_tooltips_only(chart):
     (lines,) = [layer["encoding"]["tooltip"] for layer in panel["layer"] if "tooltip" in str(layer)]
     assert [line["format"] for line in lines if "format" in line] == [".2%"] * 3
     assert panel["data"] == shares["vconcat"][1]["data"]
+    assert Figure.from_dict(percent).to_dict() == percent
     assert "(%)" not in chart._svg()
 
 

@@ -101,7 +101,7 @@ class Figure(alt.VConcatChart):
         These are not allowed in SVG, and vl-convert ends the process at some of them.
         """
         spec = _with_printable_text(super().to_dict(*args, **options))
-        if spec.get("usermeta", {}).get("percent"):
+        if spec.get("usermeta", {}).pop("percent", False):  # so that a copy is not changed again
             _show_percent(spec)
         return spec
 
