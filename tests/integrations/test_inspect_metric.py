@@ -104,7 +104,13 @@ def test_without_a_scored_sample_the_scores_are_nan():
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"k": 0}, {"scores": "pass@4"}, {"interval": "other"}, {"confidence": 2.0}],
+    [
+        {"k": 0},
+        {"scores": "pass@4"},
+        {"scores": "vote@k"},
+        {"interval": "other"},
+        {"confidence": 2.0},
+    ],
 )
 def test_invalid_arguments_are_errors_before_the_run(arguments):
     with pytest.raises(ValueError, match=next(iter(arguments))):
