@@ -141,6 +141,15 @@ def test_an_outcome_of_another_type_is_named_with_its_file_and_row(capsys, write
     assert "--correct-values" in error
 
 
+def test_a_number_that_is_no_outcome_is_named_with_its_file_and_row(capsys, write):
+    def numbers(columns, number):
+        return [2 if number == 1 and row == 321 else 1 for row in range(500)]
+
+    names = write({"correct": numbers})
+    error = error_of(capsys, "gpassk", *names)
+    assert f"1 in {names[0]}, row 0 (from 0), 2 in {names[1]}, row 321 (from 0)." in error
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_repeated_sample_is_named_with_its_files_and_rows(capsys, write, format):
     def numbers(columns, number):

@@ -8,7 +8,7 @@ import contextlib
 import functools
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -119,7 +119,8 @@ def _score_files(
     if name == "gpassk" and "include" not in parameters and run.present.max(initial=1) == 1:
         parameters["include"] = "pass@k"  # all scores of one sample are equal
     # A checker cannot print among the scores.
-    with contextlib.redirect_stdout(sys.stderr), naming_questions(questions):
+    printing_elsewhere = contextlib.redirect_stdout(sys.stderr)
+    with printing_elsewhere, _naming_rows(questions), naming_questions(questions):
         scores, noise = _scores_and_noise(computation, questions, parameters)
     options = defaults | parameters
     pooled = f"{len(files)} files as parts of one run: " if len(files) > 1 else ""
@@ -193,6 +194,18 @@ def _scores_and_noise(
     )
     noise = noise_of(run, comparison)[0]
     return scores, noise if noise.standard_error > 0 else None
+
+
+@contextlib.contextmanager
+def _naming_rows(questions: Questions) -> Iterator[None]:
+    """Add where outcomes occur to the message about one of files that were reduced to counts."""
+    try:
+        yield
+    except ValueError as error:
+        if not questions.places or "outcome" not in str(error):
+            raise
+        shown = ", ".join(f"{outcome} in {x}" for outcome, x in questions.places.items())
+        raise ValueError(f"{error} The outcomes occur first as follows: {shown}.") from error
 
 
 def _refuse_ungraded(questions: Questions, checked: bool) -> None:

@@ -211,6 +211,7 @@ class Questions:
         unscored: why samples are None, if the source is a log that knows.
         grades: M lists of the outcomes of the samples in a log, if they are to be checked again and
             it has one outcome of each; otherwise None.
+        places: where each outcome occurs first, if large files were reduced to counts.
     """
 
     arguments: dict[str, Any]
@@ -219,6 +220,7 @@ class Questions:
     origin: dict[str, str] = field(default_factory=dict)
     unscored: str = ""
     grades: list[list[Any]] | None = None
+    places: Mapping[Any, str] = field(default_factory=dict)
 
 
 def read_questions(
@@ -363,7 +365,8 @@ def read_questions(
     }
     if is_reduced:
         del chosen["counts"]
-    return Questions(arguments, chosen, identifiers, table.origin, table.unscored, of_log)
+    origin, unscored, places = table.origin, table.unscored, table.places
+    return Questions(arguments, chosen, identifiers, origin, unscored, of_log, places)
 
 
 def _with_all_flags(

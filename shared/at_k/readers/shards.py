@@ -11,7 +11,7 @@ import itertools
 import lzma
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,6 +37,7 @@ LEAST_BYTES = 1 << 24
 """Smaller files are read in the ordinary way. A row takes less in Parquet: see `LEAST_ROWS`."""
 LEAST_ROWS = 1 << 20
 _MOST_KEPT = 1 << 21
+_MOST_PLACES = 8
 _THREADS = 2
 
 
@@ -150,10 +151,13 @@ def _reduced(names: Sequence[str], named: Named, is_log: Callable[[Table], bool]
         samples.check(column, choice.questions, places)
     if not _is_one_per_question(table, choice):
         return None
+    first_of = _first_of_outcomes(table, choice.outcomes)
     if not named.correct_values:
-        _check_outcomes(table, choice.outcomes, places)
+        _check_outcomes(first_of, choice.outcomes, places)
     columns: Columns = {name: ArrowColumn(table[name]) for name in (*choice.distinct, COUNT)}
-    return Table(columns, sources=len(names))
+    of_few = first_of if len(first_of) <= _MOST_PLACES else {}
+    named_places = {outcome: places[first] for outcome, first in of_few.items()}
+    return Table(columns, sources=len(names), places=named_places)
 
 
 def _are_large(names: Sequence[str]) -> bool:
@@ -238,15 +242,26 @@ def _is_one_per_question(table: Any, choice: Choice) -> bool:
     return len(sizes) == 1
 
 
-def _check_outcomes(table: Any, name: str, places: Places) -> None:
-    """Raise a ValueError if some outcomes are texts, and others are numbers or true and false."""
-    first_of: dict[bool, tuple[Any, int]] = {}
-    for entry, first in zip(table[name].to_pylist(), table[_FIRST].to_pylist(), strict=True):
+def _first_of_outcomes(table: Any, name: str) -> dict[Any, int]:
+    """Return where each outcome occurs first, in this order."""
+    first = table.select([name, _FIRST]).group_by(name, use_threads=False)
+    of_entries = first.aggregate([(_FIRST, "min")]).to_pydict()
+    rows = zip(of_entries[f"{_FIRST}_min"], of_entries[name], strict=True)
+    first_of: dict[Any, int] = {}
+    for row, entry in rows:
         outcome = as_outcome(entry)
+        first_of[outcome] = min(first_of.get(outcome, row), row)
+    return dict(sorted(first_of.items(), key=lambda item: item[1]))
+
+
+def _check_outcomes(first_of: Mapping[Any, int], name: str, places: Places) -> None:
+    """Raise a ValueError if some outcomes are texts, and others are numbers or true and false."""
+    of_kind: dict[bool, tuple[Any, int]] = {}
+    for outcome, row in first_of.items():
         if outcome is not None:
-            first_of.setdefault(isinstance(outcome, str), (outcome, first))
-    if len(first_of) == 2:
-        (text, row), (other, other_row) = first_of[True], first_of[False]
+            of_kind.setdefault(isinstance(outcome, str), (outcome, row))
+    if len(of_kind) == 2:
+        (text, row), (other, other_row) = of_kind[True], of_kind[False]
         raise ValueError(
             f"{places[row]}: {name} is {short(text)}, but {places[other_row]}, has {other}. "
             f"Outcomes are of one type, unless correct_values names those that are correct (in the "

@@ -68,6 +68,7 @@ class Table:
         sources: number of files that the rows come from.
         unscored: why samples of the log are None: what became of them.
         find_roles: returns the roles if they depend on the rows that are read.
+        places: where each of a few outcomes occurs first, if the rows are distinct ones of files.
     """
 
     columns: Columns
@@ -76,6 +77,7 @@ class Table:
     sources: int = 1
     unscored: str = ""
     find_roles: Callable[[Columns], Roles] | None = None
+    places: Mapping[Any, str] = field(default_factory=dict)
 
     def with_columns(self, columns: Columns) -> Table:
         """Return the table with other columns."""
