@@ -100,8 +100,8 @@ Args:
     return_per_question: whether to add per_question, which has for each key the list of the scores
         of the questions.
     keys: "exact" (the default); or "safe", for names of letters, digits and underscores that every
-        logger takes, such as bayes_at_8_lo, and for numbers only: without <key>_interval and
-        per_question.
+        logger takes, such as bayes_at_8_lo, and for numbers only: without <key>_interval,
+        per_question and checker.
 Returns:
     A dict of floats in the unit of the rewards: "bayes@{N}", its posterior standard deviation
     "bayes@{N}_sigma" and the limits "bayes@{N}_lo" and "bayes@{N}_hi" of its interval; then the

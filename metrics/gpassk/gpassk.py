@@ -116,7 +116,7 @@ Args:
         of the questions.
     keys: "exact" (the default); or "safe", for names of letters, digits and underscores that every
         logger takes, such as g_pass_at_4_tau_0_5 and pass_hat_4_lo, and for numbers only: without
-        <key>_interval and per_question.
+        <key>_interval, per_question and checker.
 Returns:
     A dict of floats from 0 to 1, higher is better: "G-Pass@{k}_{threshold}" for each k and
     threshold, then "mG-Pass@{k}" for each k; or the scores of include, in its order.

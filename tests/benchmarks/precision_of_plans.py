@@ -9,6 +9,8 @@ Success rates are drawn from known distributions, which `plan` gets as `rates`.
   80 %. The share of comparisons that `at_k.compare` finds significant is the actual power. For new
   questions, the log-odds of both runs are correlated normally (a Gaussian copula), and `plan` gets
   the resulting correlation of scores.
+- A judge grades the samples, and a person labels some of them: half-widths are compared with those
+  of `at_k.noise`, and the power is that of runs with the same rates, shifted in log-odds.
 - Pilot runs take the place of the rates, and their predictions are compared with those from the
   rates. This is the noise that a pilot run adds.
 
@@ -29,6 +31,7 @@ from at_k.intervals.binary_family import BinaryFamily
 from at_k.intervals.sampling import SamplingIntervals
 from at_k.scores.credits import ScoreOptions, scores_by_name
 from at_k.scores.pass_family import estimator
+from judges import graded
 from scipy.special import expit, logit, ndtr
 from scipy.stats import binom
 
@@ -172,9 +175,10 @@ def shift_of(case: Case, truth: np.ndarray, difference: float) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--parts", nargs="+", default=["widths", "power", "pilots"])
+    parser.add_argument("--parts", nargs="+", default=["widths", "power", "labels", "pilots"])
     options = parser.parse_args()
-    studies = {"widths": study_widths, "power": study_power, "pilots": study_pilots}
+    studies = {"widths": study_widths, "power": study_power, "labels": study_labels}
+    studies["pilots"] = study_pilots
     for part in options.parts:
         studies[part](options.runs)
 
@@ -220,6 +224,43 @@ def study_power(runs: int) -> None:
         f"{np.mean(np.abs(error) <= 0.03):.1%} within 3 points, from {error.min() + 0.8:.3f} to "
         f"{error.max() + 0.8:.3f}; Monte Carlo error {np.sqrt(0.16 / runs):.3f}"
     )
+
+
+def study_labels(runs: int) -> None:
+    print("\n## Runs that a judge grades and a person labels in part\n")
+    print(
+        "truth, rates of the judge, labels, case, kind: predicted and simulated half-width, power"
+    )
+    judges = (((0.9, 0.1), 300), ((0.95, 0.05), 150))
+    chosen = [Case("pass@k", 1, 150, 4), Case("pass@k", 2, 200, 8), Case("pass@k", 4, 150, 8)]
+    limits = dict(zip(KINDS, ("same_questions", "other_questions"), strict=True))
+    for name, (checker_rates, labels) in itertools.product(("uniform", "Beta(0.6, 0.9)"), judges):
+        truth, rng = truths()[name], np.random.default_rng(5)
+
+        def run_of(rates: np.ndarray, n: int) -> dict[str, Any]:
+            called, given = graded(rng, rates, n, checker_rates, labels)  # noqa: B023
+            return {"predictions": called.astype(int), "labels": given}
+
+        for case, kind in itertools.product(chosen, KINDS):
+            of_judge: dict[str, Any] = {"checker_rates": checker_rates, "labels": labels}
+            row = case.plan(rates=truth, correlation=1.0, **of_judge)
+            widths, found = [], 0
+            for _ in range(runs // 10):
+                run = run_of(case.rates(truth, kind, rng), case.samples)
+                (noise,) = at_k.noise(run, case.k).values()
+                widths.append(np.ptp(noise[limits[kind]]) / 2)
+            shift = shift_of(case, truth, row[f"difference_{kind}"])
+            for _ in range(runs // 5):
+                a = case.rates(truth, kind, rng)
+                run_a, run_b = (run_of(x, case.samples) for x in (a, shifted(a, shift)))
+                result = at_k.compare(run_a, run_b, case.metric, case.k, interval=kind)
+                found += result[f"pass@{case.k}_lo"] > 0
+            print(
+                f"  {name} {checker_rates} {labels} k={case.k} M={case.questions} "
+                f"n={case.samples} {kind}: {row[f'half_width_{kind}']:.4f} "
+                f"{np.mean(widths):.4f}, {found / (runs // 5):.3f}",
+                flush=True,
+            )
 
 
 def study_pilots(runs: int) -> None:

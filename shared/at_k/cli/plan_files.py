@@ -44,6 +44,7 @@ examples, with the samples of the package:
   at-k plan {WARM} --check-correct-fn numeric --k 4 --half-width 0.02
   at-k plan {COOL} {WARM} --check-correct-fn numeric --k 1 --difference 0.03 --sample-cost 0.1
   at-k plan --rates 0.1 0.5 0.9 --number-of-questions 100 500 --number-of-samples 1 4 16
+  at-k plan --rates 0.2 0.8 --checker-rates 0.9 0.1 --number-of-labels 200 800 --half-width 0.05
 """
 
 
