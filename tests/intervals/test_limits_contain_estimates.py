@@ -35,6 +35,7 @@ def test_hierarchical_limits_contain_the_score_of_questions_with_few_and_many_sa
     check_limits(scores)
 
 
+@pytest.mark.filterwarnings("ignore:No question has two correct samples")
 @pytest.mark.parametrize("interval", ["sampling", "hierarchical", "questions", "auto"])
 @given(rows=samples(st.integers(0, 1)))
 @settings(deadline=None, max_examples=10)
