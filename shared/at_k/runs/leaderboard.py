@@ -41,7 +41,8 @@ def leaderboard(
     Args:
         runs: the runs by their names, two or more: for each the outcomes of the samples of M
             questions, or a dict of predictions and references, as `at_k.read` returns it. All have
-            the same questions in the same order. The numbers of samples may differ.
+            the same questions in the same order. The numbers of samples may differ. If runs were
+            read with labels, all have to be, and their scores are corrected; see `compare`.
         metric: the score, see `compare`.
         k: size of the subsets of samples, one or several. Default: the largest of 4, 8 and 16 that
             every question has samples for; for vote@k the smallest number of samples of a question.
@@ -60,7 +61,8 @@ def leaderboard(
         A dict with
 
         - "metric", "interval", "confidence", and "questions", the number of them;
-        - "checker", for runs with labels: for each its rates as `compute` of gpassk returns them;
+        - "checker", if scores are corrected: for each run the rates of its checker, as `compute` of
+          gpassk returns them;
         - "simultaneous_confidence", of each interval from band_lo to band_hi;
         - "runs", a list of dicts, for each k by descending score:
 
