@@ -335,7 +335,7 @@ def check_assertion(rng: Random) -> None:
 def check_plan(rng: Random) -> None:
     rows = [rng.integers(0, 2, int(rng.integers(2, 7))).tolist() for _ in range(rng.integers(2, 9))]
     k = int(rng.integers(1, min(map(len, rows)) + 1))
-    questions = sorted({int(x) for x in rng.integers(1, 500, 3)})
+    questions = sorted({int(x) for x in rng.integers(2, 500, 3)})
     result = at_k.plan(rows, k=k, questions=questions, samples=int(rng.integers(k, 20)))
     for name in ("half_width_sampling", "half_width_questions"):
         widths = [row[name] for row in result["rows"] if row[name] is not None]

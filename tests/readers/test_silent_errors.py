@@ -86,6 +86,15 @@ def test_nan_in_json_lines_is_no_id(tmp_path):
         at_k.read(tmp_path / "run.jsonl", outcomes="outcome", questions="id")
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_what_libraries_write_for_a_missing_id_is_no_id(tmp_path, kind):
+    ids = [str(entry) for entry in ("a", np.nan, np.nan)]
+    frame = pd.DataFrame({"id": ids, "correct": [True, True, False]})
+    getattr(frame, f"to_{kind}")(tmp_path / f"run.{kind}", index=False)
+    with pytest.raises(ValueError, match=r"as id, so the question is unknown"):
+        at_k.read(tmp_path / f"run.{kind}")
+
+
 @pytest.mark.parametrize(("first", "second"), [("q1", "q1 "), ("q 1", "q\u00a01"), ("q 1", "q  1")])
 def test_ids_that_differ_by_spaces_only_are_asked_about(first, second):
     columns = {"id": [first, "q2", second, "q2"], "outcome": [1, 0, 1, 0]}

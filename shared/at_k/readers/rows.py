@@ -164,22 +164,32 @@ def rows_by_question(
     texts = [[entry_text(entry) for entry in columns[name]] for name in key]
     if title is not None:
         for name, entries in zip(key, texts, strict=True):
-            check_ids(title, name, entries)
+            check_ids(title, name, entries, is_whole=len(key) == 1)
     rows_of: dict[Any, list[int]] = {}
     for row, question in enumerate(texts[0] if len(key) == 1 else zip(*texts, strict=True)):
         rows_of.setdefault(question, []).append(row)
     return rows_of
 
 
-def check_ids(title: str, name: str, texts: Sequence[str]) -> None:
-    """Raise a ValueError if an id is missing, or if two ids differ by spaces only."""
-    missing = [row for row, text in enumerate(texts) if not text]
+NO_ID = frozenset(("", "nan", "NaN", "<NA>", "NaT", "None", "null", "NULL"))
+"""What libraries write for an id that is missing."""
+
+
+def check_ids(title: str, name: str, texts: Sequence[str], is_whole: bool = True) -> None:
+    """Raise a ValueError if an id is missing, or if two ids differ by spaces only.
+
+    Args:
+        is_whole: whether the column identifies questions alone, and not with another one.
+    """
+    missing = [row for row, text in enumerate(texts) if not text or (is_whole and text in NO_ID)]
     if missing:
         rows = ", ".join(map(str, missing[:5])) + (", .." if len(missing) > 5 else "")
         noun = "row" if len(missing) == 1 else "rows"
         verb = "has" if len(missing) == 1 else "have"
+        text = texts[missing[0]]
+        what = f"{short(text)} as {name}" if text else f"no {name}"
         raise ValueError(
-            f"{title}, {noun} {rows} (from 0) {verb} no {name}, so the question is unknown."
+            f"{title}, {noun} {rows} (from 0) {verb} {what}, so the question is unknown."
         )
     row_of: dict[str, int] = {}
     for row, text in enumerate(texts):

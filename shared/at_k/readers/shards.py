@@ -28,7 +28,7 @@ from .columns import (
 )
 from .files import file_format
 from .parts import FORMATS_IN_PARTS, as_texts, parts_of_file
-from .rows import IDENTIFYING, SAMPLE_NUMBERS
+from .rows import IDENTIFYING, NO_ID, SAMPLE_NUMBERS
 from .sample_numbers import Places, SampleNumbers
 from .table import ArrowColumn, Columns, Table
 
@@ -222,8 +222,9 @@ def _check_ids(table: Any, choice: Choice, places: Places) -> None:
         first_of: dict[str, tuple[str, int]] = {}
         for entry, first in zip(table[name].to_pylist(), table[_FIRST].to_pylist(), strict=True):
             text = entry_text(entry)
-            if not text:
-                raise ValueError(f"{places[first]}, has no {name}, so the question is unknown.")
+            if not text or (text in NO_ID and len(choice.questions) == 1):
+                what = f"{short(text)} as {name}" if text else f"no {name}"
+                raise ValueError(f"{places[first]}, has {what}, so the question is unknown.")
             other, row = first_of.setdefault(" ".join(text.split()), (text, first))
             if other != text:
                 raise ValueError(

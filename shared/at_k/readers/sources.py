@@ -177,6 +177,10 @@ def _with_roles(table: Table, path: Path | None) -> Table:
     for read_table in TABLE_READERS:
         try:
             log = read_table(table, path)
+            if log is not None:
+                names = log.roles.get("questions", ())
+                for name in (names,) if isinstance(names, str) else names:
+                    log.columns[name]  # which some readers take from the source as they are
         except (AttributeError, LookupError, TypeError) as error:
             harness = read_table.__name__.removeprefix("read_")
             raise ValueError(
