@@ -4051,6 +4051,7 @@ def _gauss_legendre(nodes: int) -> list[tuple[float, float]]:
 
 _MOST_SUBSETS = 20_000  # that are enumerated
 _RANDOM_SUBSETS = 10_000
+_MOST_VOTERS = 20_000  # of a question, to bound memory
 _EQUAL = 1e-12  # relative difference of sums that are equal but for rounding
 
 class WeightedAnswers(NamedTuple):
@@ -4090,7 +4091,12 @@ def _with_subsets(
 ) -> Iterator[tuple[WeightedAnswers, np.ndarray]]:
     ks = np.broadcast_to(k, len(votes)).tolist()
     for question, (of_question, size) in enumerate(zip(votes, ks, strict=True)):
-        subsets = _subsets(len(of_question.weights), size)
+        if (n := len(of_question.weights)) > _MOST_VOTERS:
+            raise ValueError(
+                f"Question {question} has n = {n} samples: weighted_vote@k takes at most "
+                f"{_MOST_VOTERS}."
+            )
+        subsets = _subsets(n, size)
         # Random subsets of samples in a random order, so that errors of questions are independent.
         order = np.random.default_rng(question).permutation(subsets.shape[1])
         yield of_question, subsets[:, order]

@@ -188,3 +188,14 @@ def test_scores_of_unscored_samples_are_ignored():
         MAX.compute(predictions=counts, picked_by=[[1, 2, 3]], k=1)
     with pytest.raises(ValueError, match=r"vote_weights\[0\]\[1\] is -1.0: a weight"):
         CONS.compute(predictions=[["a", "b"]], references=["a"], vote_weights=[[1, -1]])
+
+
+def test_weighted_votes_of_very_many_samples_are_refused():
+    answers, weights = ["a"] * 20_001, [1.0] * 20_001
+    with pytest.raises(ValueError, match="Question 1 has n = 20001 samples: weighted_vote@k takes"):
+        at_k.load("cons_at_k").compute(
+            predictions=[["a", "b"], answers],
+            references=["a", "a"],
+            vote_weights=[[1.0, 1.0], weights],
+            k=2,
+        )
