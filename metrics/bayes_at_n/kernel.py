@@ -3095,12 +3095,16 @@ class DoubleDouble:
         return total[..., 0]
 
     def suffix_sums(self) -> DoubleDouble:
+        size = self.hi.shape[-1]
         hi, lo = self.hi.copy(), self.lo.copy()
-        step = 1
-        while step < hi.shape[-1]:
-            longer = DoubleDouble(hi, lo)[..., :-step] + DoubleDouble(hi, lo)[..., step:]
-            hi[..., :-step], lo[..., :-step] = longer.hi, longer.lo
-            step *= 2
+        if size > 1:
+            pairs = self[..., : size - size % 2 : 2] + self[..., 1::2]
+            if size % 2:
+                pairs = DoubleDouble.concatenate([pairs, self[..., -1:]])
+            even = pairs.suffix_sums()
+            odd = self[..., 1:-1:2] + even[..., 1:]
+            for positions, part in ((slice(None, None, 2), even), (slice(1, -1, 2), odd)):
+                hi[..., positions], lo[..., positions] = part.hi, part.lo
         return DoubleDouble(hi, lo)
 
 @dataclass(frozen=True, slots=True)

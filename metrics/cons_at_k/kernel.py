@@ -3126,12 +3126,16 @@ class DoubleDouble:
         return total[..., 0]
 
     def suffix_sums(self) -> DoubleDouble:
+        size = self.hi.shape[-1]
         hi, lo = self.hi.copy(), self.lo.copy()
-        step = 1
-        while step < hi.shape[-1]:
-            longer = DoubleDouble(hi, lo)[..., :-step] + DoubleDouble(hi, lo)[..., step:]
-            hi[..., :-step], lo[..., :-step] = longer.hi, longer.lo
-            step *= 2
+        if size > 1:
+            pairs = self[..., : size - size % 2 : 2] + self[..., 1::2]
+            if size % 2:
+                pairs = DoubleDouble.concatenate([pairs, self[..., -1:]])
+            even = pairs.suffix_sums()
+            odd = self[..., 1:-1:2] + even[..., 1:]
+            for positions, part in ((slice(None, None, 2), even), (slice(1, -1, 2), odd)):
+                hi[..., positions], lo[..., positions] = part.hi, part.lo
         return DoubleDouble(hi, lo)
 
 @dataclass(frozen=True, slots=True)
@@ -3435,22 +3439,24 @@ def pmf(
 def _pmf_by_products(
     n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
 ) -> DoubleDouble:
-    factorial, inverse = rising_factorials(Fraction(1), k)
-    choose = inverse[correct] * inverse[k - correct] * factorial[k]
     alpha0, beta0 = (0.0, 0.0) if prior is None else prior
     # fall(x, j) without a prior, and rise(x, j) with one.
     steps = np.arange(k) * (-1 if prior is None else 1)
 
-    def products(samples: np.ndarray, *of_prior: float) -> ScaledDoubleDouble:
-        factors = DoubleDouble.from_doubles(samples[:, None] + steps)
+    def factors(samples: np.ndarray, *of_prior: float) -> ScaledDoubleDouble:
+        result = DoubleDouble.from_doubles(samples[:, None] + steps)
         for parameter in of_prior:
-            factors = factors + DoubleDouble.from_doubles(parameter)
-        return scaled(factors).prefix_products()
+            result = result + DoubleDouble.from_doubles(parameter)
+        return scaled(result)
 
-    of_correct, of_incorrect = products(c, alpha0), products(n - c, beta0)
-    all_ways = products(n, alpha0, beta0)[:, -1:]
-    cells = of_correct[:, correct] * of_incorrect[:, k - correct] * choose
-    return (cells * all_ways.inverse()).to_double_double()
+    of_correct = factors(c, alpha0).prefix_products()[:, correct]
+    of_incorrect = factors(n - c, beta0).prefix_products()[:, k - correct]
+    all_ways = factors(n, alpha0, beta0).product()[:, None]
+    return (of_correct * of_incorrect * _choose(k, correct) * all_ways.inverse()).to_double_double()
+
+def _choose(k: int, correct: np.ndarray) -> ScaledDoubleDouble:
+    factorial, _ = rising_factorials(Fraction(1), k)
+    return (factorial[correct] * factorial[k - correct]).inverse() * factorial[k]
 
 
 # --- shared/at_k/scores/credits.py ----------------------------------------------------------------
@@ -3677,57 +3683,67 @@ def credit_covariances(
 ) -> np.ndarray:
     result = np.zeros((len(c), len(pairs)))
     size = one_size(n)
+    over_halves = lru_cache(maxsize=8)(_over_halves)  # the same for all rows
     for k, columns in columns_by_k([a if any(b) else b for a, b in pairs]).items():
         if size and has_table(size, 2 * k, prior):
             for column in columns:
                 result[:, column] = covariance_table(size, *pairs[column], prior)[c]
             continue
+        for a, b in (pairs[column] for column in columns):
+            if not (a == b and _has_equal_halves(a)):
+                _check_cells(k, k + 1 - max(_longest_plateau(a), _longest_plateau(b)))
         for rows in blocks_of_rows(np.arange(len(c)), 2 * k):
             once, twice = (pmf(n[rows], c[rows], size, prior) for size in (k, 2 * k))
             for column in columns:
-                result[rows, column] = _covariance(once, twice, *pairs[column])
+                result[rows, column] = _covariance(once, twice, *pairs[column], over_halves)
     return result
 
-def _covariance(once: DoubleDouble, twice: DoubleDouble, a: Credits, b: Credits) -> np.ndarray:
+def _covariance(
+    once: DoubleDouble,
+    twice: DoubleDouble,
+    a: Credits,
+    b: Credits,
+    over_halves: Callable[[Credits, int, Credits, int], DoubleDouble],
+) -> np.ndarray:
     result = np.empty(len(once.hi))
     centered_a = list(_centered(a, once))
     centered_b = centered_a if a == b else list(_centered(b, once))
-    for rows_a, value_a, mean_a in centered_a:
-        for rows_b, value_b, mean_b in centered_b:
+    for rows_a, plateau_a, mean_a in centered_a:
+        for rows_b, plateau_b, mean_b in centered_b:
             rows = rows_a & rows_b
             if rows.any():
-                over_halves = mean_over_equal_halves(a, value_a) if a == b else None
-                if over_halves is None:
-                    over_halves = _mean_over_halves(value_a, value_b)
-                product = (twice[rows] * over_halves).sum()
+                product = (twice[rows] * over_halves(a, plateau_a, b, plateau_b)).sum()
                 result[rows] = np.maximum((product - mean_a[rows] * mean_b[rows]).hi, 0.0)
     return result
 
+def _over_halves(a: Credits, plateau_a: int, b: Credits, plateau_b: int) -> DoubleDouble:
+    value_a, value_b = _less_plateau(a, plateau_a), _less_plateau(b, plateau_b)
+    means = mean_over_equal_halves(a, value_a) if a == b else None
+    return _mean_over_halves(value_a, value_b) if means is None else means
+
+def _less_plateau(credit: Credits, plateau: int) -> DoubleDouble:
+    total = cumulative_credit(credit)
+    return total - total[plateau]
+
 def _centered(
     credit: Credits, once: DoubleDouble
-) -> Iterator[tuple[np.ndarray, DoubleDouble, DoubleDouble]]:
+) -> Iterator[tuple[np.ndarray, int, DoubleDouble]]:
     total = cumulative_credit(credit)
     weights = np.array(credit)
     flat = np.flatnonzero(weights[: np.flatnonzero(weights)[-1]] == 0)
     flat = np.concatenate([[0], flat, [len(credit)]])
-    first = np.unique(total.hi[flat], return_index=True)[1]
-    values = [total - total[j] for j in flat[first].tolist()]
-    means = [(once * value).sum() for value in values]
+    plateaus = flat[np.unique(total.hi[flat], return_index=True)[1]].tolist()
+    means = [(once * _less_plateau(credit, plateau)).sum() for plateau in plateaus]
     closest = np.argmin(np.abs([mean.hi for mean in means]), axis=0)
-    for index, (value, mean) in enumerate(zip(values, means, strict=True)):
-        yield closest == index, value, mean
+    for index, (plateau, mean) in enumerate(zip(plateaus, means, strict=True)):
+        yield closest == index, plateau, mean
 
 def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble:
     k = len(first.hi) - 1
     if np.count_nonzero(second.hi) < np.count_nonzero(first.hi):
         first, second = second, first
     support = np.flatnonzero(first.hi)
-    if 2 * k * len(support) > _MOST_CELLS:
-        raise ValueError(
-            f"The posterior variance at k = {k} needs {2 * k * len(support):.0e} probabilities for "
-            f"these weights, and {_MOST_CELLS:.0e} are possible: give a smaller k, such as "
-            f"{int(k * (_MOST_CELLS / (2 * k * len(support))) ** 0.5)}, or interval='sampling'."
-        )
+    _check_cells(k, len(support))
     means = []
     for m in blocks_of_rows(np.arange(2 * k + 1), len(support)):
         other = np.clip(m[:, None] - support, 0, k)  # the pmf is 0 where this clips
@@ -3735,18 +3751,33 @@ def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble
         means.append((chance * (first[support] * second[other])).sum())
     return DoubleDouble.concatenate(means)
 
+def _check_cells(k: int, support: int) -> None:
+    if 2 * k * support > _MOST_CELLS:
+        raise ValueError(
+            f"The posterior variance at k = {k} needs {2 * k * support:.0e} probabilities for "
+            f"these weights, and {_MOST_CELLS:.0e} are possible: give a smaller k, such as "
+            f"{int(k * (_MOST_CELLS / (2 * k * support)) ** 0.5)}, or interval='sampling'."
+        )
+
+def _longest_plateau(credit: Credits) -> int:
+    return int(np.diff(np.flatnonzero(credit), prepend=-1, append=len(credit)).max())
+
+def _has_equal_halves(credit: Credits) -> bool:
+    first, *others = np.flatnonzero(credit).tolist()
+    is_ramp = 0 < first == len(credit) - 1 - len(others) and len({*credit[first:]}) == 1
+    return not others or is_ramp
+
 def mean_over_equal_halves(credit: Credits, value: DoubleDouble) -> DoubleDouble | None:
+    if not _has_equal_halves(credit):
+        return None
     k, credited = len(credit), np.flatnonzero(credit)
-    first, weights = int(credited[0]), {credit[r] for r in credited}
-    from_zero = value.hi[0] == 0
+    first, from_zero = int(credited[0]), value.hi[0] == 0
     if len(credited) == 1:
         needed = first + 1 if from_zero else k - first
         means = _both_at_least(k, needed)
-    elif len(weights) == 1 and len(credited) == k - first and first:
-        means = _both_above(k, first) if from_zero else _both_up_to(k, k - first)
     else:
-        return None
-    weight = DoubleDouble.from_doubles(weights.pop())
+        means = _both_above(k, first) if from_zero else _both_up_to(k, k - first)
+    weight = DoubleDouble.from_doubles(credit[first])
     means = means * (weight * weight)
     return means if from_zero else means[::-1]  # of 0 .. 2k incorrect samples
 

@@ -3143,12 +3143,16 @@ class DoubleDouble:
         return total[..., 0]
 
     def suffix_sums(self) -> DoubleDouble:
+        size = self.hi.shape[-1]
         hi, lo = self.hi.copy(), self.lo.copy()
-        step = 1
-        while step < hi.shape[-1]:
-            longer = DoubleDouble(hi, lo)[..., :-step] + DoubleDouble(hi, lo)[..., step:]
-            hi[..., :-step], lo[..., :-step] = longer.hi, longer.lo
-            step *= 2
+        if size > 1:
+            pairs = self[..., : size - size % 2 : 2] + self[..., 1::2]
+            if size % 2:
+                pairs = DoubleDouble.concatenate([pairs, self[..., -1:]])
+            even = pairs.suffix_sums()
+            odd = self[..., 1:-1:2] + even[..., 1:]
+            for positions, part in ((slice(None, None, 2), even), (slice(1, -1, 2), odd)):
+                hi[..., positions], lo[..., positions] = part.hi, part.lo
         return DoubleDouble(hi, lo)
 
 @dataclass(frozen=True, slots=True)
@@ -3471,22 +3475,24 @@ def pmf(
 def _pmf_by_products(
     n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
 ) -> DoubleDouble:
-    factorial, inverse = rising_factorials(Fraction(1), k)
-    choose = inverse[correct] * inverse[k - correct] * factorial[k]
     alpha0, beta0 = (0.0, 0.0) if prior is None else prior
     # fall(x, j) without a prior, and rise(x, j) with one.
     steps = np.arange(k) * (-1 if prior is None else 1)
 
-    def products(samples: np.ndarray, *of_prior: float) -> ScaledDoubleDouble:
-        factors = DoubleDouble.from_doubles(samples[:, None] + steps)
+    def factors(samples: np.ndarray, *of_prior: float) -> ScaledDoubleDouble:
+        result = DoubleDouble.from_doubles(samples[:, None] + steps)
         for parameter in of_prior:
-            factors = factors + DoubleDouble.from_doubles(parameter)
-        return scaled(factors).prefix_products()
+            result = result + DoubleDouble.from_doubles(parameter)
+        return scaled(result)
 
-    of_correct, of_incorrect = products(c, alpha0), products(n - c, beta0)
-    all_ways = products(n, alpha0, beta0)[:, -1:]
-    cells = of_correct[:, correct] * of_incorrect[:, k - correct] * choose
-    return (cells * all_ways.inverse()).to_double_double()
+    of_correct = factors(c, alpha0).prefix_products()[:, correct]
+    of_incorrect = factors(n - c, beta0).prefix_products()[:, k - correct]
+    all_ways = factors(n, alpha0, beta0).product()[:, None]
+    return (of_correct * of_incorrect * _choose(k, correct) * all_ways.inverse()).to_double_double()
+
+def _choose(k: int, correct: np.ndarray) -> ScaledDoubleDouble:
+    factorial, _ = rising_factorials(Fraction(1), k)
+    return (factorial[correct] * factorial[k - correct]).inverse() * factorial[k]
 
 
 # --- shared/at_k/scores/rewards.py ----------------------------------------------------------------

@@ -50,6 +50,7 @@ PER_SAMPLE = ("labels", "picked_by", "vote_weights")
 """Those that take a number per sample. Their columns are never found by a name."""
 
 
+_LISTED_COLUMNS = 100  # in a message
 COUNT = "number of samples"
 """The column of how often each row occurs, of files that were reduced to their distinct rows."""
 
@@ -149,7 +150,10 @@ def columns_named(columns: Columns, names: Iterable[str]) -> list[str]:
 
 def list_columns(columns: Columns) -> str:
     """Return the sentence of an error message that lists the columns."""
-    return f"The columns are {', '.join(name for name in columns if name != COUNT)}."
+    names = [name for name in columns if name != COUNT]
+    if len(names) > _LISTED_COLUMNS:
+        names[_LISTED_COLUMNS:] = [f".., {len(names):,} in all"]
+    return f"The columns are {', '.join(names)}."
 
 
 def entry_text(entry) -> str:

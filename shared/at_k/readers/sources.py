@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..inputs.containers import as_arrow
 from .columns import SelectionError, column_at, with_fields
 from .files import FORMATS, file_format, read_file
@@ -323,9 +325,11 @@ def _columns_of_pandas(frame: Any) -> Columns:
     if len(set(names)) < len(names):
         raise ValueError("Two columns of the data frame have the same name.")
     columns: Columns = {}
-    for i, name in enumerate(names):
-        column = frame.iloc[:, i]
+    for name, (_, column) in zip(names, frame.items(), strict=True):
         entries = _plain_list(column)
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biu":  # none is missing
+            columns[name] = entries
+            continue
         missing = column.isna().tolist()
         if getattr(column.dtype, "kind", "O") == "f":
             # NA of a nullable type is no float, and is missing.

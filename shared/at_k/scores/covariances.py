@@ -20,8 +20,9 @@ where u(m) is the mean of (m - H - h) over H >= h and m - H >= h, for H of k - 1
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -60,39 +61,59 @@ def credit_covariances(
     """
     result = np.zeros((len(c), len(pairs)))
     size = one_size(n)
+    over_halves = lru_cache(maxsize=8)(_over_halves)  # the same for all rows
     for k, columns in columns_by_k([a if any(b) else b for a, b in pairs]).items():
         if size and has_table(size, 2 * k, prior):
             for column in columns:
                 result[:, column] = covariance_table(size, *pairs[column], prior)[c]
             continue
+        for a, b in (pairs[column] for column in columns):
+            if not (a == b and _has_equal_halves(a)):
+                _check_cells(k, k + 1 - max(_longest_plateau(a), _longest_plateau(b)))
         for rows in blocks_of_rows(np.arange(len(c)), 2 * k):
             once, twice = (pmf(n[rows], c[rows], size, prior) for size in (k, 2 * k))
             for column in columns:
-                result[rows, column] = _covariance(once, twice, *pairs[column])
+                result[rows, column] = _covariance(once, twice, *pairs[column], over_halves)
     return result
 
 
-def _covariance(once: DoubleDouble, twice: DoubleDouble, a: Credits, b: Credits) -> np.ndarray:
+def _covariance(
+    once: DoubleDouble,
+    twice: DoubleDouble,
+    a: Credits,
+    b: Credits,
+    over_halves: Callable[[Credits, int, Credits, int], DoubleDouble],
+) -> np.ndarray:
     """(U,) the covariance of two scores, from the pmf of k and of 2k samples."""
     result = np.empty(len(once.hi))
     centered_a = list(_centered(a, once))
     centered_b = centered_a if a == b else list(_centered(b, once))
-    for rows_a, value_a, mean_a in centered_a:
-        for rows_b, value_b, mean_b in centered_b:
+    for rows_a, plateau_a, mean_a in centered_a:
+        for rows_b, plateau_b, mean_b in centered_b:
             rows = rows_a & rows_b
             if rows.any():
-                over_halves = mean_over_equal_halves(a, value_a) if a == b else None
-                if over_halves is None:
-                    over_halves = _mean_over_halves(value_a, value_b)
-                product = (twice[rows] * over_halves).sum()
+                product = (twice[rows] * over_halves(a, plateau_a, b, plateau_b)).sum()
                 result[rows] = np.maximum((product - mean_a[rows] * mean_b[rows]).hi, 0.0)
     return result
 
 
+def _over_halves(a: Credits, plateau_a: int, b: Credits, plateau_b: int) -> DoubleDouble:
+    """(2k + 1,) the mean of the product of both scores, each less its value at a plateau."""
+    value_a, value_b = _less_plateau(a, plateau_a), _less_plateau(b, plateau_b)
+    means = mean_over_equal_halves(a, value_a) if a == b else None
+    return _mean_over_halves(value_a, value_b) if means is None else means
+
+
+def _less_plateau(credit: Credits, plateau: int) -> DoubleDouble:
+    """(k + 1,) the value of 0 .. k correct samples, less that of so many as the plateau has."""
+    total = cumulative_credit(credit)
+    return total - total[plateau]
+
+
 def _centered(
     credit: Credits, once: DoubleDouble
-) -> Iterator[tuple[np.ndarray, DoubleDouble, DoubleDouble]]:
-    """The value of a score less a constant, its mean, and the rows this constant is for.
+) -> Iterator[tuple[np.ndarray, int, DoubleDouble]]:
+    """The rows of a constant, its plateau, and the mean of the score less the constant.
 
     A covariance does not change if a constant is subtracted from each score. It keeps its digits
     if the means are then small, so the constant is the plateau of the value that is closest to
@@ -102,12 +123,11 @@ def _centered(
     weights = np.array(credit)
     flat = np.flatnonzero(weights[: np.flatnonzero(weights)[-1]] == 0)
     flat = np.concatenate([[0], flat, [len(credit)]])
-    first = np.unique(total.hi[flat], return_index=True)[1]
-    values = [total - total[j] for j in flat[first].tolist()]
-    means = [(once * value).sum() for value in values]
+    plateaus = flat[np.unique(total.hi[flat], return_index=True)[1]].tolist()
+    means = [(once * _less_plateau(credit, plateau)).sum() for plateau in plateaus]
     closest = np.argmin(np.abs([mean.hi for mean in means]), axis=0)
-    for index, (value, mean) in enumerate(zip(values, means, strict=True)):
-        yield closest == index, value, mean
+    for index, (plateau, mean) in enumerate(zip(plateaus, means, strict=True)):
+        yield closest == index, plateau, mean
 
 
 def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble:
@@ -119,12 +139,7 @@ def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble
     if np.count_nonzero(second.hi) < np.count_nonzero(first.hi):
         first, second = second, first
     support = np.flatnonzero(first.hi)
-    if 2 * k * len(support) > _MOST_CELLS:
-        raise ValueError(
-            f"The posterior variance at k = {k} needs {2 * k * len(support):.0e} probabilities for "
-            f"these weights, and {_MOST_CELLS:.0e} are possible: give a smaller k, such as "
-            f"{int(k * (_MOST_CELLS / (2 * k * len(support))) ** 0.5)}, or interval='sampling'."
-        )
+    _check_cells(k, len(support))
     means = []
     for m in blocks_of_rows(np.arange(2 * k + 1), len(support)):
         other = np.clip(m[:, None] - support, 0, k)  # the pmf is 0 where this clips
@@ -133,7 +148,29 @@ def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble
     return DoubleDouble.concatenate(means)
 
 
+def _check_cells(k: int, support: int) -> None:
+    """Raise a ValueError if so many values of half the samples have too many halves."""
+    if 2 * k * support > _MOST_CELLS:
+        raise ValueError(
+            f"The posterior variance at k = {k} needs {2 * k * support:.0e} probabilities for "
+            f"these weights, and {_MOST_CELLS:.0e} are possible: give a smaller k, such as "
+            f"{int(k * (_MOST_CELLS / (2 * k * support)) ** 0.5)}, or interval='sampling'."
+        )
+
+
+def _longest_plateau(credit: Credits) -> int:
+    """The largest number of successive counts of correct samples that have the same value."""
+    return int(np.diff(np.flatnonzero(credit), prepend=-1, append=len(credit)).max())
+
+
 # --- Thresholds and ramps -----------------------------------------------------------------
+
+
+def _has_equal_halves(credit: Credits) -> bool:
+    """Whether `mean_over_equal_halves` has a formula: the score is a threshold or a ramp."""
+    first, *others = np.flatnonzero(credit).tolist()
+    is_ramp = 0 < first == len(credit) - 1 - len(others) and len({*credit[first:]}) == 1
+    return not others or is_ramp
 
 
 def mean_over_equal_halves(credit: Credits, value: DoubleDouble) -> DoubleDouble | None:
@@ -143,17 +180,16 @@ def mean_over_equal_halves(credit: Credits, value: DoubleDouble) -> DoubleDouble
         credit: credits of the score.
         value: (k + 1,) value of 0 .. k correct samples, less that of 0 or of k.
     """
+    if not _has_equal_halves(credit):
+        return None
     k, credited = len(credit), np.flatnonzero(credit)
-    first, weights = int(credited[0]), {credit[r] for r in credited}
-    from_zero = value.hi[0] == 0
+    first, from_zero = int(credited[0]), value.hi[0] == 0
     if len(credited) == 1:
         needed = first + 1 if from_zero else k - first
         means = _both_at_least(k, needed)
-    elif len(weights) == 1 and len(credited) == k - first and first:
-        means = _both_above(k, first) if from_zero else _both_up_to(k, k - first)
     else:
-        return None
-    weight = DoubleDouble.from_doubles(weights.pop())
+        means = _both_above(k, first) if from_zero else _both_up_to(k, k - first)
+    weight = DoubleDouble.from_doubles(credit[first])
     means = means * (weight * weight)
     return means if from_zero else means[::-1]  # of 0 .. 2k incorrect samples
 

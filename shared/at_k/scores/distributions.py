@@ -81,19 +81,23 @@ def _pmf_by_products(
     n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
 ) -> DoubleDouble:
     """The same for so large n that a table of factorials would take longer than k factors."""
-    factorial, inverse = rising_factorials(Fraction(1), k)
-    choose = inverse[correct] * inverse[k - correct] * factorial[k]
     alpha0, beta0 = (0.0, 0.0) if prior is None else prior
     # fall(x, j) without a prior, and rise(x, j) with one.
     steps = np.arange(k) * (-1 if prior is None else 1)
 
-    def products(samples: np.ndarray, *of_prior: float) -> ScaledDoubleDouble:
-        factors = DoubleDouble.from_doubles(samples[:, None] + steps)
+    def factors(samples: np.ndarray, *of_prior: float) -> ScaledDoubleDouble:
+        result = DoubleDouble.from_doubles(samples[:, None] + steps)
         for parameter in of_prior:
-            factors = factors + DoubleDouble.from_doubles(parameter)
-        return scaled(factors).prefix_products()
+            result = result + DoubleDouble.from_doubles(parameter)
+        return scaled(result)
 
-    of_correct, of_incorrect = products(c, alpha0), products(n - c, beta0)
-    all_ways = products(n, alpha0, beta0)[:, -1:]
-    cells = of_correct[:, correct] * of_incorrect[:, k - correct] * choose
-    return (cells * all_ways.inverse()).to_double_double()
+    of_correct = factors(c, alpha0).prefix_products()[:, correct]
+    of_incorrect = factors(n - c, beta0).prefix_products()[:, k - correct]
+    all_ways = factors(n, alpha0, beta0).product()[:, None]
+    return (of_correct * of_incorrect * _choose(k, correct) * all_ways.inverse()).to_double_double()
+
+
+def _choose(k: int, correct: np.ndarray) -> ScaledDoubleDouble:
+    """(J,) C(k, j)."""
+    factorial, _ = rising_factorials(Fraction(1), k)
+    return (factorial[correct] * factorial[k - correct]).inverse() * factorial[k]

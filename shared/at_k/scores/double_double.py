@@ -88,13 +88,20 @@ class DoubleDouble:
         return total[..., 0]
 
     def suffix_sums(self) -> DoubleDouble:
-        """Return, for each position of the last axis, the sum from there to the end."""
+        """Return, for each position of the last axis, the sum from there to the end.
+
+        Those from even positions are sums of pairs, so there are two steps per number.
+        """
+        size = self.hi.shape[-1]
         hi, lo = self.hi.copy(), self.lo.copy()
-        step = 1
-        while step < hi.shape[-1]:
-            longer = DoubleDouble(hi, lo)[..., :-step] + DoubleDouble(hi, lo)[..., step:]
-            hi[..., :-step], lo[..., :-step] = longer.hi, longer.lo
-            step *= 2
+        if size > 1:
+            pairs = self[..., : size - size % 2 : 2] + self[..., 1::2]
+            if size % 2:
+                pairs = DoubleDouble.concatenate([pairs, self[..., -1:]])
+            even = pairs.suffix_sums()
+            odd = self[..., 1:-1:2] + even[..., 1:]
+            for positions, part in ((slice(None, None, 2), even), (slice(1, -1, 2), odd)):
+                hi[..., positions], lo[..., positions] = part.hi, part.lo
         return DoubleDouble(hi, lo)
 
 
