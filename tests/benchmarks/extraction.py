@@ -1,10 +1,10 @@
-"""Compare how checkers read the answer of a response, on texts that a person has judged.
+"""Compare how checkers read the answer of a response, on texts whose answer is known.
 
     python tests/benchmarks/extraction.py [--wrong] [--samples] [--tests SDIST ..]
 
 `CASES` are responses of the kinds that the tests of lm-evaluation-harness and lighteval cover, and
-of those that readers of logs meet, written for this study, with the verdict of a person. They were
-written after the rules of `numeric`, by their author, and two of its 10 wrong verdicts led to
+of those that readers of logs meet, written and judged for this study. They were written after the
+rules of `numeric`, by their author, and two of its 10 wrong verdicts led to
 corrections, so its rates on other texts are higher. `--wrong` shows what each gets wrong. The peers
 run where they are installed: the filter `flexible-extract` of the task gsm8k of
 lm-evaluation-harness with its `exact_match`, the extractor of lighteval for LaTeX and expressions,
@@ -37,7 +37,7 @@ from typing import Any
 import at_k
 
 Case = tuple[str, str, bool]
-"""A reference, a response, and whether a person takes it for correct."""
+"""A reference, a response, and whether it is correct, as a reader takes it."""
 
 CASES: list[Case] = [
     # --- the last number, and numbers after it
@@ -239,7 +239,7 @@ def checkers() -> dict[str, Callable[[str, str], bool]]:
 
 
 def wrong_verdicts(verdict: Callable[[str, str], bool], cases: list[Case] = CASES) -> list[Case]:
-    """Return the cases that a checker judges in another way than a person."""
+    """Return the cases that a checker judges in another way than a reader."""
     return [case for case in cases if verdict(*case[:2]) != case[2]]
 
 
@@ -251,11 +251,11 @@ MISREAD = (
     "5 * 6 = 30\n\nYour answer is correct",
     "Ines has 3 - 3 = 0 pens.\nInes has 3 - 3 =",
 )
-"""How the responses begin that `numeric` judges otherwise than a person."""
+"""How the responses begin that `numeric` judges otherwise than a reader."""
 
 
 def cases_of_samples() -> list[Case]:
-    """Return the distinct responses, with the verdict of a person."""
+    """Return the distinct responses, and whether each is correct."""
     files = sorted(Path(at_k.__file__).with_name("samples").glob("*.jsonl"))
     rows = [json.loads(line) for file in files for line in file.read_text().splitlines()]
     pairs = dict.fromkeys((row["reference"], text) for row in rows for text in row["predictions"])
@@ -316,7 +316,7 @@ def takes_reference(reference: str) -> bool:
 
 def print_rates(cases: list[Case], checked_with: list[str], show_wrong: bool) -> None:
     correct = sum(case[2] for case in cases)
-    print(f"{len(cases)} texts, of which a person takes {correct} for correct")
+    print(f"{len(cases)} texts, of which {correct} are correct")
     for name, verdict in checkers().items():
         if name not in checked_with:
             continue
