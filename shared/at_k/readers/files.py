@@ -260,10 +260,13 @@ def parse_with_arrow(stream: Any, block_size: int = 1 << 20) -> Columns | None:
         table = table_of_lines(block, known)
         if table is None or not all(_is_kept(field.type) for field in table.schema):
             return None
-        names |= dict.fromkeys(table.column_names)  # a type that is given moves its column
+        names |= dict.fromkeys(table.column_names)
         # The metrics need large texts. To cast small tables takes less memory.
         large = [field.with_type(_large(field.type)) for field in table.schema]
-        tables.append(table.cast(pa.schema(large)))
+        try:
+            tables.append(table.cast(pa.schema(large)))
+        except (pa.ArrowException, ValueError):
+            return None
     try:
         table = pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException:
@@ -289,13 +292,16 @@ def table_of_lines(block: bytes, known: dict[str, Any]) -> Any | None:
     try:
         is_long_line = lines == 1 and len(block) > _LONG_LINE_BYTES
         read_block = _read_long_line if is_long_line else _read_lines
+        names: list[str] = []
         for _ in range(2):  # again if texts were read as times
             table = read_block(block, known)
+            names = names or table.column_names  # a type that is given moves its column
             types = {field.name: _with_texts(field.type) for field in table.schema}
             known |= {name: kind for name, kind in types.items() if "null" not in str(kind)}
             if all(types[field.name] == field.type for field in table.schema):
                 break
-    except (pa.ArrowException, ValueError, OverflowError, RecursionError):
+        table = table.select(names)
+    except (pa.ArrowException, KeyError, ValueError, OverflowError, RecursionError):
         return None
     # A table without columns does not keep its number of rows.
     return table if table.num_rows == lines and table.num_columns else None
