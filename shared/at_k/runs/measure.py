@@ -120,7 +120,7 @@ class ComparisonOptions:
     all_k: bool = True
 
     def __post_init__(self) -> None:
-        if self.metric in ("picked@k", "weighted_vote@k"):
+        if isinstance(self.metric, str) and self.metric in ("picked@k", "weighted_vote@k"):
             raise ValueError(
                 f"{self.metric} needs a number for each sample, which comparisons do not take: "
                 f"compare its scores of the questions (return_per_question), each in a list of "
