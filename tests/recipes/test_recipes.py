@@ -1,12 +1,12 @@
 """The recipes: short scripts that use at_k with other libraries, and check their scores.
 
-The libraries of LIGHT, Dask and openai are installed for the tests, and Spark is tested where it
-and Java are. The other scripts were run by hand on Python 3.11 with lm-eval 0.4.13, lighteval
-0.13.0, transformers 5.23.0, accelerate 1.15.0, ray 2.60.0, pyspark 4.3.0, mlflow 3.17.2,
-tensorboardX 2.6.5, wandb 0.31.0 and trackio 0.43.0. So were verl_advantages, and the training of
-trl_pass_at_k: with torch 2.15.0, verl 0.9.1 and trl 1.16.0. torch for Linux on PyPI takes 4 GB with
-its libraries, too much for the tests. mpi_counts runs in one process here, and ran by hand in 2 and
-3. remote_sandbox runs among the tests of checkers.
+The libraries of LIGHT, Dask and openai are installed for the tests. The other scripts were run by
+hand on Python 3.11 with lm-eval 0.4.13, lighteval 0.13.0, transformers 5.23.0, accelerate 1.15.0,
+ray 2.60.0, pyspark 4.3.0, mlflow 3.17.2, tensorboardX 2.6.5, wandb 0.31.0 and trackio 0.43.0. So
+were verl_advantages, and the training of trl_pass_at_k: with torch 2.15.0, verl 0.9.1 and trl
+1.16.0. torch for Linux on PyPI takes 4 GB with its libraries, too much for the tests.
+mpi_counts runs in one process here, and ran by hand in 2 and 3. remote_sandbox runs among the tests
+of checkers.
 """
 
 import os
@@ -16,7 +16,6 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-import pytest
 import yaml
 from conftest import ROOT
 
@@ -50,13 +49,6 @@ def test_the_recipes_get_the_scores_that_they_assert(tmp_path):
 
 def test_the_recipe_with_workers_gets_the_scores_that_it_asserts(tmp_path):
     run(FOLDER / "dask_counts.py", folder=tmp_path)
-
-
-@pytest.mark.skipif(
-    not (find_spec("pyspark") and shutil.which("java")), reason="needs pyspark and Java"
-)
-def test_the_recipe_with_spark_gets_the_scores_that_it_asserts(tmp_path):
-    run(FOLDER / "spark_counts.py", folder=tmp_path)
 
 
 def test_the_recipe_with_a_judge_gets_the_scores_that_it_asserts(tmp_path):
