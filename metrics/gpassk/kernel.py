@@ -132,7 +132,8 @@ class Exchange:
         _roles[role] = lock
         left = [*self._folder.glob(f"{self._process}.*-*")]  # half written by a process that ended
         if self._process == 0:
-            left += [*self._folder.glob("*.rows"), *self._folder.glob("re*t-*")]
+            for pattern in ("*.rows", "request-*", "result-*"):
+                left += self._folder.glob(pattern)
             left += [self._request, self._result, self._conflict]
         for path in left:
             path.unlink(missing_ok=True)

@@ -82,7 +82,7 @@ def connect_events(
     ]
     # `input` follows neither the reset button of a slider nor a number that it sets into its range.
     changes += [component.change for component in inputs.controls.values()]
-    # Gradio starts events of different queues in random order. In one queue, the last is the last.
+    # Gradio starts the events of one queue in their order, and those of several in random order.
     scoring: dict[str, Any] = {
         "api_visibility": "private",
         "concurrency_id": "scores",

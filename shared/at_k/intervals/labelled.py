@@ -72,7 +72,7 @@ class LabelCounts(NamedTuple):
 
     @property
     def number(self) -> int:
-        """Of labelled samples."""
+        """The number of labelled samples."""
         return round(sum(self[:4]))
 
     @property

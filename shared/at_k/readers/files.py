@@ -35,7 +35,7 @@ _SIGNATURES = {
     b"\x28\xb5\x2f\xfd": ".zst",
 }
 BOM = b"\xef\xbb\xbf"
-"""What some programs write before a text."""
+"""The byte order mark, which some programs write before a text."""
 ARROW_BYTES = 1 << 20
 """JSON Lines that are larger are parsed by Arrow. It is faster, and Python objects are simpler."""
 _MOST_NESTED = 100  # of lists and objects, which Arrow parses by recursion

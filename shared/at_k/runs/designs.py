@@ -186,7 +186,7 @@ class Design:
         return self._moves_of_shifts[shift]
 
     def _of_checker(self, shifts: np.ndarray, questions: int) -> np.ndarray:
-        """(s,) the squared error of the score of a run that estimated rates add."""
+        """(s,) the variance of the score of a run that comes from the estimated rates."""
         return (self._moves(shifts, questions).mean(axis=0) / normal_z(self._goal.confidence)) ** 2
 
     # --- Half-widths ----------------------------------------------------------------------
