@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import at_k
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from at_k.readers import files
 from at_k.readers.files import parse_json_lines, parse_with_arrow
@@ -199,3 +200,35 @@ def test_a_large_file_gives_the_scores_of_a_small_one(tmp_path, monkeypatch):
     assert at_k.load("gpassk").compute(**read, k=[1, 2]) == expected
     file.write_bytes(b'{"id": 1, "correct": 1}\n{"id": 1, "correct": 0}\n')
     assert at_k.read(file) == {"predictions": [[1, 0]]}
+
+
+def test_of_parquet_only_the_columns_that_are_used_are_read(tmp_path, monkeypatch):
+    file, columns = tmp_path / "wide.parquet", {"id": ["a", "a", "b", "b"], "correct": [1, 0, 1, 1]}
+    others = {f"column {i}": [i] * 4 for i in range(50)} | {"id.text": ["x"] * 4}
+    pq.write_table(pa.table(columns | others), file)
+    read, names = pq.ParquetFile.read, []
+
+    def noting_names(self, columns=None, **options):
+        names.extend(columns)
+        return read(self, columns, **options)
+
+    monkeypatch.setattr(pq.ParquetFile, "read", noting_names)
+    assert at_k.read(file) == {"predictions": [[1, 0], [1, 1]]}
+    assert sorted(set(names)) == ["correct", "id"]
+
+
+def test_a_name_that_two_columns_of_parquet_have_is_an_error(tmp_path):
+    file = tmp_path / "twice.parquet"
+    pq.write_table(pa.table([[1, 0], [1, 1], ["a", "a"]], names=["correct", "correct", "id"]), file)
+    with pytest.raises(ValueError, match=r"twice\.parquet cannot be read: .*correct"):
+        at_k.read(file)
+
+
+def test_json_lines_with_thousands_of_columns_are_parsed_by_python(tmp_path, monkeypatch):
+    file = tmp_path / "wide.jsonl"
+    row = {f"column {i}": "-" * 90 for i in range(files._MOST_COLUMNS)}
+    rows = [{"id": "a", "correct": i % 2} | row for i in range(3)]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    assert file.stat().st_size > files.ARROW_BYTES
+    monkeypatch.setattr(files, "table_of_lines", lambda *_: pytest.fail("Arrow was asked"))
+    assert at_k.read(file) == {"predictions": [[0, 1, 0]]}

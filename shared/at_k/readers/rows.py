@@ -426,6 +426,7 @@ def _fields(columns: Columns) -> Columns:
     return {
         f"{name}.{field}": [cell.get(field) if isinstance(cell, dict) else None for cell in cells]
         for name, cells in columns.items()
+        if not isinstance(cells, ArrowColumn) or "struct" in str(cells.type)
         if len(cells) and isinstance(cells[0], dict)
         for field in cells[0]
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +21,16 @@ class ArrowColumn(Sequence[Any]):
 
     Attributes:
         array: the `pyarrow.ChunkedArray`.
+        type: of its entries, a `pyarrow.DataType`.
     """
 
     def __init__(self, array: Any):
-        self.array = array
+        self.array, self.type = array, array.type
 
     @property
     def depth(self) -> int:
         """How deep lists are nested: 0 for single entries, 1 for lists of them."""
-        entry_type, depth = self.array.type, 0
+        entry_type, depth = self.type, 0
         while "list" in str(entry_type).partition("<")[0]:
             entry_type, depth = entry_type.value_type, depth + 1
         return depth
@@ -44,6 +46,26 @@ class ArrowColumn(Sequence[Any]):
     def __iter__(self) -> Iterator[Any]:
         for start in range(0, len(self.array), 1024):  # the caller may stop early
             yield from self.array.slice(start, 1024).to_pylist()
+
+
+class UnreadColumn(ArrowColumn):
+    """A column that is read when its entries are looked at. Most columns of a log never are.
+
+    Args:
+        read: returns the `pyarrow.ChunkedArray`.
+        entry_type: of its entries.
+        rows: number of entries.
+    """
+
+    def __init__(self, read: Callable[[], Any], entry_type: Any, rows: int):
+        self._read, self.type, self._rows = read, entry_type, rows
+
+    @cached_property
+    def array(self) -> Any:
+        return self._read()
+
+    def __len__(self) -> int:
+        return self._rows
 
 
 def columns_of_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
