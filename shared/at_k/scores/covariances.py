@@ -28,7 +28,7 @@ import numpy as np
 
 from ..inputs.counts import BinaryCounts, one_size
 from .credits import Credits
-from .distributions import Prior, pmf
+from .distributions import Prior, may_exceed_0, pmf
 from .double_double import DoubleDouble
 from .integer_tables import covariance_table, has_table
 from .pass_family import blocks_of_rows, columns_by_k, cumulative_credit, expected_credits
@@ -222,10 +222,14 @@ def _both_up_to(k: int, d: int) -> DoubleDouble:
 
 def _probability_of(j: int, k: int, n: int) -> DoubleDouble:
     """(n + 1,) P(j of a subset of k are marked), if 0 .. n of n are."""
-    chances = [
-        pmf(np.full(len(marked), n), marked, k, correct=np.array([j]))[:, 0]
-        for marked in np.split(np.arange(n + 1), range(_ROWS_AT_ONCE, n + 1, _ROWS_AT_ONCE))
-    ]
+    likeliest = j * n // max(k, 1)
+    chances = []
+    for marked in np.split(np.arange(n + 1), range(_ROWS_AT_ONCE, n + 1, _ROWS_AT_ONCE)):
+        size, peak = np.full(len(marked), n), np.clip(likeliest, marked[0], marked[-1])
+        if n < _ROWS_AT_ONCE or may_exceed_0(size[:1], peak, k, None, np.array([j]))[0]:
+            chances.append(pmf(size, marked, k, correct=np.array([j]))[:, 0])
+        else:
+            chances.append(DoubleDouble.from_doubles(np.zeros(len(marked))))
     return DoubleDouble.concatenate(chances)
 
 

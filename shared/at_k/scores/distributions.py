@@ -35,6 +35,9 @@ from .double_double import (
 Prior = tuple[float, float]
 """(alpha0, beta0) of the Beta prior of a question's success rate, both positive."""
 
+_CELLS_OF_A_WINDOW = 1 << 13  # of so many, only those that do not round to 0 are computed
+_LOG_OF_0 = -746.0  # the exponential of which rounds to 0
+
 
 def pmf(
     n: np.ndarray,
@@ -53,6 +56,71 @@ def pmf(
         correct: (J,) the values of j, by default 0 .. k.
     """
     correct = np.arange(k + 1) if correct is None else correct
+    if len(correct) < _CELLS_OF_A_WINDOW or not len(n):
+        return _cells_of_pmf(n, c, k, prior, correct)
+    low, high = _window(n, c, k, prior)
+    inside = np.flatnonzero((correct >= low) & (correct <= high))
+    hi, lo = np.zeros((2, len(n), len(correct)))
+    if len(inside):
+        cells = _cells_of_pmf(n, c, k, prior, correct[inside])
+        hi[:, inside], lo[:, inside] = cells.hi, cells.lo
+    return DoubleDouble(hi, lo)
+
+
+def may_exceed_0(
+    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
+) -> np.ndarray:
+    """Whether P(j of k samples are correct) may round to more than 0, elementwise."""
+    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
+
+    def log_choose(size: np.ndarray, chosen: np.ndarray, parameter: float) -> np.ndarray:
+        """log of fall(size, chosen) or of rise(size + parameter, chosen), over chosen!."""
+        if prior is None:
+            ways = gammaln(size + 1.0) - gammaln(np.maximum(size - chosen, 0) + 1.0)
+        else:
+            ways = gammaln(size + parameter + chosen) - gammaln(size + parameter)
+        return ways - gammaln(chosen + 1.0)
+
+    alpha0, beta0 = prior or (0.0, 0.0)
+    log_probability = (
+        log_choose(c, correct, alpha0)
+        + log_choose(n - c, k - correct, beta0)
+        - log_choose(n, np.asarray(k), alpha0 + beta0)
+    )
+    rounding = 1e-14 * gammaln(n + k + alpha0 + beta0 + 2.0)
+    return log_probability + rounding > _LOG_OF_0
+
+
+def _window(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None) -> tuple[int, int]:
+    """The least and the largest j whose probability may exceed 0 in a row.
+
+    From its mode, a pmf decreases on both sides, so both are found by bisection.
+    """
+    alpha, beta = (c + 1.0, n - c + 1.0) if prior is None else (c + prior[0], n - c + prior[1])
+    if ((alpha < 1) & (beta < 1)).any():  # no samples: the pmf may have two modes
+        return 0, k
+    both = np.maximum(alpha - 1, 0) + np.maximum(beta - 1, 0)
+    share = np.where(both > 0, np.maximum(alpha - 1, 0) / np.where(both > 0, both, 1), 0.5)
+    mode = np.rint(k * share).astype(np.int64)
+    if prior is None:
+        mode = np.clip(mode, k - (n - c), c)
+    edges = []
+    for end in (0, k):
+        outside, inside = np.full_like(mode, end), mode
+        if prior is None:
+            outside = np.clip(outside, k - (n - c), c)
+        while (np.abs(outside - inside) > 1).any():
+            middle = (outside + inside) // 2
+            positive = may_exceed_0(n, c, k, prior, middle)
+            outside = np.where(positive, outside, middle)
+            inside = np.where(positive, middle, inside)
+        edges.append(outside)
+    return int(edges[0].min()), int(edges[1].max())
+
+
+def _cells_of_pmf(
+    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
+) -> DoubleDouble:
     incorrect = k - correct
     if n.max(initial=0) > max(LARGE_TABLE, len(n) * k):
         return _pmf_by_products(n, c, k, prior, correct)
@@ -82,18 +150,23 @@ def _pmf_by_products(
 ) -> DoubleDouble:
     """The same for so large n that a table of factorials would take longer than k factors."""
     alpha0, beta0 = (0.0, 0.0) if prior is None else prior
-    # fall(x, j) without a prior, and rise(x, j) with one.
-    steps = np.arange(k) * (-1 if prior is None else 1)
+    sign = -1 if prior is None else 1  # fall(x, j) without a prior, and rise(x, j) with one
 
-    def factors(samples: np.ndarray, *of_prior: float) -> ScaledDoubleDouble:
-        result = DoubleDouble.from_doubles(samples[:, None] + steps)
+    def factors(samples: np.ndarray, first: int, end: int, *of_prior: float) -> ScaledDoubleDouble:
+        result = DoubleDouble.from_doubles(samples[:, None] + sign * np.arange(first, end))
         for parameter in of_prior:
             result = result + DoubleDouble.from_doubles(parameter)
         return scaled(result)
 
-    of_correct = factors(c, alpha0).prefix_products()[:, correct]
-    of_incorrect = factors(n - c, beta0).prefix_products()[:, k - correct]
-    all_ways = factors(n, alpha0, beta0).product()[:, None]
+    def powers(samples: np.ndarray, parameter: float, sizes: np.ndarray) -> ScaledDoubleDouble:
+        fewest, most = int(sizes.min()), int(sizes.max())
+        products = factors(samples, fewest, most, parameter).prefix_products()[:, sizes - fewest]
+        if fewest:
+            products = products * factors(samples, 0, fewest, parameter).product()[:, None]
+        return products
+
+    of_correct, of_incorrect = powers(c, alpha0, correct), powers(n - c, beta0, k - correct)
+    all_ways = factors(n, 0, k, alpha0, beta0).product()[:, None]
     return (of_correct * of_incorrect * _choose(k, correct) * all_ways.inverse()).to_double_double()
 
 

@@ -266,9 +266,9 @@ def scaled(numbers: DoubleDouble, times_two_to: np.ndarray | int = 0) -> ScaledD
         numbers: that are multiplied by 2**times_two_to.
         times_two_to: integers.
     """
-    exponent = np.frexp(numbers.hi)[1].astype(np.int64)
-    mantissa = DoubleDouble(np.ldexp(numbers.hi, -exponent), np.ldexp(numbers.lo, -exponent))
-    return ScaledDoubleDouble(mantissa, exponent + times_two_to)
+    hi, exponent = np.frexp(numbers.hi)
+    mantissa = DoubleDouble(hi, np.ldexp(numbers.lo, -exponent))
+    return ScaledDoubleDouble(mantissa, exponent.astype(np.int64) + times_two_to)
 
 
 def _inverse(numbers: DoubleDouble) -> DoubleDouble:

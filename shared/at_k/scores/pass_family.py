@@ -90,12 +90,13 @@ def expected_credits(
             for column in columns:
                 result[:, column] = expected_table(size, credits[column], prior)[c]
             continue
-        credited = {column: _credited(credits[column]) for column in columns}
-        needed = sorted({r for terms in credited.values() for r, _ in terms})
+        credit = np.array([credits[column] for column in columns])
+        needed = np.flatnonzero(credit.any(axis=0)) + 1
         for rows in blocks_of_rows(np.arange(len(c)), k):
             tails = _tails(n[rows], c[rows], k, needed, prior)
-            for column, terms in credited.items():
-                result[rows, column] = _sum_of_tails(tails, terms)
+            for column, of_column in zip(columns, credit[:, needed - 1], strict=True):
+                credited = np.flatnonzero(of_column)
+                result[rows, column] = _sum_of_tails(tails[:, credited], of_column[credited])
     return result
 
 
@@ -114,50 +115,41 @@ def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
     return columns
 
 
-def _credited(credit: Credits) -> list[tuple[int, float]]:
-    """Each r whose credit is positive, with its credit."""
-    return [(r, w) for r, w in enumerate(credit, start=1) if w]
-
-
-def _sum_of_tails(
-    tails: Mapping[int, np.ndarray], credited: Sequence[tuple[int, float]]
-) -> np.ndarray:
-    """(U,) the sum over r of the credit of r x P(at least r correct).
+def _sum_of_tails(tails: np.ndarray, credit: np.ndarray) -> np.ndarray:
+    """(U,) the sum over r of the credit of r x P(at least r correct), from (U, r) and (r,).
 
     The tails are rounded to doubles before they are added, as in the formula of mG-Pass@k, so
     published digits are reproduced to the last. The sum is exact to double-double precision.
     """
-    terms = [credit * tails[r] for r, credit in credited]
-    if len(terms) == 1:
-        return terms[0]
-    return DoubleDouble.from_doubles(np.stack(terms, axis=1)).sum().hi
+    terms = tails * credit
+    return terms[:, 0] if len(credit) == 1 else DoubleDouble.from_doubles(terms).sum().hi
 
 
 def _tails(
-    n: np.ndarray, c: np.ndarray, k: int, needed: list[int], prior: Prior | None
-) -> dict[int, np.ndarray]:
-    """P(at least r of k samples are correct), rounded: (U,) for each needed r."""
+    n: np.ndarray, c: np.ndarray, k: int, needed: np.ndarray, prior: Prior | None
+) -> np.ndarray:
+    """(U, r) P(at least r of k samples are correct), rounded, for each needed r, in order."""
     if prior is None and (n == k).all():
-        return {r: (c >= r).astype(float) for r in needed}
-    low, high = [r for r in needed if 2 * r <= k], [r for r in needed if 2 * r > k]
-    tails = dict(zip(high, _upper_tails(n, c, k, high, prior).T, strict=True))
-    if low:
-        # Sum the shorter tail and subtract it from 1, unless almost nothing would be left.
-        below = pmf(n, c, k, prior, np.arange(low[-1])[::-1]).suffix_sums()[:, ::-1]
-        left = (DoubleDouble.from_doubles(1.0) - below[:, np.array(low) - 1]).hi
-        tiny = np.flatnonzero((left < 1e-12).any(axis=1))
-        left[tiny] = _upper_tails(n[tiny], c[tiny], k, low, prior)
-        tails |= zip(low, left.T, strict=True)
-    return tails
+        return (c[:, None] >= needed).astype(float)
+    low, high = needed[2 * needed <= k], needed[2 * needed > k]
+    upper = _upper_tails(n, c, k, high, prior)
+    if not len(low):
+        return upper
+    # Sum the shorter tail and subtract it from 1, unless almost nothing would be left.
+    below = pmf(n, c, k, prior, np.arange(low[-1])[::-1]).suffix_sums()[:, ::-1]
+    left = (DoubleDouble.from_doubles(1.0) - below[:, low - 1]).hi
+    tiny = np.flatnonzero((left < 1e-12).any(axis=1))
+    left[tiny] = _upper_tails(n[tiny], c[tiny], k, low, prior)
+    return np.concatenate([left, upper], axis=1)
 
 
 def _upper_tails(
-    n: np.ndarray, c: np.ndarray, k: int, needed: list[int], prior: Prior | None
+    n: np.ndarray, c: np.ndarray, k: int, needed: np.ndarray, prior: Prior | None
 ) -> np.ndarray:
-    if not needed:
+    if not len(needed):
         return np.empty((len(c), 0))
     correct = np.arange(needed[0], k + 1)
-    return pmf(n, c, k, prior, correct).suffix_sums().hi[:, np.array(needed) - needed[0]]
+    return pmf(n, c, k, prior, correct).suffix_sums().hi[:, needed - needed[0]]
 
 
 def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
