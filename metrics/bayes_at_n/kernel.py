@@ -3225,9 +3225,9 @@ class _Inverse:
         return self._table[index].inverse()
 
 def scaled(numbers: DoubleDouble, times_two_to: np.ndarray | int = 0) -> ScaledDoubleDouble:
-    exponent = np.frexp(numbers.hi)[1].astype(np.int64)
-    mantissa = DoubleDouble(np.ldexp(numbers.hi, -exponent), np.ldexp(numbers.lo, -exponent))
-    return ScaledDoubleDouble(mantissa, exponent + times_two_to)
+    hi, exponent = np.frexp(numbers.hi)
+    mantissa = DoubleDouble(hi, np.ldexp(numbers.lo, -exponent))
+    return ScaledDoubleDouble(mantissa, exponent.astype(np.int64) + times_two_to)
 
 def _inverse(numbers: DoubleDouble) -> DoubleDouble:
     start = DoubleDouble.from_doubles(1 / numbers.hi)
@@ -4935,6 +4935,17 @@ class FittedRewards:
         windows = np.lib.stride_tricks.sliding_window_view(values, weight.shape[1], axis=1)
         return np.einsum("sft,st->f", windows[:, :, used], weight[:, used])
 
+    def shifted_variances(self, values: np.ndarray) -> np.ndarray:
+        # The variance around the mean, also where the sum of the prior is rounded.
+        share = 2 - self.prior.sum()
+        of_both = []
+        for some in (values, 1 - values):
+            mean = self.shifted_means(some, self.prior)
+            square = self.shifted_means(some**2, self.prior)
+            of_both.append((mean, square - share * mean**2))
+        (mean, variance), (rest, variance_of_rest) = of_both
+        return np.maximum(np.where(mean < rest, variance, variance_of_rest), 0.0)
+
     def posterior_means(self, values: np.ndarray) -> np.ndarray:
         means = []
         for start in range(0, len(self.samples.counts), _COUNTS_AT_ONCE):
@@ -5213,10 +5224,7 @@ def _shifted_moments(
         variance = variance + fitted.shifted_means(within, prior)
     variance = fitted.excess_variance(k) * np.maximum(variance, 0.0)
     if new_questions:
-        # The variance around theta, also where the sum of the prior is rounded.
-        squares = fitted.shifted_means(mean**2, fitted.prior)
-        between = squares - (2 - fitted.prior.sum()) * theta**2
-        variance = variance + np.maximum(between, 0.0)
+        variance = variance + fitted.shifted_variances(mean)
     return theta, variance
 
 def _neighbors(columns: int) -> list[tuple[int, int]]:

@@ -3242,9 +3242,9 @@ class _Inverse:
         return self._table[index].inverse()
 
 def scaled(numbers: DoubleDouble, times_two_to: np.ndarray | int = 0) -> ScaledDoubleDouble:
-    exponent = np.frexp(numbers.hi)[1].astype(np.int64)
-    mantissa = DoubleDouble(np.ldexp(numbers.hi, -exponent), np.ldexp(numbers.lo, -exponent))
-    return ScaledDoubleDouble(mantissa, exponent + times_two_to)
+    hi, exponent = np.frexp(numbers.hi)
+    mantissa = DoubleDouble(hi, np.ldexp(numbers.lo, -exponent))
+    return ScaledDoubleDouble(mantissa, exponent.astype(np.int64) + times_two_to)
 
 def _inverse(numbers: DoubleDouble) -> DoubleDouble:
     start = DoubleDouble.from_doubles(1 / numbers.hi)
@@ -3411,6 +3411,9 @@ class Moments:
 
 Prior = tuple[float, float]
 
+_CELLS_OF_A_WINDOW = 1 << 13  # of so many, only those that do not round to 0 are computed
+_LOG_OF_0 = -746.0  # the exponential of which rounds to 0
+
 def pmf(
     n: np.ndarray,
     c: np.ndarray,
@@ -3419,6 +3422,62 @@ def pmf(
     correct: np.ndarray | None = None,
 ) -> DoubleDouble:
     correct = np.arange(k + 1) if correct is None else correct
+    if len(correct) < _CELLS_OF_A_WINDOW or not len(n):
+        return _cells_of_pmf(n, c, k, prior, correct)
+    low, high = _window(n, c, k, prior)
+    inside = np.flatnonzero((correct >= low) & (correct <= high))
+    hi, lo = np.zeros((2, len(n), len(correct)))
+    if len(inside):
+        cells = _cells_of_pmf(n, c, k, prior, correct[inside])
+        hi[:, inside], lo[:, inside] = cells.hi, cells.lo
+    return DoubleDouble(hi, lo)
+
+def may_exceed_0(
+    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
+) -> np.ndarray:
+    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
+
+    def log_choose(size: np.ndarray, chosen: np.ndarray, parameter: float) -> np.ndarray:
+        if prior is None:
+            ways = gammaln(size + 1.0) - gammaln(np.maximum(size - chosen, 0) + 1.0)
+        else:
+            ways = gammaln(size + parameter + chosen) - gammaln(size + parameter)
+        return ways - gammaln(chosen + 1.0)
+
+    alpha0, beta0 = prior or (0.0, 0.0)
+    log_probability = (
+        log_choose(c, correct, alpha0)
+        + log_choose(n - c, k - correct, beta0)
+        - log_choose(n, np.asarray(k), alpha0 + beta0)
+    )
+    rounding = 1e-14 * gammaln(n + k + alpha0 + beta0 + 2.0)
+    return log_probability + rounding > _LOG_OF_0
+
+def _window(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None) -> tuple[int, int]:
+    alpha, beta = (c + 1.0, n - c + 1.0) if prior is None else (c + prior[0], n - c + prior[1])
+    if ((alpha < 1) & (beta < 1)).any():  # no samples: the pmf may have two modes
+        return 0, k
+    both = np.maximum(alpha - 1, 0) + np.maximum(beta - 1, 0)
+    share = np.where(both > 0, np.maximum(alpha - 1, 0) / np.where(both > 0, both, 1), 0.5)
+    mode = np.rint(k * share).astype(np.int64)
+    if prior is None:
+        mode = np.clip(mode, k - (n - c), c)
+    edges = []
+    for end in (0, k):
+        outside, inside = np.full_like(mode, end), mode
+        if prior is None:
+            outside = np.clip(outside, k - (n - c), c)
+        while (np.abs(outside - inside) > 1).any():
+            middle = (outside + inside) // 2
+            positive = may_exceed_0(n, c, k, prior, middle)
+            outside = np.where(positive, outside, middle)
+            inside = np.where(positive, middle, inside)
+        edges.append(outside)
+    return int(edges[0].min()), int(edges[1].max())
+
+def _cells_of_pmf(
+    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
+) -> DoubleDouble:
     incorrect = k - correct
     if n.max(initial=0) > max(LARGE_TABLE, len(n) * k):
         return _pmf_by_products(n, c, k, prior, correct)
@@ -3446,18 +3505,23 @@ def _pmf_by_products(
     n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
 ) -> DoubleDouble:
     alpha0, beta0 = (0.0, 0.0) if prior is None else prior
-    # fall(x, j) without a prior, and rise(x, j) with one.
-    steps = np.arange(k) * (-1 if prior is None else 1)
+    sign = -1 if prior is None else 1  # fall(x, j) without a prior, and rise(x, j) with one
 
-    def factors(samples: np.ndarray, *of_prior: float) -> ScaledDoubleDouble:
-        result = DoubleDouble.from_doubles(samples[:, None] + steps)
+    def factors(samples: np.ndarray, first: int, end: int, *of_prior: float) -> ScaledDoubleDouble:
+        result = DoubleDouble.from_doubles(samples[:, None] + sign * np.arange(first, end))
         for parameter in of_prior:
             result = result + DoubleDouble.from_doubles(parameter)
         return scaled(result)
 
-    of_correct = factors(c, alpha0).prefix_products()[:, correct]
-    of_incorrect = factors(n - c, beta0).prefix_products()[:, k - correct]
-    all_ways = factors(n, alpha0, beta0).product()[:, None]
+    def powers(samples: np.ndarray, parameter: float, sizes: np.ndarray) -> ScaledDoubleDouble:
+        fewest, most = int(sizes.min()), int(sizes.max())
+        products = factors(samples, fewest, most, parameter).prefix_products()[:, sizes - fewest]
+        if fewest:
+            products = products * factors(samples, 0, fewest, parameter).product()[:, None]
+        return products
+
+    of_correct, of_incorrect = powers(c, alpha0, correct), powers(n - c, beta0, k - correct)
+    all_ways = factors(n, 0, k, alpha0, beta0).product()[:, None]
     return (of_correct * of_incorrect * _choose(k, correct) * all_ways.inverse()).to_double_double()
 
 def _choose(k: int, correct: np.ndarray) -> ScaledDoubleDouble:
@@ -3822,12 +3886,13 @@ def expected_credits(
             for column in columns:
                 result[:, column] = expected_table(size, credits[column], prior)[c]
             continue
-        credited = {column: _credited(credits[column]) for column in columns}
-        needed = sorted({r for terms in credited.values() for r, _ in terms})
+        credit = np.array([credits[column] for column in columns])
+        needed = np.flatnonzero(credit.any(axis=0)) + 1
         for rows in blocks_of_rows(np.arange(len(c)), k):
             tails = _tails(n[rows], c[rows], k, needed, prior)
-            for column, terms in credited.items():
-                result[rows, column] = _sum_of_tails(tails, terms)
+            for column, of_column in zip(columns, credit[:, needed - 1], strict=True):
+                credited = np.flatnonzero(of_column)
+                result[rows, column] = _sum_of_tails(tails[:, credited], of_column[credited])
     return result
 
 @lru_cache(maxsize=16)
@@ -3841,40 +3906,33 @@ def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
             columns.setdefault(len(credit), []).append(column)
     return columns
 
-def _credited(credit: Credits) -> list[tuple[int, float]]:
-    return [(r, w) for r, w in enumerate(credit, start=1) if w]
-
-def _sum_of_tails(
-    tails: Mapping[int, np.ndarray], credited: Sequence[tuple[int, float]]
-) -> np.ndarray:
-    terms = [credit * tails[r] for r, credit in credited]
-    if len(terms) == 1:
-        return terms[0]
-    return DoubleDouble.from_doubles(np.stack(terms, axis=1)).sum().hi
+def _sum_of_tails(tails: np.ndarray, credit: np.ndarray) -> np.ndarray:
+    terms = tails * credit
+    return terms[:, 0] if len(credit) == 1 else DoubleDouble.from_doubles(terms).sum().hi
 
 def _tails(
-    n: np.ndarray, c: np.ndarray, k: int, needed: list[int], prior: Prior | None
-) -> dict[int, np.ndarray]:
+    n: np.ndarray, c: np.ndarray, k: int, needed: np.ndarray, prior: Prior | None
+) -> np.ndarray:
     if prior is None and (n == k).all():
-        return {r: (c >= r).astype(float) for r in needed}
-    low, high = [r for r in needed if 2 * r <= k], [r for r in needed if 2 * r > k]
-    tails = dict(zip(high, _upper_tails(n, c, k, high, prior).T, strict=True))
-    if low:
-        # Sum the shorter tail and subtract it from 1, unless almost nothing would be left.
-        below = pmf(n, c, k, prior, np.arange(low[-1])[::-1]).suffix_sums()[:, ::-1]
-        left = (DoubleDouble.from_doubles(1.0) - below[:, np.array(low) - 1]).hi
-        tiny = np.flatnonzero((left < 1e-12).any(axis=1))
-        left[tiny] = _upper_tails(n[tiny], c[tiny], k, low, prior)
-        tails |= zip(low, left.T, strict=True)
-    return tails
+        return (c[:, None] >= needed).astype(float)
+    low, high = needed[2 * needed <= k], needed[2 * needed > k]
+    upper = _upper_tails(n, c, k, high, prior)
+    if not len(low):
+        return upper
+    # Sum the shorter tail and subtract it from 1, unless almost nothing would be left.
+    below = pmf(n, c, k, prior, np.arange(low[-1])[::-1]).suffix_sums()[:, ::-1]
+    left = (DoubleDouble.from_doubles(1.0) - below[:, low - 1]).hi
+    tiny = np.flatnonzero((left < 1e-12).any(axis=1))
+    left[tiny] = _upper_tails(n[tiny], c[tiny], k, low, prior)
+    return np.concatenate([left, upper], axis=1)
 
 def _upper_tails(
-    n: np.ndarray, c: np.ndarray, k: int, needed: list[int], prior: Prior | None
+    n: np.ndarray, c: np.ndarray, k: int, needed: np.ndarray, prior: Prior | None
 ) -> np.ndarray:
-    if not needed:
+    if not len(needed):
         return np.empty((len(c), 0))
     correct = np.arange(needed[0], k + 1)
-    return pmf(n, c, k, prior, correct).suffix_sums().hi[:, np.array(needed) - needed[0]]
+    return pmf(n, c, k, prior, correct).suffix_sums().hi[:, needed - needed[0]]
 
 def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
     step = max(1, _CELLS_AT_ONCE // (k + 1))
@@ -4064,10 +4122,14 @@ def _both_up_to(k: int, d: int) -> DoubleDouble:
     return _sums_before(_sums_before(change))
 
 def _probability_of(j: int, k: int, n: int) -> DoubleDouble:
-    chances = [
-        pmf(np.full(len(marked), n), marked, k, correct=np.array([j]))[:, 0]
-        for marked in np.split(np.arange(n + 1), range(_ROWS_AT_ONCE, n + 1, _ROWS_AT_ONCE))
-    ]
+    likeliest = j * n // max(k, 1)
+    chances = []
+    for marked in np.split(np.arange(n + 1), range(_ROWS_AT_ONCE, n + 1, _ROWS_AT_ONCE)):
+        size, peak = np.full(len(marked), n), np.clip(likeliest, marked[0], marked[-1])
+        if n < _ROWS_AT_ONCE or may_exceed_0(size[:1], peak, k, None, np.array([j]))[0]:
+            chances.append(pmf(size, marked, k, correct=np.array([j]))[:, 0])
+        else:
+            chances.append(DoubleDouble.from_doubles(np.zeros(len(marked))))
     return DoubleDouble.concatenate(chances)
 
 def _sums_before(change: DoubleDouble, counted: np.ndarray | bool = True) -> DoubleDouble:
@@ -5273,18 +5335,17 @@ class BinaryFamily(Family):
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
-        theta, products = np.zeros(()), np.zeros(())
-        for n, mean, square in _estimate_moments([*fit.priors], self.estimate, pairs, self.rates):
-            prior = fit.priors[n]
-            if not new_questions:
-                square = square - np.stack([mean[:, a] * mean[:, b] for a, b in pairs], axis=1)
-            theta = theta + _means_over_shifted(prior, mean)
-            products = products + _means_over_shifted(prior, square)
-        theta = np.clip(theta, *self.extremes(fit.multiplicity))  # which rounding may exceed
-        covariance = {
-            (a, b): products[:, i] - (theta[:, a] * theta[:, b] if new_questions else 0.0)
-            for i, (a, b) in enumerate(pairs)
-        }
+        top, zero = self.all_correct[0], np.zeros(())
+        total, of_samples = _Moments(zero, zero, zero, zero), zero
+        for n, moments in _estimate_moments([*fit.priors], self.estimate, top, pairs, self.rates):
+            over_shifted = partial(_means_over_shifted, fit.priors[n])
+            total = _Moments(
+                *(old + over_shifted(new) for old, new in zip(total, moments, strict=True))
+            )
+            of_samples = of_samples + over_shifted(moments.covariances(pairs))
+        of_pairs = total.covariances(pairs) if new_questions else of_samples
+        covariance = {pair: of_pairs[:, i] for i, pair in enumerate(pairs)}
+        theta = np.clip(total.mean, *self.extremes(fit.multiplicity))  # which rounding may exceed
         if new_questions:
             least, center = variance_of_proportion(theta), len(theta) // 2
             for a, b in pairs:
@@ -5299,9 +5360,10 @@ class BinaryFamily(Family):
         for n, priors in fit.priors.items():
             c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]
             pmf_of_c = binomial_likelihood(size, c, rates=self.rates)[:, RATE_SUPPORT]
-            h = self.estimate(size, c)
+            weight, h = pmf_of_c @ prior, self.estimate(size, c)
+            h = h - weight @ h / weight.sum()  # a difference of small numbers keeps its digits
             mean = pmf_of_c.T @ h
-            result = result + (h.T * (pmf_of_c @ prior)) @ h - (mean.T * prior) @ mean
+            result = result + (h.T * weight) @ h - (mean.T * prior) @ mean
         return np.asarray(result)
 
     def _extrapolate(self, fit: Fit) -> np.ndarray:
@@ -5340,9 +5402,26 @@ def family_under(
     none_correct, all_correct = without_errors(n, np.zeros_like(n)), without_errors(n, n)
     return replace(family, rates=rates, none_correct=none_correct, all_correct=all_correct)
 
+class _Moments(NamedTuple):
+    mean: np.ndarray
+    rest: np.ndarray
+    products: np.ndarray
+    products_of_rest: np.ndarray
+
+    def covariances(self, pairs: list[ColumnPair]) -> np.ndarray:
+        a, b = np.transpose(pairs)
+        of_means, of_rest = self.mean[:, a] * self.mean[:, b], self.rest[:, a] * self.rest[:, b]
+        return np.where(
+            of_means < of_rest, self.products - of_means, self.products_of_rest - of_rest
+        )
+
 def _estimate_moments(
-    sizes: list[int], estimate: Estimator, pairs: list[ColumnPair], rates: CheckerRates
-) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    sizes: list[int],
+    estimate: Estimator,
+    top: np.ndarray,
+    pairs: list[ColumnPair],
+    rates: CheckerRates,
+) -> Iterator[tuple[int, _Moments]]:
     blocks = [
         (n, start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
         for n in sizes
@@ -5360,7 +5439,8 @@ def _estimate_moments(
         n = np.concatenate([np.full(stop - start, size) for size, start, stop in together])
         c = np.concatenate([np.arange(start, stop) for _, start, stop in together])
         h = estimate(n, c)
-        values = np.hstack([h, np.stack([h[:, a] * h[:, b] for a, b in pairs], axis=1)])
+        rest, (a, b) = top - h, np.transpose(pairs)
+        values = np.hstack([h, rest, h[:, a] * h[:, b], rest[:, a] * rest[:, b]])
         row = 0
         for size, start, stop in together:
             grid, pmf_of_c = _binomial_block(size, start, stop, rates)
@@ -5368,7 +5448,9 @@ def _estimate_moments(
             sums[grid] += pmf_of_c.T @ values[row : row + stop - start]
             row += stop - start
             if stop == size + 1:
-                yield size, sums[:, : h.shape[1]], sums[:, h.shape[1] :]
+                columns = h.shape[1]
+                ends = [columns, 2 * columns, 2 * columns + len(pairs)]
+                yield size, _Moments(*np.split(sums, ends, axis=1))
                 del moments[size]
         first = last
 

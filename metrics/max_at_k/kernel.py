@@ -3273,9 +3273,9 @@ class _Inverse:
         return self._table[index].inverse()
 
 def scaled(numbers: DoubleDouble, times_two_to: np.ndarray | int = 0) -> ScaledDoubleDouble:
-    exponent = np.frexp(numbers.hi)[1].astype(np.int64)
-    mantissa = DoubleDouble(np.ldexp(numbers.hi, -exponent), np.ldexp(numbers.lo, -exponent))
-    return ScaledDoubleDouble(mantissa, exponent + times_two_to)
+    hi, exponent = np.frexp(numbers.hi)
+    mantissa = DoubleDouble(hi, np.ldexp(numbers.lo, -exponent))
+    return ScaledDoubleDouble(mantissa, exponent.astype(np.int64) + times_two_to)
 
 def _inverse(numbers: DoubleDouble) -> DoubleDouble:
     start = DoubleDouble.from_doubles(1 / numbers.hi)
@@ -3442,6 +3442,9 @@ class Moments:
 
 Prior = tuple[float, float]
 
+_CELLS_OF_A_WINDOW = 1 << 13  # of so many, only those that do not round to 0 are computed
+_LOG_OF_0 = -746.0  # the exponential of which rounds to 0
+
 def pmf(
     n: np.ndarray,
     c: np.ndarray,
@@ -3450,6 +3453,62 @@ def pmf(
     correct: np.ndarray | None = None,
 ) -> DoubleDouble:
     correct = np.arange(k + 1) if correct is None else correct
+    if len(correct) < _CELLS_OF_A_WINDOW or not len(n):
+        return _cells_of_pmf(n, c, k, prior, correct)
+    low, high = _window(n, c, k, prior)
+    inside = np.flatnonzero((correct >= low) & (correct <= high))
+    hi, lo = np.zeros((2, len(n), len(correct)))
+    if len(inside):
+        cells = _cells_of_pmf(n, c, k, prior, correct[inside])
+        hi[:, inside], lo[:, inside] = cells.hi, cells.lo
+    return DoubleDouble(hi, lo)
+
+def may_exceed_0(
+    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
+) -> np.ndarray:
+    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
+
+    def log_choose(size: np.ndarray, chosen: np.ndarray, parameter: float) -> np.ndarray:
+        if prior is None:
+            ways = gammaln(size + 1.0) - gammaln(np.maximum(size - chosen, 0) + 1.0)
+        else:
+            ways = gammaln(size + parameter + chosen) - gammaln(size + parameter)
+        return ways - gammaln(chosen + 1.0)
+
+    alpha0, beta0 = prior or (0.0, 0.0)
+    log_probability = (
+        log_choose(c, correct, alpha0)
+        + log_choose(n - c, k - correct, beta0)
+        - log_choose(n, np.asarray(k), alpha0 + beta0)
+    )
+    rounding = 1e-14 * gammaln(n + k + alpha0 + beta0 + 2.0)
+    return log_probability + rounding > _LOG_OF_0
+
+def _window(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None) -> tuple[int, int]:
+    alpha, beta = (c + 1.0, n - c + 1.0) if prior is None else (c + prior[0], n - c + prior[1])
+    if ((alpha < 1) & (beta < 1)).any():  # no samples: the pmf may have two modes
+        return 0, k
+    both = np.maximum(alpha - 1, 0) + np.maximum(beta - 1, 0)
+    share = np.where(both > 0, np.maximum(alpha - 1, 0) / np.where(both > 0, both, 1), 0.5)
+    mode = np.rint(k * share).astype(np.int64)
+    if prior is None:
+        mode = np.clip(mode, k - (n - c), c)
+    edges = []
+    for end in (0, k):
+        outside, inside = np.full_like(mode, end), mode
+        if prior is None:
+            outside = np.clip(outside, k - (n - c), c)
+        while (np.abs(outside - inside) > 1).any():
+            middle = (outside + inside) // 2
+            positive = may_exceed_0(n, c, k, prior, middle)
+            outside = np.where(positive, outside, middle)
+            inside = np.where(positive, middle, inside)
+        edges.append(outside)
+    return int(edges[0].min()), int(edges[1].max())
+
+def _cells_of_pmf(
+    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
+) -> DoubleDouble:
     incorrect = k - correct
     if n.max(initial=0) > max(LARGE_TABLE, len(n) * k):
         return _pmf_by_products(n, c, k, prior, correct)
@@ -3477,18 +3536,23 @@ def _pmf_by_products(
     n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
 ) -> DoubleDouble:
     alpha0, beta0 = (0.0, 0.0) if prior is None else prior
-    # fall(x, j) without a prior, and rise(x, j) with one.
-    steps = np.arange(k) * (-1 if prior is None else 1)
+    sign = -1 if prior is None else 1  # fall(x, j) without a prior, and rise(x, j) with one
 
-    def factors(samples: np.ndarray, *of_prior: float) -> ScaledDoubleDouble:
-        result = DoubleDouble.from_doubles(samples[:, None] + steps)
+    def factors(samples: np.ndarray, first: int, end: int, *of_prior: float) -> ScaledDoubleDouble:
+        result = DoubleDouble.from_doubles(samples[:, None] + sign * np.arange(first, end))
         for parameter in of_prior:
             result = result + DoubleDouble.from_doubles(parameter)
         return scaled(result)
 
-    of_correct = factors(c, alpha0).prefix_products()[:, correct]
-    of_incorrect = factors(n - c, beta0).prefix_products()[:, k - correct]
-    all_ways = factors(n, alpha0, beta0).product()[:, None]
+    def powers(samples: np.ndarray, parameter: float, sizes: np.ndarray) -> ScaledDoubleDouble:
+        fewest, most = int(sizes.min()), int(sizes.max())
+        products = factors(samples, fewest, most, parameter).prefix_products()[:, sizes - fewest]
+        if fewest:
+            products = products * factors(samples, 0, fewest, parameter).product()[:, None]
+        return products
+
+    of_correct, of_incorrect = powers(c, alpha0, correct), powers(n - c, beta0, k - correct)
+    all_ways = factors(n, 0, k, alpha0, beta0).product()[:, None]
     return (of_correct * of_incorrect * _choose(k, correct) * all_ways.inverse()).to_double_double()
 
 def _choose(k: int, correct: np.ndarray) -> ScaledDoubleDouble:
@@ -5073,6 +5137,17 @@ class FittedRewards:
         windows = np.lib.stride_tricks.sliding_window_view(values, weight.shape[1], axis=1)
         return np.einsum("sft,st->f", windows[:, :, used], weight[:, used])
 
+    def shifted_variances(self, values: np.ndarray) -> np.ndarray:
+        # The variance around the mean, also where the sum of the prior is rounded.
+        share = 2 - self.prior.sum()
+        of_both = []
+        for some in (values, 1 - values):
+            mean = self.shifted_means(some, self.prior)
+            square = self.shifted_means(some**2, self.prior)
+            of_both.append((mean, square - share * mean**2))
+        (mean, variance), (rest, variance_of_rest) = of_both
+        return np.maximum(np.where(mean < rest, variance, variance_of_rest), 0.0)
+
     def posterior_means(self, values: np.ndarray) -> np.ndarray:
         means = []
         for start in range(0, len(self.samples.counts), _COUNTS_AT_ONCE):
@@ -5351,10 +5426,7 @@ def _shifted_moments(
         variance = variance + fitted.shifted_means(within, prior)
     variance = fitted.excess_variance(k) * np.maximum(variance, 0.0)
     if new_questions:
-        # The variance around theta, also where the sum of the prior is rounded.
-        squares = fitted.shifted_means(mean**2, fitted.prior)
-        between = squares - (2 - fitted.prior.sum()) * theta**2
-        variance = variance + np.maximum(between, 0.0)
+        variance = variance + fitted.shifted_variances(mean)
     return theta, variance
 
 def _neighbors(columns: int) -> list[tuple[int, int]]:
@@ -5447,8 +5519,7 @@ def _shifted_tails(
         fitted.shifted_means(within[n].reshape(shape), prior) for n, prior in fitted.priors.items()
     )
     if new_questions:
-        between = fitted.shifted_means(mean**2, fitted.prior) - theta**2
-        variance = variance + np.maximum(between, 0.0)
+        variance = variance + fitted.shifted_variances(mean)
     steps, unit = in_units(fitted.samples.levels)
     lowest, highest = (tail.k * step >= tail.least_sum(unit) for step in steps[[0, -1]].tolist())
     return (float(lowest), float(highest)), theta, np.asarray(variance)

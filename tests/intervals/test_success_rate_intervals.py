@@ -2,6 +2,7 @@
 
 import math
 
+import at_k
 import numpy as np
 import pytest
 from at_k.inputs.counts import BinaryCounts
@@ -183,3 +184,26 @@ def test_repeated_questions_count_once_if_they_share_a_cluster(compute):
     separate = compute(twice, k, "questions", clusters=range(60))
     assert separate == compute(twice, k, "questions")
     assert width(separate, "pass@2") < 0.75 * width(clustered, "pass@2")
+
+
+@pytest.mark.parametrize("interval", ["sampling", "questions"])
+@pytest.mark.parametrize("k", [1, 8, 20, 40])
+def test_scores_near_1_have_the_limits_of_their_complement_near_0(interval, k):
+    """1 - pass@k is pass^k of the incorrect samples. Near 0, no difference loses its digits."""
+    R = np.random.default_rng(k).random((7, 129)) < np.linspace(0.4, 0.6, 7)[:, None]
+    _, sigma, lo, hi = at_k.pass_at_k_ci(R, k, interval=interval)
+    _, sigma_of_complement, *limits = at_k.pass_hat_k_ci(~R, k, interval=interval)
+    assert sigma == pytest.approx(sigma_of_complement, rel=1e-5)
+    assert (1 - hi, 1 - lo) == pytest.approx(limits, rel=1e-4, abs=1e-11)
+    of_rewards = at_k.load("max_at_k").compute(
+        predictions=R.astype(float), k=k, interval=interval, confidence=0.95
+    )
+    assert of_rewards[f"max@{k}_sigma"] == pytest.approx(sigma, rel=0.1)
+
+
+def test_the_shares_of_the_noise_near_1_are_those_of_the_complement():
+    R = np.random.default_rng(1).random((7, 129)) < np.linspace(0.4, 0.6, 7)[:, None]
+    near_1, near_0 = at_k.noise(R, 25), at_k.noise(~R, 25, metric="pass^k")
+    for name in ("standard_error", "questions", "samples"):
+        expected = near_0["pass^25"][name]
+        assert near_1["pass@25"][name] == pytest.approx(expected, rel=1e-5, abs=1e-6)

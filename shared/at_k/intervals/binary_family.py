@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -168,18 +169,17 @@ class BinaryFamily(Family):
 
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
-        theta, products = np.zeros(()), np.zeros(())
-        for n, mean, square in _estimate_moments([*fit.priors], self.estimate, pairs, self.rates):
-            prior = fit.priors[n]
-            if not new_questions:
-                square = square - np.stack([mean[:, a] * mean[:, b] for a, b in pairs], axis=1)
-            theta = theta + _means_over_shifted(prior, mean)
-            products = products + _means_over_shifted(prior, square)
-        theta = np.clip(theta, *self.extremes(fit.multiplicity))  # which rounding may exceed
-        covariance = {
-            (a, b): products[:, i] - (theta[:, a] * theta[:, b] if new_questions else 0.0)
-            for i, (a, b) in enumerate(pairs)
-        }
+        top, zero = self.all_correct[0], np.zeros(())
+        total, of_samples = _Moments(zero, zero, zero, zero), zero
+        for n, moments in _estimate_moments([*fit.priors], self.estimate, top, pairs, self.rates):
+            over_shifted = partial(_means_over_shifted, fit.priors[n])
+            total = _Moments(
+                *(old + over_shifted(new) for old, new in zip(total, moments, strict=True))
+            )
+            of_samples = of_samples + over_shifted(moments.covariances(pairs))
+        of_pairs = total.covariances(pairs) if new_questions else of_samples
+        covariance = {pair: of_pairs[:, i] for i, pair in enumerate(pairs)}
+        theta = np.clip(total.mean, *self.extremes(fit.multiplicity))  # which rounding may exceed
         if new_questions:
             least, center = variance_of_proportion(theta), len(theta) // 2
             for a, b in pairs:
@@ -194,9 +194,10 @@ class BinaryFamily(Family):
         for n, priors in fit.priors.items():
             c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]
             pmf_of_c = binomial_likelihood(size, c, rates=self.rates)[:, RATE_SUPPORT]
-            h = self.estimate(size, c)
+            weight, h = pmf_of_c @ prior, self.estimate(size, c)
+            h = h - weight @ h / weight.sum()  # a difference of small numbers keeps its digits
             mean = pmf_of_c.T @ h
-            result = result + (h.T * (pmf_of_c @ prior)) @ h - (mean.T * prior) @ mean
+            result = result + (h.T * weight) @ h - (mean.T * prior) @ mean
         return np.asarray(result)
 
     def _extrapolate(self, fit: Fit) -> np.ndarray:
@@ -245,10 +246,41 @@ def family_under(
     return replace(family, rates=rates, none_correct=none_correct, all_correct=all_correct)
 
 
+class _Moments(NamedTuple):
+    """Moments of m estimates h of a question, and of P pairs of them. The first axis is of rates.
+
+    Attributes:
+        mean: (.., m) means of h.
+        rest: (.., m) means of top - h, where top is the largest h.
+        products: (.., P) means of h_a h_b.
+        products_of_rest: (.., P) means of (top_a - h_a) (top_b - h_b).
+    """
+
+    mean: np.ndarray
+    rest: np.ndarray
+    products: np.ndarray
+    products_of_rest: np.ndarray
+
+    def covariances(self, pairs: list[ColumnPair]) -> np.ndarray:
+        """(.., P) the covariances of the pairs, which are those of top - h too.
+
+        A difference of small numbers keeps its digits, so the smaller means are used.
+        """
+        a, b = np.transpose(pairs)
+        of_means, of_rest = self.mean[:, a] * self.mean[:, b], self.rest[:, a] * self.rest[:, b]
+        return np.where(
+            of_means < of_rest, self.products - of_means, self.products_of_rest - of_rest
+        )
+
+
 def _estimate_moments(
-    sizes: list[int], estimate: Estimator, pairs: list[ColumnPair], rates: CheckerRates
-) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """For each n, (283, m) E[h | p] and, for each pair, (283, P) E[h_a h_b | p] of a question."""
+    sizes: list[int],
+    estimate: Estimator,
+    top: np.ndarray,
+    pairs: list[ColumnPair],
+    rates: CheckerRates,
+) -> Iterator[tuple[int, _Moments]]:
+    """For each n, the moments of the estimates of a question, given each of the 283 rates."""
     blocks = [
         (n, start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
         for n in sizes
@@ -266,7 +298,8 @@ def _estimate_moments(
         n = np.concatenate([np.full(stop - start, size) for size, start, stop in together])
         c = np.concatenate([np.arange(start, stop) for _, start, stop in together])
         h = estimate(n, c)
-        values = np.hstack([h, np.stack([h[:, a] * h[:, b] for a, b in pairs], axis=1)])
+        rest, (a, b) = top - h, np.transpose(pairs)
+        values = np.hstack([h, rest, h[:, a] * h[:, b], rest[:, a] * rest[:, b]])
         row = 0
         for size, start, stop in together:
             grid, pmf_of_c = _binomial_block(size, start, stop, rates)
@@ -274,7 +307,9 @@ def _estimate_moments(
             sums[grid] += pmf_of_c.T @ values[row : row + stop - start]
             row += stop - start
             if stop == size + 1:
-                yield size, sums[:, : h.shape[1]], sums[:, h.shape[1] :]
+                columns = h.shape[1]
+                ends = [columns, 2 * columns, 2 * columns + len(pairs)]
+                yield size, _Moments(*np.split(sums, ends, axis=1))
                 del moments[size]
         first = last
 

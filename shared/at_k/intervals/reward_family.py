@@ -252,10 +252,7 @@ def _shifted_moments(
         variance = variance + fitted.shifted_means(within, prior)
     variance = fitted.excess_variance(k) * np.maximum(variance, 0.0)
     if new_questions:
-        # The variance around theta, also where the sum of the prior is rounded.
-        squares = fitted.shifted_means(mean**2, fitted.prior)
-        between = squares - (2 - fitted.prior.sum()) * theta**2
-        variance = variance + np.maximum(between, 0.0)
+        variance = variance + fitted.shifted_variances(mean)
     return theta, variance
 
 

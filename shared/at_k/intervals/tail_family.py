@@ -132,8 +132,7 @@ def _shifted_tails(
         fitted.shifted_means(within[n].reshape(shape), prior) for n, prior in fitted.priors.items()
     )
     if new_questions:
-        between = fitted.shifted_means(mean**2, fitted.prior) - theta**2
-        variance = variance + np.maximum(between, 0.0)
+        variance = variance + fitted.shifted_variances(mean)
     steps, unit = in_units(fitted.samples.levels)
     lowest, highest = (tail.k * step >= tail.least_sum(unit) for step in steps[[0, -1]].tolist())
     return (float(lowest), float(highest)), theta, np.asarray(variance)

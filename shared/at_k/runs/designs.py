@@ -127,10 +127,15 @@ class Design:
         # Each of these has an entry for each shift.
         self._pmf_of_c = np.array([likelihood[:, support] @ prior for support in _SUPPORTS])
         self.scores = np.clip(self._pmf_of_c @ h, 0.0, 1.0)
-        squares = np.array([prior @ score_of_rate[support] ** 2 for support in _SUPPORTS])
-        self._between = np.maximum(squares - self.scores**2, 0.0)
+        self._between = np.array(
+            [
+                prior @ (score_of_rate[support] - mean) ** 2
+                for support, mean in zip(_SUPPORTS, self.scores, strict=True)
+            ]
+        )
+        total = (self._pmf_of_c * (h - self.scores[:, None]) ** 2).sum(axis=1)
+        self._total = np.maximum(total, self._between)
         self._moves_of_shifts: dict[int, tuple[float, float]] = {}
-        self._total = np.maximum(self._pmf_of_c @ h**2 - self.scores**2, self._between)
 
     @property
     def score(self) -> float:
@@ -318,7 +323,7 @@ class Pilot:
     def _between(self) -> float:
         """The variance of the scores of questions."""
         scores = scores_of_rates(self._score.terms)[:, 0]
-        return float(self.prior @ scores**2 - (self.prior @ scores) ** 2)
+        return float(self.prior @ (scores - self.prior @ scores) ** 2)
 
 
 def prior_of_rates(rates: np.ndarray) -> np.ndarray:
