@@ -1154,12 +1154,12 @@ def _one_number(text: str, decimal_comma: bool = True) -> str | None:
 
 QUESTION_NAMES = (
     *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id"),
-    *("instance_id", "id", "question", "problem", "prompt"),
+    *("instance_id", "qid", "id", "question", "problem", "prompt"),
 )
 
 _NOT_SAMPLES = {
     *QUESTION_NAMES,
-    *("task", "model", "group", "cluster", "qid", "uid", "uuid"),
+    *("task", "model", "group", "cluster", "uid", "uuid"),
     *("idx", "index", "epoch", "seed", "sample_id"),
     *("reference", "answer", "target"),
     *("n", "c", "correct", "passed", "outcome", "reward", "score", "verdict"),

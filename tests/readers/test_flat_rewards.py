@@ -40,11 +40,11 @@ def test_a_group_with_two_prompts_is_refused(capsys, tmp_path):
 
 
 def test_rewards_without_a_group_size_are_refused(capsys, tmp_path):
-    with pytest.raises(ValueError, match="as group size"):
+    with pytest.raises(ValueError, match="as group_size"):
         at_k.read(REWARDS)
     file = tmp_path / "rewards.json"
     file.write_text(json.dumps([{"reward": reward} for reward in REWARDS]))
-    assert "as group size" in error_of(capsys, "max_at_k", file)
+    assert "as group_size" in error_of(capsys, "max_at_k", file)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ _COLUMN_HELP = {
     "outcomes": "already-graded outcomes, instead of samples to be checked.",
     "references": "references to check the samples against, or a file with them by question.",
     "n": "numbers of samples, in a table of counts.",
-    "correct": "numbers of correct samples, in a table of counts.",
+    "correct": "numbers of correct samples, in a table of counts. For graded samples: --outcomes.",
     "counts": "numbers of samples: the columns of the categories 0, 1, .., in this order, or "
     "columns that are named by their outcomes, such as 0, 0.5 and 1. In a file with a sample in "
     "each row: one column, how often this sample occurred.",

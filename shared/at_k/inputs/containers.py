@@ -14,13 +14,13 @@ from ..checks import has_no_axes, is_list_like, is_masked
 
 QUESTION_NAMES = (
     *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id"),
-    *("instance_id", "id", "question", "problem", "prompt"),
+    *("instance_id", "qid", "id", "question", "problem", "prompt"),
 )
 """The usual names of the column that identifies questions, in order of precedence."""
 
 _NOT_SAMPLES = {
     *QUESTION_NAMES,
-    *("task", "model", "group", "cluster", "qid", "uid", "uuid"),
+    *("task", "model", "group", "cluster", "uid", "uuid"),
     *("idx", "index", "epoch", "seed", "sample_id"),
     *("reference", "answer", "target"),
     *("n", "c", "correct", "passed", "outcome", "reward", "score", "verdict"),

@@ -497,7 +497,10 @@ def _unknown_questions(
     what, hint = "several files", ""
     if not of_lists:
         what = "one sample in each row"
-        hint = "If samples of a question follow each other, give their number as group size. "
+        hint = (
+            "If the samples of a question follow each other, give their number as group_size "
+            "(in the shell --group-size). "
+        )
     problem = "no column with a usual name for the question of a row"
     if usual:
         problem = f"which rows are of the same question is not clear from {' and '.join(usual)}"
