@@ -10,6 +10,15 @@
       if (result.ariaBusy !== busy) result.ariaBusy = busy;
     });
   };
+  // The elements are in the order in which they are seen, for the focus and for screen readers.
+  const [inputs, answer, details] = ["inputs", "answer", "details"].map((id) =>
+    document.getElementById(id)
+  );
+  const isWide = matchMedia("(min-width: 900px)"); // as in page.css
+  const arrange = () => (isWide.matches ? answer : details).before(inputs);
+  isWide.addEventListener("change", arrange);
+  arrange();
+
   let isPlanned = false; // An answer changes hundreds of elements: look once for each frame.
   const plan = () => {
     if (isPlanned) return;

@@ -1,7 +1,7 @@
 """What is in view on a page, at the sizes of a desktop, a tablet and a phone."""
 
 import pytest
-from browsing import PHONE, opened, upload, wait_for_change
+from browsing import DESKTOP, PHONE, opened, upload, wait_for_change
 from conftest import ROOT
 
 pytest_plugins = ["space_fixtures"]
@@ -62,9 +62,11 @@ FOCUSED = """() => {
 
 
 @pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
-def test_the_focus_goes_from_the_inputs_to_the_answer_beside_them(browser, space):
-    order = ["head", "inputs", "answer", "details", "about", "links"]
-    with opened(browser, space) as page:
+@pytest.mark.parametrize("viewport", [PHONE, DESKTOP])
+def test_the_focus_goes_through_the_page_in_the_order_in_which_it_is_seen(browser, space, viewport):
+    body = ["inputs", "answer"] if viewport == DESKTOP else ["answer", "inputs"]
+    order = ["head", *body, "details", "about", "links"]
+    with opened(browser, space, viewport) as page:
         parts: list[str] = []
         while True:
             page.keyboard.press("Tab")
