@@ -251,8 +251,10 @@ def test_lines_that_end_the_parser_of_arrow_are_errors(tmp_path):
     )
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
-    assert len(lines) == len(files)
-    assert all(line.startswith("ValueError ") for line in lines)
+    # Since Python 3.13, json parses 5,000 levels, which `compute` refuses.
+    is_parsed = [sys.version_info >= (3, 13) and "5,000" in file for file in files]
+    expected = ["2" if parsed else "ValueError" for parsed in is_parsed]
+    assert [line.split()[0] for line in lines] == expected
 
 
 def test_brackets_in_texts_are_no_levels(tmp_path):

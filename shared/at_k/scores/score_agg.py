@@ -15,8 +15,10 @@ are taken; A. Meshkov, arXiv:2604.08595.
 from __future__ import annotations
 
 import math
+import operator
 import sys
 from collections.abc import Iterable, Mapping
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -197,7 +199,12 @@ def score_agg(
     temperature = check_number("temperature", temperature, "give a finite number", -most, most)
     items = np.split(verdicts.scored_values.astype(float), np.cumsum(verdicts.n)[:-1])
     rounded = [_release_score(x.tolist(), temperature, penalty, eps, release) for x in items]
-    return sum(rounded) / len(rounded)
+    return _sum_in_order(rounded) / len(rounded)
+
+
+def _sum_in_order(values: Iterable[float]) -> float:
+    """Return the sum of floats, rounded after each, as `sum` does up to Python 3.11."""
+    return reduce(operator.add, values, 0.0)
 
 
 def _release_score(
@@ -213,10 +220,10 @@ def _release_score(
     p = -8.0 + position * (12.25 - -8.0)
     try:
         if abs(p) < 1e-12:
-            mean = math.exp(sum([math.log(weight or eps) for weight in x]) / n)
+            mean = math.exp(_sum_in_order(math.log(weight or eps) for weight in x) / n)
         else:
             powers = [(weight or eps if p < 0 else weight) ** p for weight in x]
-            mean = (sum(powers) / n) ** (1.0 / p)
+            mean = (_sum_in_order(powers) / n) ** (1.0 / p)
         if release == "0.3":
             factor = max(0.0, 1 - penalty * zeros)
         else:
