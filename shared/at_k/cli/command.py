@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import ast
 import os
+import re
 import sys
 import textwrap
 import warnings
@@ -126,7 +127,9 @@ def _print_warning(message, category, filename, lineno, file=None, line=None) ->
 
 
 def _print_message(message: str) -> None:
-    print(f"at-k: {printable(message)}", file=sys.stderr)
+    """Print a message, in which the package writes an option as an argument in Python."""
+    in_shell = re.sub(r"\binterval='(\w+)'", r"--interval \1", message)
+    print(f"at-k: {printable(in_shell)}", file=sys.stderr)
 
 
 class _Parser(argparse.ArgumentParser):
