@@ -11,11 +11,10 @@
     });
   };
   // The elements are in the order in which they are seen, for the focus and for screen readers.
-  const [inputs, answer, details] = ["inputs", "answer", "details"].map((id) =>
-    document.getElementById(id)
-  );
+  // Gradio removes the details with all that it finds before them: nothing is put there.
+  const [inputs, answer] = ["inputs", "answer"].map((id) => document.getElementById(id));
   const isWide = matchMedia("(min-width: 900px)"); // as in page.css
-  const arrange = () => (isWide.matches ? answer : details).before(inputs);
+  const arrange = () => (isWide.matches ? inputs.after(answer) : inputs.before(answer));
   isWide.addEventListener("change", arrange);
   arrange();
 
