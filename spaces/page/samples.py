@@ -201,7 +201,8 @@ def _prepared_rows(
         notes.append(f"The columns have no names. They are read as {what}.")
     rows = with_all_cells(rows)
     if request.space.metric == "score_agg":
-        rows[0] = ["question_id" if name.lower() == "answer" else name for name in rows[0]]
+        names_of_items = ("item", "answer")
+        rows[0] = ["question_id" if x.lower() in names_of_items else x for x in rows[0]]
     if sample_columns(rows[0]):
         return rows
     Path(path).write_text(as_csv([row for row in rows if any(row)]), encoding="utf-8")

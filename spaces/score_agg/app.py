@@ -11,9 +11,9 @@ from page.sentences import decimal, sentence_per_run, sizes_note
 from page.space import Call, Example, Options, Run, Space
 
 ABOUT = r"""
-A grader rates how well each statement of an answer is supported: *fully* (1), *mostly* (0.9),
-*partial* (0.7), *minor* (0.3) or *none* (0). **score_agg** aggregates these verdicts into one
-score. Their average hides a single unsupported statement, and their minimum depends on nothing
+A grader rates how well each statement of an answer (an item) is supported: *fully* (1), *mostly*
+(0.9), *partial* (0.7), *minor* (0.3) or *none* (0). **score_agg** aggregates these verdicts into
+one score. Their average hides a single unsupported statement, and their minimum depends on nothing
 else. The power mean covers the range from the minimum to the maximum:
 
 $$
@@ -26,8 +26,8 @@ verdict of *none* incurs a penalty: the score is multiplied by
 $\max(0, 1 - \text{penalty} \times \text{number of zeros})$.
 
 Use a low temperature if a single wrong statement is dangerous, as in medicine or law, and a high
-one if a good statement makes up for bad ones. The limits are for *other* answers like these: the
-verdicts of an answer are not sampled again.
+one if a good statement makes up for bad ones. The limits are for *other* items like these: the
+verdicts of an item are not sampled again.
 """
 
 TABLE = [
@@ -37,7 +37,7 @@ TABLE = [
     ["partial", "minor", "minor", "partial", "minor"],
 ]
 
-NOUNS = ("answer", "statement")
+NOUNS = ("item", "verdict")
 TEMPERATURES = [round(0.1 + 0.025 * step, 3) for step in range(37)]
 
 
@@ -81,7 +81,7 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
 def by_temperature(runs: Sequence[Run], options: Options) -> Chart:
     return Chart(
         "Score by temperature",
-        "At a low temperature a single low verdict lowers the score of an answer, at a high "
+        "At a low temperature a single low verdict lowers the score of an item, at a high "
         "temperature a single high verdict raises it. Dashed line: the selected temperature.",
         "by_parameter",
         "by_temperature",
@@ -94,10 +94,10 @@ def by_temperature(runs: Sequence[Run], options: Options) -> Chart:
     )
 
 
-def by_answer(runs: Sequence[Run], options: Options) -> Chart:
+def by_item(runs: Sequence[Run], options: Options) -> Chart:
     return Chart(
-        "Score per answer",
-        "The score of each answer at the selected temperature.",
+        "Score per item",
+        "The score of each item at the selected temperature.",
         "by_question",
         "scores",
         {"key": "score_agg", "noun": NOUNS[0], "caption": sizes_note(runs, *NOUNS)},
@@ -111,7 +111,7 @@ SPACE = Space(
     about=ABOUT,
     headers=[],
     examples=[
-        Example("Four answers, five statements each", TABLE),
+        Example("Four items, five verdicts each", TABLE),
         Example("One unsupported statement", [TABLE[2]], options={"temperature": 0.1}),
         Example("Verdicts as numbers", [["1", "0.9", "0.7", "0.3", "0.0"]]),
     ],
@@ -124,7 +124,7 @@ SPACE = Space(
     measures=measures,
     sentence=sentence,
     main_scores=main_scores,
-    charts=(by_temperature, by_answer),
+    charts=(by_temperature, by_item),
     row_noun=NOUNS[0],
     cell_noun=NOUNS[1],
     has_references=False,

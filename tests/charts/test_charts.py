@@ -1,6 +1,7 @@
 """The data of charts are the numbers of the results, and their captions say what these are."""
 
 import json
+import re
 from typing import Any
 
 import at_k
@@ -349,9 +350,13 @@ def test_the_description_says_what_lines_show(result):
     first, last = result["pass@1"], result["pass@8"]
     assert f"{first:.3f} at 1, {last:.3f} at 8" in description
     assert description.endswith("9 samples per question.")
+    spec = charts.by_k(result, "pass@k", n=9).in_percent().to_dict(validate=False)
+    expected = f"{first:.1%} at 1, {last:.1%} at 8"
+    assert spec["description"] == re.sub(r"[\d.]+ at 1, [\d.]+ at 8", expected, description)
+    assert "in_percent" not in spec["usermeta"]
 
 
-def test_answers_are_ordered_by_their_score():
+def test_items_are_ordered_by_their_score():
     result = {"per_question": {"score_agg": [0.5, 0.2]}}
-    spec = json.dumps(charts.by_question(result, noun="answer").to_dict(validate=False))
-    assert "answers, from the lowest to the highest" in spec
+    spec = json.dumps(charts.by_question(result, noun="item").to_dict(validate=False))
+    assert "items, from the lowest to the highest" in spec

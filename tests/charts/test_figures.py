@@ -36,7 +36,7 @@ def test_files_have_their_formats(files):
     assert files[".html"].startswith(b"<!DOCTYPE html>")
 
 
-def test_a_chart_in_percent_differs_in_its_axis_and_its_tooltips_only(chart):
+def test_a_chart_in_percent_differs_in_its_axis_its_tooltips_and_its_description(chart):
     percent, shares = chart.in_percent().to_dict(), chart.to_dict()
     text = re.sub(r'<[^>]*aria-label="[^"]*"', "<", chart.in_percent()._svg())
     labels = re.findall(r">([\d.]+)</text>", text)

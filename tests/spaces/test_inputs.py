@@ -50,7 +50,7 @@ LM_EVAL = ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "f
 
 def bad_texts(space):
     """Return texts that cannot be scored, with a part of the message for each."""
-    row, cell = ("Answer", "statement") if space.name == "score_agg" else ("Question", "sample")
+    row, cell = ("Item", "verdict") if space.name == "score_agg" else ("Question", "sample")
     bad = {
         '{"predictions": [': "line 1: invalid JSON",
         "openai/gsm8k": "can be the name of a dataset, but the Hub cannot be reached",

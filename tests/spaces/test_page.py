@@ -52,7 +52,7 @@ def test_the_page_opens_on_a_phone_and_a_desktop_with_an_example_and_its_charts(
         )
         assert opening(page)[0] < 0.01
         described = page.locator(".chart [role=graphics-document]").first
-        noun = "answers" if space.name == "score_agg" else "questions"
+        noun = "items" if space.name == "score_agg" else "questions"
         assert noun in described.get_attribute("aria-label")
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
@@ -86,7 +86,7 @@ def test_a_desktop_opens_with_wide_charts_and_their_tooltips(browser, space):
         chart = page.locator(f"{CHART}:visible").last
         noun, order = ("question", "the hardest to the easiest")
         if space.name == "score_agg":
-            noun, order = ("answer", "the lowest to the highest")
+            noun, order = ("item", "the lowest to the highest")
         assert f"{noun}s, from {order}" in chart.text_content()
         assert noun in tooltip(page, chart.locator(".mark-symbol path").nth(0))
 

@@ -59,7 +59,7 @@ def test_tables_are_read_as_people_paste_them(space):
 def test_the_answer_of_a_table_of_verdicts_is_no_reference(space):
     api = client(space)
     for text in (
-        "answer,statement,verdict\na,s,Fully\na,t,none\nb,s,mostly\nb,t,minor",
+        "item,statement,verdict\na,s,Fully\na,t,none\nb,s,mostly\nb,t,minor",
         "answer\t1\t2\na\tFully\tnone\nb\tmostly\tminor",
         "Fully,none\nmostly,minor",
         "fully none\nmostly minor",

@@ -129,7 +129,7 @@ def test_the_table_of_questions_has_counts_rewards_grades_and_verdicts(answers):
         [1, "q1", "0.500", "0.500", "0.500"],
     ]
     assert "<span>1</span> <code>A</code>" in answers["grades"]["samples"]
-    assert tables["verdicts"] == [["#", "answer", "mean", "score_agg"], [1, "a", "0.500", "0.450"]]
+    assert tables["verdicts"] == [["#", "item", "mean", "score_agg"], [1, "a", "0.500", "0.450"]]
     assert "<span>0</span> <code>none</code>" in answers["verdicts"]["samples"]
 
 

@@ -276,7 +276,7 @@ def by_question(
     key: str | Sequence[str] | None = None,
     *,
     labels: Sequence[Any] | None = None,
-    noun: Literal["question", "answer"] = "question",
+    noun: Literal["question", "item"] = "question",
     n: int | str | None = None,
     checker: str | None = None,
     caption: str | None = None,
@@ -292,7 +292,7 @@ def by_question(
             {name: result}.
         key: the scores that are shown, such as "pass@8". Default: all.
         labels: a label of each question, for tooltips. Default: its index, from 0.
-        noun: what the results have scores of, such as the answers of score_agg. They go from the
+        noun: what the results have scores of, such as the items of score_agg. They go from the
             lowest score to the highest.
         n, checker, caption, width: see `at_k.charts`.
 
@@ -312,7 +312,7 @@ def by_question(
                 f"{name or 'The result'} has no scores of single questions: compute with "
                 f"return_per_question=True."
             )
-    check_names("noun", [noun], ("question", "answer"))
+    check_names("noun", [noun], ("question", "item"))
     labels = None if labels is None else entries_of("labels", labels)
     keys = few_of(key, {name: scores["per_question"] for name, scores in runs.items()})
     rows, sizes = [], set()

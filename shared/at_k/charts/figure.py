@@ -90,8 +90,9 @@ class Figure(alt.VConcatChart):
         super().save(str(fp) if isinstance(fp, Path) else fp, format=format, **options)
 
     def in_percent(self) -> Figure:
-        """Return the same chart with scores from 0 to 1 in percent, on axes and in tooltips."""
+        """Return the same chart with scores from 0 to 1 in percent, in its description too."""
         figure = self.copy(deep=False)
+        figure.description = self.usermeta.get("in_percent", self.description)
         figure.usermeta = {**self.usermeta, "percent": True}
         return figure
 
@@ -101,7 +102,9 @@ class Figure(alt.VConcatChart):
         These are not allowed in SVG, and vl-convert ends the process at some of them.
         """
         spec = _with_printable_text(super().to_dict(*args, **options))
-        if spec.get("usermeta", {}).pop("percent", False):  # so that a copy is not changed again
+        details = spec.get("usermeta", {})
+        details.pop("in_percent", None)
+        if details.pop("percent", False):  # so that a copy is not changed again
             _show_percent(spec)
         return spec
 
@@ -220,7 +223,7 @@ def make_figure(
     caption: str,
     space: FigureSpace,
     dashed: bool = True,
-    content: str = "",
+    content: Sequence[str] = ("", ""),
 ) -> Figure:
     """Return a figure.
 
@@ -230,21 +233,26 @@ def make_figure(
         caption: the text below the panels, or "".
         space: the horizontal space.
         dashed: whether the series differ in their dash patterns.
-        content: what the panels show, for readers who do not see them.
+        content: what the panels show, for readers who do not see them: with scores as they are, and
+            with scores in percent.
     """
     views: list[Any] = list(panels)
     if names:
         views.insert(0, _key(names, space, dashed))
     if caption:
         views.append(_caption(caption, space))
+    description, in_percent = (f"{text} {caption}".strip() for text in content)
     return Figure(
         vconcat=views,
-        description=f"{content} {caption}".strip(),
+        description=description,
         spacing=6,
         background="white",
         padding=PADDING - _BEYOND,
         config=config(),
-        usermeta={"inches": (space.total + 2 * PADDING) / POINTS_PER_INCH},
+        usermeta={
+            "inches": (space.total + 2 * PADDING) / POINTS_PER_INCH,
+            "in_percent": in_percent,
+        },
     )
 
 

@@ -240,7 +240,7 @@ def figure_of_lines(
         layers = [*highlight_layers(highlight, x, channel), *layers]
         data = inline_data(mark_apart(of_panel, x, space.view))
         panels.append(alt.LayerChart(data=data, layer=layers, width=space.view, height=height))
-    content = _content(rows, x)
+    content = [_content(rows, x, number) for number in ("{:.3f}", "{:.1%}")]
     return make_figure(panels, names if len(names) > 1 else [], caption, space, content=content)
 
 
@@ -260,8 +260,13 @@ def highlight_layers(highlight: float | None, x: LineAxis, channel: alt.X) -> li
     return [rule.encode(x=channel)]
 
 
-def _content(rows: Sequence[Row], x: LineAxis) -> str:
-    """Return what lines show, for readers who do not see them: the first and the last scores."""
+def _content(rows: Sequence[Row], x: LineAxis, number: str) -> str:
+    """Return what lines show, for readers who do not see them: the first and the last scores.
+
+    Args:
+        rows, x: as in `figure_of_lines`.
+        number: the format of a score, such as "{:.3f}".
+    """
     lines: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         lines.setdefault((row["panel"], row["series"]), []).append(row)
@@ -269,9 +274,8 @@ def _content(rows: Sequence[Row], x: LineAxis) -> str:
     for (panel, series), points in lines.items():
         first, last = points[0], points[-1]
         name = f"{panel}, {series}" if series and series != panel else panel
-        statements.append(
-            f"{name}: {first['score']:.3f} at {first['x']:g}, {last['score']:.3f} at {last['x']:g}"
-        )
+        ends = [f"{number.format(end['score'])} at {end['x']:g}" for end in (first, last)]
+        statements.append(f"{name}: {', '.join(ends)}")
     return f"Lines against {x.title}. {'. '.join(statements)}."
 
 
@@ -343,7 +347,7 @@ def tooltip(rows: Sequence[Row]) -> list[alt.Tooltip]:
     numbers |= {"band_lo": "lower limit of the band", "band_hi": "upper limit of the band"}
     lines = [
         alt.Tooltip(f"{column}:N")
-        for column in ("series", "question", "answer", "key")
+        for column in ("series", "question", "item", "key")
         if any(row.get(column, "") != "" for row in rows)
     ]
     return lines + [
