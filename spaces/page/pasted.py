@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 
 from at_k.readers.columns import USUAL_NAMES, as_outcome
 from at_k.scores.score_agg import VERDICTS
@@ -263,31 +262,3 @@ def as_csv(rows: list[Row]) -> str:
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows(rows)
     return stream.getvalue()
-
-
-def refuse_repeated_keys(text: str) -> None:
-    """Raise a ValueError if an object of JSON or JSON Lines has a key twice.
-
-    Other problems are found by the file reader.
-    """
-    is_whole = text.lstrip().startswith("[")
-    for number, part in enumerate([text] if is_whole else text.splitlines(), start=1):
-        try:
-            json.loads(part, object_pairs_hook=_without_repetitions)
-        except _RepeatedKeyError as error:
-            where = "" if is_whole else f"Line {number}: "
-            raise ValueError(f"{where}the key {error} is there twice in one object.") from error
-        except (ValueError, RecursionError):
-            continue
-
-
-class _RepeatedKeyError(ValueError):
-    """A key of an object occurs twice."""
-
-
-def _without_repetitions(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _RepeatedKeyError(repr(next(key for key in keys if keys.count(key) > 1)))
-    return found

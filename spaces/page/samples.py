@@ -21,7 +21,6 @@ from .pasted import (
     is_numbered,
     names_roles,
     parse_table,
-    refuse_repeated_keys,
     sample_columns,
     sample_names,
     with_all_cells,
@@ -89,10 +88,6 @@ def read_samples(
     if len({"references" in run for run in samples.values()}) > 1:
         raise ValueError("One file has references and the other has none. Give both or neither.")
     return samples, identifiers, list(dict.fromkeys(notes))
-
-
-def _cell_text(cell: Any) -> str:
-    return "" if cell is None else str(cell).strip()
 
 
 def _in_lower_case(verdicts: list[Any] | None) -> list[Any] | None:
@@ -167,7 +162,6 @@ def _prepared(path: str, request: Request, notes: list[str]) -> list[Row] | None
         return None
     text = decoded(file.read_bytes(), path)
     if file.suffix not in (".csv", ".tsv"):
-        refuse_repeated_keys(text)
         file.write_text(text, encoding="utf-8")
         return None
     rows = parse_table(text)

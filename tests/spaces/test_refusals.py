@@ -89,8 +89,8 @@ TEXTS = {
     "than 50 levels deep.",
     '{"outcomes": [' + "9" * 5000 + "]}": "text.jsonl, from line 1: invalid JSON: an integer has "
     "too many digits.",
-    '{"outcomes": [1], "outcomes": [0]}': "Line 1: the key 'outcomes' is there twice in one "
-    "object.",
+    '{"outcomes": [1], "outcomes": [0]}': "text.jsonl, from line 1: invalid JSON: an object has "
+    "the key 'outcomes' twice.",
     '{"outcomes": [1, "x"]}': "Question 1, sample 2 is 'x', not a number. Without references, "
     "samples are outcomes, such as 0 and 1.",
     '{"outcomes": [0, 1]}\n{"outcomes": [1, 2]}': "Question 2, sample 2 is 2: an outcome is 0 if "
