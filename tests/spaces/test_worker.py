@@ -158,8 +158,8 @@ def test_bayes_at_n_leads_with_the_mean_of_samples_unless_the_posterior_is_chose
     assert f"avg@2 is 2.000 (95 % confidence interval {limits}, " in answers["real"]["paper"]
 
 
-def test_one_run_of_verdicts_has_limits_for_other_answers(answers):
-    assert "for other answers like these" in answers["several verdicts"]["paper"]
+def test_one_run_of_verdicts_has_limits_for_other_items(answers):
+    assert "for other items like these" in answers["several verdicts"]["paper"]
 
 
 def test_numbers_that_a_checker_read_have_no_needless_exponent(answers):
