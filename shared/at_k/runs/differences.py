@@ -53,15 +53,7 @@ from ..intervals.labelled import Errors
 from ..scores.score import ScoreId
 from .comparison import Difference
 from .measure import ComparisonOptions, Measured, measure_runs
-from .outcomes_of_runs import (
-    Run,
-    check_same_questions,
-    grade_runs,
-    is_read_result,
-    parse_run,
-    read_labels,
-    with_errors,
-)
+from .outcomes_of_runs import Run, grade_sources, is_read_result
 
 _LARGEST_Z, _HALVINGS = 8.0, 26
 
@@ -278,22 +270,16 @@ def compare_sources(
     Clusters that the first run was read with are used if they apply and no others are given.
 
     Args:
-        checker_rates, labels: see `with_errors`. Labels that runs were read with are used if no
-            others are given.
+        checker_rates, labels: see `grade_sources`.
     """
     for name, source in sources.items():
         if is_read_result(source) and source.get("R0") is not None:
             raise ValueError(f"{name} has prior outcomes R0, which a comparison does not use.")
-    if labels is None and checker_rates is None:
-        labels = read_labels(sources.values())
     first = next(iter(sources.values()))
     if is_read_result(first) and options.interval == "questions" and options.clusters is None:
         options = replace(options, clusters=first.get("clusters"))
-    parsed = [parse_run(name, source, options.labels) for name, source in sources.items()]
-    check_same_questions(parsed)
-    options.for_samples({run.name: run.n for run in parsed})  # raises before samples are checked
     checking = Checking(check_correct_fn, num_proc, labels=options.labels)
-    runs = with_errors(grade_runs(parsed, checking), checker_rates, labels)
+    runs = grade_sources(sources, checking, checker_rates, labels, options.for_samples)
     return compare_runs(runs, options)
 
 

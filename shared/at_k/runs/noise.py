@@ -52,6 +52,12 @@ class Noise(NamedTuple):
         shares = {"questions": self.questions, "samples": self.samples, "labels": self.checker}
         return max(shares, key=lambda name: shares[name] or 0.0)
 
+    def as_dict(self) -> dict[str, Any]:
+        """What `noise` returns for the score."""
+        values = self._asdict() | {"helps_most": self.helps_most}
+        del values["score_id"]
+        return values
+
 
 def noise(
     R: RunLike,
@@ -108,28 +114,13 @@ def noise(
     # Imported here because SciPy takes longer to import than the rest of at_k.
     from ..inputs.checking import Checking
     from .measure import ComparisonOptions
-    from .outcomes_of_runs import grade_runs, parse_run, read_labels, with_errors
+    from .outcomes_of_runs import grade_sources
 
     options = ComparisonOptions(metric, k, "questions", confidence, tau, clusters, w)
-    parsed = parse_run("R", R, options.labels)
-    (run,) = grade_runs([parsed], Checking(check_correct_fn, num_proc, labels=options.labels))
-    of_runs = None if labels is None else [labels]
-    if labels is None and checker_rates is None:
-        of_runs = read_labels([R])
-    (run,) = with_errors([run], checker_rates, of_runs)
-    return {
-        x.score_id.key: {
-            "score": x.score,
-            "standard_error": x.standard_error,
-            "questions": x.questions,
-            "samples": x.samples,
-            "checker": x.checker,
-            "same_questions": x.same_questions,
-            "other_questions": x.other_questions,
-            "helps_most": x.helps_most,
-        }
-        for x in noise_of(run, options)
-    }
+    checking = Checking(check_correct_fn, num_proc, labels=options.labels)
+    labels_of_runs = None if labels is None else [labels]
+    (run,) = grade_sources({"R": R}, checking, checker_rates, labels_of_runs)
+    return {x.score_id.key: x.as_dict() for x in noise_of(run, options)}
 
 
 def noise_of(run: Any, options: Any) -> list[Noise]:

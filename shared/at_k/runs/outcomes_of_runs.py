@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -68,6 +68,31 @@ class Ungraded(NamedTuple):
     def references(self) -> pa.ChunkedArray | None:
         """What the samples are to be checked against, or None if they are outcomes."""
         return self.samples.references if isinstance(self.samples, Rows) else None
+
+
+def grade_sources(
+    sources: Mapping[str, Any],
+    checking: Checking,
+    checker_rates: Any = None,
+    labels: Any = None,
+    check_sizes: Callable[[dict[str, np.ndarray]], Any] | None = None,
+) -> list[Run]:
+    """Read and check runs on the same questions.
+
+    Args:
+        sources: the runs by their names, see `parse_run`.
+        checking: of the samples of runs with references.
+        checker_rates, labels: see `with_errors`. Default: the labels that the runs were read with.
+        check_sizes: raises an error for the (M,) numbers of samples of the runs, by their names,
+            before any sample is checked.
+    """
+    if labels is None and checker_rates is None:
+        labels = read_labels(sources.values())
+    parsed = [parse_run(name, source, checking.labels) for name, source in sources.items()]
+    check_same_questions(parsed)
+    if check_sizes is not None:
+        check_sizes({run.name: run.n for run in parsed})
+    return with_errors(grade_runs(parsed, checking), checker_rates, labels)
 
 
 def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:

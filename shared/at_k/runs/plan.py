@@ -140,13 +140,7 @@ def plan(
     """
     # Imported here because SciPy and Arrow take longer to import than the rest of at_k.
     from ..inputs.checking import Checking
-    from .outcomes_of_runs import (
-        check_same_questions,
-        grade_runs,
-        parse_run,
-        read_labels,
-        with_errors,
-    )
+    from .outcomes_of_runs import grade_sources
 
     options = PlanOptions(
         metric=metric,
@@ -168,12 +162,9 @@ def plan(
         checker_rates=checker_rates,
     )
     sources = {name: run for name, run in {"R": R, "R_b": R_b}.items() if run is not None}
-    parsed = [parse_run(name, source) for name, source in sources.items()]
-    if parsed:
-        check_same_questions(parsed)
-    runs = grade_runs(parsed, Checking(check_correct_fn, num_proc)) if parsed else []
-    of_runs = None if checker_rates is not None else read_labels(sources.values())
-    return plan_runs(with_errors(runs, checker_rates, of_runs), options)
+    checking = Checking(check_correct_fn, num_proc)
+    runs = grade_sources(sources, checking, checker_rates) if sources else []
+    return plan_runs(runs, options)
 
 
 # --- Options ------------------------------------------------------------------------------
