@@ -19,8 +19,6 @@ from .functions import RunLike
 
 if TYPE_CHECKING:
     from .runs.gate import Gate
-    from .runs.measure import ComparisonOptions
-    from .runs.outcomes_of_runs import Run
 
 
 def assert_at_least(
@@ -40,7 +38,7 @@ def assert_at_least(
 
     Args:
         R: the outcomes of M questions; or a dict of predictions and references, as `at_k.read`
-            returns it.
+            returns it. If it was read with labels, the score is corrected; see `at_k.compare`.
         threshold: the least score.
         metric: the score, see `at_k.compare`.
         k: size of the subsets of samples. Default: 1, for metrics that have a k.
@@ -64,13 +62,16 @@ def assert_at_least(
         ...
         AssertionError: Not decided: the score may or may not be at least 0.6. ...
     """
+    from .inputs.checking import Checking
     from .runs.gate import check_threshold, gate_at_least, gate_options
+    from .runs.outcomes_of_runs import grade_sources
 
     options = gate_options(
         metric, k, interval=interval, confidence=confidence, tau=tau, clusters=clusters, w=w
     )
     threshold = check_threshold("threshold", threshold, metric)
-    (run,) = _outcomes_of({"R": R}, options, check_correct_fn, num_proc)
+    checking = Checking(check_correct_fn, num_proc, labels=options.labels)
+    (run,) = grade_sources({"R": R}, checking)
     _assert_shown(gate_at_least(run, threshold, options))
 
 
@@ -102,29 +103,17 @@ def assert_not_worse(
     Examples:
         >>> assert_not_worse([[1, 1, 1, 0]] * 50, [[1, 0, 1, 0]] * 50)
     """
+    from .inputs.checking import Checking
     from .runs.gate import check_margin, gate_not_worse, gate_options
+    from .runs.outcomes_of_runs import grade_sources
 
     margin = check_margin("margin", margin)
     options = gate_options(
         metric, k, interval=interval, confidence=confidence, tau=tau, clusters=clusters, w=w
     )
-    runs = _outcomes_of({"R": R, "baseline": baseline}, options, check_correct_fn, num_proc)
-    _assert_shown(gate_not_worse(runs[0], runs[1], margin, options))
-
-
-def _outcomes_of(
-    sources: dict[str, RunLike],
-    options: ComparisonOptions,
-    check_correct_fn: str | Callable[..., Any],
-    num_proc: int | None,
-) -> list[Run]:
-    """Return the runs with their outcomes."""
-    from .inputs.checking import Checking
-    from .runs.outcomes_of_runs import check_same_questions, grade_runs, parse_run
-
-    parsed = [parse_run(name, source, options.labels) for name, source in sources.items()]
-    check_same_questions(parsed)
-    return grade_runs(parsed, Checking(check_correct_fn, num_proc, labels=options.labels))
+    checking = Checking(check_correct_fn, num_proc, labels=options.labels)
+    run, other = grade_sources({"R": R, "baseline": baseline}, checking)
+    _assert_shown(gate_not_worse(run, other, margin, options))
 
 
 def _assert_shown(gate: Gate) -> None:

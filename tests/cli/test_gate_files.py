@@ -188,3 +188,53 @@ def test_assertions_check_the_samples_of_what_read_returns():
     assert_at_least(run, 0.3, check_correct_fn="numeric")
     with pytest.raises(AssertionError):
         assert_at_least(run, 0.5, check_correct_fn="numeric", metric="pass^k", k=4)
+
+
+LABELS = [[int(x) if i % 4 == 0 else None for i, x in enumerate(row)] for row in OUTCOMES]
+COUNTS = {"tp": 90, "fn": 8, "fp": 3, "tn": 99}
+
+
+@pytest.mark.parametrize(
+    ("flags", "options"),
+    [
+        (("--labels", "human"), {"labels": LABELS}),
+        (("--labels", json.dumps(COUNTS)), {"labels": COUNTS}),
+        (("--checker-rates", 0.9, 0.1), {"checker_rates": (0.9, 0.1)}),
+    ],
+)
+@pytest.mark.parametrize("interval", ["sampling", "questions"])
+def test_scores_and_limits_are_those_of_gpassk_if_the_checker_errs(
+    capsys, tmp_path, flags, options, interval
+):
+    rows = [{"outcomes": x, "human": y} for x, y in zip(OUTCOMES, LABELS, strict=True)]
+    file = write_json_lines(tmp_path / "labelled.jsonl", rows)
+    scores = at_k.load("gpassk").compute(
+        predictions=OUTCOMES, k=1, include="pass@k", confidence=0.95, interval=interval, **options
+    )
+    record = verdict_of(capsys, file, *flags, "--interval", interval, "--at-least", 0.5)
+    limits = [scores["pass@1_lo"], scores["pass@1_hi"]]
+    assert [record["lo"], record["hi"]] == pytest.approx(limits)
+    assert record["score"] == pytest.approx(scores["pass@1"])
+    assert ("labels in proportion" in record["message"]) == ("labels" in options)
+
+
+def test_assertions_correct_by_the_labels_that_a_run_was_read_with():
+    run = {"predictions": OUTCOMES, "labels": LABELS}
+    options = {"k": 1, "include": "pass@k", "confidence": 0.95, "interval": "sampling"}
+    scores = at_k.load("gpassk").compute(predictions=OUTCOMES, labels=LABELS, **options)
+    lowest = scores["pass@1_lo"]
+    assert_at_least(run, lowest - 1e-6)
+    with pytest.raises(AssertionError, match="Not decided"):
+        assert_at_least(run, lowest + 1e-6)
+    with pytest.raises(ValueError, match="baseline has no labels"):
+        assert_not_worse(run, BASELINE)
+
+
+def test_counts_of_labels_are_those_of_one_run(capsys, file, baseline):
+    counts = json.dumps(COUNTS)
+    claim = ("--baseline", baseline)
+    message = error_of(capsys, "gate", file, *claim, "--labels", counts)
+    assert "--labels has counts, which are those of one run, and there are 2 runs" in message
+    message = error_of(capsys, "plan", "--rates", 0.5, "--labels", counts)
+    assert "--labels has the labels of a pilot run: give its file too" in message
+    assert "--labels has counts" in error_of(capsys, "compare", file, baseline, "--labels", counts)

@@ -91,6 +91,7 @@ def _compare_files(
     names = _check_names(names, files)
     reading, parameters = split_arguments(flags)
     reading["checked"] = check_correct_fn != "exact_match"
+    counts = parameters.pop("labels", None)
     options = ComparisonOptions(**parameters, all_k=len(files) == 2)
     inputs = [
         RunInput(questions, check_correct_fn, name)
@@ -100,7 +101,7 @@ def _compare_files(
     if "clusters" in first.arguments:
         options = replace(options, clusters=first.arguments["clusters"])
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
-        runs = graded_runs(inputs, num_proc, options, checker_rates)
+        runs = graded_runs(inputs, num_proc, options, checker_rates, counts)
     with naming_questions(first):
         overall = compare_runs(runs, options)
     compared = {None: overall} | _compare_groups(overall, first)
@@ -160,6 +161,7 @@ def graded_runs(
     num_proc: int | None,
     options: ComparisonOptions | None = None,
     checker_rates: Sequence[float] | None = None,
+    counts: Mapping[str, int] | None = None,
 ) -> list[Run]:
     """Return the runs with their outcomes, all with the questions in the order of the first.
 
@@ -168,7 +170,13 @@ def graded_runs(
         num_proc: number of processes to check in.
         options: of a comparison, which is validated before any sample is checked.
         checker_rates: of the checker of all runs, or None.
+        counts: of the labels of a single run, or None. Otherwise labels are those that were read.
     """
+    if counts is not None and len(inputs) != 1:
+        raise ValueError(
+            f"--labels has counts, which are those of one run, and there are {len(inputs)} runs: "
+            f"name a column with the labels of each run."
+        )
     first, labels = inputs[0], None if options is None else options.labels
     parsed = []
     for run in inputs:
@@ -187,7 +195,7 @@ def graded_runs(
     graded = grade_runs(parsed, Checking(first.check_correct_fn, num_proc, labels=labels))
     for run, checked in zip(inputs, graded, strict=True):
         warn_of_other_grades(run.questions, checked.outcomes, run.name)
-    labels_of_runs = read_labels(run.questions.arguments for run in inputs)
+    labels_of_runs = [counts] if counts else read_labels(x.questions.arguments for x in inputs)
     graded = with_errors(graded, checker_rates, labels_of_runs)
     return [
         run if order is None else run.of_questions(order)

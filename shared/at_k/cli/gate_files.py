@@ -86,6 +86,7 @@ def _gate_files(
     margin: float | None = None,
     num_proc: int | None = None,
     check_correct_fn: Checker = "exact_match",
+    checker_rates: Sequence[float] | None = None,
     **flags: Any,
 ) -> tuple[str, int]:
     """Return the verdict on files, which are parts of one run, and the exit status."""
@@ -99,6 +100,7 @@ def _gate_files(
     reading["checked"] = check_correct_fn != "exact_match"
     (metric,) = check_names("--include", parameters.pop("include", "pass@k"), COMPARED)
     at_least = None if at_least is None else check_threshold("--at-least", at_least, metric)
+    counts = parameters.pop("labels", None)
     options = gate_options(metric, **parameters)
     sources = [files] if baseline is None else [files, [baseline]]
     names = ["the run", "the baseline"]
@@ -109,7 +111,7 @@ def _gate_files(
     if "clusters" in inputs[0].questions.arguments:
         options = replace(options, clusters=inputs[0].questions.arguments["clusters"])
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print in the verdict
-        runs = graded_runs(inputs, num_proc, options)
+        runs = graded_runs(inputs, num_proc, options, checker_rates, counts)
     with naming_questions(inputs[0].questions):
         if at_least is not None:
             gate = gate_at_least(runs[0], at_least, options)
@@ -152,12 +154,14 @@ def _what_would_decide(gate: Gate) -> str:
         return "No number of samples would decide, as the estimate is equal to the least score."
     noun = "more question" if gate.interval == "questions" else "more sample"
     of_each = "" if gate.interval == "questions" else " of each question"
-    return f"About {number_of(gate.more, noun)}{of_each} would decide, if the estimate stayed."
+    labels = ", and more labels in proportion," if gate.has_labels else ""
+    more = f"{number_of(gate.more, noun)}{of_each}{labels}"
+    return f"About {more} would decide, if the estimate stayed."
 
 
 def _verdict_as_json(gate: Gate) -> str:
     fields = gate._asdict()
-    del fields["size"]
+    del fields["size"], fields["has_labels"]
     number = "questions" if gate.interval == "questions" else "samples"
     more = {} if gate.status != UNDECIDED else {f"more_{number}": gate.more}
     status = {"status": gate.status, "exit_status": EXIT_STATUS[gate.status]}

@@ -73,6 +73,9 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> str:
     if len(files) > 2:
         raise ValueError(f"There are {len(files)} files: give one pilot run, or two.")
     reading, parameters = split_arguments(flags)
+    counts = parameters.pop("labels", None)
+    if counts is not None and not files:
+        raise ValueError("--labels has the labels of a pilot run: give its file too.")
     for name, flag in _FLAGS.items():
         if flag in parameters:
             parameters[name] = parameters.pop(flag)
@@ -81,7 +84,8 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> str:
     options = PlanOptions(**parameters)  # raises before any sample is checked
     inputs = [RunInput(read_questions(file, **reading), checker, file) for file in files]
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the rows
-        runs = graded_runs(inputs, num_proc, checker_rates=options.checker_rates) if inputs else []
+        rates = options.checker_rates
+        runs = graded_runs(inputs, num_proc, None, rates, counts) if inputs else []
     view = PlanView(plan_runs(runs, options), options.wanted, [run.described() for run in inputs])
     return view.printed(output_format)
 

@@ -40,6 +40,7 @@ class Gate(NamedTuple):
         interval: "sampling", "posterior" or "questions".
         confidence: of the interval.
         size: M for the interval "questions", otherwise the mean number of samples of a question.
+        has_labels: whether labels estimate the rates of the checker.
     """
 
     key: str
@@ -51,6 +52,7 @@ class Gate(NamedTuple):
     interval: str
     confidence: float
     size: float
+    has_labels: bool
 
     @property
     def estimate(self) -> float:
@@ -110,23 +112,24 @@ def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gat
     """Judge whether the score of a run is at least a threshold."""
     options = options.for_samples({run.name: run.outcomes.n})
     (score,), (measured,), _ = measure_runs([run], options)
-    ((lo,), (hi,)) = measured.limits(options.confidence).tolist()
+    ((lo,), (hi,)) = measured.limits_with_moves(options.confidence).tolist()
     (estimate,) = measured.estimates.tolist()
-    return Gate(score.key, estimate, None, threshold, lo, hi, *_interval_and_size([run], options))
+    return Gate(score.key, estimate, None, threshold, lo, hi, *_basis([run], options))
 
 
 def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOptions) -> Gate:
     """Judge whether the score of a run is at least that of a baseline minus a margin."""
     compared = compare_runs([baseline, run], options)
     (x,) = differences_of(compared)
-    interval = _interval_and_size([baseline, run], compared.options)
-    return Gate(x.key, x.b, x.a, 0.0 - margin, x.interval[0], x.interval[1], *interval)
+    basis = _basis([baseline, run], compared.options)
+    return Gate(x.key, x.b, x.a, 0.0 - margin, x.interval[0], x.interval[1], *basis)
 
 
-def _interval_and_size(runs: list[Run], options: ComparisonOptions) -> tuple[str, float, float]:
-    """Return the interval, its confidence, and the number that more data would raise."""
+def _basis(runs: list[Run], options: ComparisonOptions) -> tuple[str, float, float, bool]:
+    """Return the last fields of a gate: interval, confidence, size and has_labels."""
     if options.interval == "questions":
         size = float(len(runs[0].outcomes.n))
     else:
         size = float(np.mean([run.outcomes.n.mean() for run in runs]))
-    return str(options.interval), options.confidence, size
+    has_labels = any(run.errors.labels is not None for run in runs)
+    return str(options.interval), options.confidence, size, has_labels
