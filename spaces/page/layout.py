@@ -170,7 +170,7 @@ def build_layout(
                 }
                 file = gr.DownloadButton(visible="hidden", elem_id="file")
             charts += [_chart_output(*part) for part in parts[1:]]
-            note = f"Select a {space.row_noun} to see its {space.cell_noun}s."
+            note = f"Select a row to see its {space.cell_noun}s."
             head = f'<h2>{space.row_noun.capitalize()}s</h2><p class="caption">{note}</p>'
             gr.HTML(head)
             order = gr.Radio(
