@@ -32,6 +32,22 @@ def test_the_help_of_a_metric_has_the_texts_of_its_docstring(capsys):
     assert "--executor" not in text
 
 
+@pytest.mark.filterwarnings("always")
+def test_a_message_names_flags_where_python_names_arguments(capsys, tmp_path):
+    texts, outcomes = tmp_path / "texts.jsonl", tmp_path / "outcomes.jsonl"
+    texts.write_text('{"predictions": ["so 12", "it is 13"], "references": "12"}\n')
+    outcomes.write_text('{"outcomes": [1, 0, 1]}\n')
+    assert main(["gpassk", f"{texts}", "--k", "1"]) == 0
+    warning = capsys.readouterr().err
+    assert "--check-correct-fn numeric compares the number" in warning
+    assert "check_correct_fn" not in warning
+    wrong = ["--alpha0", 2, "--interval", "questions", "--confidence", 0.9]
+    assert "only --interval posterior uses" in error_of(capsys, "gpassk", outcomes, *wrong)
+    # Not the text of a file, nor an argument without a flag.
+    outcomes.write_text('{"outcomes": ["x=\'y\'", 1]}\n')
+    assert "x='y'" in error_of(capsys, "gpassk", outcomes, "--k", 1)
+
+
 @pytest.mark.parametrize(
     ("arguments", "program"),
     [

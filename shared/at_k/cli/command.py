@@ -13,7 +13,8 @@ import re
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import at_k
@@ -69,11 +70,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if hasattr(sys.stdout, "reconfigure"):
         # Print a character that the terminal cannot encode as an escape, instead of failing.
         sys.stdout.reconfigure(errors="backslashreplace")
+    parser = _parser(arguments)
+    print_message = partial(_print_message, _flags(parser, arguments))
     try:
-        options = _options(arguments)
+        options = _options(parser, arguments)
         run: Callable[..., str | tuple[str, int] | Output] = options.pop("run")
         with warnings.catch_warnings():
-            warnings.showwarning = _print_warning
+            # Without the line of code that a warning comes from.
+            warnings.showwarning = lambda message, *_: print_message(f"warning: {message}")
             output = run(**options)
             text, status, draw = Output(*output) if isinstance(output, tuple) else Output(output)
             _print_scores(text)
@@ -89,21 +93,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for role, example, further in zip(error.roles, examples, error.further, strict=True)
         )
         verb = "Add" if error.examples else "Name one with"
-        _print_message(f"{error} {verb} {flags}.")
+        print_message(f"{error} {verb} {flags}.")
         return 2
     except (ValueError, TypeError, ImportError, OSError) as error:
-        _print_message(str(error))
+        print_message(str(error))
         return 2
     return status
 
 
-def _options(arguments: Sequence[str]) -> dict[str, Any]:
+def _options(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> dict[str, Any]:
     """Return the values of the flags; exit with a message if an argument is not known."""
-    parser = _parser(arguments)
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
         command = _commands(parser).get(arguments[0], parser)
-        flags = command._option_string_actions
+        flags = _flags(parser, arguments)
         twin = _SAME_IN_OTHER_COMMANDS.get(unknown[0])
         hint = f" Did you mean {twin!r}?" if twin in flags else did_you_mean(unknown[0], flags)
         command.error(
@@ -121,15 +124,19 @@ def _print_scores(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _print_warning(message, category, filename, lineno, file=None, line=None) -> None:
-    """Print a warning without the line of code that it comes from."""
-    _print_message(f"warning: {message}")
+def _print_message(flags: Iterable[str], message: str) -> None:
+    """Print a message, with flags for the arguments that it names.
 
+    The package writes an argument as in Python: interval='questions' or k=[1, 2, 4].
+    """
 
-def _print_message(message: str) -> None:
-    """Print a message, in which the package writes an option as an argument in Python."""
-    in_shell = re.sub(r"\binterval='(\w+)'", r"--interval \1", message)
-    print(f"at-k: {printable(in_shell)}", file=sys.stderr)
+    def in_shell(argument: re.Match[str]) -> str:
+        flag = f"--{argument['name'].replace('_', '-')}"
+        value = argument["word"] or argument["numbers"].replace(",", "")
+        return f"{flag} {value}" if flag in flags else argument[0]
+
+    argument = r"\b(?P<name>[a-z_]+)=(?:'(?P<word>\w+)'|\[(?P<numbers>\d[\d, ]*)\])"
+    print(f"at-k: {printable(re.sub(argument, in_shell, message))}", file=sys.stderr)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -218,6 +225,12 @@ def _completion() -> str:
 def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     (subparsers,) = (x for x in parser._actions if isinstance(x, argparse._SubParsersAction))
     return subparsers.choices
+
+
+def _flags(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> Mapping[str, Any]:
+    """Return the flags of the subcommand that the arguments start with."""
+    command = _commands(parser).get(arguments[0], parser) if arguments else parser
+    return command._option_string_actions
 
 
 def _register(remove: bool) -> str:
