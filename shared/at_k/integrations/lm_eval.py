@@ -93,7 +93,7 @@ def at_k(
     return result
 
 
-def at_k_of_task(scores: Sequence[ScoreOfDocument]) -> float:
+def _at_k_of_task(scores: Sequence[ScoreOfDocument]) -> float:
     """Return one of the scores of a task, its standard error, or one of its limits."""
     documents = tuple(score.outcomes for score in scores)
     return _values(scores[0].request, documents).get(scores[0].name, math.nan)
@@ -123,7 +123,7 @@ if __name__ == "__main__":
 else:
     from lm_eval.api.registry import register_aggregation, register_metric
 
-    register_aggregation("at_k")(at_k_of_task)
+    register_aggregation("at_k")(_at_k_of_task)
     register_metric(
         metric="at_k", higher_is_better=True, output_type="generate_until", aggregation="at_k"
     )(at_k)
