@@ -337,6 +337,46 @@ def short(value, most: int = 60) -> str:
         shown = f"a {type(value).__name__}"
     return shown if len(shown) <= most else f"{shown[:most]}.."
 
+class Place(NamedTuple):
+    parameter: str
+    question: int
+    sample: int | None = None
+    key: str | None = None
+    value: float | None = None
+
+    def __str__(self) -> str:
+        if self.parameter in ("question", "Question"):
+            return f"{self.parameter} {self.question}"
+        key = "" if self.key is None else f"[{self.key!r}]"
+        sample = "" if self.sample is None else f"[{self.sample}]"
+        return f"{self.parameter}{key}[{self.question}]{sample}"
+
+class Noun(str):
+    pass
+
+class InPython(str):
+    pass
+
+class RunName(str):
+    pass
+
+QUESTION, SAMPLE, FROM_0 = Noun("question"), Noun("sample"), InPython(" (from 0)")
+
+class InputError(ValueError):
+    def __str__(self) -> str:
+        return "".join(map(str, self.args))
+
+    @property
+    def place(self) -> Place | None:
+        return next((part for part in self.args if isinstance(part, Place)), None)
+
+    @classmethod
+    def of_run(cls, name: str, error: ValueError) -> ValueError:
+        if str(error).startswith(name):
+            return error
+        parts = error.args if isinstance(error, InputError) else [str(error)]
+        return cls(RunName(f"{name}: "), *parts)
+
 def is_masked(values) -> bool:
     return isinstance(values, np.ndarray) and hasattr(values, "mask")
 
@@ -374,23 +414,21 @@ def check_depth(name: str, values: Sequence[Any]) -> None:
             level = {
                 id(entry): entry
                 for nested in level.values()
-                for entry in _entries_of_nested(f"{name}[{index}]", nested)
+                for entry in _entries_of_nested(Place(name, index), nested)
                 if isinstance(entry, (list, tuple, dict))
             }
             if not level:
                 break
         else:
-            raise ValueError(
-                f"{name}[{index}] is nested more than 50 levels deep, or contains itself."
-            )
+            what = " is nested more than 50 levels deep"
+            raise InputError(Place(name, index), what, InPython(", or contains itself"), ".")
 
-def _entries_of_nested(name: str, values: list | tuple | dict) -> Iterable[Any]:
+def _entries_of_nested(place: Place, values: list | tuple | dict) -> Iterable[Any]:
     try:
         len(values)
     except Exception as error:  # whatever the caller's class raises
-        raise ValueError(
-            f"{name} has a {type(values).__name__} without a length: {error}"
-        ) from error
+        what = f" has a {type(values).__name__} without a length: {error}"
+        raise InputError(place, what) from error
     return values.values() if isinstance(values, dict) else values
 
 def entries_of(name: str, values) -> list[Any]:
@@ -454,11 +492,11 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
         )
     for question, label in enumerate(entries):
         if hasattr(label, "shape"):
-            raise ValueError(
-                f"{name}[{question}] is {short(label)}: a label is a text or a number."
-            )
+            what = f" is {short(label)}: a label is a text or a number."
+            raise InputError(Place(name, question), what)
         if is_missing(label):
-            raise ValueError(f"{name}[{question}] is {label}: give every question a label.")
+            what = f" is {label}: give every question a label."
+            raise InputError(Place(name, question), what)
     check_depth(name, entries)
     codes: dict[str, int] = {}
     index = np.array([codes.setdefault(str(label), len(codes)) for label in entries])
@@ -1597,41 +1635,41 @@ def is_counts(values) -> bool:
 def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     columns = _columns(values, name)
     if "n" in columns:
-        n, correct = (_whole_numbers(columns[key], f"{name}[{key!r}]") for key in ("n", "correct"))
+        n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
         _require_same_length(name, n=n, correct=correct)
         if (correct > n).any():
             question = int(np.argmax(correct > n))
-            raise ValueError(
-                f"{name}['correct'][{question}] is {correct[question]} of {n[question]} samples: "
-                f"give a number from 0 to n."
+            raise InputError(
+                Place(name, question, key="correct"),
+                f" is {correct[question]} of {n[question]} samples: give a number from 0 to n.",
             )
         multiplicity = np.stack([n - correct, correct], axis=1).ravel()
         return np.tile([0, 1], len(n)), multiplicity, np.full(len(n), 2)
     rows = columns["counts"]
     for question, row in enumerate(rows):
         if not is_list_like(row):
-            raise ValueError(
-                f"{name}['counts'][{question}] is {short(row)}: give a list of counts."
-            )
+            place = Place(name, question, key="counts")
+            raise InputError(place, f" is {short(row)}: give a list of counts.")
     sizes = np.array([len(row) for row in rows], dtype=np.int64)
-    multiplicity = _whole_numbers(
-        list(itertools.chain.from_iterable(rows)), f"{name}['counts']", sizes
-    )
+    multiplicity = _whole_numbers([*itertools.chain.from_iterable(rows)], name, "counts", sizes)
     if "answers" in columns:
         answers = columns["answers"]
         _require_same_length(name, counts=rows, answers=answers)
         for question, size in enumerate(sizes.tolist()):
             if not is_list_like(answers[question]) or len(answers[question]) != size:
-                raise ValueError(
-                    f"{name}['answers'][{question}] is {short(answers[question])}, with {size} "
-                    f"counts: give one count for each answer."
+                raise InputError(
+                    Place(name, question, key="answers"),
+                    f" is {short(answers[question])}, with {size} counts: give one count for each "
+                    f"answer.",
                 )
         return answers, multiplicity, sizes
     if len(sizes) and not one_size(sizes):
         question = int(np.argmax(sizes != sizes[0]))
-        raise ValueError(
-            f"{name}['counts'][{question}] has {sizes[question]} categories, and that of question "
-            f"0 has {sizes[0]}: give a count for each category."
+        raise InputError(
+            Place(name, question, key="counts"),
+            f" has {sizes[question]} categories, and that of ",
+            Place("question", 0),
+            f" has {sizes[0]}: give a count for each category.",
         )
     return np.tile(np.arange(sizes.max(initial=0)), len(sizes)), multiplicity, sizes
 
@@ -1642,9 +1680,10 @@ def _columns(values, name: str) -> dict[str, Any]:
         return {key: _column(column, f"{name}[{key!r}]") for key, column in values.items()}
     for question, row in enumerate(values):
         if not isinstance(row, Mapping) or {*row} != {*values[0]}:
-            raise ValueError(
-                f"{name}[{question}] is {short(row)}: give {' and '.join(values[0])} for each "
-                f"question, as for the first."
+            raise InputError(
+                Place(name, question),
+                f" is {short(row)}: give {' and '.join(values[0])} for each question, as for the "
+                f"first.",
             )
     return {key: [row[key] for row in values] for key in values[0]}
 
@@ -1652,7 +1691,7 @@ def _column(values, name: str) -> Any:
     values = as_arrow(values)
     return frame_rows(values) if is_frame(values) else entries_of(name, values)
 
-def _whole_numbers(entries, name: str, sizes: np.ndarray | None = None) -> np.ndarray:
+def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
     try:
         numbers = to_array(entries) if len(entries) else np.empty(0, dtype=np.int64)
     except ValueError:  # lists of different lengths
@@ -1661,7 +1700,7 @@ def _whole_numbers(entries, name: str, sizes: np.ndarray | None = None) -> np.nd
         plain = [plain_entry(entry) for entry in entries]
         numbers = np.array([x if isinstance(x, (int, float)) else math.nan for x in plain])
     elif numbers.ndim != 1:
-        raise ValueError(f"{name} is {short(entries)}: give one number for each question.")
+        raise ValueError(f"{name}[{key!r}] is {short(entries)}: give one number for each question.")
     is_number = numbers.dtype.kind in "iuf"
     valid = (numbers >= 0) & (numbers < 2**53) & (numbers % 1 == 0) if is_number else False
     if not np.all(valid):
@@ -1669,10 +1708,8 @@ def _whole_numbers(entries, name: str, sizes: np.ndarray | None = None) -> np.nd
         question = (
             first if sizes is None else int(np.searchsorted(np.cumsum(sizes), first, "right"))
         )
-        raise ValueError(
-            f"{name}[{question}] has the count {short(entries[first])}: give a whole number of at "
-            f"least 0."
-        )
+        what = f" has the count {short(entries[first])}: give a whole number of at least 0."
+        raise InputError(Place(name, question, key=key), what)
     return numbers.astype(np.int64)
 
 def _require_same_length(name: str, **columns) -> None:
@@ -1686,14 +1723,17 @@ def _require_same_length(name: str, **columns) -> None:
 
 PLAIN_TYPES = {bool, int, float, str, type(None)}
 
-def sample_name(name: str, sizes: np.ndarray, sample: int) -> str:
+def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
     ends = np.cumsum(sizes)
     question = int(np.searchsorted(ends, sample, side="right"))
-    return f"{name}[{question}][{sample - (ends[question] - sizes[question])}]"
+    return Place(name, question, int(sample - (ends[question] - sizes[question])))
 
 def require_sample(name: str, n: np.ndarray) -> np.ndarray:
     if not n.all():
-        raise ValueError(f"{name}[{n.argmin()}] holds nothing but None: leave it out.")
+        only_none = InPython(" (nothing but None)")
+        raise InputError(
+            Place(name, int(n.argmin())), " has no scored ", SAMPLE, only_none, ": leave it out."
+        )
     return n
 
 @dataclass(frozen=True)
@@ -1752,7 +1792,8 @@ def read_rows(
     if not len(rows):
         raise ValueError(f"{name} holds no question.")
     if not rows.sizes.all():
-        raise ValueError(f"{name}[{rows.sizes.argmin()}] is empty: a question needs a sample.")
+        place = Place(name, int(rows.sizes.argmin()))
+        raise InputError(place, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
     return rows
 
 def _rows_of_container(values, name: str, flat_is_one_question: bool) -> Rows:
@@ -1771,7 +1812,10 @@ def _rows_of_container(values, name: str, flat_is_one_question: bool) -> Rows:
     return _rows_of_lists(_entries(values), name, flat_is_one_question)
 
 def _no_list(name: str, question: int, row: Any) -> ValueError:
-    return ValueError(f"{name}[{question}] is {short(row)}: each question has a list of samples.")
+    return InputError(
+        *(Place(name, question), f" is {short(row)}: each ", QUESTION, " has a list of ", SAMPLE),
+        "s.",
+    )
 
 def _rows_of_counts(counts, name: str) -> Rows:
     samples, multiplicity, sizes = read_counts(counts, name)
@@ -1957,10 +2001,11 @@ def check_types(rows: Rows) -> None:
     first = scored[0]
     for sample in scored:
         if kinds[sample] != kinds[first]:
-            raise ValueError(
-                f"{sample_name(rows.name, rows.sizes, sample)} is {short(samples[sample])}, but "
-                f"{sample_name(rows.name, rows.sizes, first)} is {short(samples[first])}: "
-                f"samples are all of one type."
+            raise InputError(
+                sample_place(rows.name, rows.sizes, sample),
+                f" is {short(samples[sample])}, but ",
+                sample_place(rows.name, rows.sizes, first),
+                f" is {short(samples[first])}: samples are all of one type.",
             )
 
 def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
@@ -1990,10 +2035,9 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
             _check_keys(value)
             texts.append(None if value is None else json.dumps(value, default=_json_default))
         except (TypeError, ValueError) as error:
-            where = f"{name}[{index}]" if sizes is None else sample_name(name, sizes, index)
-            raise ValueError(
-                f"{where} is {short(value)}, which neither Arrow nor JSON can hold: {error}."
-            ) from error
+            place = Place(name, index) if sizes is None else sample_place(name, sizes, index)
+            what = f" is {short(value)}, which neither Arrow nor JSON can hold: {error}."
+            raise InputError(place, what) from error
     array = pa.array(texts, TEXTS)
     return pa.StructArray.from_arrays([array], fields=list(JSON), mask=array.is_null())
 
@@ -2099,14 +2143,15 @@ class Outcomes:
         sizes = np.concatenate([batch.sizes for batch in batches])
         return cls(values, sizes, batches[0].name, scored, joined_multiplicity(batches))
 
-    def require(self, valid: np.ndarray, wanted: str) -> None:
+    def require(self, valid: np.ndarray, *wanted: str) -> None:
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
             first = int(np.argmax(invalid))
-            where = f"{sample_name(self.name, self.sizes, first)} is"
+            place, verb = sample_place(self.name, self.sizes, first), "is"
+            value = self.values[first]
             if self.multiplicity is not None:  # samples have no index
-                where = f"{where.rpartition('[')[0]} has an outcome"
-            raise ValueError(f"{where} {self.values[first]}: {wanted}.")
+                place, verb = place._replace(sample=None, value=value.item()), "has an outcome"
+            raise InputError(place, f" {verb} {value}: ", *wanted, ".")
 
     def counts(self) -> BinaryCounts:
         if self.multiplicity is not None:
@@ -2157,7 +2202,8 @@ class Outcomes:
             return self.sizes
         n = sums_per_question(self.weights, self.sizes)
         if not n.all():
-            raise ValueError(f"Question {n.argmin()} has no scored sample: leave it out.")
+            place = Place("Question", int(n.argmin()))
+            raise InputError(place, " has no scored ", SAMPLE, ": leave it out.")
         return n
 
     @property
@@ -2177,10 +2223,11 @@ class Outcomes:
 def require_binary(outcomes: Outcomes) -> Outcomes:
     values = outcomes.values
     if not _is_binary(values):
-        wanted = "an outcome is 0 or False if incorrect, 1 or True if correct"
+        wanted = ["an outcome is 0", InPython(" or False"), " if incorrect, 1"]
+        wanted += [InPython(" or True"), " if correct"]
         if np.any((values < 0) | (values % 1 != 0)):
-            wanted += " (max_at_k and bayes_at_n take rewards, as floats such as -1.0)"
-        outcomes.require((values == 0) | (values == 1), wanted)
+            wanted.append(" (max_at_k and bayes_at_n take rewards, as floats such as -1.0)")
+        outcomes.require((values == 0) | (values == 1), *wanted)
     return outcomes
 
 def _is_binary(values: np.ndarray) -> bool:
@@ -2203,8 +2250,8 @@ def require_categories(outcomes: Outcomes) -> Outcomes:
 def require_finite(outcomes: Outcomes) -> Outcomes:
     outcomes.require(
         np.isfinite(outcomes.values),
-        "an outcome is a finite number, or None if the sample is not scored "
-        "(np.ma.masked_invalid leaves out every NaN of an array)",
+        "an outcome is a finite number, or None if the sample is not scored",
+        InPython(" (np.ma.masked_invalid leaves out every NaN of an array)"),
     )
     return outcomes
 
@@ -2244,15 +2291,16 @@ def _numbers_of_labels(rows: Rows, labels: Labels) -> tuple[np.ndarray, np.ndarr
     return values, None if scored.all() else scored
 
 def _no_outcome(rows: Rows, sample: int, entry: Any, labels: Labels) -> ValueError:
-    where = f"{sample_name(rows.name, rows.sizes, sample)} is {short(entry)}"
+    problem = ": an outcome is a number or a bool."
     if labels:
-        return ValueError(f"{where}, which is none of {', '.join(labels)}, and no number.")
-    if isinstance(entry, str) and rows.name == "predictions":
-        return ValueError(
-            f"{where}, but there are no references to check the predictions against: give "
-            f"references, or bools or numbers as predictions."
+        problem = f", which is none of {', '.join(labels)}, and no number."
+    elif isinstance(entry, str) and rows.name == "predictions":
+        problem = (
+            ", but there are no references to check the predictions against: give references, or "
+            "bools or numbers as predictions."
         )
-    return ValueError(f"{where}: an outcome is a number or a bool.")
+    place = sample_place(rows.name, rows.sizes, sample)
+    return InputError(place, f" is {short(entry)}{problem}")
 
 
 # --- shared/at_k/inputs/named_checkers.py ---------------------------------------------------------
@@ -2316,10 +2364,8 @@ def match_numbers(rows: Rows) -> tuple[np.ndarray, pa.ChunkedArray]:
     return correct, pa.chunked_array([merged])
 
 def _neither_texts_nor_numbers(checker: str) -> ValueError:
-    return ValueError(
-        f"{checker} compares texts or numbers, and some predictions are neither: give a function "
-        f"as check_correct_fn."
-    )
+    what = f"{checker} compares texts or numbers, and some predictions are neither"
+    return InputError(what, InPython(": give a function as check_correct_fn"), ".")
 
 def _equals_any(
     values: pa.ChunkedArray, accepted: pa.Array, counts: np.ndarray, sizes: np.ndarray
@@ -2345,9 +2391,11 @@ def _acceptable_answers(
     for question, reference in enumerate(to_python(references)):
         row = [*map(read, reference if isinstance(reference, list) else [reference])]
         if not row or None in row:
-            raise ValueError(
-                f"references[{question}] is {short(reference)}, but {expected}. Give that, a list "
-                f"of acceptable ones, or a function as check_correct_fn."
+            raise InputError(
+                Place("references", question),
+                f" is {short(reference)}, but {expected}. Give that, or a list of acceptable ones",
+                InPython(", or a function as check_correct_fn"),
+                ".",
             )
         rows.append(row)
     return list(itertools.chain.from_iterable(rows)), np.array([len(row) for row in rows])
@@ -2381,8 +2429,9 @@ def _comparable_numbers(rows: Rows, answers: list[int | float]) -> tuple[pa.Chun
     if pa.types.is_floating(values.type):
         if pc.any(pc.is_nan(values)).as_py():
             index = pc.index(pc.is_nan(values), True).as_py()
-            where = sample_name("predictions", rows.sizes, index)
-            raise ValueError(f"{where} is nan, which equals nothing: give None if it is unscored.")
+            place = sample_place("predictions", rows.sizes, index)
+            what = " is nan, which equals nothing: give None if it is unscored."
+            raise InputError(place, what)
         return values, pa.array([*map(_as_double, answers)], pa.float64())
     integer = pa.uint64() if values.type == pa.uint64() else pa.int64()
     least, beyond = (0, 2**64) if integer == pa.uint64() else (-(2**63), 2**63)
@@ -2451,10 +2500,8 @@ def check_references(references: pa.ChunkedArray) -> None:
         for answer in reference if isinstance(reference, list) else [reference]:
             text = str(answer) if isinstance(answer, (str, int, float)) else ""
             if not _parse_reference(text):
-                raise ValueError(
-                    f"references[{question}] is {short(reference)}, in which math-verify finds no "
-                    f"answer."
-                )
+                what = f" is {short(reference)}, in which math-verify finds no answer."
+                raise InputError(Place("references", question), what)
 
 TIMED_OUT = 2  # a result of `math_verify`
 
@@ -2525,8 +2572,8 @@ class Aligned(NamedTuple):
     def require(self, valid: np.ndarray, wanted: str) -> None:
         if (invalid := self.is_given & ~valid).any():
             first = int(np.argmax(invalid))
-            where = sample_name(self.rows.name, self.rows.sizes, first)
-            raise ValueError(f"{where} is {self.values[first]}: {wanted}.")
+            place = sample_place(self.rows.name, self.rows.sizes, first)
+            raise InputError(place, f" is {self.values[first]}: {wanted}.")
 
 def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
     if is_list_like(lists) and not hasattr(lists, "dtype"):
@@ -2544,9 +2591,10 @@ def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
         raise ValueError(f"{name} has {len(rows)} questions, and predictions have {len(sizes)}.")
     if (rows.sizes != sizes).any():
         question = int(np.argmax(rows.sizes != sizes))
-        raise ValueError(
-            f"{name}[{question}] has {rows.sizes[question]} entries for {sizes[question]} samples: "
-            f"give one for each sample, and None for samples without one."
+        raise InputError(
+            Place(name, question),
+            f" has {rows.sizes[question]} entries for {sizes[question]} samples: give one for "
+            f"each sample, and None for samples without one.",
         )
     values = rows.values
     is_given = np.ones(len(values), bool) if rows.scored is None else rows.scored
@@ -2842,10 +2890,8 @@ class Checking:
             self._runner.read_references(to_python(rows.references))
             if rows.values.type != TEXTS:
                 first = 0 if rows.is_present is None else int(rows.is_present.argmax())
-                raise ValueError(
-                    f"{sample_name(rows.name, rows.sizes, first)} is "
-                    f"{short(to_python(rows.values)[first])}: python_tests checks Python code."
-                )
+                what = f" is {short(to_python(rows.values)[first])}: python_tests checks Python "
+                raise InputError(sample_place(rows.name, rows.sizes, first), what, "code.")
         pairs = DistinctPairs.of(rows)
         results = self._results(pairs, cache or CheckCache())
         if self.checker == "math_verify":
@@ -2900,9 +2946,10 @@ class Checking:
                             self._raise_problem(pairs.call(first), known[1])
                         first += 1
         except BrokenExecutor as error:
-            raise ValueError(
-                f"A worker died. The first missing result is that of {pairs.call(first)}: "
-                f"check_correct_fn may have ended its process, or used more memory than there is."
+            raise InputError(
+                "A worker died. The first missing result is that of ",
+                *pairs.call(first),
+                ": check_correct_fn may have ended its process, or used more memory than there is.",
             ) from error
         if None in results:
             known_results = len(results) - results.count(None)
@@ -2919,17 +2966,18 @@ class Checking:
         limit = self.timeout or (LONGEST_CHECK if self.executor is None else None)
         return Workers(self.num_proc, self.executor, limit).check(math_verify, None, pairs)
 
-    def _raise_problem(self, call: str, problem: str | BaseException) -> NoReturn:
+    def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
         if isinstance(problem, BaseException):
             try:
                 text = str(problem)
             except Exception:  # its own class cannot write it
                 text = "without a message"
-            raise ValueError(f"{call} raised {type(problem).__name__}: {text}.") from problem
+            raise InputError(*call, f" raised {type(problem).__name__}: {text}.") from problem
         valid = "".join(f"{label!r}, " for label in self.labels or ())
-        raise ValueError(
-            f"{call} {problem}: a result is {valid}a bool, a category 0, 1, 2, .., a share of "
-            f"correctness from 0.0 to 1.0, or None for a sample that is not to be scored."
+        raise InputError(
+            *call,
+            f" {problem}: a result is {valid}a bool, a category 0, 1, 2, .., a share of "
+            f"correctness from 0.0 to 1.0, or None for a sample that is not to be scored.",
         )
 
 @dataclass(frozen=True)
@@ -2953,9 +3001,9 @@ class DistinctPairs:
         pairs = [(samples[code[sample]], references[question[sample]]) for sample in first]
         return cls(pairs, first, index, rows)
 
-    def call(self, pair: int) -> str:
-        where = sample_name("predictions", self.rows.sizes, self.first[pair])
-        return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on {where}"
+    def call(self, pair: int) -> tuple[str, Place]:
+        place = sample_place("predictions", self.rows.sizes, self.first[pair])
+        return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
 
     def outcomes(self, results: Sequence[float | None]) -> Outcomes:
         dtype = np.float64 if any(isinstance(result, float) for result in results) else np.int64

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,76 @@ def short(value, most: int = 60) -> str:
     except Exception:  # the value is nested too deeply, or its own `__repr__` fails
         shown = f"a {type(value).__name__}"
     return shown if len(shown) <= most else f"{shown[:most]}.."
+
+
+# --- Errors -------------------------------------------------------------------------------
+
+
+class Place(NamedTuple):
+    """Where an input is wrong, in a message: `predictions[2][1]`, or question 2.
+
+    Attributes:
+        parameter: such as "predictions"; or "question" or "Question".
+        question: index of the question.
+        sample: index of the sample in its question, if it is one of them.
+        key: the column of counts, such as "correct".
+        value: the outcome, if samples are counts and have no index.
+    """
+
+    parameter: str
+    question: int
+    sample: int | None = None
+    key: str | None = None
+    value: float | None = None
+
+    def __str__(self) -> str:
+        if self.parameter in ("question", "Question"):
+            return f"{self.parameter} {self.question}"
+        key = "" if self.key is None else f"[{self.key!r}]"
+        sample = "" if self.sample is None else f"[{self.sample}]"
+        return f"{self.parameter}{key}[{self.question}]{sample}"
+
+
+class Noun(str):
+    """The word "question" or "sample" in a message. A page may have another one."""
+
+
+class Index(int):
+    """An index from 0 in a message. A page may count from 1."""
+
+
+class InPython(str):
+    """Words of a message for callers of Python. A page leaves them out."""
+
+
+class RunName(str):
+    """The name of a run and a colon, at the start of a message."""
+
+
+QUESTION, SAMPLE, FROM_0 = Noun("question"), Noun("sample"), InPython(" (from 0)")
+
+
+class InputError(ValueError):
+    """Input is wrong: the message consists of texts and the fields that are defined above.
+
+    The parts are `args`, so a pickled error keeps them.
+    """
+
+    def __str__(self) -> str:
+        return "".join(map(str, self.args))
+
+    @property
+    def place(self) -> Place | None:
+        """Where the input is wrong, if one question can be named."""
+        return next((part for part in self.args if isinstance(part, Place)), None)
+
+    @classmethod
+    def of_run(cls, name: str, error: ValueError) -> ValueError:
+        """Return an error whose message starts with the name of a run."""
+        if str(error).startswith(name):
+            return error
+        parts = error.args if isinstance(error, InputError) else [str(error)]
+        return cls(RunName(f"{name}: "), *parts)
 
 
 # --- Collections --------------------------------------------------------------------------
@@ -86,24 +156,22 @@ def check_depth(name: str, values: Sequence[Any]) -> None:
             level = {
                 id(entry): entry
                 for nested in level.values()
-                for entry in _entries_of_nested(f"{name}[{index}]", nested)
+                for entry in _entries_of_nested(Place(name, index), nested)
                 if isinstance(entry, (list, tuple, dict))
             }
             if not level:
                 break
         else:
-            raise ValueError(
-                f"{name}[{index}] is nested more than 50 levels deep, or contains itself."
-            )
+            what = " is nested more than 50 levels deep"
+            raise InputError(Place(name, index), what, InPython(", or contains itself"), ".")
 
 
-def _entries_of_nested(name: str, values: list | tuple | dict) -> Iterable[Any]:
+def _entries_of_nested(place: Place, values: list | tuple | dict) -> Iterable[Any]:
     try:
         len(values)
     except Exception as error:  # whatever the caller's class raises
-        raise ValueError(
-            f"{name} has a {type(values).__name__} without a length: {error}"
-        ) from error
+        what = f" has a {type(values).__name__} without a length: {error}"
+        raise InputError(place, what) from error
     return values.values() if isinstance(values, dict) else values
 
 
@@ -200,11 +268,11 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
         )
     for question, label in enumerate(entries):
         if hasattr(label, "shape"):
-            raise ValueError(
-                f"{name}[{question}] is {short(label)}: a label is a text or a number."
-            )
+            what = f" is {short(label)}: a label is a text or a number."
+            raise InputError(Place(name, question), what)
         if is_missing(label):
-            raise ValueError(f"{name}[{question}] is {label}: give every question a label.")
+            what = f" is {label}: give every question a label."
+            raise InputError(Place(name, question), what)
     check_depth(name, entries)
     codes: dict[str, int] = {}
     index = np.array([codes.setdefault(str(label), len(codes)) for label in entries])
@@ -361,7 +429,8 @@ def check_samples(ks: list[int], n: np.ndarray, instead: str = "") -> None:
     for k in ks:
         if k > least:
             question = int(np.argmax(n < k))
-            raise ValueError(
-                f"k is {k}, but question {question} has n = {n[question]} scored samples: give a "
-                f"k of at most n.{instead}"
+            raise InputError(
+                f"k is {k}, but ",
+                Place("question", question),
+                f" has n = {n[question]} scored samples: give a k of at most n.{instead}",
             )

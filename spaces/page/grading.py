@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from at_k.checks import short
+from at_k.checks import InputError, Place, RunName, short
 from at_k.computations.computation import Computation
 from at_k.computations.computation import Samples as MetricSamples
 from at_k.inputs.checking import CheckCache, Checked, Checking
@@ -97,12 +97,13 @@ def _require_outcomes(predictions: list[Any], label: str, labels: Labels | None)
     for question, row in enumerate(predictions):
         for place, sample in enumerate(row if isinstance(row, list) else ()):
             if isinstance(sample, str) and sample not in (labels or ()):
-                found = f"{label}: predictions[{question}][{place}] is {short(sample)}, "
+                rest = ". Without references, samples are outcomes, such as 0 and 1."
                 if labels:
-                    raise ValueError(f"{found}not a number, and not one of {', '.join(labels)}.")
-                raise ValueError(
-                    f"{found}not a number. Without references, samples are outcomes, such as 0 and "
-                    f"1."
+                    rest = f", and not one of {', '.join(labels)}."
+                raise InputError(
+                    RunName(f"{label}: "),
+                    Place("predictions", question, place),
+                    f" is {short(sample)}, not a number{rest}",
                 )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from at_k.checks import InputError
 from at_k.runs.comparison import Difference, read_differences
 
 from .controls import Slider
@@ -17,7 +18,7 @@ Samples = dict[str, Any]
 """The predictions, and if there are any the references and groups, as `compute` takes them."""
 
 
-class ColumnError(ValueError):
+class ColumnError(InputError):
     """No column has a usual name, or rows can be read in several ways.
 
     Attributes:
@@ -25,12 +26,12 @@ class ColumnError(ValueError):
         rows: the rows to choose from, such as "filter=strict"; or none.
     """
 
-    def __init__(self, message: str, columns: Iterable[str], rows: Iterable[str] = ()):
-        super().__init__(message, tuple(columns), tuple(rows))
+    def __init__(self, parts: Iterable[Any], columns: Iterable[str], rows: Iterable[str] = ()):
+        super().__init__(*parts)
         self.columns, self.rows = tuple(columns), tuple(rows)
 
-    def __str__(self) -> str:
-        return self.args[0]
+    def __reduce__(self) -> Any:
+        return type(self), (self.args, self.columns, self.rows)
 
 
 @dataclass(frozen=True)

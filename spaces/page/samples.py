@@ -6,6 +6,7 @@ from collections.abc import Collection, Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from at_k.checks import QUESTION, SAMPLE, InputError
 from at_k.cli.compare_files import match_questions
 from at_k.readers.columns import PER_QUESTION, USUAL_NAMES, SelectionError, as_outcome
 from at_k.readers.questions import Questions, read_questions
@@ -65,7 +66,7 @@ def read_samples(
             ["" if cell is None else str(cell).strip() for cell in row] for row in request.table
         ]
         if not any(map(any, rows[1:])):
-            raise ValueError("The table has no questions.")
+            raise InputError("The table has no ", QUESTION, "s.")
         tables = {"table.csv": _prepared_rows(rows, "table.csv", request, notes, of_page=True)}
     else:
         paths = copy_files(request.files) if request.files else [write_text(request.text, notes)]
@@ -232,8 +233,8 @@ def _read_questions(
             notes.append("The chosen columns are not in these samples, and are not used.")
             return _read_questions(path, columns, {}, notes)
         examples = dict(zip(error.examples, error.roles, strict=False))
-        rows = [example for example, role in examples.items() if role == "where"]
-        raise ColumnError(_with_remedy(error), error.choices, rows) from error
+        rows = [str(example) for example, role in examples.items() if role == "where"]
+        raise ColumnError([*error.args, _remedy(error)], error.choices, rows) from error
     if "questions" in questions.columns:
         notes.append(
             f"Read as one sample in each row: rows with the same {questions.columns['questions']} "
@@ -269,27 +270,27 @@ def _as_lists(column: Any) -> Any:
     return column.to_pylist() if hasattr(column, "to_pylist") else list(column)
 
 
-def _with_remedy(error: SelectionError) -> str:
-    """Return the message of the error and what a visitor can do about it.
+def _remedy(error: SelectionError) -> str:
+    """Return what a visitor can do about the error, which ends its message.
 
     A visitor of the page can choose columns, and a client of the API can name them.
     """
     if error.roles == ("groups",):
-        return str(error)
+        return ""
     if set(error.roles) == {"where"}:
-        return f"{error} Choose its rows, or leave out the others."
+        return " Choose its rows, or leave out the others."
     if "where" in error.roles:  # the last example is the column that varies
         return (
-            f"{error} Give each run as a file of its own, or leave out the column "
+            f" Give each run as a file of its own, or leave out the column "
             f"{error.examples[-1]} if all samples are of one run."
         )
     present = {column.lower() for column in error.choices}
     roles = [role for role in error.roles if role in USUAL_NAMES]
     of_one_role = len(error.roles) == 1  # several columns can have it
     if of_one_role or all(present.intersection(USUAL_NAMES[role]) for role in roles):
-        return f"{error} Choose one, or leave out the columns that are not meant."
+        return " Choose one, or leave out the columns that are not meant."
     names = " or ".join(f'"{USUAL_NAMES[role][0]}"' for role in roles)
-    return f"{error} Name a column {names}."
+    return f" Name a column {names}."
 
 
 # --- Tables with a column for each sample -----------------------------------------------
@@ -333,7 +334,7 @@ def _read_table(
         cells = list(zip(roles, row, strict=True))
         predictions = [cell for role, cell in cells if role == "predictions" and cell]
         if not predictions:
-            raise ValueError(f"Row {number} has no sample.")
+            raise InputError(f"Row {number} has no ", SAMPLE, ".")
         numbers.append(number)
         samples["predictions"].append(predictions)
         by_role = dict(cells)
@@ -342,7 +343,7 @@ def _read_table(
         for name, place in names.items():
             identifiers[name].append(row[place])
     if not numbers:
-        raise ValueError("The table has no questions.")
+        raise InputError("The table has no ", QUESTION, "s.")
     for role, noun in (("references", "reference"), ("groups", "group")):
         if not any(samples[role]):
             del samples[role]

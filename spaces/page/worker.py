@@ -70,9 +70,9 @@ def work(request: Request, folder: str, connection: Connection) -> None:
     try:
         reply = _score(request, connection.send)
     except ColumnError as error:
-        reply = ColumnError(_shortened(_in_words(str(error), request)), error.columns)
+        reply = ColumnError([_shortened(_in_words(error, request))], error.columns, error.rows)
     except (ValueError, TypeError, OverflowError) as error:
-        reply = _shortened(_in_words(str(error), request))
+        reply = _shortened(_in_words(error, request))
     except RecursionError:
         reply = "The lists are nested too deeply."
     except MemoryError:
@@ -90,17 +90,17 @@ def _end_with_parent() -> None:
         ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
 
 
-def _in_words(message: str, request: Request) -> str:
-    """Return a message about samples in the words of the page."""
+def _in_words(error: Exception, request: Request) -> str:
+    """Return the message of an error in the words of the page."""
     space = request.space
     if request.table is None:
-        return in_words(message.removeprefix("text: "), space.row_noun, space.cell_noun)
+        return in_words(error, space.row_noun, space.cell_noun, has_names=bool(request.files))
     rows = [
         number
         for number, row in enumerate(request.table)
         if number and any(cell is not None and str(cell).strip() for cell in row)
     ]
-    return in_words(message.removeprefix("table: "), "row", space.cell_noun, rows)
+    return in_words(error, "row", space.cell_noun, rows, has_names=False)
 
 
 def _shortened(message: str) -> str:
@@ -157,7 +157,7 @@ def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
                 nouns = space.row_noun, space.cell_noun
                 comparison = compare_samples(samples, graded, checker, measures, k, nouns)
             except ValueError as error:
-                problem = f"The runs are not compared: {error}"
+                problem = f"The runs are not compared: {_in_words(error, request)}"
     messages = dict.fromkeys(str(warning.message) for warning in caught)
     warned = tuple(filter(None, [*notes, note, *messages, problem]))
     used = request.checker if has_references else None

@@ -234,6 +234,17 @@ def test_a_question_is_named_by_its_id(capsys, tmp_path, arguments, problem):
     assert ("Question 1 has the id 'q-17'." in error) == (problem is not None)
 
 
+def test_the_question_of_an_error_is_not_read_from_the_text_of_a_sample(capsys, tmp_path):
+    rows = [
+        {"id": "q-16", "responses": ["1"], "answer": "1"},
+        {"id": "q-17", "responses": ["1"], "answer": "Question 0 of predictions[0]"},
+    ]
+    file = write_json_lines(tmp_path / "a.jsonl", rows)
+    error = error_of(capsys, "gpassk", file, "--check-correct-fn", "numeric")
+    assert "references[1] is 'Question 0 of predictions[0]'" in error
+    assert error.endswith(" Question 1 has the id 'q-17'.\n")
+
+
 @pytest.mark.parametrize("metric", ["gpassk", "max_at_k"])
 def test_integers_below_0_are_answered_by_rewards_as_floats(capsys, tmp_path, metric):
     file = write_json_lines(tmp_path / "a.jsonl", [{"rewards": [1, -1]}])

@@ -178,7 +178,7 @@ def test_none_and_masked_samples_are_not_scored():
     assert at_k.pass_at_k([[1, None, 0], [1, 1, 0]], 1) == expected
     nan = math.nan
     assert at_k.pass_at_k(np.ma.masked_invalid([[1.0, nan, 0.0], [1, 1, 0]]), 1) == expected
-    with pytest.raises(ValueError, match=r"R\[0\] holds nothing but None"):
+    with pytest.raises(ValueError, match=r"R\[0\] has no scored sample"):
         at_k.pass_at_k([[None]], 1)
 
 

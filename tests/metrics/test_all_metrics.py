@@ -35,7 +35,7 @@ def test_unscored_samples_are_ignored(name):
     unscored = [[None, *row] if i % 2 else [row[0], None, *row[1:]] for i, row in enumerate(rows)]
     scored = metric.compute(predictions=rows, **options)
     assert metric.compute(predictions=unscored, **options) == scored
-    with pytest.raises(ValueError, match=r"predictions\[4\] holds nothing but None"):
+    with pytest.raises(ValueError, match=r"predictions\[4\] has no scored sample"):
         metric.compute(predictions=[*rows, [None, None]], **options)
 
 

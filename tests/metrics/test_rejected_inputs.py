@@ -70,10 +70,10 @@ GPASSK = [
     ({"predictions": [["a"], ["b"]], "references": ["a", None]}, r"references\[3\] is None"),
     ({"predictions": [["a"], ["b"]], "references": [{1: 2}, {}]}, r"key 1 is not a text"),
     ({"predictions": np.zeros((2, 0))}, r"predictions\[0\] is empty"),
-    ({"predictions": [[1], [None, None]]}, r"predictions\[1\] holds nothing but None"),
+    ({"predictions": [[1], [None, None]]}, r"predictions\[1\] has no scored sample"),
     (
         {"predictions": [["a", "b"], [None, None]], "references": ["a", "b"]},
-        r"predictions\[3\] holds nothing but None",
+        r"predictions\[3\] has no scored sample",
     ),
     ({"predictions": [[1], ["a"]]}, r"predictions\[1\]\[0\] is 'a', but predictions"),
     ({"thresholds": [1.5]}, "tau is 1.5"),
@@ -110,7 +110,7 @@ CONSENSUS = [
 SCORE_AGG = [
     ({"predictions": []}, "predictions holds no question"),
     ({"predictions": [["fully"], []]}, r"predictions\[1\] is empty"),
-    ({"predictions": [["fully"], [None]]}, r"predictions\[4\] holds nothing but None"),
+    ({"predictions": [["fully"], [None]]}, r"predictions\[4\] has no scored sample"),
     ({"predictions": ["fully"]}, r"predictions\[0\] is 'fully'"),
     (
         {"predictions": [["fully", "Mostly"]]},

@@ -21,5 +21,5 @@ def test_choices_are_the_samples_of_a_request(name):
 def test_a_failed_request_has_no_scored_sample():
     arguments = at_k.read(FOLDER / "with_failure.jsonl")
     assert arguments["predictions"] == [["3", "4", "3", ""], [None]]
-    with pytest.raises(ValueError, match=r"predictions\[1\] holds nothing but None"):
+    with pytest.raises(ValueError, match=r"predictions\[1\] has no scored sample"):
         at_k.load("gpassk").compute(**arguments, references=["3", "7"], k=1)

@@ -147,7 +147,7 @@ def test_a_number_that_is_no_outcome_is_named_with_its_file_and_row(capsys, writ
 
     names = write({"correct": numbers})
     error = error_of(capsys, "gpassk", *names)
-    assert f"1 in {names[0]}, row 0 (from 0), 2 in {names[1]}, row 321 (from 0)." in error
+    assert f"The outcome 2 is first in {names[1]}, row 321 (from 0)." in error
 
 
 @pytest.mark.parametrize("format", FORMATS)

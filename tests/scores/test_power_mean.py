@@ -264,7 +264,7 @@ def test_every_form_of_verdicts_has_the_same_score(form):
     [
         ({"scores": []}, "scores holds no question"),
         ({"scores": [[1], []]}, r"scores\[1\] is empty"),
-        ({r"scores": [[1], [None]]}, r"scores\[1\] holds nothing but None"),
+        ({r"scores": [[1], [None]]}, r"scores\[1\] has no scored sample"),
         ({"scores": [[1], [0.5, 1.5]]}, r"scores\[1\]\[1\] is 1.5: a verdict is a weight from 0"),
         ({"scores": [1, -0.1]}, r"scores\[0\]\[1\] is -0.1"),
         ({"scores": [1, 2]}, r"scores\[0\]\[1\] is 2"),

@@ -94,7 +94,7 @@ TEXTS = {
     '{"outcomes": [1, "x"]}': "Question 1, sample 2 is 'x', not a number. Without references, "
     "samples are outcomes, such as 0 and 1.",
     '{"outcomes": [0, 1]}\n{"outcomes": [1, 2]}': "Question 2, sample 2 is 2: an outcome is 0 if "
-    "incorrect and 1 if correct.",
+    "incorrect, 1 if correct.",
     "reference,1,2\n12,1,2,3": "Row 1 has 4 cells, and the first line has 3.",
     "question,n,correct\nq1,6,2\nq2,6,8": "text.csv, row 2: n is 6 and correct is 8. Counts are "
     "whole numbers with 0 <= correct <= n.",
@@ -112,7 +112,7 @@ def test_references_that_a_checker_does_not_read_are_named(space):
     for checker, reason in {
         "numeric": ", but numeric compares the number that a response gives with a reference that "
         "is one number, such as 12, -1,200.5, 3/4 or 50% (math_verify compares other "
-        "expressions). Give that, or a list of them.",
+        "expressions). Give that, or a list of acceptable ones.",
         "math_verify": ", in which math-verify finds no answer.",
     }.items():
         message = f"The reference of question 2 is 'two'{reason}"

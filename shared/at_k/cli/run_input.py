@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import short
+from ..checks import InputError, short
 from ..inputs.outcomes import Outcomes
 from ..inputs.rows import Rows, read_rows
 from ..readers.questions import Questions
@@ -112,19 +111,20 @@ class RunInput:
 
 @contextlib.contextmanager
 def naming_questions(questions: Questions) -> Iterator[None]:
-    """Add the id of the question that the message of a ValueError is about, if it has one."""
+    """Add to an error the id of its question, and where a wrong outcome of large files occurs."""
     try:
         yield
-    except ValueError as error:
-        index = re.search(r"\b(?:[Qq]uestion |(?:predictions|references)\[)(\d+)\b", str(error))
-        if index is None or not questions.identifiers:
+    except InputError as error:
+        if (place := error.place) is None:
             raise
-        column, entries = next(iter(questions.identifiers.items()))
-        number = int(index[1])
-        if number >= len(entries):  # of another run
-            raise
-        text = f"{error} Question {number} has the {column} {short(entries[number])}."
-        raise ValueError(text) from error
+        parts = list(error.args)
+        column, entries = next(iter(questions.identifiers.items()), ("", ()))
+        if place.question < len(entries):  # otherwise of another run
+            entry = short(entries[place.question])
+            parts.append(f" Question {place.question} has the {column} {entry}.")
+        if row := questions.places.get(place.value):
+            parts.append(f" The outcome {place.value} is first in {row}.")
+        raise InputError(*parts) from error
 
 
 def warn_of_other_grades(questions: Questions, outcomes: Outcomes | None, run: str = "") -> None:

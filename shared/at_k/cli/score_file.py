@@ -8,12 +8,12 @@ import contextlib
 import functools
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from ..checks import short
+from ..checks import InputError, Place, short
 from ..computations.computation import Computation, Samples
 from ..estimates import read_estimates
 from ..functions import Counts
@@ -120,7 +120,7 @@ def _score_files(
         parameters["include"] = "pass@k"  # all scores of one sample are equal
     # A checker cannot print among the scores.
     printing_elsewhere = contextlib.redirect_stdout(sys.stderr)
-    with printing_elsewhere, _naming_rows(questions), naming_questions(questions):
+    with printing_elsewhere, naming_questions(questions):
         scores, noise = _scores_and_noise(computation, questions, parameters)
     options = defaults | parameters
     pooled = f"{len(files)} files as parts of one run: " if len(files) > 1 else ""
@@ -196,18 +196,6 @@ def _scores_and_noise(
     return scores, noise if noise.standard_error > 0 else None
 
 
-@contextlib.contextmanager
-def _naming_rows(questions: Questions) -> Iterator[None]:
-    """Add where outcomes occur to the message about one of files that were reduced to counts."""
-    try:
-        yield
-    except ValueError as error:
-        if not questions.places or "outcome" not in str(error):
-            raise
-        shown = ", ".join(f"{outcome} in {x}" for outcome, x in questions.places.items())
-        raise ValueError(f"{error} The outcomes occur first as follows: {shown}.") from error
-
-
 def _refuse_ungraded(questions: Questions, checked: bool) -> None:
     """Raise a ValueError if samples are texts, and nothing says which are correct.
 
@@ -222,15 +210,18 @@ def _refuse_ungraded(questions: Questions, checked: bool) -> None:
         for sample in samples if isinstance(samples, list) else [samples]:
             if not isinstance(sample, str) and not (checked and "predictions" in columns):
                 continue
+            place = Place("Question", question)
             if column := columns.get("outcomes"):
-                raise ValueError(
-                    f"Question {question} has the outcome {short(sample)} in {column}: name those "
-                    f"that are correct, such as --correct-values yes true."
+                raise InputError(
+                    place,
+                    f" has the outcome {short(sample)} in {column}: name those that are correct, "
+                    f"such as --correct-values yes true.",
                 )
-            raise ValueError(
-                f"Question {question} has the sample {short(sample)} in "
-                f"{columns.get('predictions')}, and there is nothing to check it against: name the "
-                f"column of references, or a file of them, with --references."
+            raise InputError(
+                place,
+                f" has the sample {short(sample)} in {columns.get('predictions')}, and there is "
+                f"nothing to check it against: name the column of references, or a file of them, "
+                f"with --references.",
             )
 
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import is_list_like, short
+from ..checks import InputError, Place, is_list_like, short
 from .outcomes import Outcomes
-from .rows import Rows, read_rows, sample_name
+from .rows import Rows, read_rows, sample_place
 
 
 class Aligned(NamedTuple):
@@ -28,8 +28,8 @@ class Aligned(NamedTuple):
         """Raise a ValueError that names the first number that is not valid, of (S,) bool."""
         if (invalid := self.is_given & ~valid).any():
             first = int(np.argmax(invalid))
-            where = sample_name(self.rows.name, self.rows.sizes, first)
-            raise ValueError(f"{where} is {self.values[first]}: {wanted}.")
+            place = sample_place(self.rows.name, self.rows.sizes, first)
+            raise InputError(place, f" is {self.values[first]}: {wanted}.")
 
 
 def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
@@ -59,9 +59,10 @@ def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
         raise ValueError(f"{name} has {len(rows)} questions, and predictions have {len(sizes)}.")
     if (rows.sizes != sizes).any():
         question = int(np.argmax(rows.sizes != sizes))
-        raise ValueError(
-            f"{name}[{question}] has {rows.sizes[question]} entries for {sizes[question]} samples: "
-            f"give one for each sample, and None for samples without one."
+        raise InputError(
+            Place(name, question),
+            f" has {rows.sizes[question]} entries for {sizes[question]} samples: give one for "
+            f"each sample, and None for samples without one.",
         )
     values = rows.values
     is_given = np.ones(len(values), bool) if rows.scored is None else rows.scored
@@ -81,6 +82,6 @@ def read_scores(lists, name: str, outcomes: Outcomes) -> np.ndarray:
     aligned = read_aligned(lists, name, outcomes.sizes)
     missing = outcomes.is_scored & ~(aligned.is_given & np.isfinite(aligned.values))
     if missing.any():
-        where = sample_name(name, outcomes.sizes, int(np.argmax(missing)))
-        raise ValueError(f"{where} is missing: give a finite number for each scored sample.")
+        place = sample_place(name, outcomes.sizes, int(np.argmax(missing)))
+        raise InputError(place, " is missing: give a finite number for each scored sample.")
     return aligned.values.astype(float)

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..checks import check_count, check_name, short
+from ..checks import InputError, Place, check_count, check_name, short
 from .columns import TEXTS, distinct_entries, from_numpy, to_python
 from .named_checkers import (
     LONGEST_CHECK,
@@ -32,7 +32,7 @@ from .named_checkers import (
 )
 from .outcomes import Labels, Outcomes
 from .portable import BatchResult, PairResult, PairToCheck
-from .rows import Rows, sample_name
+from .rows import Rows, sample_place
 from .workers import CONCURRENT_CALLS, NOT_FINISHED, Workers, is_async, with_progress
 
 CheckResult = bool | int | float | str | None
@@ -191,10 +191,8 @@ class Checking:
             self._runner.read_references(to_python(rows.references))
             if rows.values.type != TEXTS:
                 first = 0 if rows.is_present is None else int(rows.is_present.argmax())
-                raise ValueError(
-                    f"{sample_name(rows.name, rows.sizes, first)} is "
-                    f"{short(to_python(rows.values)[first])}: python_tests checks Python code."
-                )
+                what = f" is {short(to_python(rows.values)[first])}: python_tests checks Python "
+                raise InputError(sample_place(rows.name, rows.sizes, first), what, "code.")
         pairs = DistinctPairs.of(rows)
         results = self._results(pairs, cache or CheckCache())
         if self.checker == "math_verify":
@@ -252,9 +250,10 @@ class Checking:
                             self._raise_problem(pairs.call(first), known[1])
                         first += 1
         except BrokenExecutor as error:
-            raise ValueError(
-                f"A worker died. The first missing result is that of {pairs.call(first)}: "
-                f"check_correct_fn may have ended its process, or used more memory than there is."
+            raise InputError(
+                "A worker died. The first missing result is that of ",
+                *pairs.call(first),
+                ": check_correct_fn may have ended its process, or used more memory than there is.",
             ) from error
         if None in results:
             known_results = len(results) - results.count(None)
@@ -272,18 +271,19 @@ class Checking:
         limit = self.timeout or (LONGEST_CHECK if self.executor is None else None)
         return Workers(self.num_proc, self.executor, limit).check(math_verify, None, pairs)
 
-    def _raise_problem(self, call: str, problem: str | BaseException) -> NoReturn:
+    def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
         """Raise the error of a call that raised an exception, or returned no outcome."""
         if isinstance(problem, BaseException):
             try:
                 text = str(problem)
             except Exception:  # its own class cannot write it
                 text = "without a message"
-            raise ValueError(f"{call} raised {type(problem).__name__}: {text}.") from problem
+            raise InputError(*call, f" raised {type(problem).__name__}: {text}.") from problem
         valid = "".join(f"{label!r}, " for label in self.labels or ())
-        raise ValueError(
-            f"{call} {problem}: a result is {valid}a bool, a category 0, 1, 2, .., a share of "
-            f"correctness from 0.0 to 1.0, or None for a sample that is not to be scored."
+        raise InputError(
+            *call,
+            f" {problem}: a result is {valid}a bool, a category 0, 1, 2, .., a share of "
+            f"correctness from 0.0 to 1.0, or None for a sample that is not to be scored.",
         )
 
 
@@ -321,10 +321,10 @@ class DistinctPairs:
         pairs = [(samples[code[sample]], references[question[sample]]) for sample in first]
         return cls(pairs, first, index, rows)
 
-    def call(self, pair: int) -> str:
-        """Return the call of the checker for a pair, for messages."""
-        where = sample_name("predictions", self.rows.sizes, self.first[pair])
-        return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on {where}"
+    def call(self, pair: int) -> tuple[str, Place]:
+        """Return the call of the checker for a pair, as parts of messages."""
+        place = sample_place("predictions", self.rows.sizes, self.first[pair])
+        return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
 
     def outcomes(self, results: Sequence[float | None]) -> Outcomes:
         """Return the outcomes of all samples, from the (P,) results of the pairs."""

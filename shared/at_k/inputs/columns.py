@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..checks import check_depth, entries_of, is_list_like, short
+from ..checks import InputError, Place, check_depth, entries_of, is_list_like, short
 from .containers import (
     arrow_column,
     as_arrow,
@@ -30,7 +30,7 @@ from .containers import (
     shortest_decimals,
     to_numpy,
 )
-from .rows import Rows, sample_name
+from .rows import Rows, sample_place
 
 TEXTS = pa.large_string()
 """The type of texts."""
@@ -131,10 +131,11 @@ def check_types(rows: Rows) -> None:
     first = scored[0]
     for sample in scored:
         if kinds[sample] != kinds[first]:
-            raise ValueError(
-                f"{sample_name(rows.name, rows.sizes, sample)} is {short(samples[sample])}, but "
-                f"{sample_name(rows.name, rows.sizes, first)} is {short(samples[first])}: "
-                f"samples are all of one type."
+            raise InputError(
+                sample_place(rows.name, rows.sizes, sample),
+                f" is {short(samples[sample])}, but ",
+                sample_place(rows.name, rows.sizes, first),
+                f" is {short(samples[first])}: samples are all of one type.",
             )
 
 
@@ -179,10 +180,9 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
             _check_keys(value)
             texts.append(None if value is None else json.dumps(value, default=_json_default))
         except (TypeError, ValueError) as error:
-            where = f"{name}[{index}]" if sizes is None else sample_name(name, sizes, index)
-            raise ValueError(
-                f"{where} is {short(value)}, which neither Arrow nor JSON can hold: {error}."
-            ) from error
+            place = Place(name, index) if sizes is None else sample_place(name, sizes, index)
+            what = f" is {short(value)}, which neither Arrow nor JSON can hold: {error}."
+            raise InputError(place, what) from error
     array = pa.array(texts, TEXTS)
     return pa.StructArray.from_arrays([array], fields=list(JSON), mask=array.is_null())
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import entries_of, is_frame, is_list_like, short
+from ..checks import InputError, Place, entries_of, is_frame, is_list_like, short
 from .containers import as_arrow, column_names, frame_rows, plain_entry, to_array
 from .counts import one_size
 
@@ -63,41 +63,41 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     """
     columns = _columns(values, name)
     if "n" in columns:
-        n, correct = (_whole_numbers(columns[key], f"{name}[{key!r}]") for key in ("n", "correct"))
+        n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
         _require_same_length(name, n=n, correct=correct)
         if (correct > n).any():
             question = int(np.argmax(correct > n))
-            raise ValueError(
-                f"{name}['correct'][{question}] is {correct[question]} of {n[question]} samples: "
-                f"give a number from 0 to n."
+            raise InputError(
+                Place(name, question, key="correct"),
+                f" is {correct[question]} of {n[question]} samples: give a number from 0 to n.",
             )
         multiplicity = np.stack([n - correct, correct], axis=1).ravel()
         return np.tile([0, 1], len(n)), multiplicity, np.full(len(n), 2)
     rows = columns["counts"]
     for question, row in enumerate(rows):
         if not is_list_like(row):
-            raise ValueError(
-                f"{name}['counts'][{question}] is {short(row)}: give a list of counts."
-            )
+            place = Place(name, question, key="counts")
+            raise InputError(place, f" is {short(row)}: give a list of counts.")
     sizes = np.array([len(row) for row in rows], dtype=np.int64)
-    multiplicity = _whole_numbers(
-        list(itertools.chain.from_iterable(rows)), f"{name}['counts']", sizes
-    )
+    multiplicity = _whole_numbers([*itertools.chain.from_iterable(rows)], name, "counts", sizes)
     if "answers" in columns:
         answers = columns["answers"]
         _require_same_length(name, counts=rows, answers=answers)
         for question, size in enumerate(sizes.tolist()):
             if not is_list_like(answers[question]) or len(answers[question]) != size:
-                raise ValueError(
-                    f"{name}['answers'][{question}] is {short(answers[question])}, with {size} "
-                    f"counts: give one count for each answer."
+                raise InputError(
+                    Place(name, question, key="answers"),
+                    f" is {short(answers[question])}, with {size} counts: give one count for each "
+                    f"answer.",
                 )
         return answers, multiplicity, sizes
     if len(sizes) and not one_size(sizes):
         question = int(np.argmax(sizes != sizes[0]))
-        raise ValueError(
-            f"{name}['counts'][{question}] has {sizes[question]} categories, and that of question "
-            f"0 has {sizes[0]}: give a count for each category."
+        raise InputError(
+            Place(name, question, key="counts"),
+            f" has {sizes[question]} categories, and that of ",
+            Place("question", 0),
+            f" has {sizes[0]}: give a count for each category.",
         )
     return np.tile(np.arange(sizes.max(initial=0)), len(sizes)), multiplicity, sizes
 
@@ -110,9 +110,10 @@ def _columns(values, name: str) -> dict[str, Any]:
         return {key: _column(column, f"{name}[{key!r}]") for key, column in values.items()}
     for question, row in enumerate(values):
         if not isinstance(row, Mapping) or {*row} != {*values[0]}:
-            raise ValueError(
-                f"{name}[{question}] is {short(row)}: give {' and '.join(values[0])} for each "
-                f"question, as for the first."
+            raise InputError(
+                Place(name, question),
+                f" is {short(row)}: give {' and '.join(values[0])} for each question, as for the "
+                f"first.",
             )
     return {key: [row[key] for row in values] for key in values[0]}
 
@@ -122,7 +123,7 @@ def _column(values, name: str) -> Any:
     return frame_rows(values) if is_frame(values) else entries_of(name, values)
 
 
-def _whole_numbers(entries, name: str, sizes: np.ndarray | None = None) -> np.ndarray:
+def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
     """Return counts as integers; a ValueError that names the first one that is not a count."""
     try:
         numbers = to_array(entries) if len(entries) else np.empty(0, dtype=np.int64)
@@ -132,7 +133,7 @@ def _whole_numbers(entries, name: str, sizes: np.ndarray | None = None) -> np.nd
         plain = [plain_entry(entry) for entry in entries]
         numbers = np.array([x if isinstance(x, (int, float)) else math.nan for x in plain])
     elif numbers.ndim != 1:
-        raise ValueError(f"{name} is {short(entries)}: give one number for each question.")
+        raise ValueError(f"{name}[{key!r}] is {short(entries)}: give one number for each question.")
     is_number = numbers.dtype.kind in "iuf"
     valid = (numbers >= 0) & (numbers < 2**53) & (numbers % 1 == 0) if is_number else False
     if not np.all(valid):
@@ -140,10 +141,8 @@ def _whole_numbers(entries, name: str, sizes: np.ndarray | None = None) -> np.nd
         question = (
             first if sizes is None else int(np.searchsorted(np.cumsum(sizes), first, "right"))
         )
-        raise ValueError(
-            f"{name}[{question}] has the count {short(entries[first])}: give a whole number of at "
-            f"least 0."
-        )
+        what = f" has the count {short(entries[first])}: give a whole number of at least 0."
+        raise InputError(Place(name, question, key=key), what)
     return numbers.astype(np.int64)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..checks import short
+from ..checks import InputError, InPython, Place, short
 from .columns import (
     JSON,
     TEXTS,
@@ -30,7 +30,7 @@ from .columns import (
 )
 from .containers import to_numpy
 from .numbers import equal_forms, number_form, read_reference, read_response
-from .rows import Rows, sample_name
+from .rows import Rows, sample_place
 
 NAMES = ("exact_match", "numeric", "math_verify", "python_tests")
 
@@ -112,10 +112,8 @@ def match_numbers(rows: Rows) -> tuple[np.ndarray, pa.ChunkedArray]:
 
 
 def _neither_texts_nor_numbers(checker: str) -> ValueError:
-    return ValueError(
-        f"{checker} compares texts or numbers, and some predictions are neither: give a function "
-        f"as check_correct_fn."
-    )
+    what = f"{checker} compares texts or numbers, and some predictions are neither"
+    return InputError(what, InPython(": give a function as check_correct_fn"), ".")
 
 
 def _equals_any(
@@ -154,9 +152,11 @@ def _acceptable_answers(
     for question, reference in enumerate(to_python(references)):
         row = [*map(read, reference if isinstance(reference, list) else [reference])]
         if not row or None in row:
-            raise ValueError(
-                f"references[{question}] is {short(reference)}, but {expected}. Give that, a list "
-                f"of acceptable ones, or a function as check_correct_fn."
+            raise InputError(
+                Place("references", question),
+                f" is {short(reference)}, but {expected}. Give that, or a list of acceptable ones",
+                InPython(", or a function as check_correct_fn"),
+                ".",
             )
         rows.append(row)
     return list(itertools.chain.from_iterable(rows)), np.array([len(row) for row in rows])
@@ -203,8 +203,9 @@ def _comparable_numbers(rows: Rows, answers: list[int | float]) -> tuple[pa.Chun
     if pa.types.is_floating(values.type):
         if pc.any(pc.is_nan(values)).as_py():
             index = pc.index(pc.is_nan(values), True).as_py()
-            where = sample_name("predictions", rows.sizes, index)
-            raise ValueError(f"{where} is nan, which equals nothing: give None if it is unscored.")
+            place = sample_place("predictions", rows.sizes, index)
+            what = " is nan, which equals nothing: give None if it is unscored."
+            raise InputError(place, what)
         return values, pa.array([*map(_as_double, answers)], pa.float64())
     integer = pa.uint64() if values.type == pa.uint64() else pa.int64()
     least, beyond = (0, 2**64) if integer == pa.uint64() else (-(2**63), 2**63)
@@ -296,10 +297,8 @@ def check_references(references: pa.ChunkedArray) -> None:
         for answer in reference if isinstance(reference, list) else [reference]:
             text = str(answer) if isinstance(answer, (str, int, float)) else ""
             if not _parse_reference(text):
-                raise ValueError(
-                    f"references[{question}] is {short(reference)}, in which math-verify finds no "
-                    f"answer."
-                )
+                what = f" is {short(reference)}, in which math-verify finds no answer."
+                raise InputError(Place("references", question), what)
 
 
 TIMED_OUT = 2  # a result of `math_verify`

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import short
+from ..checks import SAMPLE, InputError, InPython, Place, short
 from .containers import to_numpy
 from .counts import BinaryCounts, joined_multiplicity, one_size, row_sums, sums_per_question
-from .rows import Rows, read_rows, require_sample, sample_name
+from .rows import Rows, read_rows, require_sample, sample_place
 
 _BLOCK_BYTES = 1 << 21  # outcomes that are counted at once, which fit in the cache
 _BLOCK_SAMPLES = 1 << 20  # categories that are counted at once, to bound memory
@@ -63,20 +63,21 @@ class Outcomes:
         sizes = np.concatenate([batch.sizes for batch in batches])
         return cls(values, sizes, batches[0].name, scored, joined_multiplicity(batches))
 
-    def require(self, valid: np.ndarray, wanted: str) -> None:
+    def require(self, valid: np.ndarray, *wanted: str) -> None:
         """Raise a ValueError that names the first scored sample that is not valid.
 
         Args:
             valid: (S,) bool.
-            wanted: what a valid outcome is.
+            wanted: what a valid outcome is, in parts of the message.
         """
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
             first = int(np.argmax(invalid))
-            where = f"{sample_name(self.name, self.sizes, first)} is"
+            place, verb = sample_place(self.name, self.sizes, first), "is"
+            value = self.values[first]
             if self.multiplicity is not None:  # samples have no index
-                where = f"{where.rpartition('[')[0]} has an outcome"
-            raise ValueError(f"{where} {self.values[first]}: {wanted}.")
+                place, verb = place._replace(sample=None, value=value.item()), "has an outcome"
+            raise InputError(place, f" {verb} {value}: ", *wanted, ".")
 
     def counts(self) -> BinaryCounts:
         """Return the number of scored and of correct samples of each question.
@@ -141,7 +142,8 @@ class Outcomes:
             return self.sizes
         n = sums_per_question(self.weights, self.sizes)
         if not n.all():
-            raise ValueError(f"Question {n.argmin()} has no scored sample: leave it out.")
+            place = Place("Question", int(n.argmin()))
+            raise InputError(place, " has no scored ", SAMPLE, ": leave it out.")
         return n
 
     @property
@@ -169,10 +171,11 @@ def require_binary(outcomes: Outcomes) -> Outcomes:
     """Return the outcomes; raise a ValueError unless every scored one is 0 or 1."""
     values = outcomes.values
     if not _is_binary(values):
-        wanted = "an outcome is 0 or False if incorrect, 1 or True if correct"
+        wanted = ["an outcome is 0", InPython(" or False"), " if incorrect, 1"]
+        wanted += [InPython(" or True"), " if correct"]
         if np.any((values < 0) | (values % 1 != 0)):
-            wanted += " (max_at_k and bayes_at_n take rewards, as floats such as -1.0)"
-        outcomes.require((values == 0) | (values == 1), wanted)
+            wanted.append(" (max_at_k and bayes_at_n take rewards, as floats such as -1.0)")
+        outcomes.require((values == 0) | (values == 1), *wanted)
     return outcomes
 
 
@@ -208,8 +211,8 @@ def require_finite(outcomes: Outcomes) -> Outcomes:
     """Return the outcomes; raise a ValueError unless every scored one is a finite number."""
     outcomes.require(
         np.isfinite(outcomes.values),
-        "an outcome is a finite number, or None if the sample is not scored "
-        "(np.ma.masked_invalid leaves out every NaN of an array)",
+        "an outcome is a finite number, or None if the sample is not scored",
+        InPython(" (np.ma.masked_invalid leaves out every NaN of an array)"),
     )
     return outcomes
 
@@ -274,12 +277,13 @@ def _numbers_of_labels(rows: Rows, labels: Labels) -> tuple[np.ndarray, np.ndarr
 
 
 def _no_outcome(rows: Rows, sample: int, entry: Any, labels: Labels) -> ValueError:
-    where = f"{sample_name(rows.name, rows.sizes, sample)} is {short(entry)}"
+    problem = ": an outcome is a number or a bool."
     if labels:
-        return ValueError(f"{where}, which is none of {', '.join(labels)}, and no number.")
-    if isinstance(entry, str) and rows.name == "predictions":
-        return ValueError(
-            f"{where}, but there are no references to check the predictions against: give "
-            f"references, or bools or numbers as predictions."
+        problem = f", which is none of {', '.join(labels)}, and no number."
+    elif isinstance(entry, str) and rows.name == "predictions":
+        problem = (
+            ", but there are no references to check the predictions against: give references, or "
+            "bools or numbers as predictions."
         )
-    return ValueError(f"{where}: an outcome is a number or a bool.")
+    place = sample_place(rows.name, rows.sizes, sample)
+    return InputError(place, f" is {short(entry)}{problem}")

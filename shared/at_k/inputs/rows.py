@@ -24,7 +24,18 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import check_depth, is_frame, is_list_like, is_masked, short
+from ..checks import (
+    QUESTION,
+    SAMPLE,
+    InputError,
+    InPython,
+    Place,
+    check_depth,
+    is_frame,
+    is_list_like,
+    is_masked,
+    short,
+)
 from .containers import (
     arrow_column,
     as_arrow,
@@ -44,8 +55,8 @@ from .counts import sums_per_question
 PLAIN_TYPES = {bool, int, float, str, type(None)}
 
 
-def sample_name(name: str, sizes: np.ndarray, sample: int) -> str:
-    """Return the name of a sample in messages, such as `R[3][7]`.
+def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
+    """Return the place of a sample, such as `R[3][7]`.
 
     Args:
         name: what holds the samples.
@@ -54,13 +65,16 @@ def sample_name(name: str, sizes: np.ndarray, sample: int) -> str:
     """
     ends = np.cumsum(sizes)
     question = int(np.searchsorted(ends, sample, side="right"))
-    return f"{name}[{question}][{sample - (ends[question] - sizes[question])}]"
+    return Place(name, question, int(sample - (ends[question] - sizes[question])))
 
 
 def require_sample(name: str, n: np.ndarray) -> np.ndarray:
     """Return (M,) numbers of samples that are not None; a ValueError if one of them is 0."""
     if not n.all():
-        raise ValueError(f"{name}[{n.argmin()}] holds nothing but None: leave it out.")
+        only_none = InPython(" (nothing but None)")
+        raise InputError(
+            Place(name, int(n.argmin())), " has no scored ", SAMPLE, only_none, ": leave it out."
+        )
     return n
 
 
@@ -152,7 +166,8 @@ def read_rows(
     if not len(rows):
         raise ValueError(f"{name} holds no question.")
     if not rows.sizes.all():
-        raise ValueError(f"{name}[{rows.sizes.argmin()}] is empty: a question needs a sample.")
+        place = Place(name, int(rows.sizes.argmin()))
+        raise InputError(place, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
     return rows
 
 
@@ -173,7 +188,10 @@ def _rows_of_container(values, name: str, flat_is_one_question: bool) -> Rows:
 
 
 def _no_list(name: str, question: int, row: Any) -> ValueError:
-    return ValueError(f"{name}[{question}] is {short(row)}: each question has a list of samples.")
+    return InputError(
+        *(Place(name, question), f" is {short(row)}: each ", QUESTION, " has a list of ", SAMPLE),
+        "s.",
+    )
 
 
 # --- Counts -------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..checks import InputError, Place
 from ..inputs.counts import BinaryCounts
 from ..scores.checker_rates import NO_ERRORS, CheckerRates
 from ..scores.covariances import pass_moments
@@ -137,9 +138,10 @@ class BinaryFamily(Family):
         """
         n, c = counts.unique
         if (too_large := np.flatnonzero(n[counts.inverse] > _MOST_OF_A_QUESTION)).size:
-            raise ValueError(
-                f"Question {too_large[0]} has n = {counts.n[too_large[0]]} samples: only the "
-                f"interval 'posterior' takes more than {_MOST_OF_A_QUESTION}."
+            raise InputError(
+                Place("Question", int(too_large[0])),
+                f" has n = {counts.n[too_large[0]]} samples: only the interval 'posterior' takes "
+                f"more than {_MOST_OF_A_QUESTION}.",
             )
         return cls(
             inverse=counts.inverse,

@@ -10,11 +10,11 @@ import json
 import tokenize
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import is_missing
+from ..checks import FROM_0, Index, InputError, is_missing
 from ..inputs.containers import QUESTION_NAMES
 from .table import ArrowColumn, Columns, Table
 
@@ -55,7 +55,17 @@ COUNT = "number of samples"
 """The column of how often each row occurs, of files that were reduced to their distinct rows."""
 
 
-class SelectionError(ValueError):
+class Filter(NamedTuple):
+    """The rows with this entry in this column, which the command writes as `column=entry`."""
+
+    column: str
+    entry: str
+
+    def __str__(self) -> str:
+        return f"{self.column}={self.entry}"
+
+
+class SelectionError(InputError):
     """A source can only be read if the caller names one of its columns, or one of its splits.
 
     The message states the problem without saying how to name a column, which depends on the
@@ -64,23 +74,32 @@ class SelectionError(ValueError):
     Attributes:
         roles: the parameters of `read_questions` that would name it: ("predictions", "outcomes").
         choices: the names to choose from: the columns, or the splits, of the source.
-        examples: a value for each of the roles, if the message has none.
+        examples: a value for each of the roles, if the message has none. That of "where" is a
+            `Filter`.
         further: what has to be named beside each of the examples: [("predictions", "resps")].
     """
 
     def __init__(
         self,
-        problem: str,
+        problem: str | Sequence[str | Index],
         roles: Sequence[str] = (),
         choices: Iterable[str] = (),
-        examples: Sequence[str] = (),
-        further: Sequence[Sequence[tuple[str, str]]] = (),
+        examples: Sequence[str | Filter] = (),
+        further: Sequence[Sequence[tuple[str, str | Filter]]] = (),
     ):
-        super().__init__(problem)
+        super().__init__(*([problem] if isinstance(problem, str) else problem))
         self.roles = tuple(roles)
         self.choices = tuple(choices)
         self.examples = tuple(examples)
         self.further = tuple(further) or ((),) * len(self.examples or self.roles)
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.args, self.roles, self.choices, self.examples, self.further)
+
+
+def in_row(title: str, row: int) -> tuple[str, str, Index, str]:
+    """Return the parts of a message that name a row of a source."""
+    return title, ", row ", Index(row), FROM_0
 
 
 def find_column(table: Table, role: str, named: str | None) -> str | None:

@@ -9,7 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..checks import check_count, check_depth, check_positive, check_text, is_list_like, short
+from ..checks import (
+    QUESTION,
+    InputError,
+    check_count,
+    check_depth,
+    check_positive,
+    check_text,
+    is_list_like,
+    short,
+)
 from ..inputs.containers import QUESTION_NAMES
 from .columns import (
     COUNT,
@@ -289,7 +298,7 @@ def read_questions(
     table = rows_where(with_fields(table, _pairs(named | lists)), where)
     title = _title(source)
     if not any(map(len, table.columns.values())):
-        raise ValueError(f"{title} has no questions.")
+        raise InputError(f"{title} has no ", QUESTION, "s.")
     if group_size is not None:
         if key:
             raise ValueError("Questions are identified by columns or by group_size, not by both.")
@@ -378,17 +387,12 @@ def _with_all_flags(
     """
     ways = []
     for example, conditions in zip(error.examples, error.further, strict=True):
-        pairs = [_pair(example), *(_pair(text) for _, text in conditions)]
-        choices = _choices(rows_where(table, pairs), named, checked)
+        filters = [example, *(other for _, other in conditions)]
+        choices = _choices(rows_where(table, filters), named, checked)
         ways += [(example, (*conditions, *choice)) for choice in choices]
-    together = [way for way in ways if not way[0].startswith("task=")]
+    together = [way for way in ways if way[0].column != "task"]
     examples, further = zip(*(together or ways), strict=True)
-    return SelectionError(str(error), ["where"] * len(examples), error.choices, examples, further)
-
-
-def _pair(example: str) -> tuple[str, str]:
-    name, _, entry = example.partition("=")
-    return name, entry
+    return SelectionError(error.args, ["where"] * len(examples), error.choices, examples, further)
 
 
 def _choices(

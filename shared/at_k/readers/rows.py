@@ -11,16 +11,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..checks import short
+from ..checks import FROM_0, Index, InputError, short
 from ..inputs.containers import QUESTION_NAMES
 from .columns import (
     PER_SAMPLE,
+    Filter,
     SelectionError,
     as_whole_number,
     column_at,
     entry_text,
     found_columns,
     has_lists,
+    in_row,
     list_columns,
     question_columns,
     with_fields,
@@ -183,22 +185,22 @@ def check_ids(title: str, name: str, texts: Sequence[str], is_whole: bool = True
     """
     missing = [row for row, text in enumerate(texts) if not text or (is_whole and text in NO_ID)]
     if missing:
-        rows = ", ".join(map(str, missing[:5])) + (", .." if len(missing) > 5 else "")
-        noun = "row" if len(missing) == 1 else "rows"
-        verb = "has" if len(missing) == 1 else "have"
+        rows = [part for row in missing[:5] for part in (", ", Index(row))][1:]
+        more = ", .." if len(missing) > 5 else ""
+        noun, verb = ("row", "has") if len(missing) == 1 else ("rows", "have")
         text = texts[missing[0]]
         what = f"{short(text)} as {name}" if text else f"no {name}"
-        raise ValueError(
-            f"{title}, {noun} {rows} (from 0) {verb} {what}, so the question is unknown."
-        )
+        what = f" {verb} {what}, so the question is unknown."
+        raise InputError(f"{title}, {noun} ", *rows, more, FROM_0, what)
     row_of: dict[str, int] = {}
     for row, text in enumerate(texts):
         first = row_of.setdefault(" ".join(text.split()), row)
         if texts[first] != text:
-            raise ValueError(
-                f"{title}, rows {first} and {row} (from 0) have a {name} that differs by spaces "
-                f"only: {short(texts[first])} and {short(text)}. If they are one question, give "
-                f"both the same text; if not, another column has to identify it."
+            raise InputError(
+                *(f"{title}, rows ", Index(first), " and ", Index(row), FROM_0),
+                f" have a {name} that differs by spaces only: {short(texts[first])} and "
+                f"{short(text)}. If they are one question, give both the same text; if not, "
+                f"another column has to identify it.",
             )
 
 
@@ -225,10 +227,11 @@ def refuse_lists_of_ids(
                 continue
             if len({entry_text(x) for x in entry}) > 1:
                 path = name.rpartition(".")[0] or name
-                raise ValueError(
-                    f"{title}, row {row} (from 0) has {len(cell)} samples, and a {name} for each "
-                    f"of them. If the rows are inside of one object, say where: records={path!r} "
-                    f"(in the shell --records {path})."
+                raise InputError(
+                    *in_row(title, row),
+                    f" has {len(cell)} samples, and a {name} for each of them. If the rows are "
+                    f"inside of one object, say where: records={path!r} (in the shell --records "
+                    f"{path}).",
                 )
 
 
@@ -317,7 +320,7 @@ def refuse_filters(table: Table) -> None:
 
 def _choices_of_filter(
     table: Table, name: str, row: int, entries: Sequence[str]
-) -> list[tuple[str, ...]]:
+) -> list[tuple[Filter, ...]]:
     """Return the conditions that choose one filter of each task, or one filter of one task.
 
     Args:
@@ -327,7 +330,7 @@ def _choices_of_filter(
         entries: its filters.
     """
     if "task" not in table.columns:
-        return [(f"{name}={entry}",) for entry in entries]
+        return [(Filter(name, entry),) for entry in entries]
     filters: dict[Any, dict[str, None]] = {}
     tasks = list(table.columns["task"])
     for task, cell in zip(tasks, table.columns[name], strict=True):
@@ -338,9 +341,9 @@ def _choices_of_filter(
         for others in filters.values():
             chosen += [] if {*chosen} & others.keys() else [next(iter(others))]
         if all(len({*chosen} & others.keys()) == 1 for others in filters.values()):
-            together.append(tuple(f"{name}={choice}" for choice in chosen))
-    task = f"task={entry_text(tasks[row])}"
-    return together + [(task, f"{name}={entry}") for entry in entries]
+            together.append(tuple(Filter(name, choice) for choice in chosen))
+    task = Filter("task", entry_text(tasks[row]))
+    return together + [(task, Filter(name, entry)) for entry in entries]
 
 
 def warn_of_copies(gathering: Gathering, samples: Sequence[Any]) -> None:
@@ -380,7 +383,7 @@ def refuse_mixtures(gathering: Gathering) -> None:
             continue
         entries = list(dict.fromkeys(entry_text(cells[row]) for row in rows))
         shown = ", ".join(map(short, entries[:4])) + (", .." if len(entries) > 4 else "")
-        where = f"{name}={entries[0]}" if len(entries[0]) <= 40 else f"{name}=.."
+        where = Filter(name, entries[0] if len(entries[0]) <= 40 else "..")
         raise SelectionError(
             f"The samples of {gathering.name_question(rows[0])} have different values of {name}: "
             f"{shown}. They can be different runs or questions. {list_columns(columns)}",
@@ -410,11 +413,14 @@ def refuse_repeated_samples(gathering: Gathering) -> None:
             first: dict[Any, int] = {}
             for row in rows:
                 if first.setdefault(samples[row], row) != row:
-                    raise SelectionError(
-                        f"{gathering.title}, rows {first[samples[row]]} and {row} (from 0) have "
-                        f"the same sample: {name} {numbers[row]} of "
+                    pair = Index(first[samples[row]]), " and ", Index(row), FROM_0
+                    problem = (
+                        f" have the same sample: {name} {numbers[row]} of "
                         f"{gathering.name_question(row)}. Leave out one of them, unless {name} "
-                        f"does not number samples.",
+                        f"does not number samples."
+                    )
+                    raise SelectionError(
+                        [f"{gathering.title}, rows ", *pair, problem],
                         ["pool"],
                         columns,
                         [name],

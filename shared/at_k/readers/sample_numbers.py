@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import short
-from .columns import SelectionError, as_whole_number
+from ..checks import Index, short
+from .columns import SelectionError, as_whole_number, in_row
 
 _MOST_NUMBERS = 1 << 28
 
 
 class Places:
-    """The file and the row of each number in the column `_FIRST`.
+    """The file and the row of each number in the column `_FIRST`, as parts of messages.
 
     Args:
         names: of the files.
@@ -25,8 +25,8 @@ class Places:
     def __init__(self, names: Sequence[str]):
         self._names = names
 
-    def __getitem__(self, first: int) -> str:
-        return f"{self._names[first >> 40]}, row {first & ((1 << 40) - 1)} (from 0)"
+    def __getitem__(self, first: int) -> tuple[str | Index, ...]:
+        return in_row(self._names[first >> 40], first & ((1 << 40) - 1))
 
 
 class SampleNumbers:
@@ -105,9 +105,12 @@ class SampleNumbers:
         ids = zip(key, list(self._questions)[index], strict=True)
         question = ", ".join(f"{column} {short(entry)}" for column, entry in ids)
         rows = sorted(self._place(order) for order in orders)
+        problem = (
+            f", have the same sample: {name} {number} of {question}. Leave out one of them, unless "
+            f"{name} does not number samples."
+        )
         raise SelectionError(
-            f"{places[rows[0]]}, and {places[rows[1]]}, have the same sample: {name} {number} of "
-            f"{question}. Leave out one of them, unless {name} does not number samples.",
+            [*places[rows[0]], ", and ", *places[rows[1]], problem],
             ["pool"],
             examples=[name],
         )

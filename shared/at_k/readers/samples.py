@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..checks import short
+from ..checks import FROM_0, Index, InputError, short
 from .columns import (
     PER_SAMPLE,
     SelectionError,
@@ -17,6 +17,7 @@ from .columns import (
     entry_text,
     find_column,
     has_lists,
+    in_row,
     list_columns,
     parse_list,
     question_columns,
@@ -74,9 +75,10 @@ def read_cells(
         for row, numbers in enumerate(cells[role]):
             for number in numbers if isinstance(numbers, list) else [numbers]:
                 if not isinstance(number, (int, float, type(None))):
-                    raise ValueError(
-                        f"{title}, row {row} (from 0): {chosen[role]} is {short(number)}, and "
-                        f"{role} are numbers, empty for samples without one."
+                    raise InputError(
+                        *in_row(title, row),
+                        f": {chosen[role]} is {short(number)}, and {role} are numbers, empty for "
+                        f"samples without one.",
                     )
     if "references" not in chosen and not of_lists:
         cells["samples"] = [as_outcome(cell) for cell in cells["samples"]]
@@ -115,9 +117,12 @@ def _are_lists_as_text(cells: Sequence[Any], table: Table, title: str) -> bool:
         return False
     if None in lists:
         row = lists.index(None)
+        problem = (
+            f": {short(cells[row])} is not a JSON list of samples. If each row is one sample, a "
+            f"column has to identify its question."
+        )
         raise SelectionError(
-            f"{title}, row {row} (from 0): {short(cells[row])} is not a JSON list of samples. If "
-            f"each row is one sample, a column has to identify its question.",
+            [*in_row(title, row), problem],
             ["questions"],
             table.columns,
         )
@@ -178,9 +183,10 @@ def _counts(columns: Columns, chosen: Mapping[str, Any], title: str) -> list[Any
     rows = list(zip(*_count_columns(columns, names, title), strict=True))
     for row, (n, correct) in enumerate(rows):
         if correct > n:
-            raise ValueError(
-                f"{title}, row {row} (from 0): {names[0]} is {n} and {names[1]} is {correct}. "
-                f"Counts are whole numbers with 0 <= correct <= n."
+            raise InputError(
+                *in_row(title, row),
+                f": {names[0]} is {n} and {names[1]} is {correct}. Counts are whole numbers with "
+                f"0 <= correct <= n.",
             )
     return rows
 
@@ -190,9 +196,10 @@ def _lists_of_counts(cells: Sequence[Any], name: str, title: str) -> list[Any]:
     rows = [list(map(_count, cell)) if isinstance(cell, list) else [None] for cell in cells]
     for row, counts in enumerate(rows):
         if None in counts or len(counts) != len(rows[0]):
-            raise ValueError(
-                f"{title}, row {row} (from 0): {name} is {short(cells[row])}. Give a list of whole "
-                f"numbers of at least 0, one for each category, with the same length in all rows."
+            raise InputError(
+                *in_row(title, row),
+                f": {name} is {short(cells[row])}. Give a list of whole numbers of at least 0, one "
+                f"for each category, with the same length in all rows.",
             )
     return rows
 
@@ -204,10 +211,8 @@ def _count_columns(columns: Columns, names: Sequence[str], title: str) -> list[l
         counts = list(map(_count, columns[name]))
         if None in counts:
             row = counts.index(None)
-            raise ValueError(
-                f"{title}, row {row} (from 0): {name} is {short(columns[name][row])}, and a count "
-                f"is a whole number of at least 0."
-            )
+            what = f": {name} is {short(columns[name][row])}, and a count is a whole number of at "
+            raise InputError(*in_row(title, row), what, "least 0.")
         columns_of_counts.append(counts)
     return columns_of_counts
 
@@ -299,7 +304,8 @@ def join_references(
     texts = [entry_text(entry) for entry in table.columns[question]]
     for row, text in enumerate(texts):
         if text not in by_text:
-            raise ValueError(f"Row {row} (from 0): there is no reference for {short(text)}.")
+            what = f": there is no reference for {short(text)}."
+            raise InputError("Row ", Index(row), FROM_0, what)
     joined = [by_text[text] for text in texts]
     return table.with_columns({**table.columns, name: joined}), name
 

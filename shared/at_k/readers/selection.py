@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..checks import short
+from ..checks import FROM_0, Index, InputError, short
 from .columns import (
     USUAL_NAMES,
+    Filter,
     SelectionError,
     as_lists,
     as_outcome,
@@ -116,7 +117,7 @@ def choose_columns(
             tasks = list(dict.fromkeys(map(entry_text, table.columns.get("task", ()))))
             if len(tasks) > 1:
                 raise SelectionError(
-                    problem, ["where"] * len(tasks), tasks, [f"task={task}" for task in tasks]
+                    problem, ["where"] * len(tasks), tasks, [Filter("task", task) for task in tasks]
                 )
         raise SelectionError(
             f"{problem} {list_columns(table.columns)}",
@@ -257,10 +258,10 @@ def _refuse_bad_counts(
     if n.lower() in USUAL_NAMES["predictions"] or set(sizes) == {None} or set(counts) == {None}:
         return
     row = next(row for row, pair in enumerate(zip(sizes, counts, strict=True)) if None in pair)
-    raise ValueError(
-        f"Row {row} (from 0) has {n} {short(table.columns[n][row])} and {correct} "
+    raise InputError(
+        *("Row ", Index(row), FROM_0, f" has {n} {short(table.columns[n][row])} and {correct} "),
         f"{short(table.columns[correct][row])}: in a table of counts, both are whole numbers in "
-        f"every row."
+        f"every row.",
     )
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import short
+from ..checks import InputError, short
 from .columns import (
     COUNT,
     USUAL_NAMES,
@@ -156,7 +156,7 @@ def _reduced(names: Sequence[str], named: Named, is_log: Callable[[Table], bool]
         _check_outcomes(first_of, choice.outcomes, places)
     columns: Columns = {name: ArrowColumn(table[name]) for name in (*choice.distinct, COUNT)}
     of_few = first_of if len(first_of) <= _MOST_PLACES else {}
-    named_places = {outcome: places[first] for outcome, first in of_few.items()}
+    named_places = {outcome: "".join(map(str, places[first])) for outcome, first in of_few.items()}
     return Table(columns, sources=len(names), places=named_places)
 
 
@@ -224,13 +224,15 @@ def _check_ids(table: Any, choice: Choice, places: Places) -> None:
             text = entry_text(entry)
             if not text or (text in NO_ID and len(choice.questions) == 1):
                 what = f"{short(text)} as {name}" if text else f"no {name}"
-                raise ValueError(f"{places[first]}, has {what}, so the question is unknown.")
+                what = f", has {what}, so the question is unknown."
+                raise InputError(*places[first], what)
             other, row = first_of.setdefault(" ".join(text.split()), (text, first))
             if other != text:
-                raise ValueError(
-                    f"{places[row]}, and {places[first]}, have {short(other)} and {short(text)} in "
-                    f"{name}, which differ by spaces only. If they are one question, give both the "
-                    f"same text; if not, another column has to identify it."
+                raise InputError(
+                    *(*places[row], ", and ", *places[first]),
+                    f", have {short(other)} and {short(text)} in {name}, which differ by spaces "
+                    f"only. If they are one question, give both the same text; if not, another "
+                    f"column has to identify it.",
                 )
 
 
@@ -263,10 +265,10 @@ def _check_outcomes(first_of: Mapping[Any, int], name: str, places: Places) -> N
             of_kind.setdefault(isinstance(outcome, str), (outcome, row))
     if len(of_kind) == 2:
         (text, row), (other, other_row) = of_kind[True], of_kind[False]
-        raise ValueError(
-            f"{places[row]}: {name} is {short(text)}, but {places[other_row]}, has {other}. "
-            f"Outcomes are of one type, unless correct_values names those that are correct (in the "
-            f"shell --correct-values)."
+        raise InputError(
+            *(*places[row], f": {name} is {short(text)}, but ", *places[other_row]),
+            f", has {other}. Outcomes are of one type, unless correct_values names those that are "
+            f"correct (in the shell --correct-values).",
         )
 
 

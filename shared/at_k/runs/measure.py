@@ -13,7 +13,14 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..checks import as_list, check_confidence, check_k, check_names, check_samples
+from ..checks import (
+    InputError,
+    as_list,
+    check_confidence,
+    check_k,
+    check_names,
+    check_samples,
+)
 from ..inputs.outcomes import number_of_samples, require_shares
 from ..intervals.binary_family import BinaryFamily, family_under
 from ..intervals.choice import check_clusters
@@ -182,7 +189,7 @@ class ComparisonOptions:
             try:
                 check_samples(ks, n)
             except ValueError as error:
-                raise ValueError(f"{name}: {error}") from error
+                raise InputError.of_run(name, error) from error
         return ks
 
 
@@ -354,10 +361,7 @@ def _of_each(runs: Sequence[Run], measure: Callable[[Run], T]) -> list[T]:
         try:
             measured.append(measure(run))
         except ValueError as error:
-            message = str(error)
-            raise ValueError(
-                message if message.startswith(run.name) else f"{run.name}: {message}"
-            ) from error
+            raise InputError.of_run(run.name, error) from error
     return measured
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ..checks import as_list, short
+from ..checks import InputError, Place, as_list, short
 from ..inputs.checking import Checking
 from ..inputs.columns import stored
 from ..inputs.outcomes import Labels, Outcomes, outcomes_of, read_outcomes
@@ -115,7 +115,7 @@ def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:
             return Ungraded(name, outcomes_of(rows, labels))
         return Ungraded(name, stored(rows, source["references"]))
     except ValueError as error:
-        raise _with_name(name, error) from error
+        raise InputError.of_run(name, error) from error
 
 
 def is_read_result(source: Any) -> bool:
@@ -144,7 +144,7 @@ def _grade(run: Ungraded, checking: Checking) -> Run:
         checked = checking.check(run.samples)
         return Run(run.name, checked.outcomes, checked.answers)
     except ValueError as error:
-        raise _with_name(run.name, error) from error
+        raise InputError.of_run(run.name, error) from error
 
 
 def check_same_questions(runs: Sequence[Ungraded]) -> None:
@@ -166,9 +166,10 @@ def check_same_questions(runs: Sequence[Ungraded]) -> None:
         other, others = references[0]
         for question, (ours, theirs) in enumerate(zip(entries, others, strict=True)):
             if ours != theirs:
-                raise ValueError(
-                    f"Question {question} has the reference {short(theirs)} in {other} and "
-                    f"{short(ours)} in {name}: give the same questions in the same order."
+                raise InputError(
+                    Place("Question", question),
+                    f" has the reference {short(theirs)} in {other} and {short(ours)} in {name}: "
+                    f"give the same questions in the same order.",
                 )
 
 
@@ -205,11 +206,6 @@ def with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Ru
             errors = Errors.of_options(checker_rates, of_run, run.outcomes)
             errors.warn_if_contradicted(run.outcomes.counts())
         except ValueError as error:
-            raise _with_name(run.name, error) from error
+            raise InputError.of_run(run.name, error) from error
         result.append(run._replace(errors=errors))
     return result
-
-
-def _with_name(name: str, error: ValueError) -> ValueError:
-    message = str(error)
-    return ValueError(message if message.startswith(name) else f"{name}: {message}")

@@ -14,9 +14,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..checks import InputError, Place
 from ..inputs.counts import BinaryCounts
 from ..inputs.outcomes import Outcomes
-from ..inputs.rows import sample_name
+from ..inputs.rows import sample_place
 from .score import ScoreKey, Scores, one_column_each
 
 _FEWEST_SHORT = 3  # questions with fewer samples than others, for a warning
@@ -39,17 +40,17 @@ def check_stopped(counts: BinaryCounts, graded: Outcomes | None, budget: int) ->
         is_last = np.zeros(len(graded.values), dtype=bool)
         is_last[last] = True
         if not graded.is_scored.all():
-            where = sample_name(name, graded.sizes, int(np.argmin(graded.is_scored)))
-            raise ValueError(f"{where} is not scored. {remedy}, so all have to be scored.")
+            place = sample_place(name, graded.sizes, int(np.argmin(graded.is_scored)))
+            raise InputError(place, f" is not scored. {remedy}, so all have to be scored.")
         if (early := (graded.values == 1) & ~is_last).any():
-            where = sample_name(name, graded.sizes, int(np.argmax(early)))
-            raise ValueError(f"{where} is correct, and others follow. {remedy}: leave out budget.")
+            place = sample_place(name, graded.sizes, int(np.argmax(early)))
+            raise InputError(place, f" is correct, and others follow. {remedy}: leave out budget.")
     for problem, what in (
         (counts.c > 1, f"{counts.c.max()} correct samples. {remedy}: leave out budget."),
         (counts.n > budget, f"more samples than the budget of {budget}: give a larger one."),
     ):
         if problem.any():
-            raise ValueError(f"Question {int(np.argmax(problem))} has {what}")
+            raise InputError(Place("Question", int(np.argmax(problem))), f" has {what}")
     return np.where(counts.c == 1, budget, counts.n)
 
 

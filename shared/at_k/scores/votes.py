@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..checks import InputError, Place
 from ..inputs.outcomes import Outcomes
 from .credits import majority
 from .pass_family import expected_credits
@@ -135,10 +136,12 @@ def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
 
 def _check_operations(work: float, question: int, counts: AnswerCounts, k: int) -> None:
     if work > _MOST_OPERATIONS:
-        raise ValueError(
-            f"vote@{k} of question {question}, which has {len(counts.correct + counts.incorrect)} "
-            f"answers, needs {work:.0e} operations, and {_MOST_OPERATIONS:.0e} are possible: give "
-            f"a smaller k, such as {int(k * (_MOST_OPERATIONS / work) ** (1 / 3))}."
+        raise InputError(
+            f"vote@{k} of ",
+            Place("question", question),
+            f", which has {len(counts.correct + counts.incorrect)} answers, needs {work:.0e} "
+            f"operations, and {_MOST_OPERATIONS:.0e} are possible: give a smaller k, such as "
+            f"{int(k * (_MOST_OPERATIONS / work) ** (1 / 3))}.",
         )
 
 

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..checks import InputError, Place
 from ..inputs.aligned import read_scores
 from ..inputs.outcomes import Outcomes
 
@@ -106,9 +107,9 @@ def _with_subsets(
     ks = np.broadcast_to(k, len(votes)).tolist()
     for question, (of_question, size) in enumerate(zip(votes, ks, strict=True)):
         if (n := len(of_question.weights)) > _MOST_VOTERS:
-            raise ValueError(
-                f"Question {question} has n = {n} samples: weighted_vote@k takes at most "
-                f"{_MOST_VOTERS}."
+            raise InputError(
+                Place("Question", question),
+                f" has n = {n} samples: weighted_vote@k takes at most {_MOST_VOTERS}.",
             )
         subsets = _subsets(n, size)
         # Random subsets of samples in a random order, so that errors of questions are independent.

@@ -1,0 +1,44 @@
+"""Messages of errors in the words of a page."""
+
+import pytest
+from at_k.checks import FROM_0, SAMPLE, Index, InputError, InPython, Place, RunName
+from conftest import ROOT
+
+LIKE_A_PLACE = "'predictions[0][1] of question 4, row 3 (from 0)'"
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (
+            [Place("predictions", 1, 1), f" is {LIKE_A_PLACE}."],
+            f"Answer 5, verdict 2 is {LIKE_A_PLACE}.",
+        ),
+        (["k is 3, but ", Place("question", 0), " has n = 2."], "k is 3, but answer 2 has n = 2."),
+        (
+            [Place("references", 0), " is bad", InPython(", or a function"), "."],
+            "The reference of answer 2 is bad.",
+        ),
+        ([Place("predictions", 2, key="n"), " is -1."], "The entry of n for answer 3 is -1."),
+        (
+            ["a.csv, rows ", Index(0), " and ", Index(2), FROM_0, " differ."],
+            "a.csv, rows 1 and 3 differ.",
+        ),
+        ([RunName("text: "), Place("Question", 1), " has no ", SAMPLE], "Answer 5 has no verdict"),
+    ],
+)
+def test_a_page_words_the_parts_of_an_error(monkeypatch, parts, message):
+    monkeypatch.syspath_prepend(ROOT / "spaces")
+    from page.places import in_words
+
+    error = InputError(*parts)
+    assert in_words(error, "answer", "verdict", [2, 5], has_names=False) == message
+
+
+def test_a_page_keeps_names_of_files_and_other_messages(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "spaces")
+    from page.places import in_words
+
+    error = InputError(RunName("a.csv: "), Place("predictions", 0), " is empty.")
+    assert in_words(error, "row", "sample") == "a.csv: Row 1 is empty."
+    assert in_words(ValueError(LIKE_A_PLACE), "row", "sample") == LIKE_A_PLACE
