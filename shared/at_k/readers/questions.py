@@ -12,6 +12,7 @@ from typing import Any
 from ..checks import (
     QUESTION,
     InputError,
+    InPython,
     check_count,
     check_depth,
     check_positive,
@@ -509,7 +510,7 @@ def _unknown_questions(
     if usual:
         problem = f"which rows are of the same question is not clear from {' and '.join(usual)}"
     return SelectionError(
-        f"{title} has {what}, and {problem}. {hint}{list_columns(table.columns)}",
+        [f"{title} has {what}, and {problem}. ", InPython(hint), list_columns(table.columns)],
         ["questions"],
         table.columns,
     )
