@@ -84,8 +84,8 @@ class SelectionError(InputError):
         problem: str | Sequence[str | Index],
         roles: Sequence[str] = (),
         choices: Iterable[str] = (),
-        examples: Sequence[str | Filter] = (),
-        further: Sequence[Sequence[tuple[str, str | Filter]]] = (),
+        examples: Sequence[Any] = (),
+        further: Sequence[Sequence[tuple[str, Any]]] = (),
     ):
         super().__init__(*([problem] if isinstance(problem, str) else problem))
         self.roles = tuple(roles)
