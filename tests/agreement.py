@@ -42,7 +42,9 @@ def result_of(call: Call, container: Any) -> Any:
             return metric(call.name.split()[1]).compute(predictions=container, **call.arguments)
         return getattr(at_k, call.name)(container, **call.arguments)
     except (ValueError, TypeError) as error:
-        return type(error) if isinstance(call.expected, type) else error
+        if not isinstance(call.expected, type):
+            return error
+        return call.expected if isinstance(error, call.expected) else type(error)
     except Exception as error:  # a disagreement, whatever it is
         return error
 
