@@ -162,7 +162,7 @@ FORGED = {
     "uses ctypes in an interpreter of its own": (
         "import sys\nname = '_interpreters' if sys.version_info >= (3, 13) else "
         "'_xxsubinterpreters'\n__import__(name).create()\n" + RIGHT,
-        "interpreter creation failed",
+        "interpreters is not available",
     ),
     "writes to its own memory": (
         "open('/proc/self/mem', 'r+b')\n" + RIGHT,

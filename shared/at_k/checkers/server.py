@@ -499,7 +499,10 @@ _EVENTS = (
     *("sys._current_frames", "sys._current_exceptions"),
     "cpython.PyInterpreterState_New",  # an interpreter of its own has no audit hook
 )
-_NATIVE = ("_ctypes", "_cffi_backend", "_testcapi", "_testinternalcapi")
+_NATIVE = (
+    *("_ctypes", "_cffi_backend", "_testcapi", "_testinternalcapi"),
+    *("_xxsubinterpreters", "_interpreters"),  # Python 3.13 creates interpreters without an event
+)
 
 
 def _forbidding(folders):
