@@ -44,7 +44,7 @@ WITH_INTERVALS = ["cons_at_k", "gpassk", "max_at_k"]
 def test_the_page_opens_on_a_phone_and_a_desktop_with_an_example_and_its_charts(browser, space):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     with opened(browser, space, PHONE) as page:
-        assert re.search(r"\d", sentence(page))
+        page.wait_for_function("/[0-9]/.test(document.querySelector('.sentence')?.innerText)")
         assert page.locator(".numbers tbody tr").count()
         assert len(chart_texts(page)) == page.locator(".chart:visible").count()
         page.wait_for_function(  # a phone gets charts of its own after the page has opened
