@@ -5363,16 +5363,18 @@ class BinaryFamily(Family):
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
         top, zero = self.all_correct[0], np.zeros(())
-        total, of_samples = _Moments(zero, zero, zero, zero), zero
+        theta, of_pairs, total = zero, zero, _Moments(zero, zero, zero, zero)
         for n, moments in _estimate_moments([*fit.priors], self.estimate, top, pairs, self.rates):
             over_shifted = partial(_means_over_shifted, fit.priors[n])
-            total = _Moments(
-                *(old + over_shifted(new) for old, new in zip(total, moments, strict=True))
-            )
-            of_samples = of_samples + over_shifted(moments.covariances(pairs))
-        of_pairs = total.covariances(pairs) if new_questions else of_samples
+            if new_questions:
+                total = _Moments(*map(np.add, total, map(over_shifted, moments)))
+            else:
+                theta = theta + over_shifted(moments.mean)
+                of_pairs = of_pairs + over_shifted(moments.covariances(pairs))
+        if new_questions:
+            theta, of_pairs = total.mean, total.covariances(pairs)
         covariance = {pair: of_pairs[:, i] for i, pair in enumerate(pairs)}
-        theta = np.clip(total.mean, *self.extremes(fit.multiplicity))  # which rounding may exceed
+        theta = np.clip(theta, *self.extremes(fit.multiplicity))  # which rounding may exceed
         if new_questions:
             least, center = variance_of_proportion(theta), len(theta) // 2
             for a, b in pairs:

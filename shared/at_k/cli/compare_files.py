@@ -195,7 +195,9 @@ def graded_runs(
     graded = grade_runs(parsed, Checking(first.check_correct_fn, num_proc, labels=labels))
     for run, checked in zip(inputs, graded, strict=True):
         warn_of_other_grades(run.questions, checked.outcomes, run.name)
-    labels_of_runs = [counts] if counts else read_labels(x.questions.arguments for x in inputs)
+    labels_of_runs: Any = [counts]
+    if counts is None:
+        labels_of_runs = read_labels(run.questions.arguments for run in inputs)
     graded = with_errors(graded, checker_rates, labels_of_runs)
     return [
         run if order is None else run.of_questions(order)

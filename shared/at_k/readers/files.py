@@ -236,11 +236,7 @@ def _parse_parquet(data: bytes, name: str) -> Columns:
             if column is None:
                 return pq.ParquetFile(pa.BufferReader(data))
             return file.read([column], use_threads=False)[column]
-        except (
-            pa.ArrowException,
-            OSError,
-            KeyError,
-        ) as error:  # OSError: damaged pages
+        except (pa.ArrowException, OSError, KeyError) as error:
             reason = " ".join(str(error).split())
             raise ValueError(f"{name} cannot be read: {reason}.") from error
 
