@@ -8,6 +8,7 @@ import http.server
 import json
 import threading
 import time
+import urllib.parse
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         time.sleep(self.server.delay)
         content = self._content()
         self.send_response(404 if content is None else 200)
-        if content is None and self.path.startswith("/api/spaces/"):
+        if content is None and self.path.startswith(("/api/spaces/", "/api/datasets/")):
             self.send_header("X-Error-Code", "RepoNotFound")
         self.send_header("Content-Length", str(len(content or b"")))
         if content is not None:
@@ -96,10 +97,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         """Return the file that the URL /KIND/OWNER/NAME/resolve/main/FILE names, or a listing."""
         if self.path == "/api/agent-harnesses":  # huggingface_hub asks for it once a day
             return b'{"standardEnvVars": [], "harnesses": {}}'
-        parts = self.path.strip("/").split("/")
+        parts = urllib.parse.unquote(self.path.partition("?")[0]).strip("/").split("/")
         if parts[:2] == ["api", "datasets"]:
             folder = self.server.datasets.get("/".join(parts[2:]))
-            return None if folder is None else _listing(folder)
+            return None if folder is None else _listing("/".join(parts[2:]), folder)
         if parts[:2] == ["api", "spaces"]:
             return self._describe("/".join(parts[2:4]), *parts[4:5])
         folders = {"spaces": self.server.spaces, "datasets": self.server.datasets}.get(parts[0], {})
@@ -184,7 +185,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def _listing(folder: Path) -> bytes:
+def _listing(name: str, folder: Path) -> bytes:
     files = sorted(file for file in folder.rglob("*") if file.is_file())
-    names = [{"rfilename": file.relative_to(folder).as_posix()} for file in files]
-    return json.dumps({"siblings": names}).encode()
+    siblings = [
+        {"rfilename": file.relative_to(folder).as_posix(), "size": file.stat().st_size}
+        for file in files
+    ]
+    return json.dumps({"id": name, "siblings": siblings}).encode()

@@ -38,7 +38,7 @@ def in_words(
         elif isinstance(part, Noun):
             words = nouns[part]
         elif isinstance(part, Index):
-            words = str(part + 1)
+            words = str(_number(part, numbers or ()))
         elif isinstance(part, InPython) or (isinstance(part, RunName) and not has_names):
             words = ""
         message += words
@@ -46,11 +46,14 @@ def in_words(
 
 
 def _place_in_words(place: Place, row: str, cell: str, numbers: Sequence[int]) -> str:
-    index = place.question
-    words = f"{row} {numbers[index] if index < len(numbers) else index + 1}"
+    words = f"{row} {_number(place.question, numbers)}"
     if place.key is not None:
         return f"the entry of {place.key} for {words}"
     if place.sample is not None:
         words += f", {cell} {place.sample + 1}"
     noun = _NOUNS.get(place.parameter)
     return f"the {noun} of {words}" if noun else words
+
+
+def _number(index: int, numbers: Sequence[int]) -> int:
+    return numbers[index] if index < len(numbers) else index + 1

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 
-from .pasted import parse_lists
+from at_k.readers.files import FORMATS
 
 MAX_BYTES = 2 << 20
 TOO_LARGE = f"The limit for a file, and for a text, is {MAX_BYTES // 1_000_000} MB."
-TEXT_TYPES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
-_FILE_TYPES = (*TEXT_TYPES, ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zst")
+_FILE_TYPES = (*FORMATS, ".eval", ".gz", ".bz2", ".xz", ".zst")
 _DATASET = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?:/(?P<file>[\w./ -]+))?")
-_COLUMNS = re.compile(r'\s*\{\s*("\w+":\s*\[\s*\[|"n":\s*\[)')
-"""How an object begins whose first entry has the lists of all questions, or their numbers n."""
-_SECONDS = 10.0  # for each answer of the Hub
+_SECONDS = 10  # for each answer of the Hub
 _MAX_SHOWN = 5
 
 
@@ -33,7 +25,7 @@ def copy_files(uploads: Sequence[str]) -> list[str]:
             raise ValueError(TOO_LARGE)
         if label in names:
             label = f"{label}_{number}"
-        names[label] = _write(label, upload.suffix, upload.read_bytes())
+        names[label] = write(f"{label}{upload.suffix.lower()}", upload.read_bytes())
     return list(names.values())
 
 
@@ -54,26 +46,7 @@ def write_text(text: str, notes: list[str]) -> str:
         raise ValueError("There is no text. Paste JSON Lines or CSV.")
     if found := _DATASET.fullmatch(text.strip()):
         return _download(found["name"], found["file"], notes)
-    file_type = _type_of(text)
-    name = f"text.{file_type}"
-    Path(name).write_text(text, encoding="utf-8", errors="replace")
-    return name
-
-
-def _type_of(text: str) -> str:
-    """Return the type of file that a text would be in: an object of columns is JSON, not a line."""
-    if parse_lists(text):
-        return "csv"
-    start = text.lstrip()[:1]
-    if start != "{":
-        return "json" if start == "[" else "csv"
-    if "\n" in text.strip():
-        try:
-            json.loads(text)
-        except (ValueError, RecursionError):
-            return "jsonl"
-        return "json"
-    return "json" if _COLUMNS.match(text) else "jsonl"
+    return write("text", text)
 
 
 def _label(file: Path) -> str:
@@ -83,8 +56,9 @@ def _label(file: Path) -> str:
     return re.sub(r"[^\w.=+-]+", "_", file.stem).strip("._-")[:24] or "file"
 
 
-def _write(label: str, suffix: str, content: bytes) -> str:
-    name = f"{label}{'.csv' if suffix.lower() == '.tsv' else suffix.lower()}"
+def write(name: str, content: str | bytes) -> str:
+    """Write a file to the current folder; return its name."""
+    content = content.encode(errors="replace") if isinstance(content, str) else content
     Path(name).write_bytes(content)
     return name
 
@@ -94,21 +68,43 @@ def _write(label: str, suffix: str, content: bytes) -> str:
 
 def _download(dataset: str, file: str | None, notes: list[str]) -> str:
     """Download a file of a public dataset to the current folder, and return its name."""
-    listing = _answer(dataset, f"api/datasets/{dataset}")
+    from huggingface_hub import HfApi, constants, errors
+
+    constants.HF_HUB_OFFLINE = False  # in this process, which ends with its request
+    constants.HF_HUB_DOWNLOAD_TIMEOUT = constants.HF_HUB_ETAG_TIMEOUT = _SECONDS
+    hub = HfApi(token=False)  # so that private datasets stay private
     try:
-        files = [entry["rfilename"] for entry in json.loads(listing)["siblings"]]
-    except (ValueError, LookupError, TypeError) as error:
-        raise ValueError(f"The answer of the Hub about {dataset} cannot be read.") from error
-    files = [name for name in files if Path(name).suffix.lower() in _FILE_TYPES]
+        described = hub.dataset_info(dataset, timeout=_SECONDS, files_metadata=True)
+        sizes = {entry.rfilename: entry.size or 0 for entry in described.siblings or ()}
+        file = _chosen(dataset, file, [x for x in sizes if Path(x).suffix.lower() in _FILE_TYPES])
+        if sizes[file] > MAX_BYTES:
+            raise ValueError(TOO_LARGE)
+        path = Path(hub.hf_hub_download(dataset, file, repo_type="dataset", local_dir="dataset"))
+    except errors.RepositoryNotFoundError as error:
+        raise ValueError(
+            f"The Hub has no public dataset {dataset}. Paste JSON Lines or CSV, or give the name "
+            f"of a dataset."
+        ) from error
+    except ValueError:
+        raise
+    except Exception as error:  # of the library for HTTP, which is one of several
+        raise ValueError(
+            f"{dataset:.100} can be the name of a dataset, but the Hub cannot be reached from this "
+            f"page. Paste its rows or upload its file, or use at_k.read."
+        ) from error
+    notes.append(f"Read from the file {file} of the dataset {dataset}.")
+    (name,) = copy_files([str(path)])
+    return name
+
+
+def _chosen(dataset: str, file: str | None, files: Sequence[str]) -> str:
+    """Return the file of a dataset that is meant; a ValueError if there is no such one."""
     if file is not None and file not in files:
         raise ValueError(f"The dataset {dataset} has no file {file} of samples. {_choice(files)}")
     if file is None and len(files) != 1:
         count = f"{len(files)} files" if files else "no file"
         raise ValueError(f"The dataset {dataset} has {count} of samples. {_choice(files, dataset)}")
-    file = file or files[0]
-    content = _answer(dataset, f"datasets/{dataset}/resolve/main/{urllib.parse.quote(file)}")
-    notes.append(f"Read from the file {file} of the dataset {dataset}.")
-    return _write(_label(Path(file)), Path(file).suffix, content)
+    return file or files[0]
 
 
 def _choice(files: Sequence[str], dataset: str = "") -> str:
@@ -116,24 +112,3 @@ def _choice(files: Sequence[str], dataset: str = "") -> str:
         return f"The page reads files that end in one of {', '.join(_FILE_TYPES)}."
     shown = ", ".join(f"{dataset}/{name}".strip("/") for name in files[:_MAX_SHOWN])
     return f"Give one of {shown}{', ..' if len(files) > _MAX_SHOWN else ''}."
-
-
-def _answer(dataset: str, path: str) -> bytes:
-    """Return what the Hub answers without a token, so that private datasets stay private."""
-    hub = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
-    try:
-        with urllib.request.urlopen(f"{hub}/{path}", timeout=_SECONDS) as answer:
-            content = answer.read(MAX_BYTES + 1)
-    except urllib.error.HTTPError as error:
-        raise ValueError(
-            f"The Hub has no public dataset {dataset} (its answer is {error.code}). Paste JSON "
-            f"Lines or CSV, or give the name of a dataset."
-        ) from error
-    except OSError as error:
-        raise ValueError(
-            f"{dataset:.100} can be the name of a dataset, but the Hub cannot be reached from this "
-            f"page. Paste its rows or upload its file, or use at_k.read."
-        ) from error
-    if len(content) > MAX_BYTES:
-        raise ValueError(TOO_LARGE)
-    return content

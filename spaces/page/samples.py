@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Mapping, Sequence
+import warnings
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from at_k.checks import QUESTION, SAMPLE, InputError
+from at_k.checks import QUESTION, InputError
 from at_k.cli.compare_files import match_questions
-from at_k.readers.columns import PER_QUESTION, USUAL_NAMES, SelectionError, as_outcome
+from at_k.readers.columns import PER_QUESTION, USUAL_NAMES, SelectionError
+from at_k.readers.grids import Unnamed
 from at_k.readers.questions import Questions, read_questions
-from at_k.scores.score_agg import VERDICTS
 
-from .pasted import (
-    NOT_SCORED,
-    Row,
-    are_outcomes,
-    as_csv,
-    decoded,
-    has_header,
-    is_numbered,
-    names_roles,
-    parse_table,
-    sample_columns,
-    sample_names,
-    with_all_cells,
-    with_header,
-)
-from .received import TEXT_TYPES, copy_files, write_text
+from .pasted import as_text
+from .received import copy_files, write, write_text
 from .request import ColumnError, Request, Samples
 
 MAX_QUESTIONS = 10_000
@@ -61,27 +48,29 @@ def read_samples(
     metric = request.space.metric
     columns: dict[str, Any] = {role: None for role in PER_QUESTION if role in parameters}
     notes: list[str] = []
+    reading = request.reading
     if request.table is not None:
-        rows = [
-            ["" if cell is None else str(cell).strip() for cell in row] for row in request.table
-        ]
-        if not any(map(any, rows[1:])):
+        if not any(any(map(_text_of, row)) for row in request.table[1:]):
             raise InputError("The table has no ", QUESTION, "s.")
-        tables = {"table.csv": _prepared_rows(rows, "table.csv", request, notes, of_page=True)}
-    else:
-        paths = copy_files(request.files) if request.files else [write_text(request.text, notes)]
-        tables = {path: _prepared(path, request, notes) for path in paths}
-        if request.files and "groups" in columns:
+        text, has_names = as_text([list(map(_text_of, row)) for row in request.table])
+        paths, reading = [write("table", text)], "names" if has_names else ""
+    elif request.files:
+        paths = copy_files(request.files)
+        if "groups" in columns:
             # A group column can be chosen for files, on the pages that have such an option.
             columns["groups"] = request.options.get("group")
-    wide = {path: rows for path, rows in tables.items() if rows is not None}
-    if not wide:
-        samples, identifiers = _read_runs(list(tables), columns, request.columns, notes)
-    elif len(wide) == len(tables):
-        not_scored = NOT_SCORED - VERDICTS.keys() if metric == "score_agg" else NOT_SCORED
-        samples, identifiers = _read_tables(wide, not_scored, notes)
     else:
-        raise ValueError("Give a table with a column for each sample in all files or in none.")
+        paths = [write_text(request.text, notes)]
+    columns["unnamed"] = Unnamed(
+        reading,
+        request.space.headers,
+        are_rewards=metric in ("max_at_k", "bayes_at_n"),
+        are_verdicts=metric == "score_agg",
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        samples, identifiers = _read_runs(paths, columns, request.columns, notes)
+    notes += [_without_path(str(warning.message), paths) for warning in caught]
     for label, run in samples.items():
         if metric == "score_agg" and isinstance(run["predictions"], list):
             run["predictions"] = [_in_lower_case(row) for row in run["predictions"]]
@@ -89,6 +78,18 @@ def read_samples(
     if len({"references" in run for run in samples.values()}) > 1:
         raise ValueError("One file has references and the other has none. Give both or neither.")
     return samples, identifiers, list(dict.fromkeys(notes))
+
+
+def _text_of(cell: Any) -> str:
+    return "" if cell is None else str(cell).strip()
+
+
+def _without_path(note: str, paths: Sequence[str]) -> str:
+    """Return a note about the only file without its name."""
+    if len(paths) > 1 or not note.startswith(f"{paths[0]}: "):
+        return note
+    note = note.removeprefix(f"{paths[0]}: ")
+    return f"{note[0].upper()}{note[1:]}"
 
 
 def _in_lower_case(verdicts: list[Any] | None) -> list[Any] | None:
@@ -154,54 +155,6 @@ def _read_runs(
                 name: _in_order(column, order) for name, column in samples[label].items()
             }
     return samples, dict(first.identifiers)
-
-
-def _prepared(path: str, request: Request, notes: list[str]) -> list[Row] | None:
-    """Rewrite a file as the file reader takes it, or return its rows if each has all samples."""
-    file = Path(path)
-    if file.suffix not in TEXT_TYPES:  # the file reader reads it as it is
-        return None
-    text = decoded(file.read_bytes(), path)
-    if file.suffix not in (".csv", ".tsv"):
-        file.write_text(text, encoding="utf-8")
-        return None
-    rows = parse_table(text)
-    if rows:
-        return _prepared_rows(rows, path, request, notes)
-    file.write_text(text, encoding="utf-8")  # the file reader says what is wrong
-    return None
-
-
-def _prepared_rows(
-    rows: list[Row], path: str, request: Request, notes: list[str], of_page: bool = False
-) -> list[Row] | None:
-    """Write a table for the file reader, or return it if each row has all samples of a question.
-
-    The table of the page names its columns 1, 2, 3, which in a pasted text may be rewards.
-    """
-    if len(rows) > 1 and names_roles(rows[1]):  # names typed below those of the page
-        rows = rows[1:]
-    reading = "" if of_page else request.reading
-    if reading and rows[0] == sample_names(len(rows[0])):  # which the page has given
-        rows = rows[1:]
-    has_names = reading == "names"
-    if not reading:
-        has_names = has_header(rows) or (of_page and is_numbered(rows[0]))
-    if not has_names:
-        of_any_number = request.space.metric in ("max_at_k", "bayes_at_n")
-        is_graded = reading == "outcomes" or (not reading and are_outcomes(rows, of_any_number))
-        rows = with_header(rows, [] if is_graded else request.space.headers)
-        names = ", ".join(rows[0][: len(rows[0]) - len(sample_columns(rows[0]))])
-        what = f"{names} and samples" if names else "outcomes"
-        notes.append(f"The columns have no names. They are read as {what}.")
-    rows = with_all_cells(rows)
-    if request.space.metric == "score_agg":
-        names_of_items = ("item", "answer")
-        rows[0] = ["question_id" if x.lower() in names_of_items else x for x in rows[0]]
-    if sample_columns(rows[0]):
-        return rows
-    Path(path).write_text(as_csv([row for row in rows if any(row)]), encoding="utf-8")
-    return None
 
 
 def _read_questions(
@@ -291,79 +244,3 @@ def _remedy(error: SelectionError) -> str:
         return " Choose one, or leave out the columns that are not meant."
     names = " or ".join(f'"{USUAL_NAMES[role][0]}"' for role in roles)
     return f" Name a column {names}."
-
-
-# --- Tables with a column for each sample -----------------------------------------------
-
-
-def _read_tables(
-    tables: Mapping[str, list[Row]], not_scored: Collection[str], notes: list[str]
-) -> tuple[dict[str, Samples], Identifiers]:
-    """Read a run from each table. The first one has the names of the questions."""
-    read = {Path(path).stem: _read_table(rows, not_scored, notes) for path, rows in tables.items()}
-    identifiers = next(iter(read.values()))[1]
-    return {label: samples for label, (samples, _) in read.items()}, identifiers
-
-
-def _read_table(
-    table: list[Row], not_scored: Collection[str], notes: list[str]
-) -> tuple[Samples, Identifiers]:
-    """Read a row of headers, and a row for each question.
-
-    The columns of the reference, the group and the question have one of their usual names, and
-    those of samples are numbered. Empty cells and empty rows are ignored. An outcome that is one of
-    the words `not_scored` is None.
-    """
-    headers, *rows = table
-    roles = [_role(header) for header in headers]
-    for place in sample_columns(headers):
-        roles[place] = "predictions"
-    unused = [
-        header or "without a name"
-        for place, header in enumerate(headers)
-        if not roles[place] and any(row[place] for row in rows)
-    ]
-    notes += [f"Not used: the column {header}." for header in unused]
-    numbers = []
-    samples: Samples = {"predictions": [], "references": [], "groups": []}
-    names = {headers[i].lower(): i for i, role in enumerate(roles) if role == "questions"}
-    identifiers: Identifiers = {name: [] for name in names}
-    for number, row in enumerate(rows, start=1):
-        if not any(row):
-            continue
-        cells = list(zip(roles, row, strict=True))
-        predictions = [cell for role, cell in cells if role == "predictions" and cell]
-        if not predictions:
-            raise InputError(f"Row {number} has no ", SAMPLE, ".")
-        numbers.append(number)
-        samples["predictions"].append(predictions)
-        by_role = dict(cells)
-        samples["references"].append(by_role.get("references", ""))
-        samples["groups"].append(by_role.get("groups", ""))
-        for name, place in names.items():
-            identifiers[name].append(row[place])
-    if not numbers:
-        raise InputError("The table has no ", QUESTION, "s.")
-    for role, noun in (("references", "reference"), ("groups", "group")):
-        if not any(samples[role]):
-            del samples[role]
-        elif not all(samples[role]):
-            missing = numbers[samples[role].index("")]
-            raise ValueError(f"Row {missing} has no {noun}, but other rows have one.")
-    if "references" not in samples:
-        samples["predictions"] = [
-            [_outcome(cell, not_scored) for cell in row] for row in samples["predictions"]
-        ]
-    return samples, identifiers
-
-
-def _outcome(cell: str, not_scored: Collection[str]) -> Any:
-    return None if cell.lower() in not_scored else as_outcome(cell)
-
-
-def _role(header: str) -> str:
-    """Return the role of a column of the table that is not a sample, or "" if it has none."""
-    for role in ("references", "groups", "questions"):
-        if header.lower() in USUAL_NAMES[role]:
-            return role
-    return ""

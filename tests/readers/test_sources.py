@@ -108,7 +108,7 @@ def test_the_texts_of_json_are_not_converted(capsys, tmp_path):
         ("a.jsonl", '{"a":\n1}', (), "a.jsonl, line 1: invalid JSON: Expecting value (column 6)"),
         ("a.json", '[{"a": 1},\n{"a"}]', (), "a.json, line 2: invalid JSON"),
         ("a.json", "[1, 2]", (), "must hold JSON objects only"),
-        ("a.jsonl", "[1]\n", (), "must hold JSON objects only"),
+        ("a.jsonl", "1\n", (), "must hold JSON objects only"),
         ("a.csv", "id,sample\n1,a,b\n", (), "line 2: 3 cells, but line 1 names 2 columns"),
         ("a.csv", "samples,samples\n[1],[0]\n", (), "two columns have the same name"),
         ("a.parquet", "not parquet", (), "a.parquet cannot be read"),

@@ -67,7 +67,7 @@ def test_a_dataset_without_one_file_of_samples_is_refused_with_a_sentence(datase
     )
     assert other.startswith("The dataset me/two has no file c.csv of samples. Give one of a.csv")
     assert none.startswith("The dataset me/none has no file of samples. The page reads files that")
-    assert absent.startswith("The Hub has no public dataset me/absent (its answer is 404).")
+    assert absent.startswith("The Hub has no public dataset me/absent.")
     assert large == "The limit for a file, and for a text, is 2 MB."
 
 

@@ -128,7 +128,10 @@ def test_another_encoding_is_a_sentence(browser, space, tmp_path):
     )
     with opened(browser, space) as page:
         upload(page, tmp_path / "latin.csv")
-        wait_for_problem(page, "latin.csv, line 2 is not UTF-8 text, but may be Latin-1")
+        wait_for_problem(
+            page,
+            "latin.csv, line 2: the text is not UTF-8 (invalid start byte), but may be Latin-1",
+        )
 
 
 HOSTILE = '<img src=x onerror="window.hacked=1"> {{7*7}} ${window.hacked=1} **b** [a](http://x.y)'

@@ -64,26 +64,3 @@ def test_a_log_has_the_samples_that_the_command_reads(page, monkeypatch, tmp_pat
 
 def plain(column):
     return column.to_pylist() if hasattr(column, "to_pylist") else column
-
-
-@pytest.mark.parametrize(
-    ("reading", "predictions", "references"),
-    [
-        ("", [["1", "0"], ["0", "5"]], ["2", "0"]),
-        ("outcomes", [[2, 1, 0], [0, 0, 5]], None),
-        ("references", [["1", "0"], ["0", "5"]], ["2", "0"]),
-    ],
-)
-def test_a_visitor_says_what_cells_are(
-    page, monkeypatch, tmp_path, reading, predictions, references
-):
-    class Space:
-        metric, controls, headers = "gpassk", (), ("reference",)
-
-    monkeypatch.chdir(tmp_path)
-    request = page["request"].make_request(
-        Space, "exact_match", {}, text="2,1,0\n0,0,5", reading=reading
-    )
-    (read,) = page["samples"].read_samples(request, ())[0].values()
-    assert read["predictions"] == predictions
-    assert read.get("references") == references

@@ -9,41 +9,22 @@ CHECKED = {"predictions": [["12", "13"], ["7", "7"]], "references": ["12", "7"]}
 GRADED = {"predictions": [[1, 0], [1, 1]]}
 COUNTS = {"predictions": {"n": [8, 8], "correct": [3, 5]}}
 READ = {
-    "from a spreadsheet": ("reference\t1\t2\n12\t12\t13\n7\t7\t7", CHECKED),
+    # What the reader of files takes is tested there. This is what a page adds to it.
     "as the page copies its table": ("12,12,13\n7,7,7", CHECKED),
-    "numbered samples": ("answer;sample_1;sample_2\n12;12;13\n7;7;7", CHECKED),
-    "one sample in each row": (
-        "question,sample,reference\nq1,12,12\nq1,13,12\nq2,7,7\nq2,7,7",
-        CHECKED,
-    ),
-    "one sample in each row, from a spreadsheet": (
-        "question\tprediction\treference\nq1\t12\t12\nq1\t13\t12\nq2\t7\t7\nq2\t7\t7",
-        CHECKED,
-    ),
+    "the page with its header": ("reference,1,2\n12,12,13\n7,7,7", CHECKED),
     "one sample in each row, with semicolons": (
         "\ufeffquestion;prediction;reference\nq1;12;12\nq1;13;12\nq2;7;7\nq2;7;7",
         CHECKED,
     ),
-    "the page with its header": ("reference,1,2\n12,12,13\n7,7,7", CHECKED),
     "outcomes": ("1\t0\n1\t1", GRADED),
-    "one outcome each": ("1\n0\n1", {"predictions": [[1], [0], [1]]}),
-    "outcomes of runs": ("question,run 1,run 2\nq1,1,0\nq2,1,1", GRADED),
-    "values between spaces": ("1 0\n1 1", GRADED),
-    "digits": ("10\n11", GRADED),
-    "lists in lines": ("[1, 0],\n[1, 1]", GRADED),
     "nested lists": ("[[1, 0], [1, 1]]", GRADED),
-    "an array of NumPy": ("array([[1, 0],\n       [1, 1]])", GRADED),
-    "bools": ("True False\nTrue True", GRADED),
     "a Markdown table": ("| id | 1 | 2 |\n|:--|--:|--:|\n| a | 1 | 0 |\n| b | 1 | 1 |", GRADED),
-    "a table between spaces": ("question n correct\na 8 3\nb 8 5", COUNTS),
+    "columns of JSON": ('{"n": [8, 8],\n "correct": [3, 5]}', COUNTS),
     "a list of objects": (
         '[{"predictions": ["12", "13"], "reference": "12"},\n'
         ' {"predictions": ["7", "7"], "reference": "7"}]',
         CHECKED,
     ),
-    "columns of JSON": ('{"n": [8, 8],\n "correct": [3, 5]}', COUNTS),
-    "samples that are not scored": ("1 None 0\n1 1 1", {"predictions": [[1, None, 0], [1, 1, 1]]}),
-    "a byte order mark": ("\ufeffquestion,correct\nq1,1\nq1,0\nq2,1\nq2,1", GRADED),
 }
 VERDICTS = {"predictions": [["fully", "none"], ["mostly", "minor"]]}
 

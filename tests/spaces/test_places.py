@@ -21,8 +21,8 @@ LIKE_A_PLACE = "'predictions[0][1] of question 4, row 3 (from 0)'"
         ),
         ([Place("predictions", 2, key="n"), " is -1."], "The entry of n for answer 3 is -1."),
         (
-            ["a.csv, rows ", Index(0), " and ", Index(2), FROM_0, " differ."],
-            "a.csv, rows 1 and 3 differ.",
+            ["a.csv, rows ", Index(0), " and ", Index(1), FROM_0, " differ."],
+            "a.csv, rows 2 and 5 differ.",
         ),
         ([RunName("text: "), Place("Question", 1), " has no ", SAMPLE], "Answer 5 has no verdict"),
     ],

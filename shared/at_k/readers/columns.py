@@ -7,6 +7,7 @@ import contextlib
 import io
 import itertools
 import json
+import re
 import tokenize
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -308,6 +309,31 @@ def as_outcome(cell) -> Any:
         with contextlib.suppress(ValueError):
             return number(cell)
     return cell
+
+
+_DECIMAL_COMMA = re.compile(r"\s*([-+]?\d+),(\d+)\s*")
+
+
+def outcomes_of(cells: Sequence[Any]) -> list[Any]:
+    """Return outcomes that may be written as text, see `as_outcome`, with a decimal comma or point.
+
+    Commas beside points, and those of which all come before three digits, are not decimal commas.
+    """
+    commas = [
+        match[2] for cell in cells if isinstance(cell, str) if (match := is_decimal_comma(cell))
+    ]
+    has_points = any(isinstance(cell, str) and "." in cell for cell in cells) if commas else False
+    if has_points or all(len(digits) == 3 for digits in commas):
+        return [as_outcome(cell) for cell in cells]
+    return [
+        as_outcome(_DECIMAL_COMMA.sub(r"\1.\2", cell) if isinstance(cell, str) else cell)
+        for cell in cells
+    ]
+
+
+def is_decimal_comma(text: str) -> re.Match[str] | None:
+    """Whether a text is a number with a comma, which may be a decimal one."""
+    return _DECIMAL_COMMA.fullmatch(text)
 
 
 def as_whole_number(cell) -> int | None:

@@ -1,4 +1,4 @@
-"""Parse a file into columns: JSON Lines, JSON, CSV, TSV or Parquet, also compressed.
+"""Parse a file into columns: JSON Lines, JSON, CSV, other tables, or Parquet, also compressed.
 
 Nothing is converted: the text "2024-01-01" is not a time, 012 in CSV is not 12, and the answer
 "None" is not a missing value. Large JSON Lines are parsed by Arrow, if it gives the same entries.
@@ -24,6 +24,15 @@ from typing import Any
 
 import numpy as np
 
+from .grids import (
+    BY_CONTENT,
+    Unnamed,
+    columns_of_grid,
+    delimiter_of,
+    names_columns,
+    rows_of_text,
+    sample_columns,
+)
 from .remote import is_remote
 from .table import ArrowColumn, Columns, UnreadColumn, columns_of_rows
 
@@ -37,6 +46,10 @@ _SIGNATURES = {
 }
 BOM = b"\xef\xbb\xbf"
 """The byte order mark, which some programs write before a text."""
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""The byte order marks of UTF-16, in which spreadsheets save "Unicode text"."""
+_OBJECT_OF_COLUMNS = re.compile(rb'\{\s*("\w+":\s*\[\s*\[|"n":\s*\[)')
+"""How an object begins whose first entry has the lists of all questions, or their numbers n."""
 ARROW_BYTES = 1 << 20
 """JSON Lines that are larger are parsed by Arrow. It is faster, and Python objects are simpler."""
 _MOST_COLUMNS = 10_000
@@ -54,7 +67,12 @@ def file_format(path: Path) -> str:
     return kept[-1] if kept else ""
 
 
-def read_file(name: str, max_gb: float | None = None, content: bytes | None = None) -> Columns:
+def read_file(
+    name: str,
+    max_gb: float | None = None,
+    content: bytes | None = None,
+    unnamed: Unnamed = BY_CONTENT,
+) -> Columns:
     """Return the columns of a file, or of standard input if the name is `-`.
 
     The format is that of the suffix, or else the one that the content has.
@@ -64,6 +82,7 @@ def read_file(name: str, max_gb: float | None = None, content: bytes | None = No
         max_gb: the most that it may hold when it is decompressed, in GB (10^9 bytes). Default: 1,
             or 100 times its size if that is more.
         content: of the file, if it has been read. The suffix counts if the name has a protocol.
+        unnamed: how a table is read whose columns may have no names.
 
     Raises:
         ValueError: if the file cannot be parsed, with the line if there is one; or if it holds more
@@ -112,10 +131,10 @@ def read_file(name: str, max_gb: float | None = None, content: bytes | None = No
     text = decoded(data.removeprefix(BOM), name)
     del data
     if suffix in (".jsonl", ".ndjson"):
-        return parse_json_lines(text, name)
+        return parse_json_lines(text, name, unnamed=unnamed)
     if suffix == ".json":
-        return _parse_json_file(text, name)
-    return _parse_csv(text, name, "\t" if suffix == ".tsv" else ",")
+        return _parse_json_file(text, name, unnamed)
+    return _parse_table(text, name, suffix == ".tsv", unnamed)
 
 
 # --- Bytes ------------------------------------------------------------------------------
@@ -203,23 +222,34 @@ def blocks_of_lines(stream: Any, size: int) -> Iterator[bytes]:
 
 
 def decoded(data: bytes, name: str, first_line: int = 1) -> str:
-    """Return bytes as text; a ValueError with the line of the file unless they are UTF-8."""
+    """Return bytes as text, which are UTF-8, or UTF-16 with a byte order mark.
+
+    Raises:
+        ValueError: if they are not, with the line of the file.
+    """
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + first_line
-        raise ValueError(f"{name}, line {line}: the text is not UTF-8 ({error.reason}).") from error
+        raise ValueError(
+            f"{name}, line {line}: the text is not UTF-8 ({error.reason}), but may be Latin-1 or "
+            f"another encoding. Save the file as UTF-8, which spreadsheets call CSV UTF-8."
+        ) from error
 
 
 def _format_of(data: bytes) -> str:
     """Return the suffix of the format that the content has."""
     if data.startswith(b"PAR1"):
         return ".parquet"
-    start = data[:4096].removeprefix(BOM).lstrip()
+    start = data[:4096]
+    if start.startswith(_UTF_16):
+        start = start.decode("utf-16", "ignore").encode()
+    start = start.removeprefix(BOM).lstrip()
     first_line = start.partition(b"\n")[0]
     if start.startswith(b"{"):
-        return ".jsonl" if len(first_line) > 4000 or first_line.rstrip().endswith(b"}") else ".json"
-    if start.startswith(b"["):
+        is_line = len(first_line) > 4000 or first_line.rstrip().endswith(b"}")
+        return ".jsonl" if is_line and not _OBJECT_OF_COLUMNS.match(start) else ".json"
+    if start.startswith(b"[") and start[1:].lstrip()[:1] in (b"{", b"]", b""):
         return ".json"
     return ".tsv" if b"\t" in first_line and b"," not in first_line else ".csv"
 
@@ -405,17 +435,19 @@ def _is_kept(arrow_type: Any) -> bool:
     return arrow_type in (pa.string(), pa.bool_(), pa.int64(), pa.null())
 
 
-def parse_json_lines(text: str, name: str, first_line: int = 1) -> Columns:
+def parse_json_lines(
+    text: str, name: str, first_line: int = 1, unnamed: Unnamed = BY_CONTENT
+) -> Columns:
     records = [
         _parse_json(line.rstrip(), name, number)
         for number, line in enumerate(text.split("\n"), start=first_line)
         if line.strip()
     ]
-    return _columns_of_records(records, name)
+    return _columns_of_records(records, name, unnamed)
 
 
-def _parse_json_file(text: str, name: str) -> Columns:
-    """Return the columns of a list of objects, an object of columns, one object, or JSON Lines.
+def _parse_json_file(text: str, name: str, unnamed: Unnamed) -> Columns:
+    """Return the columns of objects or lists, an object of columns, one object, or JSON Lines.
 
     MLflow and W&B write tables as one object, with the names in `columns` and the rows in `data`.
     """
@@ -424,7 +456,7 @@ def _parse_json_file(text: str, name: str) -> Columns:
     except ValueError as error:
         cause = error.__cause__
         if isinstance(cause, json.JSONDecodeError) and cause.msg == "Extra data":
-            return parse_json_lines(text, name)
+            return parse_json_lines(text, name, unnamed=unnamed)
         raise
     if isinstance(parsed, dict) and parsed.keys() >= {"columns", "data"}:
         names, rows = parsed["columns"], parsed["data"]
@@ -435,12 +467,16 @@ def _parse_json_file(text: str, name: str) -> Columns:
             return {str(column): [row[i] for row in rows] for i, column in enumerate(names)}
     if isinstance(parsed, dict) and all(isinstance(value, list) for value in parsed.values()):
         return parsed
-    return _columns_of_records(parsed if isinstance(parsed, list) else [parsed], name)
+    return _columns_of_records(parsed if isinstance(parsed, list) else [parsed], name, unnamed)
 
 
-def _columns_of_records(records: list[Any], name: str) -> Columns:
+def _columns_of_records(records: list[Any], name: str, unnamed: Unnamed) -> Columns:
+    if any(records) and all(isinstance(record, list) for record in records):
+        return columns_of_grid(records, name, unnamed, are_samples=True)
     if not all(isinstance(record, dict) for record in records):
-        raise ValueError(f"{name} must hold JSON objects only, with one key per column.")
+        raise ValueError(
+            f"{name} must hold JSON objects only, with one key per column, or lists of samples."
+        )
     return columns_of_rows(records)
 
 
@@ -480,10 +516,28 @@ def _parse_json(text: str, name: str, first_line: int = 1) -> Any:
 # --- CSV --------------------------------------------------------------------------------
 
 
-def _parse_csv(text: str, name: str, delimiter: str) -> Columns:
+def _parse_table(text: str, name: str, has_tabs: bool, unnamed: Unnamed) -> Columns:
+    """Return the columns of CSV, or of a table in another form that people write or paste."""
+    rows, are_samples = rows_of_text(text)
+    if rows:
+        return columns_of_grid(rows, name, unnamed, are_samples)
+    if text.lstrip().startswith("["):  # lists that do not end
+        return _parse_json_file(text, name, unnamed)
+    head = text.lstrip("\r\n").partition("\n")[0].rstrip("\r")
+    delimiter = "\t" if has_tabs and "\t" in head else delimiter_of(head)
+    first = next(csv.reader([head], delimiter=delimiter), [])
     lines = io.StringIO(text, newline="")
-    (columns,) = parse_csv_lines(lines, name, delimiter, sys.maxsize)
-    return columns
+
+    def records() -> list[list[str]]:
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        return list(iter(lambda: _next_record(reader, name, 0), None))
+
+    if names_columns(first, lambda: records()[1:], unnamed):
+        lines.seek(0)
+        (columns,) = parse_csv_lines(lines, name, delimiter, sys.maxsize)
+        return columns
+    lines.seek(0)
+    return columns_of_grid(records(), name, unnamed)
 
 
 def parse_csv_lines(
@@ -511,6 +565,7 @@ def parse_csv_lines(
         names = [column.strip() for column in _next_record(reader, name, before) or ()]
         if len(set(names)) < len(names):
             raise ValueError(f"{name}, line 1: two columns have the same name.")
+    may_be_short = bool(sample_columns(names))  # a question with fewer samples
     columns: list[list[str]] = [[] for _ in names]
     parts = 0
     last = before + reader.line_num
@@ -518,6 +573,8 @@ def parse_csv_lines(
         first, last = last + 1, before + reader.line_num
         if not record:
             continue
+        if may_be_short:
+            record += [""] * (len(names) - len(record))
         if len(record) != len(names):
             raise ValueError(
                 f"{name}, line {first}: {len(record)} cells, but line 1 names {len(names)} columns."

@@ -35,6 +35,7 @@ from .columns import (
     usual_columns,
     with_fields,
 )
+from .grids import BY_CONTENT, Unnamed, with_sample_lists
 from .rows import (
     Gathering,
     gathered,
@@ -91,10 +92,11 @@ def read(
 ) -> dict[str, Any]:
     """Read samples or outcomes from a file, log, data frame or dataset, as arguments of `compute`.
 
-    A row of the source is a question with the list of its samples, or one sample, or the counts of
-    a question. Rows with the same question id belong to one question. Columns are found by their
+    A row of the source is a question with the list of its samples or a column for each sample (1,
+    2, .. or sample_1, sample_2, ..), or one sample, or the counts of a question. Rows with the same
+    question id belong to one question. Columns are found by their
     usual names if they are not given, except those from `R0` to `vote_weights`. A name such as
-    `response.choices` leads to the fields of nested objects.
+    `response.choices` leads to the fields of nested objects. A table without names holds outcomes.
 
     Logs of agents that retry stop at the first correct sample: no question has two, and those with
     fewer samples than others end with one. Scores of shares of correct samples are biased then:
@@ -246,6 +248,7 @@ def read_questions(
     config: str | None = None,
     split: str | None = None,
     checked: bool = False,
+    unnamed: Unnamed = BY_CONTENT,
     **columns: Any,
 ) -> Questions:
     """Read questions from a source. Most of the arguments are those of `read`.
@@ -255,6 +258,7 @@ def read_questions(
         where: pairs of a column and an entry, which the rows have in it. Entries of the same column
             are alternatives.
         checked: whether the caller gives a checker.
+        unnamed: how a table is read whose columns may have no names.
         **columns: the columns of the other roles. Those of PER_QUESTION that are not given are not
             read; the other roles, and those that are None, are found by their usual names.
 
@@ -274,7 +278,7 @@ def read_questions(
         max_gb = check_positive("max_gb", max_gb, "give a number of GB above 0", 1e9)
     if records is not None:
         check_text("records", records)
-    reading = Reading(config, split, max_gb, records, where)
+    reading = Reading(config, split, max_gb, records, where, unnamed)
     roles = {name: columns.get(name) for name in ("outcomes", "groups", "R0", "clusters")}
     others = {name for name, column in columns.items() if column is not None} - roles.keys()
     named_columns = None
@@ -296,6 +300,8 @@ def read_questions(
     if "counts" in named:
         named["counts"] = count_columns(named["counts"])
     lists = {"questions": key, "pool": pool, "where": [name for name, _ in where]}
+    table, lists_of_samples = with_sample_lists(table, unnamed, named | lists, checked)
+    named |= lists_of_samples
     table = rows_where(with_fields(table, _pairs(named | lists)), where)
     title = _title(source)
     if not any(map(len, table.columns.values())):

@@ -19,6 +19,7 @@ from .columns import (
     has_lists,
     in_row,
     list_columns,
+    outcomes_of,
     parse_list,
     question_columns,
     unwrapped,
@@ -81,7 +82,7 @@ def read_cells(
                         f"samples without one.",
                     )
     if "references" not in chosen and not of_lists:
-        cells["samples"] = [as_outcome(cell) for cell in cells["samples"]]
+        cells["samples"] = outcomes_of(cells["samples"])
     if correct_values:
         cells["samples"] = _graded(cells["samples"], correct_values)
     return cells, of_lists

@@ -117,7 +117,10 @@ def reduced_table(
 def _reduced(names: Sequence[str], named: Named, is_log: Callable[[Table], bool]) -> Table | None:
     if not _are_large(names):
         return None
-    start = next(parts_of_file(names[0], max_gb=named.max_gb), None)
+    try:
+        start = next(parts_of_file(names[0], max_gb=named.max_gb), None)
+    except ValueError:  # no names of columns, or UTF-16: the reader of whole files knows
+        return None
     if start is None or start.rows.num_rows == 0:
         return None
     choice = _choice(start.rows.schema, named)

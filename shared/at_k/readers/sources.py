@@ -17,6 +17,7 @@ import numpy as np
 from ..inputs.containers import as_arrow
 from .columns import SelectionError, column_at, with_fields
 from .files import FORMATS, file_format, read_file
+from .grids import BY_CONTENT, Unnamed
 from .harnesses import LOG_FOLDERS, OBJECT_READERS, PATH_READERS, TABLE_READERS
 from .remote import is_remote, remote_content, remote_names
 from .rows import entries_by_column, rows_inside, rows_where
@@ -30,6 +31,7 @@ class Reading(NamedTuple):
     Args:
         where: pairs of a column and an entry, as in `rows_where`. Each of several files has to have
             such a row, unless it is the log of another task.
+        unnamed: how a table is read whose columns may have no names.
     """
 
     config: str | None = None
@@ -37,6 +39,7 @@ class Reading(NamedTuple):
     max_gb: float | None = None
     records: str | None = None
     where: Sequence[tuple[str, Any]] = ()
+    unnamed: Unnamed = BY_CONTENT
 
 
 def load_table(source: Any, reading: Reading | None = None, named: Named | None = None) -> Table:
@@ -80,7 +83,7 @@ def _columns_of_open_file(file: Any, reading: Reading) -> Columns:
     name = getattr(file, "name", None)
     name = name if isinstance(name, str) else "The file"
     content = content.encode() if isinstance(content, str) else bytes(content)
-    return read_file(name, reading.max_gb, content)
+    return read_file(name, reading.max_gb, content, reading.unnamed)
 
 
 def _contributes(table: Table, name: str, where: Sequence[tuple[str, Any]]) -> bool:
@@ -154,7 +157,9 @@ def _load_one(source: str, reading: Reading) -> Table:
                 copy = Path(folder, name)
                 copy.write_bytes(content)
                 return _load_one(str(copy), reading)
-        return _with_records(Table(read_file(source, reading.max_gb, content)), reading, path)
+        return _with_records(
+            Table(read_file(source, reading.max_gb, content, reading.unnamed)), reading, path
+        )
     for read_path in PATH_READERS if path.exists() else ():
         table = read_path(path)
         if table is not None:
@@ -200,7 +205,7 @@ def _load_columns(source: str, reading: Reading) -> Columns:
     if source == "-" or (path.exists() and not path.is_dir()):
         if reading.config or reading.split:
             raise ValueError(f"config and split apply to datasets, and {source} is a file.")
-        return read_file(source, reading.max_gb)
+        return read_file(source, reading.max_gb, unnamed=reading.unnamed)
     with _progress_bars_disabled():
         try:
             dataset = _load_dataset(source, reading.config)

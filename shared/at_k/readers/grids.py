@@ -1,0 +1,356 @@
+"""Tables as people write and paste them: a row for each question, a column for each sample.
+
+The columns have names or none, and commas, semicolons, tabs, spaces, bars or brackets separate the
+cells.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import json
+import re
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from ..checks import FROM_0, SAMPLE, Index, InputError
+from ..scores.score_agg import VERDICTS
+from .columns import USUAL_NAMES, as_outcome, found_columns, is_decimal_comma, outcomes_of
+from .table import Columns, Table
+
+Row = list[Any]
+
+NOT_SCORED = {"none", "null", "na", "nan"}
+"""What stands in a cell for the outcome of a sample that is not scored."""
+
+_USUAL = {name for names in USUAL_NAMES.values() for name in names}
+_NUMBERED = {
+    *("", *USUAL_NAMES["predictions"], *USUAL_NAMES["outcomes"], "answer"),
+    *("run", "attempt", "trial", "try", "seed", "epoch", "rollout"),
+}
+"""What comes before the number in the name of a column that holds a sample."""
+_BESIDE_SAMPLES = ("questions", "references", "groups", "clusters", "R0")
+
+
+class Unnamed(NamedTuple):
+    """How a table is read whose columns may have no names.
+
+    Args:
+        reading: "outcomes" if all cells are outcomes, "references" if the first columns are those
+            of `first`, or "names" if the first row names the columns. Default: what the content
+            shows.
+        first: the names of the first columns of a table without names, if not all of its cells are
+            outcomes. Without them, the first row names the columns then.
+        are_rewards: whether outcomes can be any numbers, or only 0, 1 and verdicts.
+        are_verdicts: whether "none" is a verdict, and an item or answer is what is judged. If it is
+            not known, the word in lower case is a verdict, and None is a sample that is not scored.
+    """
+
+    reading: str = ""
+    first: Sequence[str] = ()
+    are_rewards: bool = True
+    are_verdicts: bool | None = None
+
+
+BY_CONTENT = Unnamed()
+
+# --- Text that is not CSV -----------------------------------------------------------------
+
+
+def rows_of_text(text: str) -> tuple[list[Row], bool]:
+    """Return the rows of a text that is not CSV, and whether all cells are samples.
+
+    The rows are lists of values, as JSON, Python or NumPy writes them; lines of digits such as
+    1011; a Markdown table; or values between spaces. There are none if the text is something else.
+    """
+    for rows_of in (_rows_of_lists, _rows_of_digits):
+        if rows := rows_of(text):
+            return rows, True
+    return _rows_of_markdown(text) or _rows_between_spaces(text), False
+
+
+_LIST = re.compile(r"[\[(]((?:\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[^\[\]()\"'])*)[\])]")
+_START_OF_LISTS = re.compile(r"\s*(?:np\.)?(?:array|tensor)?\s*[\[(]")
+_IS_LISTS = re.compile(r"(?:np\.|array|tensor|[\[\](),\s])*")
+
+
+def _rows_of_lists(text: str) -> list[Row]:
+    """Return the innermost lists, if there is nothing but lists."""
+    if not _START_OF_LISTS.match(text) or not _IS_LISTS.fullmatch(_LIST.sub("", text)):
+        return []
+    rows = [_entries_of_list(content) for content in _LIST.findall(text)]
+    return rows if any(rows) else []
+
+
+def _entries_of_list(content: str) -> Row:
+    """Return the entries of a list as JSON, Python or NumPy writes it."""
+    for parse in (json.loads, ast.literal_eval):
+        with suppress(ValueError, SyntaxError):
+            return list(parse(f"[{content}]"))
+    return [cell for cell in re.split(r"[,\s]+", content) if cell]
+
+
+def _rows_of_digits(text: str) -> list[Row]:
+    """Return the digits of each line, if they are 0 and 1, or cannot be numbers."""
+    if not re.match(r"\s*[0-9]{2,}\s*(\n|$)", text):
+        return []
+    lines = text.split()
+    if not all(re.fullmatch("[0-9]{2,}", line) for line in lines):
+        return []
+    return [[*line] for line in lines] if _are_outcomes_or_no_numbers(lines) else []
+
+
+def _are_outcomes_or_no_numbers(lines: Sequence[str]) -> bool:
+    return {*"".join(lines)} <= {*"01"} or any(line[0] == "0" for line in lines)
+
+
+def _rows_of_markdown(text: str) -> list[Row]:
+    """Return the rows of a table whose lines begin with a bar, without the line below its names."""
+    if not text.lstrip().startswith("|"):
+        return []
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not all(line.startswith("|") for line in lines):
+        return []
+    rows = [
+        [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line.strip("|"))]
+        for line in lines
+    ]
+    return [row for row in rows if not all(re.fullmatch(":?-+:?", cell) for cell in row)]
+
+
+def _rows_between_spaces(text: str) -> list[Row]:
+    """Return the values of each line, if spaces separate them. The first line may name columns."""
+    head = text.lstrip().partition("\n")[0]
+    first = head.split()
+    are_names = names_roles(first) and "," not in head
+    if len(first) < 2 or "\t" in head or not (are_names or all(map(_is_value, first))):
+        return []
+    rows = [line.split() for line in text.splitlines() if line.strip()]
+    if are_names:
+        return rows if len({*map(len, rows)}) == 1 else []
+    return rows if all(_is_value(cell) for row in rows for cell in row) else []
+
+
+def delimiter_of(head: str) -> str:
+    """Return what separates the cells of the first line of a table: a tab, `;` or `,`."""
+    return max("\t;,", key=head.count) if any(x in head for x in "\t;,") else ","
+
+
+# --- Names of columns -----------------------------------------------------------------------
+
+
+def columns_of_grid(
+    rows: Sequence[Row], name: str, unnamed: Unnamed, are_samples: bool = False
+) -> Columns:
+    """Return the columns of a table.
+
+    Args:
+        rows: of the table, the first of which may name the columns. Shorter rows end with empty
+            cells.
+        name: of the source.
+        unnamed: how it is read.
+        are_samples: whether all cells are samples, unless `unnamed` says otherwise.
+
+    Raises:
+        ValueError: if a row has more cells than there are columns, or two columns have the same
+            name.
+    """
+    rows = [row for row in rows if row]
+    is_decided = are_samples and not unnamed.reading
+    if is_decided or not names_columns(rows[0], lambda: rows[1:], unnamed):
+        is_graded = unnamed.reading == "outcomes" or (
+            not unnamed.reading and (are_samples or _are_outcomes(rows, unnamed.are_rewards))
+        )
+        first = [] if is_graded else list(unnamed.first)
+        if not is_decided:
+            what = f"{', '.join(first)} and samples" if first else "outcomes"
+            warnings.warn(
+                f"{name}: the columns have no names. They are read as {what}.", stacklevel=2
+            )
+        rows = [[*first, *sample_names(max(map(len, rows)) - len(first))], *rows]
+    names = [str(cell).strip() for cell in rows[0]]
+    if len({*names}) < len(names):
+        raise ValueError(f"{name}: two columns have the same name.")
+    for number, row in enumerate(rows[1:], start=1):
+        if len(row) > len(names):
+            raise ValueError(
+                f"{name}, row {number} has {len(row)} cells, but there are {len(names)} columns."
+            )
+    padded = [[*row, *[""] * (len(names) - len(row))] for row in rows[1:]]
+    return {column: [row[place] for row in padded] for place, column in enumerate(names)}
+
+
+def sample_names(number: int) -> list[str]:
+    """Return the names of columns with a sample each."""
+    return [f"sample {index}" for index in range(1, number + 1)]
+
+
+def sample_columns(head: Iterable[Any]) -> list[int]:
+    """Return the places of columns that hold a sample each: 1, 2, .. or sample_1, sample_2, ..
+
+    The numbers count from 0 or 1. There is no such column if the names are not numbered.
+    """
+    names = [str(name) for name in head]
+    numbered: dict[str, list[tuple[int, int]]] = {}
+    for place, name in enumerate(names):
+        found = re.fullmatch(r"([a-z_ ]*?)[ _-]?(\d{1,5})", name.strip().lower())
+        if found and found[1] in _NUMBERED:
+            numbered.setdefault(found[1], []).append((place, int(found[2])))
+    for prefix, columns in numbered.items():
+        first, number = columns[0][1], len(columns)
+        in_order = [n for _, n in columns] == [*range(first, first + number)]
+        # Rewards such as 1, 0.5, 0.25 and outcomes such as 0, 1 are numbers too.
+        others = {*range(len(names))} - {place for place, _ in columns}
+        is_name = bool(prefix) or not any(_is_value(names[place]) for place in others)
+        if in_order and first in (0, 1) and is_name:
+            return [place for place, _ in columns]
+    return []
+
+
+def names_columns(
+    head: Sequence[Any], below: Callable[[], Iterable[Row]], unnamed: Unnamed
+) -> bool:
+    """Return whether the first row of a table names its columns.
+
+    Names differ from each other, and none is a number or a verdict. Samples are numbered, or one of
+    the names is a usual one, or none is in another row.
+
+    Args:
+        head: the first row.
+        below: returns the other rows. It is called if they decide.
+        unnamed: how the table is read.
+    """
+    if unnamed.reading:
+        return unnamed.reading == "names"
+    words = [word for word in map(_word, head) if word]
+    if all(map(_is_value, head)):  # 1, 2, 3 above outcomes are names, and rewards otherwise
+        others = {word for row in below() for word in map(_word, row) if word}
+        is_name = others <= VERDICTS.keys() or (len(words) > 2 and others <= {"0", "1"})
+        return is_name and bool(sample_columns(head))
+    if sample_columns(head) or not unnamed.first:
+        return True
+    if len({*words}) < len(words) or any(map(_is_value, words)):
+        return False
+    return not _USUAL.isdisjoint(words) or {
+        word for row in below() for word in map(_word, row)
+    }.isdisjoint(words)
+
+
+def names_roles(row: Sequence[Any]) -> bool:
+    """Whether the cells of a row are usual names of two columns or more."""
+    words = {word for word in map(_word, row) if word}
+    return len(words) > 1 and _USUAL.issuperset(words)
+
+
+def _word(cell: Any) -> str:
+    return "" if cell is None else str(cell).strip().lower()
+
+
+def _is_value(cell: Any) -> bool:
+    """Whether a cell holds a number, a bool or a verdict, as samples do."""
+    word = _word(cell)
+    is_known = word in VERDICTS or word in NOT_SCORED or bool(is_decimal_comma(word))
+    return is_known or not isinstance(as_outcome(word), str | None)
+
+
+def _are_outcomes(rows: Sequence[Row], are_rewards: bool) -> bool:
+    """Whether all cells are 0, 1, true, false or verdicts, or if `are_rewards` any numbers."""
+    words = {word for row in rows for word in map(_word, row)}
+    if are_rewards:
+        return all(word == "" or _is_value(word) for word in words)
+    return all(
+        word in NOT_SCORED or word in VERDICTS or as_outcome(word) in (0, 1, None) for word in words
+    )
+
+
+# --- A column for each sample -----------------------------------------------------------
+
+
+def with_sample_lists(
+    table: Table, unnamed: Unnamed, named: Mapping[str, Any], checked: bool
+) -> tuple[Table, dict[str, str]]:
+    """Return a table whose rows have a list of samples, if it has a column for each sample.
+
+    Empty cells are not samples, and rows that are empty are left out. Without references, a word
+    of `NOT_SCORED` is the outcome of a sample that is not scored.
+
+    Args:
+        table: a source.
+        unnamed: how it was read.
+        named: the columns that the caller names, by role.
+        checked: whether the caller gives a checker.
+
+    Returns:
+        The table, and the name of the new column by its role; both unchanged and none if the table
+        has no such columns, or another one with a usual name for samples.
+
+    Raises:
+        ValueError: if a row has no sample, or lacks the reference or the group that others have.
+    """
+    if unnamed.are_verdicts and not table.roles:
+        judged = {x: "question_id" for x in table.columns if x.lower() in ("item", "answer")}
+        is_graded = not found_columns(table, "predictions")
+        if len(judged) == 1 and is_graded and "question_id" not in table.columns:
+            table = table.with_columns({judged.get(x, x): y for x, y in table.columns.items()})
+    names = list(table.columns)
+    samples = [names[place] for place in sample_columns(names)]
+    rest = table.with_columns({x: table.columns[x] for x in names if x not in samples})
+    is_named = not {"predictions", "outcomes", "n", "correct", "counts"}.isdisjoint(named)
+    if not samples or table.roles or is_named:
+        return table, {}
+    if any(found_columns(rest, role) for role in ("predictions", "outcomes")):
+        return table, {}
+    lists = [
+        [cell for cell in row if cell != ""]
+        for row in zip(*(table.columns[name] for name in samples), strict=True)
+    ]
+    others = rest.columns
+    is_full = [any(_word(x) for x in row) for row in zip(*others.values(), strict=True)]
+    kept = [row for row, entries in enumerate(lists) if entries or (others and is_full[row])]
+    for row in kept:
+        if not lists[row]:
+            raise InputError("Row ", Index(row), FROM_0, " has no ", SAMPLE, ".")
+    columns: Columns = {name: [column[row] for row in kept] for name, column in others.items()}
+    for role, noun in (("references", "reference"), ("groups", "group")):
+        for name in found_columns(rest, role):
+            empty = [place for place, cell in enumerate(columns[name]) if _word(cell) == ""]
+            if len(empty) == len(kept):
+                del columns[name]
+            elif empty:
+                row = Index(kept[empty[0]])
+                raise InputError("Row ", row, FROM_0, f" has no {noun}, but other rows have one.")
+    lists = [lists[row] for row in kept]
+    wide = table.with_columns(columns)
+    has_references = "references" in named or bool(found_columns(wide, "references"))
+    role = "predictions" if has_references or checked else "outcomes"
+    if role == "outcomes":
+        every = outcomes_of([cell for entries in lists for cell in entries])
+        scored = iter([None if _is_not_scored(cell, unnamed) else cell for cell in every])
+        lists = [list(itertools.islice(scored, len(entries))) for entries in lists]
+    _warn_of_unused(wide, named)
+    title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
+    return table.with_columns({**columns, title: lists}), {role: title}
+
+
+def _is_not_scored(outcome: Any, unnamed: Unnamed) -> bool:
+    word = _word(outcome)
+    if word == "none":
+        return outcome != word if unnamed.are_verdicts is None else not unnamed.are_verdicts
+    return word in NOT_SCORED
+
+
+def _warn_of_unused(table: Table, named: Mapping[str, Any]) -> None:
+    """Warn of columns beside those of samples that hold something, but nothing that is read."""
+    used = {name for role in _BESIDE_SAMPLES for name in found_columns(table, role)}
+    for names in named.values():
+        used |= {names} if isinstance(names, str) else {*names}
+    unused = [
+        name or "without a name"
+        for name, column in table.columns.items()
+        if name not in used and any(map(_word, column))
+    ]
+    if unused:
+        noun = "column" if len(unused) == 1 else "columns"
+        warnings.warn(f"Not used: the {noun} {', '.join(unused)}.", stacklevel=2)

@@ -1,0 +1,250 @@
+"""Tables as people write and paste them: a column for each sample, with names or without."""
+
+import io
+import json
+import re
+import warnings
+from typing import Any
+
+import at_k
+import numpy as np
+import pytest
+from at_k.cli.command import main
+from at_k.readers.grids import Unnamed, names_columns, rows_of_text
+from at_k.readers.questions import read_questions
+from run_command import error_of
+
+CHECKED = {"predictions": [["12", "13"], ["7", "7"]], "references": ["12", "7"]}
+GRADED = {"predictions": [[1, 0], [1, 1]]}
+COUNTS = {"predictions": {"n": [8, 8], "correct": [3, 5]}}
+TABLES = {
+    "from a spreadsheet": ("reference\t1\t2\n12\t12\t13\n7\t7\t7", CHECKED),
+    "numbered samples": ("answer;sample_1;sample_2\n12;12;13\n7;7;7", CHECKED),
+    "one sample in each row": (
+        "question,sample,reference\nq1,12,12\nq1,13,12\nq2,7,7\nq2,7,7",
+        CHECKED,
+    ),
+    "one sample in each row, from a spreadsheet": (
+        "question\tprediction\treference\nq1\t12\t12\nq1\t13\t12\nq2\t7\t7\nq2\t7\t7",
+        CHECKED,
+    ),
+    "one sample in each row, with semicolons": (
+        "\ufeffquestion;prediction;reference\nq1;12;12\nq1;13;12\nq2;7;7\nq2;7;7",
+        CHECKED,
+    ),
+    "references before samples": ("reference,1,2\n12,12,13\n7,7,7", CHECKED),
+    "outcomes of runs": ("question,run 1,run 2\nq1,1,0\nq2,1,1", GRADED),
+    "digits": ("10\n11", GRADED),
+    "lists in lines": ("[1, 0],\n[1, 1]", GRADED),
+    "nested lists": ("[[1, 0], [1, 1]]", GRADED),
+    "an array of NumPy": ("array([[1, 0],\n       [1, 1]])", GRADED),
+    "a Markdown table": ("| id | 1 | 2 |\n|:--|--:|--:|\n| a | 1 | 0 |\n| b | 1 | 1 |", GRADED),
+    "a table between spaces": ("question n correct\na 8 3\nb 8 5", COUNTS),
+    "columns of JSON": ('{"n": [8, 8],\n "correct": [3, 5]}', COUNTS),
+    "columns of JSON in a line": ('{"n": [8, 8], "correct": [3, 5]}', COUNTS),
+    "lists of all questions in a line": ('{"outcomes": [[1, 0], [1, 1]]}', GRADED),
+    "a byte order mark": ("\ufeffquestion,correct\nq1,1\nq1,0\nq2,1\nq2,1", GRADED),
+    "fewer samples": ("id,1,2\nq1,1,\nq2,1,1", {"predictions": [[1], [1, 1]]}),
+    "lines that end early": ("id,1,2\nq1,1\nq2,1,1", {"predictions": [[1], [1, 1]]}),
+    "empty rows": ("id,1,2\nq1,1,0\n,,\nq2,1,1\n", GRADED),
+    "decimal commas": ("id;1;2\na;0,5;1\nb;0;0,25", {"predictions": [[0.5, 1], [0, 0.25]]}),
+    "decimal commas in a column": (
+        "id;outcome\na;0,5\na;1\nb;0\nb;0,25",
+        {"predictions": [[0.5, 1], [0, 0.25]]},
+    ),
+    "groups": ("group,1,2\nx,1,0\ny,1,1", GRADED | {"groups": ["x", "y"]}),
+    "no references after all": ("id,reference,1,2\na,,1,0\nb,,1,1", GRADED),
+    "verdicts": (
+        "id,1,2,3\na,fully,none,None\nb,minor,,mostly",
+        {"predictions": [["fully", "none", None], ["minor", "mostly"]]},
+    ),
+    "samples that are not scored": (
+        "id,1,2,3\na,1,NA,0\nb,1,1,",
+        {"predictions": [[1, None, 0], [1, 1]]},
+    ),
+}
+WITHOUT_NAMES = {
+    "outcomes": ("1\t0\n1\t1", GRADED),
+    "between commas": ("1, 0\n1, 1", GRADED),
+    "one outcome each": ("1\n0\n1", {"predictions": [[1], [0], [1]]}),
+    "between spaces": ("1 0\n1 1", GRADED),
+    "bools": ("True False\nTrue True", GRADED),
+    "rewards": ("1,0.5,0.25\n0.4,0.3,0.9", {"predictions": [[1, 0.5, 0.25], [0.4, 0.3, 0.9]]}),
+    "decimal commas": ("0,5 1\n1 0,75", {"predictions": [[0.5, 1], [1, 0.75]]}),
+    "not scored": ("1 None 0\n1 1 1", {"predictions": [[1, None, 0], [1, 1, 1]]}),
+    "verdicts": (
+        "fully,none\nmostly,minor",
+        {"predictions": [["fully", "none"], ["mostly", "minor"]]},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_is_read_as_people_write_it(name):
+    text, expected = TABLES[name]
+    assert at_k.read(io.StringIO(text)) == expected
+
+
+@pytest.mark.parametrize("name", WITHOUT_NAMES)
+def test_a_table_without_names_holds_outcomes(name):
+    text, expected = WITHOUT_NAMES[name]
+    with pytest.warns(
+        UserWarning, match="The file: the columns have no names. They are read as out"
+    ):
+        assert at_k.read(io.StringIO(text)) == expected
+
+
+def test_what_numpy_and_spreadsheets_save_is_read(tmp_path):
+    outcomes = np.array([[1, 0, 1], [0, 0, 1]])
+    np.savetxt(tmp_path / "spaces.csv", outcomes)
+    np.savetxt(tmp_path / "commas.csv", outcomes, fmt="%d", delimiter=",")
+    for name in ("spaces.csv", "commas.csv"):
+        with pytest.warns(UserWarning, match="no names"):
+            assert at_k.read(tmp_path / name)["predictions"] == outcomes.tolist()
+    (tmp_path / "lists.json").write_text(json.dumps(outcomes.tolist()))
+    (tmp_path / "lists.jsonl").write_text("[1, 0, 1]\n[0, 0, 1]\n")
+    (tmp_path / "excel.tsv").write_bytes("id\t1\t2\t3\nä\t1\t0\t1\nb\t0\t0\t1".encode("utf-16"))
+    (tmp_path / "excel.csv").write_bytes("id;1;2;3\nä;1;0;1\nb;0;0;1".encode("utf-16"))
+    for name in ("lists.json", "lists.jsonl", "excel.tsv", "excel.csv"):
+        assert at_k.read(tmp_path / name) == {"predictions": outcomes.tolist()}
+
+
+def test_data_frames_have_a_column_for_each_sample_too():
+    columns: dict[str, list[Any]] = {
+        "question": ["a", "b"],
+        "answer": ["7", "8"],
+        "sample_0": ["7", "8"],
+    }
+    columns |= {"sample_1": ["6", None]}
+    expected = {"predictions": [["7", "6"], ["8", None]], "references": ["7", "8"]}
+    assert at_k.read(columns) == expected
+    del columns["answer"]
+    with_references = at_k.read(columns, references={"a": "7", "b": "8"}, questions="question")
+    assert with_references == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("reference,1,2\n7,7,8\n,8,8", "Row 1 (from 0) has no reference, but other rows have one."),
+        ("id,1,2\na,1,0\nb,,", "Row 1 (from 0) has no sample."),
+        ("id,1,2\na,1,0,1", "line 2: 4 cells, but line 1 names 3 columns"),
+        ("1,0\n1,0,1,1\n1", ""),
+        ("[[1, 0],\n[1", "The file, line 2: invalid JSON"),
+        ('id,1,2\na,"1,0\nb,1,1', "a quote is not closed"),
+        ("x_1,x_2\n1,0\n0,1", "There is no column with a usual name for samples"),
+        ("| a | 1 |\n| b | 1 | 0 |", "row 1 has 3 cells, but there are 2 columns"),
+        ("| id | id |\n| 1 | 1 |", "two columns have the same name"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_an_error(text, message):
+    if not message:
+        with pytest.warns(UserWarning, match="no names"):
+            assert at_k.read(io.StringIO(text))["predictions"] == [[1, 0], [1, 0, 1, 1], [1]]
+        return
+    with pytest.raises(ValueError, match=re.escape(message)):
+        at_k.read(io.StringIO(text))
+
+
+def test_a_column_that_is_not_read_is_named():
+    with pytest.warns(UserWarning, match=r"^Not used: the columns refrence, note\.$"):
+        at_k.read(io.StringIO("id,refrence,note,1,2\na,7,x,1,0\nb,8,,1,1"))
+
+
+def test_the_command_reads_a_matrix(tmp_path, capsys):
+    file = tmp_path / "runs.csv"
+    file.write_text("1,0,1\n0,0,1\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        assert main(["gpassk", str(file), "--k", "1", "--include", "pass@k"]) == 0
+    printed = capsys.readouterr()
+    assert "0.5000" in printed.out
+    assert "runs.csv: the columns have no names" in printed.err
+    file.write_text("id,1,2,3\na,12,12,13\nb,7,7,7\n")
+    assert "is 12: an outcome is 0 or False" in error_of(capsys, "gpassk", file)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_large_tables_are_read_whole(monkeypatch, tmp_path, encoding):
+    monkeypatch.setattr("at_k.readers.shards.LEAST_BYTES", 0)
+    (tmp_path / "runs.csv").write_text("1,0,1\n0,0,1\n", encoding=encoding)
+    with pytest.warns(UserWarning, match="no names"):
+        assert at_k.read(tmp_path / "runs.csv")["predictions"] == [[1, 0, 1], [0, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1,0.5,0.25\n0.4,0.3,0.9\n0.2,0.2,0.1",
+        "0.5,1,0.25\n1,0,0.75",
+        "0,0.5,1\n1,1,0.5",
+        "1,2,3\n4,5,6",
+        "0,1\n1,0",
+        "0,1,2\n2,1,0",
+        "1\n0\n1",
+        "2,1\n1,2",
+        "true,false,1\n1,0,true",
+        "1,fully,none\nfully,none,minor",
+        "fully,none\nmostly,minor",
+        "0,5 1\n1 0",
+    ],
+)
+def test_a_row_of_values_is_no_header(text):
+    assert not has_names(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "reference,1,2\n12,12,13",
+        "question,run 1,run 2\nq1,1,0",
+        "1,2,3\n0,1,1\n1,1,1",
+        "0,1,2\n1,1,0",
+        "answer,sample_1,sample_2\n12,12,13",
+        "id,correct\nq1,1",
+        ",1,2\nq1,0,1",
+        "1,2\nfully,none",
+        "1,2,3,4\nfully,none,minor,\npartial,mostly,,",
+    ],
+)
+def test_a_row_of_names_is_a_header(text):
+    assert has_names(text)
+
+
+def has_names(text):
+    rows = rows_of_text(text)[0] or [line.split(",") for line in text.split("\n")]
+    return names_columns(rows[0], lambda: rows[1:], Unnamed(first=("reference",)))
+
+
+@pytest.mark.parametrize(
+    ("reading", "predictions", "references"),
+    [
+        ("", [["1", "0"], ["0", "5"]], ["2", "0"]),
+        ("outcomes", [[2, 1, 0], [0, 0, 5]], None),
+        ("references", [["1", "0"], ["0", "5"]], ["2", "0"]),
+    ],
+)
+def test_a_page_says_what_cells_are(tmp_path, reading, predictions, references):
+    file = tmp_path / "cells"
+    file.write_text("2,1,0\n0,0,5")
+    unnamed = Unnamed(reading, ["reference"], are_rewards=False)
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        read = read_questions(str(file), unnamed=unnamed).arguments
+    assert read == {"predictions": predictions} | ({"references": references} if references else {})
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("0,5 1 0,25\n1 0 0,75", [["0,5", "1", "0,25"], ["1", "0", "0,75"]]),
+        ("the answer is 12\nit is 13", []),
+        ("10\n2", []),
+        ("0122\n1002", [[*"0122"], [*"1002"]]),
+        ('["a, [b]", "c"]', [["a, [b]", "c"]]),
+        ("[1 2\n 3]", [["1", "2", "3"]]),
+        ("f(1, 2)", []),
+    ],
+)
+def test_cells_are_what_separates_them(text, rows):
+    assert rows_of_text(text)[0] == rows
