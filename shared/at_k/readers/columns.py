@@ -311,10 +311,10 @@ def as_outcome(cell) -> Any:
     return cell
 
 
-_DECIMAL_COMMA = re.compile(r"\s*([-+]?\d+),(\d+)\s*")
+_COMMA_NUMBER = re.compile(r"\s*([-+]?\d+),(\d+)\s*")
 
 
-def outcomes_of(cells: Sequence[Any]) -> list[Any]:
+def parsed_outcomes(cells: Sequence[Any]) -> list[Any]:
     """Return outcomes that may be written as text, see `as_outcome`, with a decimal comma or point.
 
     Commas beside points, and those of which all come before three digits, are not decimal commas.
@@ -326,14 +326,14 @@ def outcomes_of(cells: Sequence[Any]) -> list[Any]:
     if has_points or all(len(digits) == 3 for digits in commas):
         return [as_outcome(cell) for cell in cells]
     return [
-        as_outcome(_DECIMAL_COMMA.sub(r"\1.\2", cell) if isinstance(cell, str) else cell)
+        as_outcome(_COMMA_NUMBER.sub(r"\1.\2", cell) if isinstance(cell, str) else cell)
         for cell in cells
     ]
 
 
 def is_decimal_comma(text: str) -> re.Match[str] | None:
     """Whether a text is a number with a comma, which may be a decimal one."""
-    return _DECIMAL_COMMA.fullmatch(text)
+    return _COMMA_NUMBER.fullmatch(text)
 
 
 def as_whole_number(cell) -> int | None:

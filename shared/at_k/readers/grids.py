@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 from ..checks import FROM_0, SAMPLE, Index, InputError
 from ..scores.score_agg import VERDICTS
-from .columns import USUAL_NAMES, as_outcome, found_columns, is_decimal_comma, outcomes_of
+from .columns import USUAL_NAMES, as_outcome, found_columns, is_decimal_comma, parsed_outcomes
 from .table import Columns, Table
 
-Row = list[Any]
+CellsOfRow = list[Any]
 
 NOT_SCORED = {"none", "null", "na", "nan"}
 """What stands in a cell for the outcome of a sample that is not scored."""
@@ -59,13 +59,13 @@ BY_CONTENT = Unnamed()
 # --- Text that is not CSV -----------------------------------------------------------------
 
 
-def rows_of_text(text: str) -> tuple[list[Row], bool]:
+def rows_of_text(text: str) -> tuple[list[CellsOfRow], bool]:
     """Return the rows of a text that is not CSV, and whether all cells are samples.
 
     The rows are lists of values, as JSON, Python or NumPy writes them; lines of digits such as
     1011; a Markdown table; or values between spaces. There are none if the text is something else.
     """
-    for rows_of in (_rows_of_lists, _rows_of_digits):
+    for rows_of in (_innermost_lists, _rows_of_digits):
         if rows := rows_of(text):
             return rows, True
     return _rows_of_markdown(text) or _rows_between_spaces(text), False
@@ -76,7 +76,7 @@ _START_OF_LISTS = re.compile(r"\s*(?:np\.)?(?:array|tensor)?\s*[\[(]")
 _IS_LISTS = re.compile(r"(?:np\.|array|tensor|[\[\](),\s])*")
 
 
-def _rows_of_lists(text: str) -> list[Row]:
+def _innermost_lists(text: str) -> list[CellsOfRow]:
     """Return the innermost lists, if there is nothing but lists."""
     if not _START_OF_LISTS.match(text) or not _IS_LISTS.fullmatch(_LIST.sub("", text)):
         return []
@@ -84,7 +84,7 @@ def _rows_of_lists(text: str) -> list[Row]:
     return rows if any(rows) else []
 
 
-def _entries_of_list(content: str) -> Row:
+def _entries_of_list(content: str) -> CellsOfRow:
     """Return the entries of a list as JSON, Python or NumPy writes it."""
     for parse in (json.loads, ast.literal_eval):
         with suppress(ValueError, SyntaxError):
@@ -92,7 +92,7 @@ def _entries_of_list(content: str) -> Row:
     return [cell for cell in re.split(r"[,\s]+", content) if cell]
 
 
-def _rows_of_digits(text: str) -> list[Row]:
+def _rows_of_digits(text: str) -> list[CellsOfRow]:
     """Return the digits of each line, if they are 0 and 1, or cannot be numbers."""
     if not re.match(r"\s*[0-9]{2,}\s*(\n|$)", text):
         return []
@@ -106,7 +106,7 @@ def _are_outcomes_or_no_numbers(lines: Sequence[str]) -> bool:
     return {*"".join(lines)} <= {*"01"} or any(line[0] == "0" for line in lines)
 
 
-def _rows_of_markdown(text: str) -> list[Row]:
+def _rows_of_markdown(text: str) -> list[CellsOfRow]:
     """Return the rows of a table whose lines begin with a bar, without the line below its names."""
     if not text.lstrip().startswith("|"):
         return []
@@ -120,7 +120,7 @@ def _rows_of_markdown(text: str) -> list[Row]:
     return [row for row in rows if not all(re.fullmatch(":?-+:?", cell) for cell in row)]
 
 
-def _rows_between_spaces(text: str) -> list[Row]:
+def _rows_between_spaces(text: str) -> list[CellsOfRow]:
     """Return the values of each line, if spaces separate them. The first line may name columns."""
     head = text.lstrip().partition("\n")[0]
     first = head.split()
@@ -142,7 +142,7 @@ def delimiter_of(head: str) -> str:
 
 
 def columns_of_grid(
-    rows: Sequence[Row], name: str, unnamed: Unnamed, are_samples: bool = False
+    rows: Sequence[CellsOfRow], name: str, unnamed: Unnamed, are_samples: bool = False
 ) -> Columns:
     """Return the columns of a table.
 
@@ -210,7 +210,7 @@ def sample_columns(head: Iterable[Any]) -> list[int]:
 
 
 def names_columns(
-    head: Sequence[Any], below: Callable[[], Iterable[Row]], unnamed: Unnamed
+    head: Sequence[Any], below: Callable[[], Iterable[CellsOfRow]], unnamed: Unnamed
 ) -> bool:
     """Return whether the first row of a table names its columns.
 
@@ -255,7 +255,7 @@ def _is_value(cell: Any) -> bool:
     return is_known or not isinstance(as_outcome(word), str | None)
 
 
-def _are_outcomes(rows: Sequence[Row], are_rewards: bool) -> bool:
+def _are_outcomes(rows: Sequence[CellsOfRow], are_rewards: bool) -> bool:
     """Whether all cells are 0, 1, true, false or verdicts, or if `are_rewards` any numbers."""
     words = {word for row in rows for word in map(_word, row)}
     if are_rewards:
@@ -326,7 +326,7 @@ def with_sample_lists(
     has_references = "references" in named or bool(found_columns(wide, "references"))
     role = "predictions" if has_references or checked else "outcomes"
     if role == "outcomes":
-        every = outcomes_of([cell for entries in lists for cell in entries])
+        every = parsed_outcomes([cell for entries in lists for cell in entries])
         scored = iter([None if _is_not_scored(cell, unnamed) else cell for cell in every])
         lists = [list(itertools.islice(scored, len(entries))) for entries in lists]
     _warn_of_unused(wide, named)

@@ -19,8 +19,8 @@ from .columns import (
     has_lists,
     in_row,
     list_columns,
-    outcomes_of,
     parse_list,
+    parsed_outcomes,
     question_columns,
     unwrapped,
     word,
@@ -82,7 +82,7 @@ def read_cells(
                         f"samples without one.",
                     )
     if "references" not in chosen and not of_lists:
-        cells["samples"] = outcomes_of(cells["samples"])
+        cells["samples"] = parsed_outcomes(cells["samples"])
     if correct_values:
         cells["samples"] = _graded(cells["samples"], correct_values)
     return cells, of_lists
