@@ -103,7 +103,7 @@ def test_the_comparison_of_the_samples_that_ship(capsys):
     assert sentence in " ".join(capsys.readouterr().out.split())
     assert main(command) == 0
     same_questions = re.search(
-        r"sampled again \(without `--interval`\), it is (.* to .*)\. `", README
+        r"sampled again \(without `--interval`\), it is (.* to .*): T", README
     )
     assert same_questions
     assert f"interval {same_questions[1]}" in " ".join(capsys.readouterr().out.split())

@@ -450,6 +450,15 @@ def is_missing(entry) -> bool:
     is_number = isinstance(entry, (float, np.floating, np.datetime64, np.timedelta64))
     return is_number and bool(entry != entry)
 
+_METRIC_OF_SCORE = {
+    "vote@k": "cons_at_k",
+    "weighted_vote@k": "cons_at_k",
+    "cons@k": "cons_at_k",
+    "picked@k": "max_at_k",
+    "pass^k": "gpassk",
+    "G-Pass@k": "gpassk",
+}
+
 def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
     if isinstance(choice, str) and choice in known:
         return choice
@@ -462,6 +471,8 @@ def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
                 f"{name} has {short(choice)}: give {family!r}, and k={k} (in the shell --k {k})."
             )
         question = did_you_mean(choice, known)
+        if name == "include" and family in _METRIC_OF_SCORE:
+            question = f" It is a score of {_METRIC_OF_SCORE[family]}."
     raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.{question}")
 
 def did_you_mean(choice: str, names: Iterable[str]) -> str:
@@ -4589,9 +4600,10 @@ class LabelCounts(NamedTuple):
         number, correct = self.number, self.tp + self.fn
         if correct in (0, number):
             which = "correct" if correct else "incorrect"
+            labelled = f"{number} samples, all of them {which}" if number else "no labelled sample"
             raise ValueError(
-                f"labels has {number} samples, all of them {which}: the rates of a checker need "
-                f"labels of correct and of incorrect samples."
+                f"labels has {labelled}: the rates of a checker need labels of correct and of "
+                f"incorrect samples."
             )
         if not self.show_use:
             t, f = self.rates

@@ -451,6 +451,15 @@ def is_missing(entry) -> bool:
     is_number = isinstance(entry, (float, np.floating, np.datetime64, np.timedelta64))
     return is_number and bool(entry != entry)
 
+_METRIC_OF_SCORE = {
+    "vote@k": "cons_at_k",
+    "weighted_vote@k": "cons_at_k",
+    "cons@k": "cons_at_k",
+    "picked@k": "max_at_k",
+    "pass^k": "gpassk",
+    "G-Pass@k": "gpassk",
+}
+
 def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
     if isinstance(choice, str) and choice in known:
         return choice
@@ -463,6 +472,8 @@ def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
                 f"{name} has {short(choice)}: give {family!r}, and k={k} (in the shell --k {k})."
             )
         question = did_you_mean(choice, known)
+        if name == "include" and family in _METRIC_OF_SCORE:
+            question = f" It is a score of {_METRIC_OF_SCORE[family]}."
     raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.{question}")
 
 def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -> list[str]:

@@ -198,6 +198,17 @@ def is_missing(entry) -> bool:
     return is_number and bool(entry != entry)
 
 
+_METRIC_OF_SCORE = {
+    "vote@k": "cons_at_k",
+    "weighted_vote@k": "cons_at_k",
+    "cons@k": "cons_at_k",
+    "picked@k": "max_at_k",
+    "pass^k": "gpassk",
+    "G-Pass@k": "gpassk",
+}
+"""Scores that users look for in another metric."""
+
+
 def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
     """Return a parameter that is a known name."""
     if isinstance(choice, str) and choice in known:
@@ -211,6 +222,8 @@ def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
                 f"{name} has {short(choice)}: give {family!r}, and k={k} (in the shell --k {k})."
             )
         question = did_you_mean(choice, known)
+        if name == "include" and family in _METRIC_OF_SCORE:
+            question = f" It is a score of {_METRIC_OF_SCORE[family]}."
     raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.{question}")
 
 

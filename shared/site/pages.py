@@ -138,8 +138,10 @@ def functions_page() -> str:
         ]
     lines = ["# Functions", "", inspect.getdoc(importlib.import_module("at_k.functions")) or ""]
     for module, names in by_module.items():
-        heading = (ast.get_docstring(_source_of(module)) or module).splitlines()[0]
+        heading, _, rest = (ast.get_docstring(_source_of(module)) or module).partition("\n")
         lines += ["", f"## {heading.rstrip('.')}", ""]
+        if module.split(".")[1] in (*MODULES, "integrations"):  # others are about the code
+            lines += [rest, ""]
         lines += [f"::: at_k.{name}\n" for name in names]
     return "\n".join(lines)
 
@@ -162,4 +164,4 @@ def command_page() -> str:
 
 def _help_of(parser: Any) -> str:
     package = str(Path(importlib.import_module("at_k").__file__ or "").parent)
-    return f"```text\n{parser.format_help().replace(package, 'at_k').rstrip()}\n```"
+    return f"```text\n{parser.format_help().replace(package, 'shared/at_k').rstrip()}\n```"

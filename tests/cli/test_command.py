@@ -136,6 +136,25 @@ def test_the_help_names_the_parameters_in_python_that_have_other_names(capsys):
     assert "In Python: samples." in text
 
 
+def test_the_help_of_weights_is_not_that_of_labels(capsys):
+    with pytest.raises(SystemExit):
+        main(["cons_at_k", "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "--vote-weights COLUMN a number of at least 0 for each sample" in text
+    assert "what a person says" not in text
+
+
+@pytest.mark.parametrize(
+    ("metric", "score", "other"),
+    [("gpassk", "vote@k", "cons_at_k"), ("cons_at_k", "pass^4", "gpassk")],
+)
+def test_a_score_of_another_metric_leads_to_it(capsys, tmp_path, metric, score, other):
+    file = tmp_path / "outcomes.jsonl"
+    file.write_text('{"outcomes": [1, 0, 1]}\n')
+    message = error_of(capsys, metric, file, "--include", score)
+    assert message.rstrip().endswith(f"It is a score of {other}.")
+
+
 def test_help_imports_no_slow_library():
     code = (
         "import sys; sys.argv = ['at-k', '--help']\n"

@@ -122,7 +122,7 @@ def test_the_last_line_says_which_of_the_three_holds_and_what_would_decide(capsy
     score = float(np.mean(OUTCOMES))
     for threshold, words in [
         (0.1, "Shown: the score is at least 0.1. pass@1 is "),
-        (0.95, "The contrary is shown: the score is not at least 0.95. pass@1 is "),
+        (0.95, "The contrary is shown: the score is below 0.95. pass@1 is "),
         (round(score, 2) + 0.01, "Not decided: the score may or may not be at least "),
     ]:
         status, printed = gate(capsys, file, "--at-least", threshold)
@@ -173,7 +173,7 @@ def test_assertions_pass_fail_and_name_their_arguments():
     assert_at_least(OUTCOMES, 0.3)
     assert_at_least(at_k.Counts([12] * 40, np.sum(OUTCOMES, axis=1)), 0.3, k=2)
     assert_not_worse(OUTCOMES, BASELINE, margin=0.3)
-    with pytest.raises(AssertionError, match=r"contrary is shown: the score is not at least 0.9"):
+    with pytest.raises(AssertionError, match=r"contrary is shown: the score is below 0.9"):
         assert_at_least(OUTCOMES, 0.9)
     with pytest.raises(AssertionError, match=r"Not decided.* more samples of each question"):
         assert_not_worse(OUTCOMES, BASELINE)

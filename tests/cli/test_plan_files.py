@@ -33,7 +33,7 @@ def test_the_table_is_followed_by_what_its_columns_are_the_cheapest_design_and_a
     best = scores_of(capsys, "plan", *RATES, *GRID, "--k", 4, "--half-width", 0.08)["cheapest"]
     assert (
         f"The cheapest design, in the last row, has {best['questions']} questions with 8 samples "
-        f"each, at a cost of {best['cost']:g}, and a half-width of at most 0.08, for other "
+        f"each, and costs {best['cost']:g}. It has a half-width of at most 0.08, for other "
         f"questions like these."
     ) in notes
     assert "success rates of questions are assumed" in notes
@@ -42,7 +42,10 @@ def test_the_table_is_followed_by_what_its_columns_are_the_cheapest_design_and_a
 
 def test_what_no_design_reaches_is_said(capsys):
     printed = output_of(capsys, "plan", *RATES, *GRID, "--difference", 0.001)
-    assert "No design with these numbers has a difference of at most 0.001" in printed
+    assert (
+        "No design with these numbers of questions and samples finds a difference of 0.001 with a "
+        "probability of 80 %, for other questions like these."
+    ) in " ".join(printed.split())
 
 
 def test_an_extrapolated_score_is_said(capsys, tmp_path):
@@ -85,7 +88,7 @@ def test_the_labels_of_a_file_are_planned_for(capsys, tmp_path):
     printed = output_of(capsys, "plan", *design, "--half-width", 0.1)
     assert printed.split("\n")[2].split()[:4] == ["questions", "samples", "labels", "cost"]
     notes = " ".join(printed.split())
-    assert "with 8 samples each and 200 labels, at a cost of" in notes
+    assert "with 8 samples each and 200 labels, and costs " in notes
     assert "estimated from 60 labelled samples. The correlation" in notes
     rates = ("--rates", 0.5, "--checker-rates", 0.9, 0.1, *GRID)
     known = at_k.plan(rates=[0.5], checker_rates=(0.9, 0.1), questions=[100, 400], samples=8, k=1)

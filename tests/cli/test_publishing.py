@@ -84,9 +84,12 @@ def test_records_of_every_metric_follow_the_schema(capsys, tmp_path, metric, row
     ("flags", "message"),
     [
         (("--format", "eval-results", "--task", "a"), "--format eval-results needs --dataset"),
-        (("--format", "every-eval-ever", "--dataset", "a"), "every-eval-ever needs --model"),
+        (
+            ("--format", "every-eval-ever", "--dataset", "a"),
+            "--organization (who ran the evaluation)",
+        ),
         (("--organization", "me"), "--organization is given: it belongs to --format"),
-        (HUB, "one score for a task, and there are 15: G-Pass@4_0.25, G-Pass@4_0.5, .. Select"),
+        (HUB, "and there are 15, such as G-Pass@4_0.25 and G-Pass@4_0.5: select one"),
     ],
 )
 def test_what_a_format_needs_is_said_before_or_after_reading(capsys, flags, message):

@@ -48,6 +48,21 @@ def test_k_above_the_number_of_responses_is_nan_and_a_line_of_the_log(caplog):
     assert "4 questions with fewer than 8 scored samples" in caplog.text
 
 
+def test_a_filter_that_keeps_one_response_has_no_pass_at_k_and_is_named(caplog):
+    rows = [
+        at_k_metric(
+            references=[target], predictions=[[answer]], k=[1, 4], check_correct_fn="numeric"
+        )
+        for target, answer in (("3", "4"), ("5", "4"))
+    ]
+    scores = {name: get_aggregation("at_k")([row[name] for row in rows]) for name in rows[0]}
+    assert scores["pass@1"] == 0
+    assert all(math.isnan(scores[name]) for name in ("pass@4", "pass@4_lo", "pass@4_hi"))
+    assert "2 questions with one scored sample each: no scores at k = 4" in caplog.text
+    assert "filter: [{function: take_first_k, k: 8}]" in caplog.text
+    assert "whole texts are compared" not in caplog.text  # numeric does not
+
+
 def test_one_response_is_a_text_and_several_targets_are_an_error():
     row = at_k_metric(references=["3"], predictions=["It is 3"], check_correct_fn="numeric")
     assert row["pass@1"] == 1

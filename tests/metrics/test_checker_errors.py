@@ -140,6 +140,7 @@ CALLED = [[1, 0, 1], [0, 0, 1]]
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"labels": [[None] * 3] * 2}, "labels has no labelled sample"),
         ({"labels": [[1, 0, 1]]}, "labels has 1 questions, and predictions have 2"),
         ({"labels": [[1, 0], [0, 0, 1]]}, r"labels\[0\] has 2 entries for 3 samples"),
         ({"labels": [[1, 0, 2], None]}, r"labels\[0\]\[2\] is 2: a label is 1"),

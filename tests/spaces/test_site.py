@@ -22,7 +22,7 @@ METRICS = sorted(path.parent.name for path in (ROOT / "metrics").glob("*/require
 @pytest.fixture(name="site", scope="module")
 def built_site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-q"]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
     result = subprocess.run(
         [*command, "-f", ROOT / "shared/site/mkdocs.yml", "-d", folder / "site"],
         cwd=folder,  # the notebook saves figures in the current folder
@@ -61,6 +61,7 @@ def test_every_public_symbol_has_its_documentation(site):
     assert "at_k.checkers.python_tests.python_tests" in anchors
     text = (site / "functions.html").read_text()
     assert "::: at_k" not in text
+    assert "filter_list" in text  # of the example for lm-evaluation-harness
 
 
 def test_every_metric_has_a_page_with_its_formulas(site):

@@ -79,9 +79,9 @@ def add_flags(
     column_helps = dict(_COLUMN_HELP)
     for parameter in parameters:
         text = _flag_help(helps.get(parameter.name, ""), parameter).replace("%", "%%")
-        if parameter.name in PER_SAMPLE:
-            column_helps[parameter.name] = _LABELS_HELP
-        elif parameter.name in PER_QUESTION:
+        if parameter.name == "labels":
+            column_helps["labels"] = _LABELS_HELP
+        elif parameter.name in (*PER_QUESTION, *PER_SAMPLE):
             column_helps[parameter.name] = text
         elif parameter.name not in _WITHOUT_FLAG:
             flag = f"--{parameter.name.replace('_', '-')}"

@@ -38,9 +38,9 @@ _NOT_FLAGS = ("R_a", "R_b", "p_values", "metric")
 _GATE_EXAMPLES = f"""\
 exit status:
   0  the whole interval is at or above the least score: the run reaches it
-  1  the whole interval is below: it does not
+  1  the whole interval is below the least score: the run does not reach it
   2  the arguments or the files are invalid
-  3  the interval contains the least score: the data do not show either
+  3  the interval contains the least score: the data do not decide
 
 examples, with the samples of the package:
   at-k gate {COOL} --check-correct-fn numeric --at-least 0.4
@@ -66,7 +66,8 @@ def add_gate_flags(command: argparse.ArgumentParser) -> None:
     claim.add_argument(
         "--baseline",
         metavar="FILE",
-        help="a run on the same questions. The score must not be lower, but for the margin.",
+        help="a run on the same questions. The score has to be at least that of the baseline, "
+        "minus the margin.",
     )
     claim.add_argument(
         "--margin",
@@ -131,18 +132,18 @@ def verdict(gate: Gate) -> str:
     interval = limits_in_words(scale, (gate.lo, gate.hi), gate.interval, gate.confidence)
     if gate.baseline is None:
         measured = f"{gate.key} is {scale.number(gate.score)} ({interval})"
-        claim = f"at least {gate.threshold:g}"
+        least = f"{gate.threshold:g}"
     else:
         measured = (
             f"{gate.key} is {scale.number(gate.score)}, and {scale.number(gate.baseline)} in the "
             f"baseline, a difference of {scale.number(gate.estimate, sign=True)} ({interval})"
         )
         margin = f" minus {-gate.threshold:g}" if gate.threshold else ""
-        claim = f"at least that of the baseline{margin}"
+        least = f"that of the baseline{margin}"
     heading = {
-        SHOWN: f"Shown: the score is {claim}.",
-        CONTRARY: f"The contrary is shown: the score is not {claim}.",
-        UNDECIDED: f"Not decided: the score may or may not be {claim}.",
+        SHOWN: f"Shown: the score is at least {least}.",
+        CONTRARY: f"The contrary is shown: the score is below {least}.",
+        UNDECIDED: f"Not decided: the score may or may not be at least {least}.",
     }[gate.status]
     return " ".join(filter(None, [heading, f"{measured}.", _what_would_decide(gate)]))
 
@@ -156,7 +157,7 @@ def _what_would_decide(gate: Gate) -> str:
     of_each = "" if gate.interval == "questions" else " of each question"
     labels = ", and more labels in proportion," if gate.has_labels else ""
     more = f"{number_of(gate.more, noun)}{of_each}{labels}"
-    return f"About {more} would decide, if the estimate stayed."
+    return f"About {more} would decide, if the estimate stays the same."
 
 
 def _verdict_as_json(gate: Gate) -> str:

@@ -147,8 +147,10 @@ class PlanView(View):
                 "rates of its checker are estimated."
             )
         if wanted is not None:
-            precision = f"a {wanted.name.replace('_', '-')} of at most {wanted.value:g}"
-            design = _cheapest_design(plan["cheapest"], precision)
+            claim = f"has a half-width of at most {wanted.value:g}"
+            if wanted.name == "difference":
+                claim = f"finds a difference of {wanted.value:g} with a probability of {power}"
+            design = _cheapest_design(plan["cheapest"], claim)
             notes.append(f"{design}, for {_SCOPE[wanted.kind]}.")
         return [*notes, _assumptions(plan["assumptions"])]
 
@@ -161,15 +163,15 @@ def _plan_cell(column: str, value: float | None) -> str:
     return f"{value:g}" if column == "cost" else f"{value:.4f}"
 
 
-def _cheapest_design(cheapest: Mapping[str, Any] | None, precision: str) -> str:
+def _cheapest_design(cheapest: Mapping[str, Any] | None, claim: str) -> str:
     if cheapest is None:
-        return f"No design with these numbers has {precision}"
+        return f"No design with these numbers of questions and samples {claim}"
     questions = number_of(cheapest["questions"], "question")
     samples = number_of(cheapest["samples"], "sample")
     labels = f" and {number_of(cheapest['labels'], 'label')}" if "labels" in cheapest else ""
     return (
-        f"The cheapest design, in the last row, has {questions} with {samples} each{labels}, at a "
-        f"cost of {cheapest['cost']:g}, and {precision}"
+        f"The cheapest design, in the last row, has {questions} with {samples} each{labels}, and "
+        f"costs {cheapest['cost']:g}. It {claim}"
     )
 
 

@@ -57,7 +57,7 @@ class Publication:
                 formats = " or ".join(PUBLISHED_FORMATS)
                 raise ValueError(f"{flag} is given: it belongs to --format {formats}.")
             if needed is not None and name in needed and value is None:
-                missing.append(f"{flag} (the {text})")
+                missing.append(f"{flag} ({text})")
         if missing:
             raise ValueError(f"--format {output_format} needs {enumerated(missing)}.")
 
@@ -79,7 +79,7 @@ class Publication:
         if others:
             raise ValueError(
                 f"The format eval-results has one score for a task, and there are "
-                f"{1 + len(others)}: {x.key}, {others[0].key}, .. Select one, such as with "
+                f"{1 + len(others)}, such as {x.key} and {others[0].key}: select one, as by "
                 f"--include pass@k --k 1."
             )
         entry = EvalResultEntry(
@@ -131,7 +131,10 @@ class Publication:
 
 def add_publishing_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of PUBLISHED_FORMATS to the parser of a metric."""
-    group = command.add_argument_group("for --format eval-results and every-eval-ever")
+    group = command.add_argument_group(
+        "for --format eval-results and every-eval-ever",
+        "Save eval-results as a file .eval_results/NAME.yaml in the model's repository on the Hub.",
+    )
     for name, text in PUBLISHED_FIELDS.items():
         group.add_argument(f"--{name.replace('_', '-')}", metavar="TEXT", help=f"{text}.")
 

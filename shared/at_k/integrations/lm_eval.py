@@ -1,6 +1,8 @@
 """A metric of lm-evaluation-harness for tasks with `repeats`, in one line of the task's YAML.
 
     repeats: 8
+    filter_list:
+      - {name: all, filter: [{function: take_first_k, k: 8}]}
     metric_list:
       - {metric: at_k, k: [1, 4], check_correct_fn: numeric}
 
@@ -9,8 +11,7 @@ The harness has no entry points, so this module is named when it is run, with th
     python -m at_k.integrations.lm_eval run --model hf --tasks my_task ...
 
 In Python, `import at_k.integrations.lm_eval` before `simple_evaluate`. The metric is given the
-responses that each filter keeps. Without `filter_list`, the harness keeps the first one only, so
-a task needs a filter that keeps all, such as `take_first_k`.
+responses that each filter keeps. Without `filter_list`, the harness keeps the first one only.
 """
 
 from __future__ import annotations
@@ -35,11 +36,13 @@ class ScoreOfDocument(float):
         name: of the score, its standard error, or one of its limits.
         outcomes: of the responses.
         request: of all scores.
+        compares_texts: whether the checker is "exact_match".
     """
 
     name: str
     outcomes: tuple[Any, ...]
     request: ScoreRequest
+    compares_texts: bool
 
 
 class ScoresOfDocument(dict[str, ScoreOfDocument]):
@@ -90,23 +93,33 @@ def at_k(
     for name, key in request.names.items():
         result[name] = score = ScoreOfDocument(own[key])
         score.name, score.outcomes, score.request = name, outcomes, request
+        score.compares_texts = check_correct_fn == "exact_match"
     return result
 
 
 def _at_k_of_task(scores: Sequence[ScoreOfDocument]) -> float:
     """Return one of the scores of a task, its standard error, or one of its limits."""
     documents = tuple(score.outcomes for score in scores)
-    return _values(scores[0].request, documents).get(scores[0].name, math.nan)
+    values = _values(scores[0].request, documents, scores[0].compares_texts)
+    return values.get(scores[0].name, math.nan)
 
 
 @lru_cache(maxsize=16)
-def _values(request: ScoreRequest, documents: tuple[tuple[Any, ...], ...]) -> dict[str, float]:
+def _values(
+    request: ScoreRequest, documents: tuple[tuple[Any, ...], ...], compares_texts: bool
+) -> dict[str, float]:
     """Return the scores of a task, and log why some of them are NaN."""
     scored = {f"document {i}": outcomes for i, outcomes in enumerate(documents) if outcomes}
     values, problems = request.values([*scored.values()], [*scored])
     log_problems(problems)
-    if not any(map(any, documents)):
-        logging.getLogger(__name__).warning(
+    warning = logging.getLogger(__name__).warning
+    if max(request.k) > 1 and max(map(len, documents)) == 1:
+        warning(
+            "at_k: The filter keeps one response of each document. To keep 8, add to the task: "
+            "filter_list: [{name: all, filter: [{function: take_first_k, k: 8}]}]."
+        )
+    if compares_texts and not any(map(any, documents)):
+        warning(
             "at_k: No response is correct. By default, whole texts are compared; "
             "check_correct_fn: numeric compares the number that a text gives as its answer."
         )

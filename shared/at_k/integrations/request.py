@@ -76,10 +76,18 @@ class ScoreRequest:
         scores: dict[str, float] = {}
         problems: dict[str, float] = {}
         n = [len(samples) for samples in outcomes]
-        fewest = min(n, default=0)
+        fewest, most = min(n, default=0), max(n, default=0)
         possible = tuple(k for k in self.k if k <= fewest)
         attempts = [(self.k, self.confidence), (possible, self.confidence), (possible, None)]
-        for ks, confidence in attempts if possible else attempts[:1] if outcomes else ():
+        if most == 1 and len(possible) < len(self.k):
+            # An estimate for k > n needs to know how questions differ, which n = 1 does not show.
+            problems[f"questions with one scored sample each: no scores at k = {max(self.k)}"] = (
+                float(len(n))
+            )
+            del attempts[0]
+        for ks, confidence in attempts:
+            if not ks or not outcomes:
+                continue
             try:
                 estimates = self._estimates(outcomes, ks, confidence, groups, clusters)
             except ValueError as error:

@@ -98,9 +98,10 @@ class LabelCounts(NamedTuple):
         number, correct = self.number, self.tp + self.fn
         if correct in (0, number):
             which = "correct" if correct else "incorrect"
+            labelled = f"{number} samples, all of them {which}" if number else "no labelled sample"
             raise ValueError(
-                f"labels has {number} samples, all of them {which}: the rates of a checker need "
-                f"labels of correct and of incorrect samples."
+                f"labels has {labelled}: the rates of a checker need labels of correct and of "
+                f"incorrect samples."
             )
         if not self.show_use:
             t, f = self.rates

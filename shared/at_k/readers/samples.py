@@ -78,8 +78,9 @@ def read_cells(
                 if not isinstance(number, (int, float, type(None))):
                     raise InputError(
                         *in_row(title, row),
-                        f": {chosen[role]} is {short(number)}, and {role} are numbers, empty for "
-                        f"samples without one.",
+                        f": {chosen[role]} is {short(number)}: {role} are numbers"
+                        f"{', 1 if correct and 0 if not' if role == 'labels' else ''}, and empty "
+                        f"for samples without one.",
                     )
     if "references" not in chosen and not of_lists:
         cells["samples"] = parsed_outcomes(cells["samples"])
