@@ -102,12 +102,13 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
         return " vs. ".join(percent(run.scores()[key]) for run in runs)
 
     at_least_one, all_correct = shares(f"pass@{k}"), shares(f"pass^{k}")
+    all_k = "both" if k == 2 else f"all {k}"
     if k == 1:
         clause = f"a sample is correct {at_least_one} of the time."
     elif required in (1, k):
         clause = (
             f"of {k} samples of a question, at least one is correct {at_least_one} of the time, "
-            f"and all {k} are correct {all_correct} of the time."
+            f"and {all_k} are correct {all_correct} of the time."
         )
     else:
         clause = (

@@ -44,7 +44,10 @@ _logger = logging.getLogger(__name__)
 _PREVIOUS = ["previous"]
 """The CSS class of a result that does not fit the controls."""
 
-_INCHES = f"(innerWidth < {NARROWEST} ? {PHONE} : innerWidth < {NARROW} ? {TABLET} : {DESKTOP})"
+_INCHES = (
+    f"((width) => width < {NARROWEST} ? {PHONE} : width < {NARROW} ? {TABLET} : {DESKTOP})"
+    "(document.getElementById('answer').clientWidth)"
+)
 _MAX_PAGE = 8 * MAX_BYTES
 _START = f"(inches, shown, link) => [{_INCHES}, null, location.hash.slice(1)]"
 
@@ -231,7 +234,8 @@ class Handlers:
                 else:
                     yield self._progress_updates(step)
         except ColumnError as error:
-            updates = self._problem_updates(str(error), shown)
+            problem = f"{error} You can choose columns below the samples."
+            updates = self._problem_updates(problem, shown)
             names = {name for role, name in request.columns.items() if role != "where"}
             is_choosing = bool(request.columns) and names <= {*error.columns}
             if not is_choosing:

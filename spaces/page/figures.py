@@ -23,8 +23,9 @@ PRINT = 3.3
 WIDTHS = PHONE, TABLET, DESKTOP = 3.3, 4.5, 6.6
 """Widths in inches. The page scales charts to its own width."""
 
-NARROWEST, NARROW = 700, 1150
-"""Widths of the page in pixels from which charts have the second and the third of these widths."""
+NARROWEST, NARROW = 430, 600
+"""Widths of the column of the answer, in pixels, from which charts have the second and the third of
+these widths. So the text of charts is about as large as that around them."""
 
 _VEGA_LITE = altair.SCHEMA_VERSION.rpartition(".")[0]  # "v6.1" of "v6.1.0"
 

@@ -133,7 +133,11 @@ class Inputs:
 
 def build_inputs(space: Space, request: Request, answer: Answer, view: View) -> Inputs:
     example = space.examples[0]
-    source = gr.Radio([TABLE, TEXT, FILES], value=TABLE, label="Samples", elem_id="source")
+    row, cell = space.row_noun, space.cell_noun
+    outcome = "outcome" if space.has_references else cell
+    source = gr.Radio(
+        [TABLE, TEXT, FILES], value=TABLE, label=f"{cell.capitalize()}s", elem_id="source"
+    )
     headers, *rows = table_with_headers(space, example)
     with gr.Column(elem_id="table-box") as table_box:
         table = gr.Dataframe(
@@ -141,7 +145,7 @@ def build_inputs(space: Space, request: Request, answer: Answer, view: View) -> 
             headers=headers,
             datatype="str",
             interactive=True,
-            show_label=False,
+            label=f"One {row} per row, one {cell} per column",
             max_height=240,
             column_widths=_column_widths([headers, *rows]),
             elem_id="table",
@@ -154,8 +158,8 @@ def build_inputs(space: Space, request: Request, answer: Answer, view: View) -> 
         placeholder=_PLACEHOLDER if space.has_references else _PLACEHOLDER_OF_VERDICTS,
         lines=9,
         max_lines=9,
-        max_length=MAX_BYTES,
-        label="Rows of outcomes, a table, JSON, or the name of a dataset on the Hub",
+        max_length=MAX_BYTES + 1,  # what is longer is cut by browsers, and has to be refused
+        label=f"Rows of {outcome}s, a table, JSON, or the name of a dataset on the Hub",
         visible=False,
         elem_id="text",
     )
@@ -165,13 +169,6 @@ def build_inputs(space: Space, request: Request, answer: Answer, view: View) -> 
         visible=False,
         height=160,
         elem_id="files",
-    )
-    row, cell = space.row_noun, space.cell_noun
-    gr.HTML(
-        f"<p>One {row} per row, one {cell} per column. At most {MAX_QUESTIONS:,} {row}s, "
-        f"{MAX_SAMPLES_PER_QUESTION} {cell}s per {row}, {MAX_SAMPLES:,} {cell}s in total, and "
-        f"{MAX_BYTES // 1_000_000} MB per file.</p>",
-        elem_id="limits",
     )
     with gr.Column(visible=False, elem_id="picker") as picker:
         columns = {
@@ -183,7 +180,7 @@ def build_inputs(space: Space, request: Request, answer: Answer, view: View) -> 
                 ("where", "Rows", "all, or those with this entry"),
             )
         }
-    readings = ("Automatic", "All outcomes", "First column: references", "First row: names")
+    readings = ("Automatic", f"All {outcome}s", "First column: references", "First row: names")
     reading = gr.Radio(
         [
             choice
@@ -199,13 +196,20 @@ def build_inputs(space: Space, request: Request, answer: Answer, view: View) -> 
         list(CHECKERS),
         value=example.checker,
         label="Checker",
-        info=f"how a {cell} is compared with the reference; programs are not run here",
+        info=f"how a {cell} is compared with its reference",
         visible=space.has_references,
         elem_id="checker",
     )
     controls = {
         control.name: _control_component(control, example, answer) for control in space.controls
     }
+    programs = " Programs are not run here." if space.has_references else ""
+    gr.HTML(
+        f"<p>At most {MAX_QUESTIONS:,} {row}s, {MAX_SAMPLES_PER_QUESTION} {cell}s per {row}, "
+        f"{MAX_SAMPLES:,} {cell}s in total, and {MAX_BYTES // 1_000_000} MB per file."
+        f"{programs}</p>",
+        elem_id="limits",
+    )
     inches = gr.Number(DESKTOP, visible="hidden", elem_id="inches")
     shown = gr.State(Shown.of(None, request, answer, view.folder))
     return Inputs(

@@ -23,7 +23,8 @@ def result_html(sentence: str, verdict: str, note: str) -> str:
     percentage = r"\b[\d.]+ %(?! (?:confidence|credible) interval)"
     decimal = r"(?<![\w.@^])(?<!temperature )\d+\.\d+\b"
     emphasized = re.sub(f"{percentage}|{decimal}", r"<strong>\g<0></strong>", escape(sentence))
-    whole = re.sub(r"[\d.]+ %", r"<span>\g<0></span>", escape(verdict))  # on one line
+    # Numbers with their units and keys such as G-Pass@4_0.5 are not broken.
+    whole = re.sub(r"[\d.]+ %|[\w-]+@[\w.]+", r"<span>\g<0></span>", escape(verdict))
     compared = f'<p class="verdict">{whole}</p>' if verdict else ""
     return (
         f'<div role="status"><p class="sentence">{emphasized}</p>{compared}</div>'

@@ -24,11 +24,13 @@ _ASSETS = Path(BUILD_PATH_LIB)
 _ENTRY = re.compile(r'<script type="module" crossorigin src="\./assets/([^"]+)">')
 _STYLES = re.compile(r'<link rel="stylesheet" crossorigin href="\./assets/[^"]+">')
 
+_NARROW_PAGE = NARROW + 550  # from this width, the column of the answer is not narrow
+
 _HEAD = f"""<script>
 const start = document.documentElement.classList;
 start.add("mounting");
 setTimeout(() => start.remove("mounting"), 15000);
-if (location.hash.length > 1 || innerWidth < {NARROW}) start.add("opening");
+if (location.hash.length > 1 || innerWidth < {_NARROW_PAGE}) start.add("opening");
 </script><style>
 html:not(.mounting) #early {{ display: none; }}
 .mounting gradio-app {{ visibility: hidden; }}
@@ -39,7 +41,7 @@ html:not(.started) :is(#inputs, #examples) {{ pointer-events: none; }}
   font: 1.05rem/1.625 ui-sans-serif, system-ui, sans-serif;
 }}
 #early h1 {{ font-size: 2rem; line-height: 1.3; font-weight: 600; margin: 0 0 4px; }}
-#early p {{ max-width: 70ch; margin: 0; }}
+#early p {{ max-width: 100ch; margin: 0; }}
 #early p + p {{ opacity: 0.7; margin-top: 10px; }}
 @media (max-width: 899px) {{ #early {{ font-size: 1rem; }} }}
 @media (max-width: 600px) {{

@@ -68,7 +68,8 @@ def question_rows(space: Space, answer: Answer, order: str = "") -> list[list[An
             first, second = of_question[0], of_question[len(keys)]
             change = 0.0 if first is None or second is None else second - first
             changes.append(change)
-            difference = [scale.number(change, sign=True)]
+            signed = scale.number(change, sign=True)
+            difference = [signed.replace("-", "\N{MINUS SIGN}")]  # as in the table of scores
         of_runs = [score for score in of_question[:: len(keys) or 1] if score is not None]
         means.append(sum(of_runs) / len(of_runs) if of_runs else 0.0)
         name = _shortened(name, _LONGEST_TEXT)

@@ -45,7 +45,7 @@ _COPY_LINK = (
     return '<p role="status">This is too large for a link. Save the page, and send the file.</p>';
   }
   const address = `${location.origin}${location.pathname}${location.search}#${link}`;
-  return copy(address, "The link is copied. It holds the samples: who has it can read them.");
+  return copy(address, "The link is copied. Everyone who has it can read the samples.");
   """
     + _COPY
     + "}"

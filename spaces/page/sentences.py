@@ -123,7 +123,7 @@ def interval_notes(
         notes.append(f"Interval{which}: {percent(confidence)} {meaning}.")
     for reason, found in scores_by_reason.items():
         which = f" for {_names(found)}" if scores_by_meaning else ""
-        notes.append(f"No interval{which}: {reason}.")
+        notes.append(f"No interval{which}: {reason.replace('question', row)}.")
     return notes
 
 

@@ -122,10 +122,9 @@ def _exact_match_notes(space: Space, runs: Iterable[Samples]) -> list[str]:
             total += len(row)
     if equal >= _FEW * total:
         return []
-    return [
-        f"Only {equal:,} of {total:,} {space.cell_noun}s do. Try the checker numeric, which "
-        f"compares the number in each {space.cell_noun}."
-    ]
+    cell = space.cell_noun
+    few = f"Only {equal:,} of {total:,} {cell}s do" if equal else f"No {cell} does"
+    return [f"{few}. Try the checker numeric, which compares the number in each {cell}."]
 
 
 def _unscored_notes(space: Space, runs: Iterable[Samples]) -> list[str]:

@@ -94,7 +94,9 @@ def by_temperature(runs: Sequence[Run], options: Options) -> Chart:
     )
 
 
-def by_item(runs: Sequence[Run], options: Options) -> Chart:
+def by_item(runs: Sequence[Run], options: Options) -> Chart | None:
+    if max(len(run.sample_counts) for run in runs) == 1:
+        return None
     return Chart(
         "Score per item",
         "The score of each item at the selected temperature.",

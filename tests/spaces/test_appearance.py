@@ -1,7 +1,7 @@
 """What is in view on a page, at the sizes of a desktop, a tablet and a phone."""
 
 import pytest
-from browsing import DESKTOP, PHONE, opened, upload, wait_for_change
+from browsing import DESKTOP, PHONE, opened, smallest_text, upload, wait_for_change
 from conftest import ROOT
 
 pytest_plugins = ["space_fixtures"]
@@ -31,6 +31,33 @@ def test_all_controls_are_in_the_panel(browser, space):
 
 
 @pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
+def test_a_desktop_opens_with_k_in_view_and_keys_on_one_line(browser, space):
+    with opened(browser, space, DESKTOP) as page:
+        number = page.locator("#k input[type=number]").bounding_box()
+        assert number["y"] + number["height"] <= DESKTOP["height"]
+        key = page.locator(".verdict span", has_text="G-Pass@4_0.5")
+        assert key.evaluate("key => key.getClientRects().length") == 1
+
+
+@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
+@pytest.mark.parametrize("width", [390, 690, 768, 900, 1024])
+def test_the_text_of_charts_is_about_as_large_as_that_around_them(browser, space, width):
+    with opened(browser, space, {"width": width, "height": 900}) as page:
+        assert 10 < smallest_text(page) < 16
+        margins = width - page.locator("#body").bounding_box()["width"]
+        assert margins == (32 if width <= 600 else 64)
+
+
+@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
+def test_a_request_that_takes_long_says_so(browser, space):
+    said = "getComputedStyle(document.getElementById('answer'), '::before').content"
+    with opened(browser, space) as page:
+        assert page.evaluate(said) == "none"
+        page.evaluate("document.getElementById('result').ariaBusy = 'true'")
+        assert page.evaluate(said) == '"Computing .."'
+
+
+@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
 def test_a_comparison_fits_a_phone(browser, space):
     with opened(browser, space, PHONE) as page:
         before = page.inner_text(".numbers")
@@ -41,6 +68,17 @@ def test_a_comparison_fits_a_phone(browser, space):
             "tables => tables.map(table => [table.scrollWidth, table.clientWidth])"
         )
         assert all(needed <= there for needed, there in widths), widths
+
+
+@pytest.mark.parametrize("space", ["score_agg"], indirect=True, scope="session")
+def test_a_single_item_has_no_chart_of_items_and_no_interval(browser, space):
+    with opened(browser, space) as page:
+        before = page.inner_text(".numbers")
+        page.get_by_role("button", name="One unsupported statement").click()
+        wait_for_change(page, before, lambda page: page.inner_text(".numbers"))
+        reason = "No interval: there is one item, or one cluster of items."
+        assert reason in page.inner_text("#details")
+        assert not page.get_by_text("Score per item").is_visible()
 
 
 CUT_CELLS = """() => [...document.querySelectorAll("#table [data-row] span")].filter(

@@ -44,6 +44,12 @@ def test_a_number_above_the_samples_is_lowered_with_a_note(browser, space):
 
 
 @only_gpassk
+def test_two_samples_are_called_both(browser, space):
+    with opened(browser, space) as page:
+        assert "and both are correct" in set_k(page, "2")
+
+
+@only_gpassk
 def test_an_empty_number_is_a_sentence_above_the_previous_answer(browser, space):
     with opened(browser, space) as page:
         before = sentence(page)

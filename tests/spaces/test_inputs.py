@@ -44,6 +44,14 @@ def test_pasted_csv_with_one_sample_in_each_row_or_with_counts_is_scored(browser
         assert re.match(rf"3 \w+, 6 \w+ each{graded}\.$", note(page).split(" k was")[0])
 
 
+@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
+def test_a_browser_cuts_no_text_to_one_that_is_scored(browser, space):
+    with opened(browser, space) as page:
+        choose_source(page, "Paste")
+        characters = page.get_attribute("#text textarea", "maxlength")
+        assert characters is None or int(characters) > 2 << 20  # the limit of a text, in bytes
+
+
 CLEAR = "#files button[aria-label='Clear']"
 LM_EVAL = ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter")
 

@@ -6,6 +6,7 @@ from browsing import (
     note,
     opened,
     paste,
+    problem,
     scores,
     sentence,
     wait_for_change,
@@ -62,6 +63,7 @@ def test_columns_without_usual_names_are_chosen(browser, space):
         choose_source(page, "Paste")
         page.fill("#text textarea", rows)
         wait_for_problem(page, "no column with a usual name for samples")
+        assert "You can choose columns below the samples." in problem(page)
         page.wait_for_selector("#picker")
         page.fill("#text textarea", '{"outcomes": ["x"]}')
         wait_for_problem(page, "Question 1, sample 1 is 'x', not a number")
