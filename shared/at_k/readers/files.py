@@ -29,6 +29,7 @@ from .grids import (
     Unnamed,
     columns_of_grid,
     delimiter_of,
+    first_line,
     names_columns,
     rows_of_text,
     sample_columns,
@@ -521,9 +522,9 @@ def _parse_table(text: str, name: str, has_tabs: bool, unnamed: Unnamed) -> Colu
     rows, are_samples = rows_of_text(text)
     if rows:
         return columns_of_grid(rows, name, unnamed, are_samples)
-    if text.lstrip().startswith("["):  # lists that do not end
+    head = first_line(text)
+    if head.lstrip().startswith("["):  # lists that do not end
         return _parse_json_file(text, name, unnamed)
-    head = text.lstrip("\r\n").partition("\n")[0].rstrip("\r")
     delimiter = "\t" if has_tabs and "\t" in head else delimiter_of(head)
     first = next(csv.reader([head], delimiter=delimiter), [])
     lines = io.StringIO(text, newline="")

@@ -31,6 +31,7 @@ _NUMBERED = {
     *("run", "attempt", "trial", "try", "seed", "epoch", "rollout"),
 }
 """What comes before the number in the name of a column that holds a sample."""
+_LINE = re.compile(r"[^\r\n]*[^\s\ufeff][^\r\n]*")
 _BESIDE_SAMPLES = ("questions", "references", "groups", "clusters", "R0")
 
 
@@ -108,7 +109,7 @@ def _are_outcomes_or_no_numbers(lines: Sequence[str]) -> bool:
 
 def _rows_of_markdown(text: str) -> list[CellsOfRow]:
     """Return the rows of a table whose lines begin with a bar, without the line below its names."""
-    if not text.lstrip().startswith("|"):
+    if not first_line(text).lstrip().startswith("|"):
         return []
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not all(line.startswith("|") for line in lines):
@@ -122,7 +123,7 @@ def _rows_of_markdown(text: str) -> list[CellsOfRow]:
 
 def _rows_between_spaces(text: str) -> list[CellsOfRow]:
     """Return the values of each line, if spaces separate them. The first line may name columns."""
-    head = text.lstrip().partition("\n")[0]
+    head = first_line(text)
     first = head.split()
     are_names = names_roles(first) and "," not in head
     if len(first) < 2 or "\t" in head or not (are_names or all(map(_is_value, first))):
@@ -131,6 +132,12 @@ def _rows_between_spaces(text: str) -> list[CellsOfRow]:
     if are_names:
         return rows if len({*map(len, rows)}) == 1 else []
     return rows if all(_is_value(cell) for row in rows for cell in row) else []
+
+
+def first_line(text: str) -> str:
+    """Return the first line that is not blank. The text may be large, and is not copied."""
+    found = _LINE.search(text)
+    return found[0] if found else ""
 
 
 def delimiter_of(head: str) -> str:
