@@ -148,7 +148,7 @@ def connect_events(
         api_visibility="private",
         show_progress="hidden",
     )
-    for edited in connect_table(inputs):
+    for edited in connect_table(space, inputs):
         edited.then(handlers.show_scores, values, updated, **scoring)
     connect_downloads(layout, downloads)
 

@@ -6,7 +6,16 @@ import csv
 import io
 import re
 
-from at_k.readers.grids import Unnamed, delimiter_of, names_columns, names_roles, rows_of_text
+from at_k.readers.grids import (
+    Unnamed,
+    are_outcomes,
+    delimiter_of,
+    names_columns,
+    names_roles,
+    rows_of_text,
+)
+
+from .space import Space
 
 Row = list[str]
 
@@ -14,13 +23,27 @@ _NO_NAME = re.compile(r"(header[ _-]?\d+)?", re.IGNORECASE)
 """How Gradio names a column that a visitor adds, or none."""
 
 
-def paste_cells(table: list[Row], row: int, column: int, text: str) -> list[Row]:
+def unnamed_of(space: Space, reading: str = "") -> Unnamed:
+    """Return how a page reads tables whose columns may have no names.
+
+    Args:
+        space: the page.
+        reading: what a visitor says of the cells, one of `READINGS`.
+    """
+    are_rewards = space.metric in ("max_at_k", "bayes_at_n")
+    return Unnamed(reading, space.headers, are_rewards, are_verdicts=space.metric == "score_agg")
+
+
+def paste_cells(unnamed: Unnamed, table: list[Row], row: int, column: int, text: str) -> list[Row]:
     """Return a table after a visitor has pasted cells into it.
 
-    Cells with names of columns above them replace the table. Others are written from the selected
+    Several rows of cells replace the table if the first row names the columns, if the table is
+    empty, or if the first cell is selected. Without names, they are read as a pasted text is: the
+    columns are those of the samples if all cells are outcomes. Others are written from the selected
     cell on, and add rows and columns where needed.
 
     Args:
+        unnamed: how a table without names is read.
         table: the names of the columns, and the rows.
         row: the selected row, from 0 without the names.
         column: the selected column.
@@ -30,9 +53,14 @@ def paste_cells(table: list[Row], row: int, column: int, text: str) -> list[Row]
         ValueError: if a row has more cells than there are names.
     """
     pasted, are_samples = _cells_of(text)
-    has_names = not are_samples and len(pasted) > 1 and len(pasted[0]) > 1
-    if has_names and names_columns(pasted[0], lambda: pasted[1:], Unnamed(first=("reference",))):
-        return _with_all_cells(pasted)
+    if len(pasted) > 1 and len(pasted[0]) > 1:
+        has_names = not are_samples and names_columns(pasted[0], lambda: pasted[1:], unnamed)
+        if has_names:
+            return _with_all_cells(pasted)
+        if (row, column) == (0, 0) or not any(map(any, table[1:])):
+            first = [] if are_samples or are_outcomes(pasted, unnamed) else [*unnamed.first]
+            samples = range(1, max(map(len, pasted)) - len(first) + 1)
+            return _with_all_cells([[*first, *map(str, samples)], *pasted])
     width = max([len(table[0]), *(column + len(cells) for cells in pasted)])
     height = max(len(table), 1 + row + len(pasted))
     names = _with_numbers(table[0] + [""] * (width - len(table[0])))

@@ -10,10 +10,9 @@ from typing import Any
 from at_k.checks import QUESTION, InputError
 from at_k.cli.compare_files import match_questions
 from at_k.readers.columns import PER_QUESTION, USUAL_NAMES, SelectionError
-from at_k.readers.grids import Unnamed
 from at_k.readers.questions import Questions, read_questions
 
-from .pasted import as_text
+from .pasted import as_text, unnamed_of
 from .received import copy_files, write, write_text
 from .request import ColumnError, Request, Samples
 
@@ -61,12 +60,7 @@ def read_samples(
             columns["groups"] = request.options.get("group")
     else:
         paths = [write_text(request.text, notes)]
-    columns["unnamed"] = Unnamed(
-        reading,
-        request.space.headers,
-        are_rewards=metric in ("max_at_k", "bayes_at_n"),
-        are_verdicts=metric == "score_agg",
-    )
+    columns["unnamed"] = unnamed_of(request.space, reading)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         samples, identifiers = _read_runs(paths, columns, request.columns, notes)

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pandas
+from at_k.readers.grids import Unnamed
 from gradio.events import Dependency
 
 from .input_layout import Inputs, table_updates
-from .pasted import Row, paste_cells
+from .pasted import Row, paste_cells, unnamed_of
 from .received import MAX_BYTES, TOO_LARGE
 from .saving import shown_to_visitor
+from .space import Space
 
 _EMPTY_ROWS = 4
 
@@ -23,21 +25,25 @@ def table_rows(frame: pandas.DataFrame) -> list[Row]:
     return [list(map(str, row)) for row in [list(cells.columns), *cells.values.tolist()]]
 
 
-def connect_table(inputs: Inputs) -> Iterator[Dependency]:
+def connect_table(space: Space, inputs: Inputs) -> Iterator[Dependency]:
     """Connect the buttons of the table, and what is pasted into it. Yield each event."""
     options: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-    yield inputs.pasted.change(_paste, [inputs.table, inputs.pasted], inputs.table, **options)
+
+    def paste(frame: pandas.DataFrame, pasted: str) -> dict[str, Any]:
+        return _paste(unnamed_of(space), frame, pasted)
+
+    yield inputs.pasted.change(paste, [inputs.table, inputs.pasted], inputs.table, **options)
     yield inputs.add_row.click(_add_row, inputs.table, inputs.table, **options)
     yield inputs.clear.click(_clear, inputs.table, inputs.table, **options)
 
 
-def _paste(frame: pandas.DataFrame, pasted: str) -> dict[str, Any]:
+def _paste(unnamed: Unnamed, frame: pandas.DataFrame, pasted: str) -> dict[str, Any]:
     with shown_to_visitor():
         if len(pasted) > MAX_BYTES:
             raise ValueError(TOO_LARGE)
         cells = json.loads(pasted)
         row, column, text = cells["row"], cells["column"], cells["text"]
-        return table_updates(paste_cells(table_rows(frame), row, column, text))
+        return table_updates(paste_cells(unnamed, table_rows(frame), row, column, text))
 
 
 def _add_row(frame: pandas.DataFrame) -> dict[str, Any]:

@@ -54,6 +54,8 @@ def test_cells_are_pasted_into_the_table(browser, space):
         wait_for_problem(page, "The table has no rows.")
         page.click("#add-row")
         page.wait_for_selector("#table [data-testid=cell-4-0]")
+        shown = paste_into_table(page, "cell-0-0", "1\t0\n1\t1")
+        assert shown.startswith("2 questions, 2 samples each, already graded.")
 
 
 @only_gpassk

@@ -168,7 +168,7 @@ def columns_of_grid(
     is_decided = are_samples and not unnamed.reading
     if is_decided or not names_columns(rows[0], lambda: rows[1:], unnamed):
         is_graded = unnamed.reading == "outcomes" or (
-            not unnamed.reading and (are_samples or _are_outcomes(rows, unnamed.are_rewards))
+            not unnamed.reading and (are_samples or are_outcomes(rows, unnamed))
         )
         first = [] if is_graded else list(unnamed.first)
         if not is_decided:
@@ -262,10 +262,10 @@ def _is_value(cell: Any) -> bool:
     return is_known or not isinstance(as_outcome(word), str | None)
 
 
-def _are_outcomes(rows: Sequence[CellsOfRow], are_rewards: bool) -> bool:
-    """Whether all cells are 0, 1, true, false or verdicts, or if `are_rewards` any numbers."""
+def are_outcomes(rows: Sequence[CellsOfRow], unnamed: Unnamed) -> bool:
+    """Whether all cells are 0, 1, true, false or verdicts, or if rewards are expected numbers."""
     words = {word for row in rows for word in map(_word, row)}
-    if are_rewards:
+    if unnamed.are_rewards:
         return all(word == "" or _is_value(word) for word in words)
     return all(
         word in NOT_SCORED or word in VERDICTS or as_outcome(word) in (0, 1, None) for word in words
