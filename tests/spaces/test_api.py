@@ -26,6 +26,7 @@ def random_outcomes(seed):
     return [[generator.randint(0, 1) for _ in range(6)] for _ in range(5)]
 
 
+@pytest.mark.parametrize("space", ["gpassk", "bayes_at_n"], indirect=True, scope="session")
 def test_twenty_clients_at_once_each_get_their_own_scores(space):
     metric = at_k.load(space.name)
     runs = [random_outcomes(seed) for seed in range(20)]

@@ -9,26 +9,6 @@ pytest_plugins = ["space_fixtures"]
 SAMPLES = ROOT / "shared" / "at_k" / "samples"
 TWO_FILES = [str(SAMPLES / f"smollm2_{name}.jsonl") for name in ("cool", "warm")]
 
-OUT_OF_THE_PANEL = """() => {
-  const panel = document.querySelector("#inputs").getBoundingClientRect();
-  return [...document.querySelectorAll("#inputs input:not([type=file])")].filter((input) => {
-    const place = input.getBoundingClientRect();
-    const scrolls = input.closest("#table");
-    return !scrolls && place.width && (place.left < panel.left || place.right > panel.right);
-  }).length;
-}"""
-
-
-def test_all_controls_are_in_the_panel(browser, space):
-    with opened(browser, space) as page:
-        assert page.evaluate(OUT_OF_THE_PANEL) == 0
-        last = page.locator("#inputs input:visible").last
-        last.scroll_into_view_if_needed()
-        place, panel = last.bounding_box(), page.locator("#inputs").bounding_box()
-        bottom = place["y"] + place["height"]
-        assert bottom <= min(panel["y"] + panel["height"], page.viewport_size["height"])
-        assert page.locator("#inputs").evaluate("panel => panel.scrollLeft") == 0
-
 
 @pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
 def test_a_desktop_opens_with_k_in_view_and_keys_on_one_line(browser, space):

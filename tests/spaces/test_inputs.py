@@ -145,6 +145,7 @@ def test_another_encoding_is_a_sentence(browser, space, tmp_path):
 HOSTILE = '<img src=x onerror="window.hacked=1"> {{7*7}} ${window.hacked=1} **b** [a](http://x.y)'
 
 
+@pytest.mark.parametrize("space", BOTH_WORDINGS, indirect=True, scope="session")
 def test_text_of_a_visitor_never_becomes_html(browser, space, tmp_path):
     row = {"outcomes": [1, 0, 0], "group": HOSTILE, HOSTILE: 1}
     if space.name == "score_agg":

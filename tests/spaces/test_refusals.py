@@ -87,16 +87,16 @@ TEXTS = {
     f'{{"outcomes": {DEEP}}}': "Question 1 is nested more than 50 levels deep.",
     f'{{"predictions": ["1"], "reference": {DEEP}}}': "The reference of question 1 is nested more "
     "than 50 levels deep.",
-    '{"outcomes": [' + "9" * 5000 + "]}": "text.jsonl, from line 1: invalid JSON: an integer has "
+    '{"outcomes": [' + "9" * 5000 + "]}": "text, from line 1: invalid JSON: an integer has "
     "too many digits.",
-    '{"outcomes": [1], "outcomes": [0]}': "text.jsonl, from line 1: invalid JSON: an object has "
+    '{"outcomes": [1], "outcomes": [0]}': "text, from line 1: invalid JSON: an object has "
     "the key 'outcomes' twice.",
     '{"outcomes": [1, "x"]}': "Question 1, sample 2 is 'x', not a number. Without references, "
     "samples are outcomes, such as 0 and 1.",
     '{"outcomes": [0, 1]}\n{"outcomes": [1, 2]}': "Question 2, sample 2 is 2: an outcome is 0 if "
     "incorrect, 1 if correct.",
-    "reference,1,2\n12,1,2,3": "Row 1 has 4 cells, and the first line has 3.",
-    "question,n,correct\nq1,6,2\nq2,6,8": "text.csv, row 2: n is 6 and correct is 8. Counts are "
+    "reference,1,2\n12,1,2,3": "text, line 2: 4 cells, but line 1 names 3 columns.",
+    "question,n,correct\nq1,6,2\nq2,6,8": "text, row 2: n is 6 and correct is 8. Counts are "
     "whole numbers with 0 <= correct <= n.",
     " " * (2 << 20) + OUTCOMES: TOO_LARGE,
 }
@@ -199,8 +199,9 @@ def upload(space, content):
 def test_every_upload_is_refused_with_a_sentence(space):
     assert TOO_LARGE in upload(space, b"question,outcome\n" + b"q,1\n" * 2_500_000)
     assert TOO_LARGE in upload(space, b"question,outcome\n" + b"q,1\n" * 5_000_000)
-    assert "a.csv, line 2 is not UTF-8 text, but may be Latin-1" in upload(
-        space, "question,prediction,reference\nq,Köln,Köln".encode("latin1")
+    assert (
+        "a.csv, line 2: the text is not UTF-8 (invalid start byte), but may be Latin-1"
+        in upload(space, "question,prediction,reference\nq,Köln,Köln".encode("latin1"))
     )
     assert "a.csv" in upload(space, b"PK\x03\x04\xff\xfe\x00\x01")
 

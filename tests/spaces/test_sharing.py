@@ -50,18 +50,17 @@ def test_a_link_wins_over_the_start_of_the_page_at_every_width(browser, space):
         expected = wait_for_change(page, before), scores(page)
         link = address(page, link)
         assert len(link) < 16_000
-    for name, width in WIDTHS.items():
-        for scheme in ("light", "dark"):
-            with opened(browser, space, width, scheme, query=link) as page:
-                page.wait_for_function(
-                    "text => document.querySelector('.sentence')?.innerText === text",
-                    arg=expected[0],
-                )
-                page.wait_for_timeout(500)
-                assert (sentence(page), scores(page)) == expected
-                assert page.input_value(NUMBER) == "8"
-                assert address(page) == link
-                take_screenshot(page, f"link-{name}-{scheme}")
+    for (name, width), scheme in zip(WIDTHS.items(), ("light", "dark") * 2, strict=True):
+        with opened(browser, space, width, scheme, query=link) as page:
+            page.wait_for_function(
+                "text => document.querySelector('.sentence')?.innerText === text",
+                arg=expected[0],
+            )
+            page.wait_for_timeout(500)
+            assert (sentence(page), scores(page)) == expected
+            assert page.input_value(NUMBER) == "8"
+            assert address(page) == link
+            take_screenshot(page, f"link-{name}-{scheme}")
 
 
 @only_gpassk
