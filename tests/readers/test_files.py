@@ -51,6 +51,19 @@ def test_compressed_files_are_read(tmp_path, suffix):
         at_k.read(file)
 
 
+@pytest.mark.parametrize("outcomes", [[1, 0, 1], [1]])
+def test_columns_of_an_object_of_json_have_the_same_number_of_rows(tmp_path, outcomes):
+    columns = {"id": ["a", "a"], "correct": outcomes}
+    file = tmp_path / "a.json"
+    file.write_text(json.dumps(columns))
+    problem = f"different numbers of rows: 'id' has 2, and 'correct' has {len(outcomes)}"
+    for source in (file, columns):
+        with pytest.raises(ValueError, match=problem):
+            at_k.read(source)
+    file.write_text(json.dumps({"errors": [], "rows": [{"id": "a", "correct": 1}]}))
+    assert at_k.read(file, records="rows") == {"predictions": [[1]]}
+
+
 def test_text_that_is_not_utf8_is_refused_with_its_line(tmp_path):
     file = tmp_path / "a.jsonl"
     file.write_bytes(b'{"outcomes": [1]}\n{"outcomes": [0], "x": "\xe9"}\n')

@@ -1,5 +1,7 @@
 """Which rows become one question: no mixtures of runs, and lists of the same question merge."""
 
+import math
+
 import at_k
 import pytest
 from at_k.readers.columns import SelectionError
@@ -169,6 +171,12 @@ def test_lists_of_the_same_question_need_the_same_reference_and_group(tmp_path, 
     rows = [*SHARDS[:-1], SHARDS[-1] | {name: "other"}]
     with pytest.raises(ValueError, match=f"the same id, 'q2', but different {role}"):
         read_rows(tmp_path, rows)
+
+
+def test_groups_that_are_nan_in_all_rows_of_a_question_are_the_same(gpassk):
+    rows = [{"id": "q", "correct": i, "group": math.nan} for i in (0, 1)]
+    with pytest.raises(ValueError, match="groups.0. is nan: give every question a label"):
+        gpassk.compute(**at_k.read(rows, groups="group"), k=1)
 
 
 def test_rows_with_an_entry_of_their_own_are_different_questions(tmp_path):

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..checks import FROM_0, Index, InputError, short
+from ..checks import FROM_0, Index, InputError, is_missing, short
 from ..inputs.containers import QUESTION_NAMES
 from .columns import (
     PER_SAMPLE,
@@ -256,7 +256,9 @@ def gathered(gathering: Gathering, role: str, cells: Sequence[Any], of_lists: bo
         ]
     for question, (first, *copies) in gathering.rows_of.items():
         for row in copies:
-            if cells[row] != cells[first]:
+            if cells[row] != cells[first] and not (
+                is_missing(cells[row]) and is_missing(cells[first])
+            ):
                 key = ", ".join(gathering.key)
                 raise ValueError(
                     f"Rows {first} and {row} of {gathering.title} have the same {key}, "

@@ -22,7 +22,7 @@ from .harnesses import LOG_FOLDERS, OBJECT_READERS, PATH_READERS, TABLE_READERS
 from .remote import is_remote, remote_content, remote_names
 from .rows import entries_by_column, rows_inside, rows_where
 from .shards import Named, reduced_table
-from .table import ArrowColumn, Columns, Table, columns_of_rows, join_tables
+from .table import ArrowColumn, Columns, Table, columns_of_rows, join_tables, require_equal_columns
 
 
 class Reading(NamedTuple):
@@ -196,6 +196,7 @@ def _with_roles(table: Table, path: Path | None) -> Table:
             ) from error
         if log is not None:
             return log
+    require_equal_columns(table.columns, str(path or "The source"))
     return table
 
 
@@ -272,9 +273,7 @@ def columns_of_object(source: Any, split: str | None = None) -> Columns:
     if isinstance(source, Mapping):
         if source and all(hasattr(dataset, "with_format") for dataset in source.values()):
             return columns_of_dataset(one_split(source, "The source", split))
-        sizes = {name: len(column) for name, column in source.items()}
-        if len(set(sizes.values())) > 1:
-            raise ValueError(f"The columns have different numbers of rows: {sizes}.")
+        require_equal_columns(source)
         return {str(name): _plain_list(column) for name, column in source.items()}
     if hasattr(source, "with_format"):
         return columns_of_dataset(source)

@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ..checks import short
+
 Columns = dict[str, Sequence[Any]]
 """Entries by column name, one per row."""
 
@@ -72,6 +74,18 @@ def columns_of_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
     """Return the columns of rows, with None where a row has no such key."""
     names = dict.fromkeys(name for row in rows for name in row)
     return {str(name): [row.get(name) for row in rows] for name in names}
+
+
+def require_equal_columns(columns: Mapping[Any, Any], title: str = "The source") -> None:
+    """Raise a ValueError if two columns, such as those of an object of JSON, differ in length."""
+    sizes = {name: len(cells) for name, cells in columns.items()}
+    for name, size in sizes.items():
+        first, expected = next(iter(sizes.items()))
+        if size != expected:
+            raise ValueError(
+                f"{title} has columns with different numbers of rows: {short(first)} has "
+                f"{expected}, and {short(name)} has {size}."
+            )
 
 
 @dataclass(frozen=True)
