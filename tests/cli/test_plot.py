@@ -114,8 +114,9 @@ def test_scores_are_printed_before_the_reason_why_there_is_no_chart(capsys, tmp_
 
 
 def test_a_chart_that_is_half_written_does_not_replace_the_old_one(tmp_path, monkeypatch, capsys):
-    old = tmp_path / "a.svg"
+    old, other = tmp_path / "a.svg", tmp_path / "a.part.svg"
     old.write_text("old")
+    other.write_text("another chart of the same folder")
     link = tmp_path / "link.svg"
     link.symlink_to(old)
     specification = by_k({"pass@1": 0.5, "pass@2": 0.75}).to_json()
@@ -129,7 +130,8 @@ def test_a_chart_that_is_half_written_does_not_replace_the_old_one(tmp_path, mon
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(specification.encode())))
         assert write_chart(str(link)) == status
         assert old.read_text().startswith(begins)
-    assert sorted(tmp_path.iterdir()) == [old, link]
+    assert sorted(tmp_path.iterdir()) == [other, old, link]
+    assert other.read_text() == "another chart of the same folder"
 
 
 def test_the_renderer_may_end_its_process(file, tmp_path):

@@ -213,6 +213,16 @@ def test_a_process_waits_for_a_new_process_0_if_the_first_was_killed(tmp_path):
         sent.result()
 
 
+def test_a_process_learns_that_process_0_ended_after_it_had_asked_for_rows(tmp_path):
+    process_0, process_1 = (Exchange(tmp_path, 2, p, timeout=0.3) for p in range(2))
+    with ThreadPoolExecutor() as threads:
+        sent = threads.submit(process_1.send, write_rows)
+        assert process_0.receive() == [b"rows"]
+        process_0.leave()  # as if it was killed
+        with pytest.raises(ValueError, match="Process 0 asked for the rows and ended before"):
+            sent.result()
+
+
 def test_a_wait_names_the_hosts_whose_locks_are_not_seen(tmp_path, monkeypatch):
     process_1 = Exchange(tmp_path, 2, 1, timeout=0.1)
     monkeypatch.setattr("socket.gethostname", lambda: "node-a")

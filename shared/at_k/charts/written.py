@@ -19,7 +19,8 @@ def write_chart(file: str) -> int:
     The file appears whole: a process that is killed leaves at most a file with `.part` in its name.
     """
     path = Path(file).resolve()
-    part = path.with_name(f"{path.stem}.part{path.suffix}")
+    # With the process in its name: no other process writes to it, and no chart is called so.
+    part = path.with_name(f"{path.stem}.{os.getpid()}.part{path.suffix}")
     try:
         Figure.from_json(sys.stdin.buffer.read().decode()).save(part)
         os.replace(part, path)
