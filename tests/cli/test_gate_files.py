@@ -118,6 +118,16 @@ def test_no_number_of_samples_decides_a_score_that_is_equal_to_the_threshold(cap
     assert "No number of samples would decide" in printed
 
 
+def test_no_number_of_samples_decides_a_score_that_differs_by_rounding():
+    rows = [[1] * i + [0] * (10 - i) for i in (7, 0, 0, 6, 9)]  # of mean 0.44 - 6e-17
+    for assertion in (
+        lambda: assert_at_least(rows, 0.44),
+        lambda: assert_not_worse(rows, rows, margin=5e-324),
+    ):
+        with pytest.raises(AssertionError, match="No number of samples would decide"):
+            assertion()
+
+
 def test_the_last_line_says_which_of_the_three_holds_and_what_would_decide(capsys, file):
     score = float(np.mean(OUTCOMES))
     for threshold, words in [

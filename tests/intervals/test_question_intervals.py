@@ -2,6 +2,7 @@
 
 import math
 
+import at_k
 import numpy as np
 import pytest
 from at_k.intervals.questions import (
@@ -34,6 +35,18 @@ def test_interval_of_scores_0_and_1_is_wilsons():
     assert (lo, hi) == pytest.approx(
         ((center - margin) / (1 + z * z / n), (center + margin) / (1 + z * z / n)), rel=1e-3
     )
+
+
+def test_a_confidence_close_to_1_has_limits():
+    confidence = 1 - 2**-53
+    result = at_k.compare(
+        [[0, 1], [1, 1], [0, 0]],
+        [[1, 0], [1, 1], [0, 1]],
+        k=1,
+        interval="questions",
+        confidence=confidence,
+    )
+    assert -1 <= result["pass@1_lo"] <= result["pass@1"] <= result["pass@1_hi"] <= 1
 
 
 def test_questions_of_one_cluster_count_as_one():

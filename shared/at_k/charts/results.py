@@ -183,7 +183,7 @@ def chosen_among(requested: str | Sequence[str] | None, known: Sequence[str], wh
         check_text(what, name)
         matching = [other for other in known if other == name or other.startswith(f"{name}_")]
         if not matching:
-            raise ValueError(f"{what} is {name!r}: the results have {', '.join(known)}.")
+            raise ValueError(f"{what} is {short(name)}: the results have {', '.join(known)}.")
         chosen |= dict.fromkeys(matching)
     return list(chosen)
 

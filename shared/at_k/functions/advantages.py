@@ -187,7 +187,9 @@ def _threshold(score: str) -> float:
     try:
         return float(score.removeprefix(_THRESHOLD))
     except ValueError:
-        raise ValueError(f"score is {score!r}: give a threshold, as in 'G-Pass@k_0.5'.") from None
+        raise ValueError(
+            f"score is {short(score)}: give a threshold, as in 'G-Pass@k_0.5'."
+        ) from None
 
 
 def _check_size(ks: Iterable[int], n: int, prompt: str, baseline: str, normalize) -> None:

@@ -136,4 +136,5 @@ def student_z(clusters: int, confidence: float) -> float:
     """The quantile of Student's t for a standard deviation estimated from at least 2 clusters."""
     from scipy.special import stdtrit  # imported here, because it takes longer than all of at_k
 
-    return float(stdtrit(clusters - 1, (1 + confidence) / 2))
+    # Of the lower tail, as (1 + confidence) / 2 may round to 1.
+    return -float(stdtrit(clusters - 1, (1 - confidence) / 2))

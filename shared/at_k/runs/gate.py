@@ -71,15 +71,15 @@ class Gate(NamedTuple):
         """About how many more questions, or samples of each question, would decide the claim.
 
         It is 0 if the claim is decided, and None if no number would decide it, because the estimate
-        is equal to the threshold.
+        is equal to the threshold, up to rounding.
         """
         if self.status != UNDECIDED:
             return 0
         distance = abs(self.estimate - self.threshold)
-        if distance == 0:
-            return None
         above = self.estimate > self.threshold
         side = self.estimate - self.lo if above else self.hi - self.estimate
+        if distance <= 1e-9 * side:
+            return None
         return max(1, math.ceil(self.size * ((side / distance) ** 2 - 1)))
 
 

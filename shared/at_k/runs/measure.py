@@ -20,6 +20,7 @@ from ..checks import (
     check_k,
     check_names,
     check_samples,
+    short,
 )
 from ..inputs.outcomes import number_of_samples, require_shares
 from ..intervals.binary_family import BinaryFamily, family_under
@@ -142,7 +143,9 @@ class ComparisonOptions:
                 f"{self.metric} is compared with interval={applicable[0]!r}, not {interval!r}."
             )
         if self.metric in WITHOUT_K and self.k is not None:
-            raise ValueError(f"k is {self.k!r}, but {self.metric} is of all samples: leave k out.")
+            raise ValueError(
+                f"k is {short(self.k)}, but {self.metric} is of all samples: leave k out."
+            )
         object.__setattr__(self, "interval", interval)
         object.__setattr__(self, "confidence", check_confidence(self.confidence))
         object.__setattr__(self, "tau", check_tau(self.tau))
