@@ -2,9 +2,10 @@
 
     python tests/random_options.py 20000 [SEED]
 
-These are rates and labels of a checker, a budget, scores that pick, weights of votes, advantages,
-the shares of an error bar, assertions, logs of agents, files of several parts, and the formats in
-which scores are published. Each call takes less than five seconds of CPU time.
+These are rates and labels of a checker and what they add to limits, a budget, scores that pick,
+weights of votes, advantages, standard errors near 0 and 1, the shares of an error bar, assertions,
+verdicts for GitHub, logs of agents, files of several parts, and the formats in which scores are
+published. Each call takes less than five seconds of CPU time.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import io
 import itertools
 import json
 import math
+import re
 import sys
 import tempfile
 import time
@@ -31,10 +33,12 @@ import brute_force as exact
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 import yaml
 from agreement import metric
 from at_k.cli.command import main
 from random_calls import random_rows, scored
+from scipy import stats
 
 Rows = list[list[Any]]
 Random = np.random.Generator
@@ -138,6 +142,38 @@ def check_labels(rng: Random) -> None:
     values = corrected_values(exact.values_of("pass", k), *rates)
     expected = mean_over(rows, lambda row: exact.subset_mean(row, values))
     require(result, expected, (rows, options), 1e-8)
+
+
+def check_limits_of_labels(rng: Random) -> None:
+    """How far labels move limits: the text of `intervals.labelled`, with quantiles of SciPy."""
+    rows = [rng.integers(0, 2, int(rng.integers(4, 9))).tolist() for _ in range(rng.integers(2, 9))]
+    k, confidence = int(rng.integers(1, 4)), float(rng.choice([0.5, 0.9, 0.99]))
+    name = str(rng.choice(["pass@k", "pass^k", "maj@k"]))
+    tp, fn, fp, tn = (int(x) for x in rng.integers([40, 0, 0, 40], [400, 20, 20, 400]))
+    known = {"k": k, "include": name, "confidence": confidence, "interval": "sampling"}
+    t, f, key = tp / (tp + fn), fp / (fp + tn), name.replace("k", str(k))
+
+    def score(t: float, f: float) -> float:
+        values = corrected_values(exact.values_of(_FAMILY[name], k), Fraction(t), Fraction(f))
+        return float(mean_over(rows, lambda row: exact.subset_mean(row, values)))
+
+    def limits(yes: int, no: int) -> list[float]:
+        lo, hi = stats.beta.interval(confidence, yes + 0.5, no + 0.5)
+        return [lo if yes else 0.0, hi if no else 1.0]
+
+    point, compute = score(t, f), metric("gpassk").compute
+    under_known = compute(predictions=rows, checker_rates=(t, f), **known)
+    of_rates = (
+        [score(x, f) - point for x in limits(tp, fn)],
+        [score(t, x) - point for x in limits(fp, tn)],
+    )
+    below = [max(0.0, point - under_known[f"{key}_lo"]), *(min(0.0, *x) for x in of_rates)]
+    above = [max(0.0, under_known[f"{key}_hi"] - point), *(max(0.0, *x) for x in of_rates)]
+    expected = point - math.hypot(*below), point + math.hypot(*above)
+    labels = {"tp": tp, "fn": fn, "fp": fp, "tn": tn}
+    result = compute(predictions=rows, labels=labels, **known)
+    for end, limit in zip(("lo", "hi"), expected, strict=True):
+        require(result[f"{key}_{end}"], min(1.0, max(0.0, limit)), (rows, labels, known, end), 1e-6)
 
 
 def check_budget(rng: Random) -> None:
@@ -313,6 +349,74 @@ def check_noise(rng: Random) -> None:
         require(sum(shares), 1, (rows, k))
 
 
+_ODDS = [Fraction(math.exp(0.15 * step)) for step in range(-80, 81)]  # of the prior's support
+_MOST_SAMPLES = 30  # exact arithmetic takes long for many
+
+
+@cache
+def ways_at_odds(n: int) -> list[tuple[list[int], int]]:
+    """Return the probabilities of 0 .. n correct samples at each of the odds, times an integer."""
+    pairs = [(odds.numerator, odds.denominator) for odds in _ODDS]
+    return [
+        ([math.comb(n, c) * a**c * b ** (n - c) for c in range(n + 1)], (a + b) ** n)
+        for a, b in pairs
+    ]
+
+
+def prior_by_em(n: list[int], c: list[int]) -> list[tuple[int, np.ndarray]]:
+    """Return each n with the prior that `intervals.prior` describes, split by n."""
+    likelihood = np.array(
+        [
+            [ways[x] / total for ways, total in ways_at_odds(size)]
+            for size, x in zip(n, c, strict=True)
+        ]
+    )
+    prior = np.array([float(x / (1 + x) ** 2) for x in _ODDS])
+    prior /= prior.sum()
+    for _ in range(max(20, int(2 * math.sqrt(len(n)))) - 1):
+        prior = prior * np.mean(likelihood / (likelihood @ prior)[:, None], axis=0)
+    split = prior * likelihood / (likelihood @ prior)[:, None] / len(n)
+    return [(size, split[np.equal(n, size)].sum(axis=0)) for size in sorted({*n})]
+
+
+def check_variance(rng: Random) -> None:
+    """Standard errors of scores near 0, near 1 and in between, in exact arithmetic."""
+    questions = int(rng.choice([2, 3, 10, 40]))
+    sizes = rng.integers(2, _MOST_SAMPLES + 1, 2)
+    n = [int(x) for x in rng.choice(sizes, questions)]
+    rate = float(rng.choice([0.0, 0.002, 0.5, 0.998, 1.0]))
+    c = [int(rng.integers(0, x + 1) if rate == 0.5 else rng.binomial(x, rate)) for x in n]
+    name, k = str(rng.choice([*_FAMILY])), int(rng.integers(1, min(n) + 1))
+    values, key = exact.values_of(_FAMILY[name], k), name.replace("k", str(k))
+    weights, within, scores = [], 0.0, []
+    for size, prior in prior_by_em(n, c):
+        h = [exact.subset_mean([1] * x + [0] * (size - x), values) for x in range(size + 1)]
+        divisor = math.lcm(*(x.denominator for x in h))
+        numbers = [int(x * divisor) for x in h]
+        for (ways, of_all), weight in zip(ways_at_odds(size), prior.tolist(), strict=True):
+            sums = [
+                sum(w * x**power for w, x in zip(ways, numbers, strict=True)) for power in (1, 2)
+            ]
+            mean, square = (
+                Fraction(sums[0], of_all * divisor),
+                Fraction(sums[1], of_all * divisor**2),
+            )
+            within += weight * float(square - mean**2)
+            weights.append(weight)
+            scores.append((float(mean), float(1 - mean)))  # the smaller one keeps its digits
+    smaller = np.array(scores)[:, np.argmin(np.average(scores, axis=0, weights=weights))]
+    of_both = within + np.average(
+        (smaller - np.average(smaller, weights=weights)) ** 2, weights=weights
+    )
+    counts, options = at_k.Counts(n, c), {"k": k, "include": name, "confidence": 0.9}
+    for interval, variance in (("sampling", within), ("questions", of_both)):
+        result = metric("gpassk").compute(predictions=counts, interval=interval, **options)
+        expected = math.sqrt(variance / questions)
+        require(result[f"{key}_sigma"], expected, (n, c, key, interval), 1e-6)
+        if expected > 1e-100 and not math.isclose(result[f"{key}_sigma"], expected, rel_tol=1e-6):
+            raise Difference(f"{n}, {c}, {key}, {interval}: {result[f'{key}_sigma']}, {expected}")
+
+
 def check_assertion(rng: Random) -> None:
     rows = [rng.integers(0, 2, 6).tolist() for _ in range(int(rng.integers(2, 9)))]
     k, threshold = int(rng.integers(1, 7)), float(rng.integers(0, 21) / 20)
@@ -350,6 +454,36 @@ def printed_by(*arguments: Any) -> str:
     if status == 2:
         raise Difference(f"{arguments}: {err.getvalue()}")
     return out.getvalue()
+
+
+def check_github(rng: Random) -> None:
+    """The annotation and the summary of a gate have the numbers and the verdict of `compute`."""
+    rows = [rng.integers(0, 2, 6).tolist() for _ in range(int(rng.integers(2, 9)))]
+    k, least = int(rng.integers(1, 7)), int(rng.integers(0, 21)) / 20
+    interval = str(rng.choice(["sampling", "questions"]))
+    scores = metric("gpassk").compute(
+        predictions=rows, k=k, include="pass@k", confidence=0.95, interval=interval
+    )
+    score, lo, hi = (scores[f"pass@{k}{end}"] for end in ("", "_lo", "_hi"))
+    verdict = "shown" if lo >= least else "contrary" if hi < least else "undecided"
+    level = {"shown": "notice", "contrary": "error", "undecided": "warning"}[verdict]
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        file, summary = Path(folder) / "run.jsonl", Path(folder) / "summary.md"
+        file.write_text("".join(json.dumps({"outcomes": row}) + "\n" for row in rows))
+        patch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+        flags = ("--at-least", least, "--interval", interval, "--format", "github")
+        printed = printed_by("gate", file, "--k", k, *flags)
+        table = [line for line in summary.read_text().splitlines() if line.startswith("|")]
+    key, *cells, last = [cell.strip() for cell in table[-1].strip("|").split("|")]
+    call = rows, k, least, interval, printed, table
+    if (key, last) != (f"pass@{k}", verdict) or not printed.startswith(f"::{level} "):
+        raise Difference(f"{call}: the verdict is {verdict}")
+    for cell, number in zip(cells, (score, lo, hi, least), strict=True):
+        require(abs(float(cell) - number) <= 0.5001e-4, True, call)
+    sentence = printed.partition("::")[2].replace("%25", "%")
+    found = re.search(r" is ([\d.]+) \(95 % confidence interval ([\d.]+) to ([\d.]+),", sentence)
+    if found is None or [*found.groups()] != cells[:3]:
+        raise Difference(f"{call}: the sentence has other numbers than the table")
 
 
 def check_formats(rng: Random) -> None:
@@ -559,17 +693,20 @@ def check_parts(rng: Random) -> None:
 
 
 CHECKS = {
-    check_rates: 0.14,
+    check_rates: 0.12,
     check_labels: 0.08,
-    check_budget: 0.08,
-    check_picked: 0.1,
-    check_votes: 0.1,
-    check_advantages: 0.14,
+    check_limits_of_labels: 0.04,
+    check_budget: 0.06,
+    check_picked: 0.09,
+    check_votes: 0.09,
+    check_advantages: 0.12,
+    check_variance: 0.04,
     check_noise: 0.05,
     check_assertion: 0.03,
     check_plan: 0.03,
     check_formats: 0.03,
-    check_log: 0.18,
+    check_github: 0.03,
+    check_log: 0.15,
     check_parts: 0.04,
 }
 
