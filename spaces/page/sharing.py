@@ -107,7 +107,7 @@ def _samples(space: Space, content: dict[str, Any], new_folder: Callable[[], Pat
     if "text" in content:
         return {"text": str(content["text"])}
     files, folder = [], None
-    for name, text in content["files"][: space.max_files]:
+    for number, (name, text) in enumerate(content["files"][: space.max_files]):
         if text is None:
             if name not in _example_files(space):
                 raise ValueError(_BROKEN)
@@ -115,6 +115,8 @@ def _samples(space: Space, content: dict[str, Any], new_folder: Callable[[], Pat
         else:
             folder = folder or new_folder()
             plain = re.sub(r"[^\w.=+-]+", "_", Path(name).name).lstrip(".")[-80:] or "file"
-            (folder / plain).write_bytes(text.encode("latin-1"))
-            files.append(str(folder / plain))
+            file = folder / str(number) / plain  # two files may have the same name
+            file.parent.mkdir()
+            file.write_bytes(text.encode("latin-1"))
+            files.append(str(file))
     return {"files": tuple(files)}

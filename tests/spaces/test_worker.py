@@ -164,3 +164,39 @@ def test_one_run_of_verdicts_has_limits_for_other_items(answers):
 
 def test_numbers_that_a_checker_read_have_no_needless_exponent(answers):
     assert answers["ten"]["samples"].count("<small>10</small>") == 2
+
+
+SHARE = """
+import importlib.util, pathlib, sys, tempfile
+sys.path.insert(0, sys.argv[1])
+from page.request import make_request
+from page.sharing import opened_page, shared_text
+
+spec = importlib.util.spec_from_file_location("gpassk", f"{sys.argv[1]}/gpassk/app.py")
+app = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(app)
+request = make_request(app.SPACE, "exact_match", {}, files=tuple(sys.argv[2:]))
+opened = opened_page(app.SPACE, shared_text(request), lambda: pathlib.Path(tempfile.mkdtemp()))
+for file in opened.files:
+    print(pathlib.Path(file).name, pathlib.Path(file).read_text())
+"""
+
+
+def test_a_link_holds_two_files_of_the_same_name(tmp_path):
+    """Such as those of two folders, or names that differ in signs that are replaced."""
+    contents = {"a/run.csv": "first", "b/run.csv": "second", "b/run 1.csv": "3", "b/run_1.csv": "4"}
+    files = [tmp_path / name for name in contents]
+    for file, text in zip(files, contents.values(), strict=True):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+    for pair, printed in (
+        (files[:2], "run.csv first\nrun.csv second\n"),
+        (files[2:], "run_1.csv 3\nrun_1.csv 4\n"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", SHARE, str(ROOT / "spaces"), *map(str, pair)],
+            capture_output=True,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(ROOT / "shared")},
+        )
+        assert done.stdout == printed, done.stderr
