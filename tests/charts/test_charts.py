@@ -24,6 +24,14 @@ def without_repeated_validation(monkeypatch):
     monkeypatch.setattr("altair.utils.schemapi.DEBUG_MODE", False)
 
 
+@pytest.mark.parametrize("change", [{"pass@2_hi": None}, {"pass@2_lo": None}])
+def test_a_score_with_one_limit_only_is_refused(change):
+    scores = {"pass@1": 0.5, "pass@1_lo": 0.4, "pass@1_hi": 0.6}
+    scores |= {key.replace("1", "2"): score for key, score in scores.items()} | change
+    with pytest.raises(TypeError, match="results has only one limit of 'pass@2'"):
+        charts.by_k(scores)
+
+
 @pytest.fixture(scope="module")
 def result():
     return at_k.load("gpassk").compute(

@@ -87,6 +87,12 @@ def check_scores(name: str, scores: Any) -> None:
                 f"{name} has {short(value)} under the key {short(key)}: give the dict that was "
                 f"returned, whose scores are numbers."
             )
+        other = key.removesuffix("_lo") + "_hi"
+        if key.endswith("_lo") and (value is None) != (scores.get(other) is None):
+            raise TypeError(
+                f"{name} has only one limit of {short(key.removesuffix('_lo'))}: give the dict "
+                f"that was returned."
+            )
 
 
 def correction(runs: Mapping[str, ChartScores]) -> str:
