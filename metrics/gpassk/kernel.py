@@ -88,6 +88,11 @@ _SAME_RUN = (
     "processes of one launcher, such as torchrun, or of one parent process."
 )
 
+_ENDED = (
+    "Nothing was computed. Process 0 asked for the rows and ended before it had a result: it was "
+    "killed, or the machine ended it, such as for too little memory."
+)
+
 _roles: dict[tuple[int, str], FileLock] = {}
 
 _objects: dict[tuple[int, str], list[weakref.ref[Exchange]]] = {}
@@ -210,7 +215,7 @@ class Exchange:
         self._take_role()
         path, key = self._file(self._process, "rows"), uuid.uuid4().hex
         problem = None if error is None else str(error) or type(error).__name__
-        started = time.monotonic()
+        started, is_asked = time.monotonic(), False
         try:
             for _ in _waits(math.inf):
                 result = json.loads(_read(self._result) or "{}")
@@ -225,13 +230,14 @@ class Exchange:
                         **{"number": self._number, "error": problem},
                     }
                     self._write(path, json.dumps(header).encode() + b"\n", write_rows)
-                    self._answered = request
+                    self._answered, is_asked = request, True
                 elif request:  # process 0 computes
                     started = time.monotonic()
                 elif time.monotonic() - started > self._timeout:
+                    why = self._other_hosts([0]) or (_ENDED if is_asked else _SAME_RUN)
                     raise ValueError(
                         f"Process 0 did not compute with the rows of process {self._process} "
-                        f"within {self._timeout:g} seconds. {self._other_hosts([0]) or _SAME_RUN}"
+                        f"within {self._timeout:g} seconds. {why}"
                     )
         finally:
             path.unlink(missing_ok=True)
@@ -4373,7 +4379,8 @@ def normal_z(confidence: float) -> float:
 def student_z(clusters: int, confidence: float) -> float:
     from scipy.special import stdtrit  # imported here, because it takes longer than all of at_k
 
-    return float(stdtrit(clusters - 1, (1 + confidence) / 2))
+    # Of the lower tail, as (1 + confidence) / 2 may round to 1.
+    return -float(stdtrit(clusters - 1, (1 - confidence) / 2))
 
 
 # --- shared/at_k/intervals/choice.py --------------------------------------------------------------
