@@ -64,4 +64,5 @@ def test_pasted_cells_are_samples_or_follow_the_names(
     unused: Any = None
     headers = ["reference"]
     space = Space(metric, "", "", headers, [], [], unused, unused, unused, unused, ())
-    assert paste_cells(unnamed_of(space), table, *place, text) == expected
+    row, column = place
+    assert paste_cells(unnamed_of(space), table, row, column, text) == expected
