@@ -6,13 +6,17 @@ import itertools
 import json
 import logging
 import math
+import os
 import re
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from functools import lru_cache
 from importlib import import_module
-from typing import Any
+from inspect import signature
+from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -257,20 +261,20 @@ def math_verify_library():
     """
     try:
         import math_verify
-        import math_verify.errors
     except Exception as error:
         need = "check_correct_fn='math_verify' needs the math-verify library"
         if isinstance(error, ModuleNotFoundError) and error.name == "math_verify":
             install = "pip install math-verify"
             raise ImportError(f"{need}: {install}.") from error
-        if isinstance(error, ModuleNotFoundError) and error.name == "math_verify.errors":
-            raise ImportError(
-                f"{need} in version 0.9 or newer: this one does not say when it runs out of time. "
-                f"lighteval needs this one, so use another environment."
-            ) from error
         raise ImportError(
             f"{need}, which is installed but cannot be imported: {type(error).__name__}: {error}."
         ) from error
+    # Old versions set a handler of signals even without a limit, and hide that they may not.
+    if not _has_signals() and "raise_on_error" not in signature(math_verify.parse).parameters:
+        raise ImportError(
+            "This version of math-verify only works in a main thread, and not on Windows: install "
+            "0.9 or newer, or compute in the main thread."
+        )
     logging.getLogger("math_verify").setLevel(logging.ERROR)
     return math_verify
 
@@ -319,9 +323,7 @@ def math_verify(prediction: Any, reference: Any) -> tuple[int, str | None]:
         return 1, first
     for accepted in references:
         for expected, answer in itertools.product(_parse_reference(accepted), answers or []):
-            equal, late = _call_math_verify(
-                library.verify, expected, answer, timeout_seconds=_time_limit()
-            )
+            equal, late = _call_math_verify(library.verify, expected, answer, timeout_seconds=0)
             if equal:
                 return 1, first
             timed_out |= late
@@ -336,18 +338,45 @@ def _normal_form(answer: Any, text: str) -> str:
         return text
 
 
-def _call_math_verify(
-    function: Callable[..., Any], *arguments: Any, **limit: Any
-) -> tuple[Any, bool]:
-    """Return the result of a function of math-verify, and whether it ran into its time limit.
+class _OutOfTime(BaseException):
+    """Not an Exception, which math-verify and SymPy catch as an answer that they cannot read."""
 
-    The result is None if the function fails.
-    """
-    from math_verify.errors import TimeoutException
 
+@contextmanager
+def _time_limit() -> Iterator[None]:
+    """Raise `_OutOfTime` after TIME_LIMIT seconds of CPU time, where Python handles signals."""
+    if not _has_signals():
+        yield
+        return
+
+    def stop(*_: Any) -> NoReturn:
+        raise _OutOfTime
+
+    previous = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, TIME_LIMIT)
     try:
-        return function(*arguments, **limit, raise_on_error=True), False
-    except TimeoutException:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, previous)
+
+
+def _has_signals() -> bool:
+    return os.name == "posix" and threading.current_thread() is threading.main_thread()
+
+
+def _call_math_verify(
+    function: Callable[..., Any], *arguments: Any, **no_limit: int
+) -> tuple[Any, bool]:
+    """Return the result of a function of math-verify, and whether it ran into the time limit.
+
+    The result is None if the function fails. Its own limit is switched off, because versions
+    before 0.6.1 do not say that they ran into it.
+    """
+    try:
+        with _time_limit():
+            return function(*arguments, **no_limit), False
+    except _OutOfTime:
         return None, True
     except Exception:  # it cannot read or compare the answer
         return None, False
@@ -358,7 +387,7 @@ def _call_math_verify(
 def _parse_math(text: str) -> tuple[list[Any] | None, bool]:
     """Return the answers that math-verify finds in a text, and whether it ran out of time."""
     parse = math_verify_library().parse
-    return _call_math_verify(parse, _as_math(text), parsing_timeout=_time_limit())
+    return _call_math_verify(parse, _as_math(text), parsing_timeout=0)
 
 
 def _parse_reference(reference: str) -> list[Any]:
@@ -373,12 +402,7 @@ def _as_math(text: str) -> str:
 
 
 TIME_LIMIT = 5
-"""The seconds that math-verify may take to read an answer, and to compare two."""
+"""The seconds of CPU time that math-verify may take to read an answer, and to compare two."""
 
 LONGEST_CHECK = 20
 """The seconds after which the process of a check is ended. Some expressions ignore TIME_LIMIT."""
-
-
-def _time_limit() -> int | None:
-    """Return the time limit, which only works in a main thread."""
-    return TIME_LIMIT if threading.current_thread() is threading.main_thread() else None
