@@ -18,9 +18,10 @@ import sys
 import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -34,7 +35,7 @@ from .grids import (
     rows_of_text,
     sample_columns,
 )
-from .remote import is_remote
+from .remote import RemoteFile, is_remote, path_of, remote_size
 from .table import ArrowColumn, Columns, UnreadColumn, columns_of_rows
 
 FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
@@ -45,6 +46,8 @@ _SIGNATURES = {
     b"\xfd7zXZ\x00": ".xz",
     b"\x28\xb5\x2f\xfd": ".zst",
 }
+REMOTE_BLOCK = 1 << 20
+"""How many bytes of a file elsewhere are requested at once, at least."""
 BOM = b"\xef\xbb\xbf"
 """The byte order mark, which some programs write before a text."""
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -93,7 +96,7 @@ def read_file(
     is_file = content is None and path.is_file()
     suffix = file_format(path) if is_file else ""  # a pipe such as /dev/fd/63 has none
     if content is not None and is_remote(name):
-        suffix = file_format(Path(name.partition("?")[0]))
+        suffix = file_format(path_of(name))
         suffix = suffix if suffix in FORMATS else ""
     if suffix and suffix not in FORMATS:
         raise ValueError(f"{name} has none of the supported formats: {', '.join(FORMATS)}.")
@@ -145,14 +148,29 @@ def _signature(data: bytes) -> str:
     return next((suffix for start, suffix in _SIGNATURES.items() if data.startswith(start)), "")
 
 
-def open_file(name: str, max_gb: float | None) -> Any:
-    """Return a stream of the decompressed bytes of a file. The suffix tells its compression."""
+@contextmanager
+def open_file(name: str, max_gb: float | None) -> Iterator[Any]:
+    """Open a stream of the decompressed bytes of a file.
+
+    The suffix tells its compression. Elsewhere the content does: servers may decompress it.
+    """
+    if is_remote(name):
+        with io.BufferedReader(RemoteFile(name), REMOTE_BLOCK) as file:
+            compression = _signature(file.peek(4))
+            with _open_limited(file, compression, name, remote_size(name), max_gb) as stream:
+                yield stream
+        return
     path = Path(name)
-    return _open_limited(path, path.suffix.lower(), name, path.stat().st_size, max_gb)
+    with _open_limited(path, path.suffix.lower(), name, path.stat().st_size, max_gb) as stream:
+        yield stream
 
 
 def _open_limited(
-    source: Path | bytes, compression: str, name: str, size: int, max_gb: float | None
+    source: Path | bytes | BinaryIO,
+    compression: str,
+    name: str,
+    size: int,
+    max_gb: float | None,
 ) -> Any:
     stream = _open(source, compression)
     most = max(1e9, 100.0 * size) if max_gb is None else 1e9 * max_gb
@@ -193,7 +211,7 @@ class _Limited:
         return data
 
 
-def _open(source: Path | bytes, compression: str) -> Any:
+def _open(source: Path | bytes | BinaryIO, compression: str) -> Any:
     """Return a stream of the decompressed bytes of a file, or of its content."""
     file = io.BytesIO(source) if isinstance(source, bytes) else source
     if compression == ".gz":

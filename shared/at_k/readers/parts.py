@@ -6,12 +6,13 @@ import io
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from .columns import entry_text
 from .files import (
     BOM,
+    REMOTE_BLOCK,
     blocks_of_lines,
     decoded,
     file_format,
@@ -20,6 +21,7 @@ from .files import (
     parse_json_lines,
     table_of_lines,
 )
+from .remote import RemoteFile, is_remote, path_of
 from .table import Columns
 
 _ROWS_OF_A_PART = 1 << 20
@@ -57,7 +59,7 @@ def parts_of_file(
         ValueError: as `read_file`.
         pyarrow.ArrowException: if a file of Parquet is damaged.
     """
-    suffix = file_format(Path(name))
+    suffix = file_format(path_of(name))
     if suffix == ".parquet":
         yield from _parts_of_parquet(name, columns)
         return
@@ -72,12 +74,23 @@ def parts_of_file(
 def _parts_of_parquet(name: str, columns: Sequence[str] | None) -> Iterator[Part]:
     import pyarrow.parquet as pq
 
-    schema = pq.read_schema(name)
-    texts = [field.name for field in schema if "string" in str(field.type)]
-    file = pq.ParquetFile(name, read_dictionary=texts)
-    rows = _ROWS_OF_A_PART if columns else 1024
-    for batch in file.iter_batches(rows, columns=columns, use_threads=False):
-        yield Part(batch, schema.names)
+    with open_parquet(name) as source:
+        schema = pq.read_schema(source)
+        texts = [field.name for field in schema if "string" in str(field.type)]
+        file = pq.ParquetFile(source, read_dictionary=texts)
+        rows = _ROWS_OF_A_PART if columns else 1024
+        for batch in file.iter_batches(rows, columns=columns, use_threads=False):
+            yield Part(batch, schema.names)
+
+
+@contextmanager
+def open_parquet(name: str) -> Iterator[Any]:
+    """Yield what Arrow opens: the name of a file, or the open file if it is elsewhere."""
+    if not is_remote(name):
+        yield name
+        return
+    with io.BufferedReader(RemoteFile(name, seekable=True), REMOTE_BLOCK) as file:
+        yield file
 
 
 def _parts_of_json(blocks: Iterable[bytes], name: str) -> Iterator[Part]:

@@ -6,7 +6,11 @@ fsspec and its drivers are imported where they are needed.
 from __future__ import annotations
 
 import glob
+import io
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 _PAGES = (b"<!doctype html", b"<html")
@@ -17,6 +21,11 @@ SECONDS_OF_SILENCE = 60
 def is_remote(source: str) -> bool:
     """Whether the source is a name with a protocol, such as `s3://`."""
     return re.match(r"[a-z][a-z0-9+.]*(::|://)", source) is not None
+
+
+def path_of(source: str) -> Path:
+    """Return the path of a file, with the suffixes that tell its format: without a query."""
+    return Path(source.partition("?")[0] if is_remote(source) else source)
 
 
 def remote_names(pattern: str) -> list[str]:
@@ -56,6 +65,49 @@ def remote_content(name: str) -> bytes:
     return content
 
 
+def remote_size(name: str) -> int:
+    """Return the number of bytes of a file, or 0 if the server does not say it."""
+    return _opened(name, lambda system, path: system.size(path)) or 0
+
+
+class RemoteFile(io.RawIOBase):
+    """A file that is read in blocks.
+
+    Args:
+        name: of the file.
+        seekable: whether parts of it are read in any order, which some servers of HTTP refuse.
+
+    Raises:
+        FileNotFoundError, ImportError, ValueError: as `remote_content`, also while it is read.
+    """
+
+    def __init__(self, name: str, seekable: bool = False):
+        super().__init__()
+        in_order = {} if seekable or not name.startswith("http") else {"block_size": 0}
+        self._name = name
+        self._file = _opened(name, lambda system, path: system.open(path, "rb", **in_order))
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._file.seekable()
+
+    def readinto(self, buffer: Any) -> int:
+        with _reasons(self._name):
+            data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._file.seek(offset, whence)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+
 def _file_or_none(system: Any, path: str) -> bytes | None:
     """Return the bytes of a file, or None if it is a folder."""
     try:
@@ -71,7 +123,7 @@ def _opened(name: str, use: Any) -> Any:
     import fsspec
 
     options: dict[str, Any] = {}
-    try:
+    with _reasons(name):
         if name.startswith("http"):
             import aiohttp
 
@@ -80,6 +132,13 @@ def _opened(name: str, use: Any) -> Any:
             options["client_kwargs"] = {"timeout": timeout}
         system, path = fsspec.core.url_to_fs(name, **options)
         return use(system, path)
+
+
+@contextmanager
+def _reasons(name: str) -> Iterator[None]:
+    """Raise the errors of fsspec's drivers as those of `remote_content`, which name the file."""
+    try:
+        yield
     except ImportError as error:
         cause = error.__cause__ if isinstance(error.__cause__, ImportError) else error
         package = (cause.name or "").partition(".")[0]

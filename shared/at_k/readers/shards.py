@@ -27,7 +27,8 @@ from .columns import (
     usual_columns,
 )
 from .files import file_format
-from .parts import FORMATS_IN_PARTS, as_texts, parts_of_file
+from .parts import FORMATS_IN_PARTS, as_texts, open_parquet, parts_of_file
+from .remote import is_remote, path_of, remote_size
 from .rows import IDENTIFYING, NO_ID, SAMPLE_NUMBERS
 from .sample_numbers import Places, SampleNumbers
 from .table import ArrowColumn, Columns, Table
@@ -165,21 +166,34 @@ def _reduced(names: Sequence[str], named: Named, is_log: Callable[[Table], bool]
 
 def _are_large(names: Sequence[str]) -> bool:
     """Whether the files have one of the formats, and so many rows or bytes."""
-    import pyarrow.parquet as pq
-
-    paths = [Path(name) for name in names]
+    paths = [path_of(name) for name in names]
     formats = {file_format(path) for path in paths}
     if (
         len(formats) > 1
         or not formats <= {*FORMATS_IN_PARTS}
-        or not all(path.is_file() for path in paths)
+        or not all(is_remote(name) or Path(name).is_file() for name in names)
     ):
         return False
-    if formats != {".parquet"}:
-        return sum(path.stat().st_size for path in paths) >= LEAST_BYTES
-    if any(path.suffix != ".parquet" for path in paths):  # compressed as a whole
-        return False
-    return sum(pq.read_metadata(path).num_rows for path in paths) >= LEAST_ROWS
+    size, least = _bytes, LEAST_BYTES
+    if formats == {".parquet"}:
+        if any(path.suffix != ".parquet" for path in paths):  # compressed as a whole
+            return False
+        size, least = _rows_of_parquet, LEAST_ROWS
+    return any(total >= least for total in itertools.accumulate(map(size, names)))
+
+
+def _bytes(name: str) -> int:
+    return remote_size(name) if is_remote(name) else Path(name).stat().st_size
+
+
+def _rows_of_parquet(name: str) -> int:
+    import pyarrow.parquet as pq
+
+    try:
+        with open_parquet(name) as source:
+            return pq.read_metadata(source).num_rows
+    except ValueError:  # of a server that sends whole files only
+        return 0
 
 
 def _choice(schema: Any, named: Named) -> Choice | None:

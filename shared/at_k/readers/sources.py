@@ -19,7 +19,7 @@ from .columns import SelectionError, column_at, with_fields
 from .files import FORMATS, file_format, read_file
 from .grids import BY_CONTENT, Unnamed
 from .harnesses import LOG_FOLDERS, OBJECT_READERS, PATH_READERS, TABLE_READERS
-from .remote import is_remote, remote_content, remote_names
+from .remote import is_remote, path_of, remote_content, remote_names
 from .rows import entries_by_column, rows_inside, rows_where
 from .shards import Named, reduced_table
 from .table import ArrowColumn, Columns, Table, columns_of_rows, join_tables, require_equal_columns
@@ -151,7 +151,7 @@ def _logs_in(source: str) -> list[str]:
 def _load_one(source: str, reading: Reading) -> Table:
     path = Path(source)
     if is_remote(source):
-        content, name = remote_content(source), Path(source.partition("?")[0]).name
+        content, name = remote_content(source), path_of(source).name
         if name.endswith(".eval"):  # inspect_ai reads files
             with tempfile.TemporaryDirectory() as folder:
                 copy = Path(folder, name)
