@@ -59,6 +59,7 @@ from filelock import FileLock, Timeout
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache, partial
 from importlib import import_module
+from inspect import signature
 from multiprocessing import Pipe, Process
 from multiprocessing.connection import Connection, wait
 from numbers import Integral, Real
@@ -2485,20 +2486,20 @@ def _number_of_reference(reference: Any) -> str | None:
 def math_verify_library():
     try:
         import math_verify
-        import math_verify.errors
     except Exception as error:
         need = "check_correct_fn='math_verify' needs the math-verify library"
         if isinstance(error, ModuleNotFoundError) and error.name == "math_verify":
             install = "pip install math-verify"
             raise ImportError(f"{need}: {install}.") from error
-        if isinstance(error, ModuleNotFoundError) and error.name == "math_verify.errors":
-            raise ImportError(
-                f"{need} in version 0.9 or newer: this one does not say when it runs out of time. "
-                f"lighteval needs this one, so use another environment."
-            ) from error
         raise ImportError(
             f"{need}, which is installed but cannot be imported: {type(error).__name__}: {error}."
         ) from error
+    # Old versions set a handler of signals even without a limit, and hide that they may not.
+    if not _has_signals() and "raise_on_error" not in signature(math_verify.parse).parameters:
+        raise ImportError(
+            "This version of math-verify only works in a main thread, and not on Windows: install "
+            "0.9 or newer, or compute in the main thread."
+        )
     logging.getLogger("math_verify").setLevel(logging.ERROR)
     return math_verify
 
@@ -2531,9 +2532,7 @@ def math_verify(prediction: Any, reference: Any) -> tuple[int, str | None]:
         return 1, first
     for accepted in references:
         for expected, answer in itertools.product(_parse_reference(accepted), answers or []):
-            equal, late = _call_math_verify(
-                library.verify, expected, answer, timeout_seconds=_time_limit()
-            )
+            equal, late = _call_math_verify(library.verify, expected, answer, timeout_seconds=0)
             if equal:
                 return 1, first
             timed_out |= late
@@ -2545,14 +2544,36 @@ def _normal_form(answer: Any, text: str) -> str:
     except Exception:  # Python does not write integers of many thousands of digits
         return text
 
-def _call_math_verify(
-    function: Callable[..., Any], *arguments: Any, **limit: Any
-) -> tuple[Any, bool]:
-    from math_verify.errors import TimeoutException
+class _OutOfTime(BaseException):
+    pass
 
+@contextmanager
+def _time_limit() -> Iterator[None]:
+    if not _has_signals():
+        yield
+        return
+
+    def stop(*_: Any) -> NoReturn:
+        raise _OutOfTime
+
+    previous = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, TIME_LIMIT)
     try:
-        return function(*arguments, **limit, raise_on_error=True), False
-    except TimeoutException:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, previous)
+
+def _has_signals() -> bool:
+    return os.name == "posix" and threading.current_thread() is threading.main_thread()
+
+def _call_math_verify(
+    function: Callable[..., Any], *arguments: Any, **no_limit: int
+) -> tuple[Any, bool]:
+    try:
+        with _time_limit():
+            return function(*arguments, **no_limit), False
+    except _OutOfTime:
         return None, True
     except Exception:  # it cannot read or compare the answer
         return None, False
@@ -2561,7 +2582,7 @@ def _call_math_verify(
 @lru_cache(maxsize=1 << 13)
 def _parse_math(text: str) -> tuple[list[Any] | None, bool]:
     parse = math_verify_library().parse
-    return _call_math_verify(parse, _as_math(text), parsing_timeout=_time_limit())
+    return _call_math_verify(parse, _as_math(text), parsing_timeout=0)
 
 def _parse_reference(reference: str) -> list[Any]:
     return _parse_math(reference.strip())[0] or []
@@ -2574,9 +2595,6 @@ def _as_math(text: str) -> str:
 TIME_LIMIT = 5
 
 LONGEST_CHECK = 20
-
-def _time_limit() -> int | None:
-    return TIME_LIMIT if threading.current_thread() is threading.main_thread() else None
 
 
 # --- shared/at_k/inputs/aligned.py ----------------------------------------------------------------
