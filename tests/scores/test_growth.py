@@ -11,9 +11,9 @@ from at_k.intervals import binary_family, reward_levels
 from at_k.intervals.choice import IntervalOptions
 from at_k.intervals.reward_family import max_intervals
 from at_k.intervals.sampling import family_intervals
-from at_k.scores import covariances, pass_family, votes
+from at_k.scores import covariances, distributions, pass_family, votes
 from at_k.scores.covariances import credit_covariances
-from at_k.scores.credits import above_half, any_correct, area_under_pass, majority
+from at_k.scores.credits import above_half, any_correct, area_under_pass, geom, majority
 from at_k.scores.pass_family import estimator
 from at_k.scores.rewards import category_rewards, real_rewards
 from at_k.scores.score import Score
@@ -92,13 +92,21 @@ def test_posterior_covariance_takes_steps_linear_in_k(monkeypatch, credits, c):
     assert cells[1] < 4.2 * cells[0]
 
 
+def test_limits_at_large_k_need_no_table_of_factorials(monkeypatch):
+    for prior in ((1.0, 1.0), (0.5, 2.25)):
+        sizes = sizes_of_results(monkeypatch, distributions, "rising_factorials")
+        scores = {"": geom(100_000)}
+        covariances.pass_moments(BinaryCounts(np.array([10**6]), np.array([30])), scores, prior)
+        assert not sizes
+
+
 @pytest.mark.parametrize("k", [3, 4, 9, 40])
 @pytest.mark.parametrize("credits", [any_correct, majority, above_half])
 def test_mean_over_halves_is_the_sum_over_all_ways_to_split(credits, k):
     total = pass_family.cumulative_credit(credits(k))
     for value in (total, total - total[k]):
         means = covariances.mean_over_equal_halves(credits(k), value)
-        expected = covariances._mean_over_halves(value, value)
+        expected = covariances._mean_over_halves(value, value, range(2 * k + 1))
         assert means is not None
         assert means.hi == pytest.approx(expected.hi, rel=1e-15, abs=1e-30)
 

@@ -7,7 +7,7 @@ import at_k
 import numpy as np
 import pytest
 from at_k import Counts
-from at_k.scores.distributions import pmf
+from at_k.scores.distributions import likely_pmf, pmf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import betabinom, hypergeom
@@ -116,3 +116,21 @@ def test_of_thousands_of_samples_only_probabilities_that_round_to_0_are_left_out
         probabilities = pmf(np.array([n]), np.array([c]), k, prior).hi[0]
         assert probabilities == pytest.approx(np.exp(log_pmf), rel=1e-6, abs=1e-300)
         assert (probabilities[log_pmf > -700] > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("n", "c", "k"), [(20_000, 3, 9000), (10**7, 10**6, 20_000), (9000, 4000, 9000), (5, 5, 9000)]
+)
+def test_pmf_of_large_k_keeps_all_digits(n, c, k):
+    likely, cells = likely_pmf(np.array([n]), np.array([c]), k, (1.0, 1.0))
+    assert (n == 5) == (len(likely) == k + 1)
+    some = [*likely[:: len(likely) // 5 + 1], likely[-1]]
+    known = {
+        j: Fraction(comb(c + j, j) * comb(n - c + k - j, k - j), comb(n + 1 + k, k)) for j in some
+    }
+    for j, expected in known.items():
+        (hi,), (lo,) = (part[:, j - likely.start].tolist() for part in (cells.hi, cells.lo))
+        if expected > Fraction(1, 10**280):
+            assert abs((Fraction(hi) + Fraction(lo)) / expected - 1) < Fraction(1, 10**25)
+    at_some = pmf(np.array([n]), np.array([c]), k, (1.0, 1.0), np.array(some))
+    assert at_some.hi[0] == pytest.approx([*map(float, known.values())], rel=1e-15)

@@ -28,14 +28,14 @@ import numpy as np
 
 from ..inputs.counts import BinaryCounts, one_size
 from .credits import Credits
-from .distributions import Prior, may_exceed_0, pmf
+from .distributions import Prior, likely_pmf, pmf
 from .double_double import DoubleDouble
 from .integer_tables import covariance_table, has_table
 from .pass_family import blocks_of_rows, columns_by_k, cumulative_credit, expected_credits
 from .score import Moments, Score, ScoreKey, number_terms
 
+_FEW_VALUES = 4  # of a score, less a constant, which are not 0
 _MOST_CELLS = 4e8  # of the pmf of the halves of 2k samples
-_ROWS_AT_ONCE = 1 << 15  # to bound memory
 
 
 def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: Prior) -> Moments:
@@ -71,47 +71,58 @@ def credit_covariances(
             if not (a == b and _has_equal_halves(a)):
                 _check_cells(k, k + 1 - max(_longest_plateau(a), _longest_plateau(b)))
         for rows in blocks_of_rows(np.arange(len(c)), 2 * k):
-            once, twice = (pmf(n[rows], c[rows], size, prior) for size in (k, 2 * k))
+            once, twice = (likely_pmf(n[rows], c[rows], size, prior) for size in (k, 2 * k))
             for column in columns:
                 result[rows, column] = _covariance(once, twice, *pairs[column], over_halves)
     return result
 
 
 def _covariance(
-    once: DoubleDouble,
-    twice: DoubleDouble,
+    once: tuple[range, DoubleDouble],
+    twice: tuple[range, DoubleDouble],
     a: Credits,
     b: Credits,
-    over_halves: Callable[[Credits, int, Credits, int], DoubleDouble],
+    over_halves: Callable[[Credits, int, Credits, int, range], DoubleDouble],
 ) -> np.ndarray:
     """(U,) the covariance of two scores, from the pmf of k and of 2k samples."""
-    result = np.empty(len(once.hi))
-    centered_a = list(_centered(a, once))
-    centered_b = centered_a if a == b else list(_centered(b, once))
+    correct_of_2k, pmf_of_2k = twice
+    result = np.empty(len(pmf_of_2k.hi))
+    centered_a = list(_centered(a, *once))
+    centered_b = centered_a if a == b else list(_centered(b, *once))
     for rows_a, plateau_a, mean_a in centered_a:
         for rows_b, plateau_b, mean_b in centered_b:
             rows = rows_a & rows_b
             if rows.any():
-                product = (twice[rows] * over_halves(a, plateau_a, b, plateau_b)).sum()
+                values = over_halves(a, plateau_a, b, plateau_b, correct_of_2k)
+                product = (pmf_of_2k[rows] * values).sum()
                 result[rows] = np.maximum((product - mean_a[rows] * mean_b[rows]).hi, 0.0)
     return result
 
 
-def _over_halves(a: Credits, plateau_a: int, b: Credits, plateau_b: int) -> DoubleDouble:
-    """(2k + 1,) the mean of the product of both scores, each less its value at a plateau."""
+def _over_halves(
+    a: Credits, plateau_a: int, b: Credits, plateau_b: int, correct: range
+) -> DoubleDouble:
+    """(J,) the mean of the product of both scores, each less its value at a plateau.
+
+    Args:
+        correct: the numbers of correct samples of 2k.
+    """
     value_a, value_b = _less_plateau(a, plateau_a), _less_plateau(b, plateau_b)
     means = mean_over_equal_halves(a, value_a) if a == b else None
-    return _mean_over_halves(value_a, value_b) if means is None else means
+    if means is None:
+        return _mean_over_halves(value_a, value_b, correct)
+    return means[correct.start : correct.stop]
 
 
-def _less_plateau(credit: Credits, plateau: int) -> DoubleDouble:
-    """(k + 1,) the value of 0 .. k correct samples, less that of so many as the plateau has."""
+def _less_plateau(credit: Credits, plateau: int, correct: range | None = None) -> DoubleDouble:
+    """(J,) the values of j correct samples, by default 0 .. k, less that of the plateau."""
     total = cumulative_credit(credit)
-    return total - total[plateau]
+    values = total if correct is None else total[correct.start : correct.stop]
+    return values - total[plateau]
 
 
 def _centered(
-    credit: Credits, once: DoubleDouble
+    credit: Credits, correct: range, pmf_of_k: DoubleDouble
 ) -> Iterator[tuple[np.ndarray, int, DoubleDouble]]:
     """The rows of a constant, its plateau, and the mean of the score less the constant.
 
@@ -119,29 +130,44 @@ def _centered(
     if the means are then small, so the constant is the plateau of the value that is closest to
     the mean: 0 if few samples are correct, and the sum of the credits if nearly all are.
     """
-    total = cumulative_credit(credit)
-    weights = np.array(credit)
-    flat = np.flatnonzero(weights[: np.flatnonzero(weights)[-1]] == 0)
-    flat = np.concatenate([[0], flat, [len(credit)]])
-    plateaus = flat[np.unique(total.hi[flat], return_index=True)[1]].tolist()
-    means = [(once * _less_plateau(credit, plateau)).sum() for plateau in plateaus]
+    plateaus = _plateaus(credit)
+    means = [(pmf_of_k * _less_plateau(credit, plateau, correct)).sum() for plateau in plateaus]
     closest = np.argmin(np.abs([mean.hi for mean in means]), axis=0)
     for index, (plateau, mean) in enumerate(zip(plateaus, means, strict=True)):
         yield closest == index, plateau, mean
 
 
-def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble:
-    """(2k + 1,) the mean of first[i] second[m - i], where m of 2k samples are correct.
+@lru_cache(maxsize=16)
+def _plateaus(credit: Credits) -> list[int]:
+    """Numbers of correct samples, one for each value of a plateau, with the first and the last."""
+    weights = np.array(credit)
+    flat = np.flatnonzero(weights[: np.flatnonzero(weights)[-1]] == 0)
+    flat = np.concatenate([[0], flat, [len(credit)]])
+    first = np.unique(cumulative_credit(credit).hi[flat], return_index=True)[1]
+    return [int(x) for x in flat[first]]
+
+
+def _mean_over_halves(first: DoubleDouble, second: DoubleDouble, correct: range) -> DoubleDouble:
+    """(J,) the mean of first[i] second[m - i], where m of 2k samples are correct.
 
     i is the number of correct samples in the first half.
+
+    Args:
+        correct: the values of m.
     """
     k = len(first.hi) - 1
     if np.count_nonzero(second.hi) < np.count_nonzero(first.hi):
         first, second = second, first
     support = np.flatnonzero(first.hi)
     _check_cells(k, len(support))
+    if len(support) <= _FEW_VALUES:  # without a table of factorials, which is long if k is large
+        m, mean = np.asarray(correct), DoubleDouble.from_doubles(np.zeros(len(correct)))
+        for i in support.tolist():
+            chance = _probability_of(i, k, 2 * k)[correct.start : correct.stop]
+            mean = mean + chance * (first[i] * second[np.clip(m - i, 0, k)])
+        return mean
     means = []
-    for m in blocks_of_rows(np.arange(2 * k + 1), len(support)):
+    for m in blocks_of_rows(np.asarray(correct), len(support)):
         other = np.clip(m[:, None] - support, 0, k)  # the pmf is 0 where this clips
         chance = pmf(np.full(len(m), 2 * k), m, k, correct=support)
         means.append((chance * (first[support] * second[other])).sum())
@@ -166,6 +192,7 @@ def _longest_plateau(credit: Credits) -> int:
 # --- Thresholds and ramps -----------------------------------------------------------------
 
 
+@lru_cache(maxsize=16)
 def _has_equal_halves(credit: Credits) -> bool:
     """Whether `mean_over_equal_halves` has a formula: the score is a threshold or a ramp."""
     first, *others = np.flatnonzero(credit).tolist()
@@ -221,16 +248,15 @@ def _both_up_to(k: int, d: int) -> DoubleDouble:
 
 
 def _probability_of(j: int, k: int, n: int) -> DoubleDouble:
-    """(n + 1,) P(j of a subset of k are marked), if 0 .. n of n are."""
-    likeliest = j * n // max(k, 1)
-    chances = []
-    for marked in np.split(np.arange(n + 1), range(_ROWS_AT_ONCE, n + 1, _ROWS_AT_ONCE)):
-        size, peak = np.full(len(marked), n), np.clip(likeliest, marked[0], marked[-1])
-        if n < _ROWS_AT_ONCE or may_exceed_0(size[:1], peak, k, None, np.array([j]))[0]:
-            chances.append(pmf(size, marked, k, correct=np.array([j]))[:, 0])
-        else:
-            chances.append(DoubleDouble.from_doubles(np.zeros(len(marked))))
-    return DoubleDouble.concatenate(chances)
+    """(n + 1,) P(j of a subset of k are marked), if 0 .. n of n are.
+
+    By Bayes' theorem it is (n + 1) / (k + 1) times the posterior pmf of the number of marked
+    ones, if all numbers are equally likely a priori: the prior of the rate is uniform.
+    """
+    unseen = pmf(np.array([k]), np.array([j]), n - k, (1.0, 1.0))[0]
+    chance = unseen * DoubleDouble.from_fraction(Fraction(n + 1, k + 1))
+    before, after = (DoubleDouble.from_doubles(np.zeros(size)) for size in (j, k - j))
+    return DoubleDouble.concatenate([before, chance, after])
 
 
 def _sums_before(change: DoubleDouble, counted: np.ndarray | bool = True) -> DoubleDouble:
