@@ -3506,15 +3506,51 @@ def pmf(
     correct: np.ndarray | None = None,
 ) -> DoubleDouble:
     correct = np.arange(k + 1) if correct is None else correct
-    if len(correct) < _CELLS_OF_A_WINDOW or not len(n):
+    if not len(n):
+        return DoubleDouble.from_doubles(np.empty((0, len(correct))))
+    few = len(correct) < _CELLS_OF_A_WINDOW
+    if k < _CELLS_OF_A_WINDOW or (few and not _needs_large_table(n, k, prior)):
         return _cells_of_pmf(n, c, k, prior, correct)
-    low, high = _window(n, c, k, prior)
-    inside = np.flatnonzero((correct >= low) & (correct <= high))
+    inside, cells = likely_pmf(n, c, k, prior)
+    column = correct - inside.start
+    known = np.flatnonzero((column >= 0) & (column < len(inside)))
     hi, lo = np.zeros((2, len(n), len(correct)))
-    if len(inside):
-        cells = _cells_of_pmf(n, c, k, prior, correct[inside])
-        hi[:, inside], lo[:, inside] = cells.hi, cells.lo
+    hi[:, known], lo[:, known] = cells.hi[:, column[known]], cells.lo[:, column[known]]
     return DoubleDouble(hi, lo)
+
+def likely_pmf(
+    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None
+) -> tuple[range, DoubleDouble]:
+    if k < _CELLS_OF_A_WINDOW:
+        return range(k + 1), pmf(n, c, k, prior)
+    low, high = _windows(n, c, k, prior)
+    inside = range(int(low.min()), int(high.max()) + 1)
+    hi, lo = np.zeros((2, len(n), len(inside)))
+    for row, (start, stop) in enumerate(
+        zip(low - inside.start, high - inside.start + 1, strict=True)
+    ):
+        cells = _pmf_by_ratios(
+            int(n[row]), int(c[row]), k, prior, np.arange(low[row], high[row] + 1)
+        )
+        hi[row, start:stop], lo[row, start:stop] = cells.hi, cells.lo
+    return inside, DoubleDouble(hi, lo)
+
+def _pmf_by_ratios(
+    n: int, c: int, k: int, prior: Prior | None, correct: np.ndarray
+) -> DoubleDouble:
+    sign = -1 if prior is None else 1
+    alpha0, beta0 = map(DoubleDouble.from_doubles, prior or (0.0, 0.0))
+
+    def factors(samples: int, chosen: np.ndarray, parameter: DoubleDouble) -> DoubleDouble:
+        return DoubleDouble.from_doubles(samples + sign * chosen) + parameter
+
+    j = correct[:-1]
+    up = DoubleDouble.from_doubles(k - j) * factors(c, j, alpha0)
+    down = DoubleDouble.from_doubles(j + 1) * factors(n - c, k - j - 1, beta0)
+    products = (scaled(up) * scaled(down).inverse()).prefix_products()
+    relative = ScaledDoubleDouble(products.mantissa, products.exponent - products.exponent.max())
+    total = scaled(relative.to_double_double().sum())
+    return (relative * total.inverse()).to_double_double()
 
 def may_exceed_0(
     n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
@@ -3537,33 +3573,39 @@ def may_exceed_0(
     rounding = 1e-14 * gammaln(n + k + alpha0 + beta0 + 2.0)
     return log_probability + rounding > _LOG_OF_0
 
-def _window(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None) -> tuple[int, int]:
+def _windows(
+    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None
+) -> tuple[np.ndarray, np.ndarray]:
+    first, last = np.zeros_like(n), np.full_like(n, k)
     alpha, beta = (c + 1.0, n - c + 1.0) if prior is None else (c + prior[0], n - c + prior[1])
     if ((alpha < 1) & (beta < 1)).any():  # no samples: the pmf may have two modes
-        return 0, k
+        return first, last
+    if prior is None:
+        first, last = np.maximum(first, k - (n - c)), np.minimum(last, c)
     both = np.maximum(alpha - 1, 0) + np.maximum(beta - 1, 0)
     share = np.where(both > 0, np.maximum(alpha - 1, 0) / np.where(both > 0, both, 1), 0.5)
-    mode = np.rint(k * share).astype(np.int64)
-    if prior is None:
-        mode = np.clip(mode, k - (n - c), c)
+    mode = np.clip(np.rint(k * share).astype(np.int64), first, last)
     edges = []
-    for end in (0, k):
-        outside, inside = np.full_like(mode, end), mode
-        if prior is None:
-            outside = np.clip(outside, k - (n - c), c)
+    for outside in (first, last):
+        inside = mode
         while (np.abs(outside - inside) > 1).any():
             middle = (outside + inside) // 2
             positive = may_exceed_0(n, c, k, prior, middle)
             outside = np.where(positive, outside, middle)
             inside = np.where(positive, middle, inside)
         edges.append(outside)
-    return int(edges[0].min()), int(edges[1].max())
+    low, high = edges
+    return low, high
+
+def _needs_large_table(n: np.ndarray, k: int, prior: Prior | None) -> bool:
+    entries = n.max(initial=0) + (0 if prior is None else k)
+    return bool(entries > max(LARGE_TABLE, len(n) * k))
 
 def _cells_of_pmf(
     n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
 ) -> DoubleDouble:
     incorrect = k - correct
-    if n.max(initial=0) > max(LARGE_TABLE, len(n) * k):
+    if _needs_large_table(n, k, prior):
         return _pmf_by_products(n, c, k, prior, correct)
     n, c = n[:, None], c[:, None]
     factorial, inverse = rising_factorials(Fraction(1), max(k, n.max(initial=0)))
@@ -4067,8 +4109,8 @@ def warn_of_stopping(counts: BinaryCounts) -> None:
 
 # --- shared/at_k/scores/covariances.py ------------------------------------------------------------
 
+_FEW_VALUES = 4  # of a score, less a constant, which are not 0
 _MOST_CELLS = 4e8  # of the pmf of the halves of 2k samples
-_ROWS_AT_ONCE = 1 << 15  # to bound memory
 
 def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: Prior) -> Moments:
     credits, keys = number_terms(scores)
@@ -4097,59 +4139,76 @@ def credit_covariances(
             if not (a == b and _has_equal_halves(a)):
                 _check_cells(k, k + 1 - max(_longest_plateau(a), _longest_plateau(b)))
         for rows in blocks_of_rows(np.arange(len(c)), 2 * k):
-            once, twice = (pmf(n[rows], c[rows], size, prior) for size in (k, 2 * k))
+            once, twice = (likely_pmf(n[rows], c[rows], size, prior) for size in (k, 2 * k))
             for column in columns:
                 result[rows, column] = _covariance(once, twice, *pairs[column], over_halves)
     return result
 
 def _covariance(
-    once: DoubleDouble,
-    twice: DoubleDouble,
+    once: tuple[range, DoubleDouble],
+    twice: tuple[range, DoubleDouble],
     a: Credits,
     b: Credits,
-    over_halves: Callable[[Credits, int, Credits, int], DoubleDouble],
+    over_halves: Callable[[Credits, int, Credits, int, range], DoubleDouble],
 ) -> np.ndarray:
-    result = np.empty(len(once.hi))
-    centered_a = list(_centered(a, once))
-    centered_b = centered_a if a == b else list(_centered(b, once))
+    correct_of_2k, pmf_of_2k = twice
+    result = np.empty(len(pmf_of_2k.hi))
+    centered_a = list(_centered(a, *once))
+    centered_b = centered_a if a == b else list(_centered(b, *once))
     for rows_a, plateau_a, mean_a in centered_a:
         for rows_b, plateau_b, mean_b in centered_b:
             rows = rows_a & rows_b
             if rows.any():
-                product = (twice[rows] * over_halves(a, plateau_a, b, plateau_b)).sum()
+                values = over_halves(a, plateau_a, b, plateau_b, correct_of_2k)
+                product = (pmf_of_2k[rows] * values).sum()
                 result[rows] = np.maximum((product - mean_a[rows] * mean_b[rows]).hi, 0.0)
     return result
 
-def _over_halves(a: Credits, plateau_a: int, b: Credits, plateau_b: int) -> DoubleDouble:
+def _over_halves(
+    a: Credits, plateau_a: int, b: Credits, plateau_b: int, correct: range
+) -> DoubleDouble:
     value_a, value_b = _less_plateau(a, plateau_a), _less_plateau(b, plateau_b)
     means = mean_over_equal_halves(a, value_a) if a == b else None
-    return _mean_over_halves(value_a, value_b) if means is None else means
+    if means is None:
+        return _mean_over_halves(value_a, value_b, correct)
+    return means[correct.start : correct.stop]
 
-def _less_plateau(credit: Credits, plateau: int) -> DoubleDouble:
+def _less_plateau(credit: Credits, plateau: int, correct: range | None = None) -> DoubleDouble:
     total = cumulative_credit(credit)
-    return total - total[plateau]
+    values = total if correct is None else total[correct.start : correct.stop]
+    return values - total[plateau]
 
 def _centered(
-    credit: Credits, once: DoubleDouble
+    credit: Credits, correct: range, pmf_of_k: DoubleDouble
 ) -> Iterator[tuple[np.ndarray, int, DoubleDouble]]:
-    total = cumulative_credit(credit)
-    weights = np.array(credit)
-    flat = np.flatnonzero(weights[: np.flatnonzero(weights)[-1]] == 0)
-    flat = np.concatenate([[0], flat, [len(credit)]])
-    plateaus = flat[np.unique(total.hi[flat], return_index=True)[1]].tolist()
-    means = [(once * _less_plateau(credit, plateau)).sum() for plateau in plateaus]
+    plateaus = _plateaus(credit)
+    means = [(pmf_of_k * _less_plateau(credit, plateau, correct)).sum() for plateau in plateaus]
     closest = np.argmin(np.abs([mean.hi for mean in means]), axis=0)
     for index, (plateau, mean) in enumerate(zip(plateaus, means, strict=True)):
         yield closest == index, plateau, mean
 
-def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble:
+@lru_cache(maxsize=16)
+def _plateaus(credit: Credits) -> list[int]:
+    weights = np.array(credit)
+    flat = np.flatnonzero(weights[: np.flatnonzero(weights)[-1]] == 0)
+    flat = np.concatenate([[0], flat, [len(credit)]])
+    first = np.unique(cumulative_credit(credit).hi[flat], return_index=True)[1]
+    return [int(x) for x in flat[first]]
+
+def _mean_over_halves(first: DoubleDouble, second: DoubleDouble, correct: range) -> DoubleDouble:
     k = len(first.hi) - 1
     if np.count_nonzero(second.hi) < np.count_nonzero(first.hi):
         first, second = second, first
     support = np.flatnonzero(first.hi)
     _check_cells(k, len(support))
+    if len(support) <= _FEW_VALUES:  # without a table of factorials, which is long if k is large
+        m, mean = np.asarray(correct), DoubleDouble.from_doubles(np.zeros(len(correct)))
+        for i in support.tolist():
+            chance = _probability_of(i, k, 2 * k)[correct.start : correct.stop]
+            mean = mean + chance * (first[i] * second[np.clip(m - i, 0, k)])
+        return mean
     means = []
-    for m in blocks_of_rows(np.arange(2 * k + 1), len(support)):
+    for m in blocks_of_rows(np.asarray(correct), len(support)):
         other = np.clip(m[:, None] - support, 0, k)  # the pmf is 0 where this clips
         chance = pmf(np.full(len(m), 2 * k), m, k, correct=support)
         means.append((chance * (first[support] * second[other])).sum())
@@ -4166,6 +4225,7 @@ def _check_cells(k: int, support: int) -> None:
 def _longest_plateau(credit: Credits) -> int:
     return int(np.diff(np.flatnonzero(credit), prepend=-1, append=len(credit)).max())
 
+@lru_cache(maxsize=16)
 def _has_equal_halves(credit: Credits) -> bool:
     first, *others = np.flatnonzero(credit).tolist()
     is_ramp = 0 < first == len(credit) - 1 - len(others) and len({*credit[first:]}) == 1
@@ -4206,15 +4266,10 @@ def _both_up_to(k: int, d: int) -> DoubleDouble:
     return _sums_before(_sums_before(change))
 
 def _probability_of(j: int, k: int, n: int) -> DoubleDouble:
-    likeliest = j * n // max(k, 1)
-    chances = []
-    for marked in np.split(np.arange(n + 1), range(_ROWS_AT_ONCE, n + 1, _ROWS_AT_ONCE)):
-        size, peak = np.full(len(marked), n), np.clip(likeliest, marked[0], marked[-1])
-        if n < _ROWS_AT_ONCE or may_exceed_0(size[:1], peak, k, None, np.array([j]))[0]:
-            chances.append(pmf(size, marked, k, correct=np.array([j]))[:, 0])
-        else:
-            chances.append(DoubleDouble.from_doubles(np.zeros(len(marked))))
-    return DoubleDouble.concatenate(chances)
+    unseen = pmf(np.array([k]), np.array([j]), n - k, (1.0, 1.0))[0]
+    chance = unseen * DoubleDouble.from_fraction(Fraction(n + 1, k + 1))
+    before, after = (DoubleDouble.from_doubles(np.zeros(size)) for size in (j, k - j))
+    return DoubleDouble.concatenate([before, chance, after])
 
 def _sums_before(change: DoubleDouble, counted: np.ndarray | bool = True) -> DoubleDouble:
     kept = DoubleDouble(change.hi * counted, change.lo * counted)

@@ -3537,15 +3537,51 @@ def pmf(
     correct: np.ndarray | None = None,
 ) -> DoubleDouble:
     correct = np.arange(k + 1) if correct is None else correct
-    if len(correct) < _CELLS_OF_A_WINDOW or not len(n):
+    if not len(n):
+        return DoubleDouble.from_doubles(np.empty((0, len(correct))))
+    few = len(correct) < _CELLS_OF_A_WINDOW
+    if k < _CELLS_OF_A_WINDOW or (few and not _needs_large_table(n, k, prior)):
         return _cells_of_pmf(n, c, k, prior, correct)
-    low, high = _window(n, c, k, prior)
-    inside = np.flatnonzero((correct >= low) & (correct <= high))
+    inside, cells = likely_pmf(n, c, k, prior)
+    column = correct - inside.start
+    known = np.flatnonzero((column >= 0) & (column < len(inside)))
     hi, lo = np.zeros((2, len(n), len(correct)))
-    if len(inside):
-        cells = _cells_of_pmf(n, c, k, prior, correct[inside])
-        hi[:, inside], lo[:, inside] = cells.hi, cells.lo
+    hi[:, known], lo[:, known] = cells.hi[:, column[known]], cells.lo[:, column[known]]
     return DoubleDouble(hi, lo)
+
+def likely_pmf(
+    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None
+) -> tuple[range, DoubleDouble]:
+    if k < _CELLS_OF_A_WINDOW:
+        return range(k + 1), pmf(n, c, k, prior)
+    low, high = _windows(n, c, k, prior)
+    inside = range(int(low.min()), int(high.max()) + 1)
+    hi, lo = np.zeros((2, len(n), len(inside)))
+    for row, (start, stop) in enumerate(
+        zip(low - inside.start, high - inside.start + 1, strict=True)
+    ):
+        cells = _pmf_by_ratios(
+            int(n[row]), int(c[row]), k, prior, np.arange(low[row], high[row] + 1)
+        )
+        hi[row, start:stop], lo[row, start:stop] = cells.hi, cells.lo
+    return inside, DoubleDouble(hi, lo)
+
+def _pmf_by_ratios(
+    n: int, c: int, k: int, prior: Prior | None, correct: np.ndarray
+) -> DoubleDouble:
+    sign = -1 if prior is None else 1
+    alpha0, beta0 = map(DoubleDouble.from_doubles, prior or (0.0, 0.0))
+
+    def factors(samples: int, chosen: np.ndarray, parameter: DoubleDouble) -> DoubleDouble:
+        return DoubleDouble.from_doubles(samples + sign * chosen) + parameter
+
+    j = correct[:-1]
+    up = DoubleDouble.from_doubles(k - j) * factors(c, j, alpha0)
+    down = DoubleDouble.from_doubles(j + 1) * factors(n - c, k - j - 1, beta0)
+    products = (scaled(up) * scaled(down).inverse()).prefix_products()
+    relative = ScaledDoubleDouble(products.mantissa, products.exponent - products.exponent.max())
+    total = scaled(relative.to_double_double().sum())
+    return (relative * total.inverse()).to_double_double()
 
 def may_exceed_0(
     n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
@@ -3568,33 +3604,39 @@ def may_exceed_0(
     rounding = 1e-14 * gammaln(n + k + alpha0 + beta0 + 2.0)
     return log_probability + rounding > _LOG_OF_0
 
-def _window(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None) -> tuple[int, int]:
+def _windows(
+    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None
+) -> tuple[np.ndarray, np.ndarray]:
+    first, last = np.zeros_like(n), np.full_like(n, k)
     alpha, beta = (c + 1.0, n - c + 1.0) if prior is None else (c + prior[0], n - c + prior[1])
     if ((alpha < 1) & (beta < 1)).any():  # no samples: the pmf may have two modes
-        return 0, k
+        return first, last
+    if prior is None:
+        first, last = np.maximum(first, k - (n - c)), np.minimum(last, c)
     both = np.maximum(alpha - 1, 0) + np.maximum(beta - 1, 0)
     share = np.where(both > 0, np.maximum(alpha - 1, 0) / np.where(both > 0, both, 1), 0.5)
-    mode = np.rint(k * share).astype(np.int64)
-    if prior is None:
-        mode = np.clip(mode, k - (n - c), c)
+    mode = np.clip(np.rint(k * share).astype(np.int64), first, last)
     edges = []
-    for end in (0, k):
-        outside, inside = np.full_like(mode, end), mode
-        if prior is None:
-            outside = np.clip(outside, k - (n - c), c)
+    for outside in (first, last):
+        inside = mode
         while (np.abs(outside - inside) > 1).any():
             middle = (outside + inside) // 2
             positive = may_exceed_0(n, c, k, prior, middle)
             outside = np.where(positive, outside, middle)
             inside = np.where(positive, middle, inside)
         edges.append(outside)
-    return int(edges[0].min()), int(edges[1].max())
+    low, high = edges
+    return low, high
+
+def _needs_large_table(n: np.ndarray, k: int, prior: Prior | None) -> bool:
+    entries = n.max(initial=0) + (0 if prior is None else k)
+    return bool(entries > max(LARGE_TABLE, len(n) * k))
 
 def _cells_of_pmf(
     n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
 ) -> DoubleDouble:
     incorrect = k - correct
-    if n.max(initial=0) > max(LARGE_TABLE, len(n) * k):
+    if _needs_large_table(n, k, prior):
         return _pmf_by_products(n, c, k, prior, correct)
     n, c = n[:, None], c[:, None]
     factorial, inverse = rising_factorials(Fraction(1), max(k, n.max(initial=0)))
