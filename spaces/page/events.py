@@ -271,11 +271,12 @@ class Handlers:
 
         If the visitor changes an input in the meantime, the handler updates nothing.
         """
-        updates, request = self._inputs_of(example)
+        _, request = self._inputs_of(example)
         fingerprint = request.fingerprint()
 
         def show_example(values: Values, visitor: gr.Request) -> Values:
             with self._run(visitor, fingerprint) as running:
+                updates, _ = self._inputs_of(example)  # anew, because Gradio empties them
                 shown = self._example_updates(updates, request, fingerprint, values)
                 if running.problem or not self._is_last(running, visitor):
                     return self._no_updates()
