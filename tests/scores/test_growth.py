@@ -82,13 +82,15 @@ def test_groups_with_equal_counts_have_their_interval_computed_once(monkeypatch)
 def test_posterior_covariance_takes_steps_linear_in_k(monkeypatch, credits, c):
     of_halves = sizes_of_results(monkeypatch, covariances, "pmf")
     of_counts = sizes_of_results(monkeypatch, pass_family, "pmf")
+    of_windows = sizes_of_results(monkeypatch, distributions, "pmf")  # which likely_pmf calls
     cells = []
     for k in (500, 2000):
-        of_halves.clear()
-        of_counts.clear()
+        for sizes in (of_halves, of_counts, of_windows):
+            sizes.clear()
         pair = credits(k), credits(k)
         credit_covariances(np.array([k]), np.array([int(c * k)]), [pair], (1.0, 1.0))
-        cells.append(sum(of_halves) + sum(of_counts))
+        assert of_windows
+        cells.append(sum(of_halves) + sum(of_counts) + sum(of_windows))
     assert cells[1] < 4.2 * cells[0]
 
 

@@ -1,7 +1,7 @@
 """What is in view on a page, at the sizes of a desktop, a tablet and a phone."""
 
 import pytest
-from browsing import DESKTOP, PHONE, opened, smallest_text, upload, wait_for_change
+from browsing import DESKTOP, PHONE, TABLET, opened, smallest_text, upload, wait_for_change
 from conftest import ROOT
 
 pytest_plugins = ["space_fixtures"]
@@ -39,11 +39,20 @@ def test_a_request_that_takes_long_says_so(browser, space):
 
 @pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
 def test_a_comparison_fits_a_phone(browser, space):
-    with opened(browser, space, PHONE) as page:
+    check_that_a_comparison_fits(browser, space, PHONE)
+
+
+@pytest.mark.parametrize("space", ["max_at_k"], indirect=True, scope="session")
+def test_a_comparison_with_bands_fits_a_tablet(browser, space):
+    check_that_a_comparison_fits(browser, space, TABLET)
+
+
+def check_that_a_comparison_fits(browser, space, viewport):
+    with opened(browser, space, viewport) as page:
         before = page.inner_text(".numbers")
         upload(page, *TWO_FILES)
         wait_for_change(page, before, lambda page: page.locator(".numbers").first.inner_text())
-        assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+        assert page.evaluate("document.documentElement.scrollWidth") == viewport["width"]
         widths = page.locator(".numbers").evaluate_all(
             "tables => tables.map(table => [table.scrollWidth, table.clientWidth])"
         )
