@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pandas
-from at_k.readers.grids import Unnamed
 from gradio.events import Dependency
 
 from .input_layout import Inputs, table_updates
@@ -30,20 +29,17 @@ def connect_table(space: Space, inputs: Inputs) -> Iterator[Dependency]:
     options: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
 
     def paste(frame: pandas.DataFrame, pasted: str) -> dict[str, Any]:
-        return _paste(unnamed_of(space), frame, pasted)
+        with shown_to_visitor():
+            if len(pasted) > MAX_BYTES:
+                raise ValueError(TOO_LARGE)
+            cells = json.loads(pasted)
+            row, column, text = cells["row"], cells["column"], cells["text"]
+            rows = paste_cells(unnamed_of(space), table_rows(frame), row, column, text)
+            return table_updates(rows)
 
     yield inputs.pasted.change(paste, [inputs.table, inputs.pasted], inputs.table, **options)
     yield inputs.add_row.click(_add_row, inputs.table, inputs.table, **options)
     yield inputs.clear.click(_clear, inputs.table, inputs.table, **options)
-
-
-def _paste(unnamed: Unnamed, frame: pandas.DataFrame, pasted: str) -> dict[str, Any]:
-    with shown_to_visitor():
-        if len(pasted) > MAX_BYTES:
-            raise ValueError(TOO_LARGE)
-        cells = json.loads(pasted)
-        row, column, text = cells["row"], cells["column"], cells["text"]
-        return table_updates(paste_cells(unnamed, table_rows(frame), row, column, text))
 
 
 def _add_row(frame: pandas.DataFrame) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from at_k.readers import files
-from at_k.readers.files import parse_json_lines, parse_with_arrow
+from at_k.readers.files import decoded, parse_json_lines, parse_with_arrow
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -245,3 +245,9 @@ def test_json_lines_with_thousands_of_columns_are_parsed_by_python(tmp_path, mon
     assert file.stat().st_size > files.ARROW_BYTES
     monkeypatch.setattr(files, "table_of_lines", lambda *_: pytest.fail("Arrow was asked"))
     assert at_k.read(file) == {"predictions": [[0, 1, 0]]}
+
+
+def test_only_the_start_of_a_file_tells_utf_16():
+    assert decoded("\ufeffä".encode("utf-16"), "runs.csv").endswith("ä")
+    with pytest.raises(ValueError, match=r"runs\.csv, line 7: the text is not UTF-8"):
+        decoded(b"\xff\xfea\0", "runs.csv", first_line=7)

@@ -130,6 +130,8 @@ def test_data_frames_have_a_column_for_each_sample_too():
         ("id,1,2\na,1,0\nb,,", "Row 1 (from 0) has no sample."),
         ("id,1,2\na,1,0,1", "line 2: 4 cells, but line 1 names 3 columns"),
         ("1,0\n1,0,1,1\n1", ""),
+        ("\n \n", "The source has no questions."),
+        ("\ufeff\n", "The source has no questions."),
         ("[[1, 0],\n[1", "The file, line 2: invalid JSON"),
         ('id,1,2\na,"1,0\nb,1,1', "a quote is not closed"),
         ("x_1,x_2\n1,0\n0,1", "There is no column with a usual name for samples"),

@@ -319,16 +319,12 @@ def parsed_outcomes(cells: Sequence[Any]) -> list[Any]:
 
     Commas beside points, and those of which all come before three digits, are not decimal commas.
     """
-    commas = [
-        match[2] for cell in cells if isinstance(cell, str) if (match := is_decimal_comma(cell))
-    ]
-    has_points = any(isinstance(cell, str) and "." in cell for cell in cells) if commas else False
-    if has_points or all(len(digits) == 3 for digits in commas):
-        return [as_outcome(cell) for cell in cells]
-    return [
-        as_outcome(_COMMA_NUMBER.sub(r"\1.\2", cell) if isinstance(cell, str) else cell)
-        for cell in cells
-    ]
+    cells = list(cells)  # an entry of an Arrow column is slow to look up
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    commas = [match[2] for text in texts if "," in text and (match := is_decimal_comma(text))]
+    if any(len(digits) != 3 for digits in commas) and not any("." in text for text in texts):
+        cells = [_COMMA_NUMBER.sub(r"\1.\2", x) if isinstance(x, str) else x for x in cells]
+    return [as_outcome(cell) for cell in cells]
 
 
 def is_decimal_comma(text: str) -> re.Match[str] | None:

@@ -19,7 +19,7 @@ import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -246,8 +246,9 @@ def decoded(data: bytes, name: str, first_line: int = 1) -> str:
     Raises:
         ValueError: if they are not, with the line of the file.
     """
+    is_utf_16 = first_line == 1 and data.startswith(_UTF_16)
     try:
-        return data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8")
+        return data.decode("utf-16" if is_utf_16 else "utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + first_line
         raise ValueError(
@@ -541,21 +542,22 @@ def _parse_table(text: str, name: str, has_tabs: bool, unnamed: Unnamed) -> Colu
     if rows:
         return columns_of_grid(rows, name, unnamed, are_samples)
     head = first_line(text)
+    if not head:  # nothing but blank lines
+        return {}
     if head.lstrip().startswith("["):  # lists that do not end
         return _parse_json_file(text, name, unnamed)
     delimiter = "\t" if has_tabs and "\t" in head else delimiter_of(head)
     first = next(csv.reader([head], delimiter=delimiter), [])
-    lines = io.StringIO(text, newline="")
 
+    @cache
     def records() -> list[list[str]]:
-        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         return list(iter(lambda: _next_record(reader, name, 0), None))
 
     if names_columns(first, lambda: records()[1:], unnamed):
-        lines.seek(0)
+        lines = io.StringIO(text, newline="")
         (columns,) = parse_csv_lines(lines, name, delimiter, sys.maxsize)
         return columns
-    lines.seek(0)
     return columns_of_grid(records(), name, unnamed)
 
 

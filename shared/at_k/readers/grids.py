@@ -45,8 +45,9 @@ class Unnamed(NamedTuple):
         first: the names of the first columns of a table without names, if not all of its cells are
             outcomes. Without them, the first row names the columns then.
         are_rewards: whether outcomes can be any numbers, or only 0, 1 and verdicts.
-        are_verdicts: whether "none" is a verdict, and an item or answer is what is judged. If it is
-            not known, the word in lower case is a verdict, and None is a sample that is not scored.
+        are_verdicts: whether "none" is a verdict, and a column item or answer names the questions.
+            If it is not known, the word in lower case is a verdict, and None is a sample that is
+            not scored.
     """
 
     reading: str = ""
@@ -297,10 +298,10 @@ def with_sample_lists(
         ValueError: if a row has no sample, or lacks the reference or the group that others have.
     """
     if unnamed.are_verdicts and not table.roles:
-        judged = {x: "question_id" for x in table.columns if x.lower() in ("item", "answer")}
+        items = {x: "question_id" for x in table.columns if x.lower() in ("item", "answer")}
         is_graded = not found_columns(table, "predictions")
-        if len(judged) == 1 and is_graded and "question_id" not in table.columns:
-            table = table.with_columns({judged.get(x, x): y for x, y in table.columns.items()})
+        if len(items) == 1 and is_graded and "question_id" not in table.columns:
+            table = table.with_columns({items.get(x, x): y for x, y in table.columns.items()})
     names = list(table.columns)
     samples = [names[place] for place in sample_columns(names)]
     rest = table.with_columns({x: table.columns[x] for x in names if x not in samples})
