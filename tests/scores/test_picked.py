@@ -26,15 +26,15 @@ def picked(pairs: list[tuple[int, int]], k: int) -> Fraction:
     return total / math.comb(len(pairs), k)
 
 
-def weighted_vote(votes: list[tuple[str, Fraction]], k: int, correct: str) -> Fraction:
-    """The mean share of the win of the correct answer, over all subsets."""
+def weighted_vote(votes: list[tuple[str, Fraction]], k: int, correct: set[str]) -> Fraction:
+    """The mean share of the win of correct answers, over all subsets."""
     total = Fraction(0)
     for subset in itertools.combinations(votes, k):
         sums: dict[str, Fraction] = {}
         for answer, weight in subset:
             sums[answer] = sums.get(answer, Fraction(0)) + weight
         winners = [x for x in sums if sums[x] == max(sums.values()) > 0]
-        total += Fraction(correct in winners, max(1, len(winners)))
+        total += Fraction(len(correct.intersection(winners)), max(1, len(winners)))
     return total / math.comb(len(votes), k)
 
 
@@ -69,15 +69,17 @@ def test_a_score_that_is_the_reward_picks_the_maximum():
 def test_weighted_votes_agree_with_all_subsets(votes, data):
     k = data.draw(st.integers(1, len(votes)))
     tenths = [(answer, Fraction(weight, 10)) for answer, weight in votes]
-    expected = weighted_vote(tenths, k, "a")
-    scores = CONS.compute(
-        predictions=[[answer for answer, _ in votes]],
-        references=["a"],
-        vote_weights=[[weight / 10 for _, weight in votes]],
-        k=k,
-        include="weighted_vote@k",
-    )
-    assert scores == {f"weighted_vote@{k}": pytest.approx(float(expected))}
+    for accepted in (["a"], ["a", "b"]):  # of which each is an answer of its own
+        expected = weighted_vote(tenths, k, set(accepted))
+        scores = CONS.compute(
+            predictions=[[answer for answer, _ in votes]],
+            references=[accepted],
+            vote_weights=[[weight / 10 for _, weight in votes]],
+            k=k,
+            include="weighted_vote@k",
+            merge_right=False,
+        )
+        assert scores == {f"weighted_vote@{k}": pytest.approx(float(expected))}
 
 
 @pytest.mark.parametrize("k", [3, 20])

@@ -135,7 +135,8 @@ def _wins(votes: WeightedAnswers, multiplicity: np.ndarray) -> np.ndarray:
     sums = multiplicity @ votes.weights
     most = sums.max(axis=1, initial=0.0, keepdims=True)
     is_winner = (sums >= most * (1 - _EQUAL)) & (most > 0)
-    return (is_winner @ votes.correct) / np.maximum(is_winner.sum(axis=1), 1)
+    correct_winners = is_winner[:, votes.correct].sum(axis=1)
+    return correct_winners / np.maximum(is_winner.sum(axis=1), 1)
 
 
 def _weighted_variance(votes: WeightedAnswers, subsets: np.ndarray) -> float:
