@@ -305,8 +305,9 @@ def check_advantages(rng: Random) -> None:
                     s *= Fraction(n, n - k)
                 total += Fraction(factor) * s
             result.append(float(total))
+        of_unscored = sum(result) / n if baseline == "centered" else 0.0
         rest_of = iter(result)
-        return [0.0 if x is None else next(rest_of) for x in row]
+        return [of_unscored if x is None else next(rest_of) for x in row]
 
     options: dict[str, Any] = {"k": weight_of, "score": score, "baseline": baseline}
     expected = [weights(row) for row in rows]

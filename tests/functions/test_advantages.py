@@ -85,6 +85,39 @@ def test_ten_samples(score):
     check(rewards, 10, score, "marginal")
 
 
+@pytest.mark.parametrize("score", ["pass@k", "maj@k", "max@k"])
+def test_a_trainer_that_subtracts_the_mean_over_all_samples_subtracts_that_of_the_scored_ones(
+    score,
+):
+    """An unscored sample has the advantage 0 there, and changes none of the others."""
+    prompts = [[1, 0, 0], [0, 1, 1, 0, 1], [1, 1, 0, 0]]
+    gaps: list[list[int | None]] = [[None, 1, 0, 0], [0, 1, None, 1, 0, None, 1], [1, 1, 0, 0]]
+    of_scored = [by_enumeration(row, 2, score, "centered") for row in prompts]
+    flat = [x for row in gaps for x in row]
+    order = np.random.default_rng(5).permutation(len(flat)).tolist()
+    ids = [prompt for prompt, row in enumerate(gaps) for _ in row]
+    of_flat = dict(
+        zip(
+            order,
+            at_k.advantages(
+                [flat[i] for i in order], 2, score, "centered", groups=[ids[i] for i in order]
+            ),
+            strict=True,
+        )
+    )
+    for weights in (
+        at_k.advantages(gaps, 2, score, "centered"),
+        [[of_flat[i] for i in range(len(flat)) if ids[i] == prompt] for prompt in range(3)],
+    ):
+        for row, given_row, scored in zip(weights, gaps, of_scored, strict=True):
+            advantages = np.array(row) - np.mean(row)
+            rest = iter(np.array(scored) - np.mean(scored))
+            expected = [0.0 if reward is None else next(rest) for reward in given_row]
+            np.testing.assert_allclose(advantages, expected, rtol=1e-12, atol=1e-15)
+    standardized = at_k.advantages(gaps, 2, score, "centered", normalize="std")
+    assert standardized == at_k.advantages(gaps, 2, score, normalize="std")
+
+
 def test_credits_of_any_size():
     credits = [0.5, 0.0, 2.0, 0.125]
     for c, baseline in itertools.product(range(7), BASELINES):

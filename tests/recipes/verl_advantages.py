@@ -17,12 +17,20 @@ def at_k_advantages(token_level_rewards, response_mask, index, config=None, **_)
 
     Args:
         token_level_rewards: (batch, response length), the reward of a sample is their sum.
-        response_mask: (batch, response length).
+        response_mask: (batch, response length). A sample whose mask is 0 everywhere was rejected
+            and is not scored. A prompt with fewer than K scored samples has the advantages 0.
         index: (batch,) the id of each sample's prompt, in any order.
         config: the section `algorithm` of verl.
     """
-    rewards = token_level_rewards.sum(dim=-1)
-    weights = at_k.advantages(rewards, K, score="max@k", groups=index)
+    rewards = token_level_rewards.detach().sum(dim=-1)
+    is_scored = response_mask.bool().any(dim=-1).cpu().numpy()
+    ids, prompt = np.unique(index, return_inverse=True)
+    is_used = is_scored & (np.bincount(prompt, is_scored, len(ids)) >= K)[prompt]
+    weights = torch.zeros_like(rewards)
+    if is_used.any():
+        used = torch.as_tensor(is_used, device=rewards.device)
+        groups = prompt[is_used]
+        weights[used] = at_k.advantages(rewards[used], K, score="max@k", groups=groups)
     advantages = weights.unsqueeze(-1) * response_mask
     return advantages, advantages
 
@@ -43,3 +51,11 @@ theirs, _ = get_adv_estimator_fn("grpo_passk")(
 )
 ours, _ = at_k_advantages(real, torch.ones(8, 3), index)
 assert torch.allclose(ours, theirs), (ours, theirs)
+
+# Rejected samples have no advantage and change no other one. "d" has no K scored samples.
+more = torch.cat([real, torch.full((5, 3), 100.0)])
+mask = torch.ones(13, 3)
+mask[8:10] = 0
+mask[0, 2] = 0  # behind the end of the response
+masked, _ = at_k_advantages(more, mask, np.append(index, ["a", "c", "d", "d", "d"]))
+assert torch.equal(masked, torch.cat([ours, torch.zeros(5, 3)]) * mask), masked

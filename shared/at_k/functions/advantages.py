@@ -44,22 +44,31 @@ def advantages(
 ) -> Any:
     """Return the weight of each sample in the policy gradient of pass@k, max@k or another score.
 
-    With the loss -(weights * log_probs).sum() / M, log_probs being those of M prompts' samples, a
-    step follows an unbiased estimate of the gradient of the score. n is the number of scored
-    samples of a prompt, and f the score of k samples.
+    n is the number of scored samples of a prompt, f the score of k samples, and log_probs has the
+    log-probability of each sample of M prompts. Each baseline is for one loss, whose step then
+    follows an unbiased estimate of the gradient of the score:
+
+    - "marginal", "none", "leave-one-out": -(weights * log_probs).sum() / M, in which the weights
+      are used as they are.
+    - "centered": -((weights - mean) * log_probs).sum() / M, where the mean is over the samples of
+      the prompt. The weights are not centered: the trainer subtracts the mean, as GRPO does.
+
+    A trainer that divides the sum by all samples (or tokens) instead of M divides the gradient by
+    n (or by the number of tokens), which is a factor of the learning rate where n is constant.
 
     Args:
         rewards: of shape (M, n), an array of NumPy or JAX, a tensor of torch on any device, or a
             list of lists or arrays, which may differ in length; or flat, with `groups` or
-            `group_size`. Samples whose reward is None or NaN are not scored: their weight is 0.
+            `group_size`. Samples whose reward is None or NaN are not scored: their weight is 0, or
+            for "centered" the mean of the prompt's scored samples, which the trainer turns into 0.
         k: number of samples that the score is of, at most the n of each prompt; or a dict of
             weights, {1: 0.5, 8: 0.5}, for a weighted sum of scores.
         score: "pass@k", "pass^k", "maj@k", "AUC@k", "mG-Pass@k", "G-Pass@k_0.5" with any
             threshold, or credits, k numbers of at least 0, the r-th of which the r-th correct
             sample adds. The rewards are then 0 or 1. Or "max@k", of real rewards.
-        baseline: what is subtracted from s_i, see Notes: "marginal", "none", "leave-one-out", or
-            "centered" for trainers that subtract the mean of each prompt, as GRPO does. The last
-            two need k < n.
+        baseline: what is subtracted from s_i, see Notes: "marginal", "none" or "leave-one-out"; or
+            "centered", which leaves the subtraction to a trainer that subtracts the mean of each
+            prompt. The last two need k < n.
         groups: flat rewards' prompts, an id for each sample, in any order.
         group_size: number of samples of each prompt, if they follow each other.
         normalize: None, or "std" for the standardized advantages of Chen et al. 2025
@@ -85,8 +94,9 @@ def advantages(
           C(n - c, k - 1) / C(n, k); an incorrect one has 0. f of no samples is 0. With k = n and
           max@k, only the best sample has a weight, its distance to the second.
         - "leave-one-out": s_i - k/(n - 1) times the score of the other samples (eq. 29).
-        - "centered": s_i n / (n - k), for trainers that then subtract the mean over the prompt's
-          scored samples. Without this subtraction the gradient is n / (n - k) times too large.
+        - "centered": s_i n / (n - k), whose mean the trainer has to subtract, over all samples of
+          the prompt or over the scored ones. Without this subtraction the gradient is n / (n - k)
+          times too large, and its variance is that of "none".
         - normalize="std": the mean of f over the S that contain i, minus its mean over all S,
           divided by its standard deviation over all S; 0 if this is 0.
 
@@ -133,7 +143,8 @@ def advantages(
                 weights.append(_with_baseline(means, baseline, weight))
         return read.by_sample(sum(weights[1:], weights[0]))
 
-    return like(rewards, samples.map(weigh))
+    is_centered_later = baseline == "centered" and not normalize
+    return like(rewards, samples.map(weigh, "mean" if is_centered_later else "zero"))
 
 
 # --- Parameters ---------------------------------------------------------------------------

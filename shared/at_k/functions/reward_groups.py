@@ -47,12 +47,16 @@ class RewardGroups:
         """(S,) the index of each sample's prompt."""
         return self.find_prompt()
 
-    def map(self, weigh: Callable[[np.ndarray, str], np.ndarray]) -> np.ndarray:
-        """Return (S,) weights, 0 for samples that are not scored.
+    def map(
+        self, weigh: Callable[[np.ndarray, str], np.ndarray], unscored: str = "zero"
+    ) -> np.ndarray:
+        """Return (S,) weights.
 
         Args:
             weigh: takes (G, n) rewards of prompts with n scored samples and the name of the first
                 prompt, and returns (G, n) weights.
+            unscored: the weight of samples that are not scored: "zero", or the "mean" of the
+                weights of the prompt's scored samples.
         """
         is_scored = ~np.isnan(self.values)
         if self.size and is_scored.all():  # the usual case, and fast
@@ -66,6 +70,9 @@ class RewardGroups:
             prompts = np.flatnonzero(sizes == n)
             index = order[start[prompts, None] + np.arange(n)]
             result[index] = weigh(self.values[index], self.name(int(prompts[0])))
+        if unscored == "mean":
+            means = np.bincount(self.prompt, result, self.prompts) / sizes
+            result[~is_scored] = means[self.prompt[~is_scored]]
         return result
 
     def name(self, prompt: int) -> str:
