@@ -46,8 +46,13 @@ class Place(NamedTuple):
     key: str | None = None
     value: float | None = None
 
+    @property
+    def is_question(self) -> bool:
+        """Whether the place is a question of no parameter in particular."""
+        return self.parameter in ("question", "Question") and self.sample is None
+
     def __str__(self) -> str:
-        if self.parameter in ("question", "Question"):
+        if self.is_question:
             return f"{self.parameter} {self.question}"
         key = "" if self.key is None else f"[{self.key!r}]"
         sample = "" if self.sample is None else f"[{self.sample}]"
@@ -89,10 +94,13 @@ class InputError(ValueError):
 
     @classmethod
     def of_run(cls, name: str, error: ValueError) -> ValueError:
-        """Return an error whose message starts with the name of a run."""
-        if str(error).startswith(name):
-            return error
+        """Return an error that has the name of a run, as its first part or as its parameter."""
         parts = error.args if isinstance(error, InputError) else [str(error)]
+        if any(isinstance(part, RunName) for part in parts):
+            return error
+        place = next((part for part in parts if isinstance(part, Place)), None)
+        if place is not None and place.parameter == name and not place.is_question:
+            return error
         return cls(RunName(f"{name}: "), *parts)
 
 

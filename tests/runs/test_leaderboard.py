@@ -4,6 +4,8 @@ import itertools
 import json
 import math
 import re
+import time
+from typing import Any
 
 import at_k
 import numpy as np
@@ -158,16 +160,71 @@ def test_equal_scores_share_a_rank():
     assert (rank.tolist(), lo.tolist(), hi.tolist()) == ([1, 1, 3], [1, 1, 1], [3, 3, 3])
 
 
+def random_differences(rng: np.random.Generator, runs: int, share: float) -> np.ndarray:
+    different = np.triu(rng.random((runs, runs)) < share, 1)
+    return different | different.T
+
+
+def groups_of_letters(different: np.ndarray) -> list[set[int]]:
+    """Return the runs of each letter, after a check that they are a letter display."""
+    marks = [re.findall(r"[a-zA-Z]\d*", text) for text in letters(different)]
+    assert all(marks)
+    assert marks[0][0] == "a"
+    for a, b in itertools.combinations(range(len(marks)), 2):
+        assert bool(set(marks[a]) & set(marks[b])) == (not different[a, b])
+    names = {name for of_run in marks for name in of_run}
+    return [{run for run, of_run in enumerate(marks) if name in of_run} for name in names]
+
+
+def fewest_groups(different: np.ndarray) -> int:
+    """The number of letters of the smallest letter display, by trying all sets of groups."""
+    runs = range(len(different))
+    alike = [{a} | {b for b in runs if not different[a, b]} for a in runs]
+    sizes = range(1, len(runs) + 1)
+    subsets = [set(s) for size in sizes for s in itertools.combinations(runs, size)]
+    cliques = [s for s in subsets if all(s <= alike[a] for a in s)]
+    largest = [s for s in cliques if not any(s < other for other in cliques)]
+    pairs = {(a, b) for a in runs for b in alike[a]}
+    for number in itertools.count(1):
+        for chosen in itertools.combinations(largest, number):
+            if pairs == {pair for s in chosen for pair in itertools.product(s, s)}:
+                return number
+    raise AssertionError
+
+
 def test_runs_share_a_letter_exactly_if_they_do_not_differ():
     rng = np.random.default_rng(0)
-    for _ in range(200):
-        different = rng.random((7, 7)) < rng.random()
-        different = np.triu(different, 1) | np.triu(different, 1).T
-        marks = letters(different)
-        for a, b in itertools.combinations(range(7), 2):
-            assert bool(set(marks[a]) & set(marks[b])) == (not different[a, b])
-        assert all(marks)
-        assert marks[0].startswith("a")
+    letters_used = fewest = 0
+    for _ in range(150):
+        different = random_differences(rng, 6, rng.random())
+        letters_used += len(groups_of_letters(different))
+        fewest += fewest_groups(different)
+    assert fewest <= letters_used <= 1.02 * fewest
+
+
+def test_runs_that_differ_if_they_are_far_apart_have_the_letters_of_intervals():
+    scores = np.sort(np.random.default_rng(3).random(60))[::-1]
+    groups = groups_of_letters(np.abs(np.subtract.outer(scores, scores)) > 0.15)
+    windows = [{i for i, x in enumerate(scores) if 0 <= top - x <= 0.15} for top in scores]
+    largest = [s for s in windows if not any(s < other for other in windows)]
+    assert sorted(map(sorted, groups)) == sorted(map(sorted, largest))
+
+
+def pairs_that_differ(runs: int) -> np.ndarray:
+    """Runs 2i and 2i + 1 differ: there are 2^(runs / 2) largest groups of runs that do not."""
+    different = np.zeros((runs, runs), dtype=bool)
+    different[np.arange(0, runs, 2), np.arange(1, runs, 2)] = True
+    return different | different.T
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5, 0.9, None])
+def test_two_hundred_runs_have_their_letters_in_a_second(share):
+    rng = np.random.default_rng(1)
+    different = pairs_that_differ(200) if share is None else random_differences(rng, 200, share)
+    started = time.process_time()
+    letters(different)
+    assert time.process_time() - started < 1
+    groups_of_letters(different)
 
 
 # --- Simultaneous inference ---------------------------------------------------------------
@@ -213,6 +270,21 @@ def test_normal_errors_exceed_the_critical_value_as_rarely_as_promised(independe
 
 
 # --- Errors -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["k", "question", "y", "predictions"])
+def test_an_error_names_the_run_even_if_its_message_begins_with_the_same_word(name):
+    short, with_text = [[1, 0], [1]], [[1, 0], [1, "?"]]
+    rows = {"predictions": [["a"], ["b"]], "references": ["a"]}
+    cases: list[tuple[Any, dict[str, Any], str]] = [
+        (short, {"k": 2}, f"{name}: k is 2, but question 1 has n = 1"),
+        (with_text, {}, f"{name}[1][1] is '?'"),
+        (rows, {}, f"{name}: There are 2 lists of predictions but 1 references"),
+        ([[1], [0]], {}, f"{name}: one sample of each question does not show"),
+    ]
+    for run, options, message in cases:
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+            at_k.leaderboard({name: run, "other": [[1, 0], [1, 1]]}, **options)
 
 
 @pytest.mark.parametrize(

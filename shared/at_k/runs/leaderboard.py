@@ -92,6 +92,10 @@ def leaderboard(
         [('y', 0.75, 'a'), ('x', 0.5, 'a')]
 
     References:
+        Gramm, Guo, Hueffner, Niedermeier & Schmidt (2008). Algorithms for Compact Letter Displays:
+            Comparison and Evaluation. Computational Statistics & Data Analysis 52, 725.
+        Kellerman (1973). Determination of Keyword Conflict. IBM Technical Disclosure Bulletin 16,
+            544.
         Kramer (1956). Extension of Multiple Range Tests to Group Means with Unequal Numbers of
             Replications. Biometrics 12, 307.
         Piepho (2004). An Algorithm for a Letter-Based Representation of All-Pairwise Comparisons.
@@ -213,27 +217,62 @@ def ranks(scores: np.ndarray, better: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def letters(different: np.ndarray) -> list[str]:
-    """Letters for K runs in their order: runs that share a letter cannot be told apart.
+    """Return the letters of K runs in their order: two runs share one if they do not differ.
 
-    A letter is given to each largest group of runs without a certain difference, by insertion and
-    absorption (Piepho 2004, J. Computational and Graphical Statistics 13, 456).
+    Each letter is a group of runs of which no two differ, and each pair of runs that do not differ
+    is in a group. Thus the groups are a clique cover. The smallest one is NP-hard to find. The
+    heuristic of Kellerman takes polynomial time and gives few letters (Gramm et al. 2008).
 
     Args:
         different: (K, K), symmetric: whether two runs certainly differ.
     """
-    groups = [frozenset(range(len(different)))]
-    for a, b in np.argwhere(np.triu(different)).tolist():
-        split = [group for group in groups if {a, b} <= group]
-        groups = [group for group in groups if group not in split]
-        for group in (part - {one} for one in (a, b) for part in split):
-            if not any(group <= other for other in groups):
-                groups.append(group)
-    groups.sort(key=sorted)
+    groups = _without_redundant(_clique_cover(~different), len(different))
     names = [_name_of_group(index) for index in range(len(groups))]
     return [
         "".join(name for name, group in zip(names, groups, strict=True) if run in group)
         for run in range(len(different))
     ]
+
+
+def _clique_cover(alike: np.ndarray) -> list[list[int]]:
+    """Return groups of runs that are all alike, such that each pair of them is in a group.
+
+    A run with a pair that is in no group starts one. The group takes the run with most such pairs
+    among those that are alike all its members, until there is none.
+
+    Args:
+        alike: (K, K), symmetric: whether two runs do not differ.
+    """
+    runs = len(alike)
+    alike = alike & ~np.eye(runs, dtype=bool)
+    uncovered = alike | np.eye(runs, dtype=bool)  # a run that is alike none has its own group
+    groups = []
+    for run in range(runs):
+        while uncovered[run].any():
+            group, candidates, gain = [run], alike[run].copy(), uncovered[run].astype(int)
+            while candidates.any():
+                best = int(np.argmax(np.where(candidates, gain, -1)))
+                group.append(best)
+                candidates &= alike[best]
+                gain += uncovered[best]
+            uncovered[np.ix_(group, group)] = False
+            groups.append(sorted(group))
+    return groups
+
+
+def _without_redundant(groups: Sequence[list[int]], runs: int) -> list[list[int]]:
+    """Return the groups in their order, without those whose pairs are all in other groups."""
+    times = np.zeros((runs, runs), dtype=int)  # the groups that each pair is in
+    for group in groups:
+        times[np.ix_(group, group)] += 1
+    kept = []
+    for group in groups:
+        pairs = np.ix_(group, group)
+        if times[pairs].min() > 1:
+            times[pairs] -= 1
+        else:
+            kept.append(group)
+    return sorted(kept)
 
 
 def _name_of_group(index: int) -> str:

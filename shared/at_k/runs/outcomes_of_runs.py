@@ -107,9 +107,9 @@ def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:
     Raises:
         ValueError: if it has another form, with the name of the run.
     """
+    if not is_read_result(source):
+        return Ungraded(name, read_outcomes(source, name, labels))  # its errors have the name
     try:
-        if not is_read_result(source):
-            return Ungraded(name, read_outcomes(source, name, labels))
         rows = read_rows(source["predictions"])
         if source.get("references") is None:
             return Ungraded(name, outcomes_of(rows, labels))
