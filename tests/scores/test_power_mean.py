@@ -18,6 +18,7 @@ from releases import TABLE as PUBLISHED
 
 TABLE = [(0.1, -8.0), (0.3, -2.5), (0.5, 1.0), (0.7, 4.6), (1.0, 12.25)]
 EPS = 1e-9
+SCORE_AGG = at_k.load("score_agg")
 
 weights = st.sampled_from(sorted(VERDICTS.values())) | st.floats(0, 1)
 one_zero = st.integers(3, 30).map(lambda good: [1.0] * good + [0.0])
@@ -83,17 +84,34 @@ def test_temperature_one_half_gives_the_penalized_arithmetic_mean(x, penalty):
 @settings(deadline=None)
 def test_the_score_agrees_with_the_formula_where_the_formula_is_monotonic(x, temperature):
     p = exponent(temperature)
-    replaced = [max(weight, EPS) for weight in x] if p <= 0 else x
-    assume(max(x) >= EPS and (min(x) >= EPS or not 0 < p < 1))  # the next test has these cases
-    expected = float(power_mean(replaced, p)) * penalty_factor(x)
+    assume(min(x) >= EPS or p >= 1)  # the next tests have the other cases
+    expected = float(power_mean(x, p)) * penalty_factor(x)
     assert at_k.score_agg(x, temperature) == pytest.approx(expected, rel=1e-12, abs=1e-300)
+
+
+@given(lists, st.floats(0.1, 0.4428), st.floats(0, 1), st.sampled_from([EPS, 0.05, 0.5, 1.0]))
+@example([0.0], 0.42, 0.3, 0.05)
+@example([0.01, 0.0, 0.02], 0.3, 0.0, 0.05)
+@example([1.0, 0.0], 0.1, 0.1, 1.0)
+@settings(deadline=None)
+def test_eps_replaces_smaller_verdicts_but_lifts_no_mean_above_the_arithmetic_one(
+    x, temperature, penalty, eps
+):
+    mean = float(power_mean([max(weight, eps) for weight in x], exponent(temperature)))
+    expected = min(mean, math.fsum(x) / len(x)) * penalty_factor(x, penalty)
+    score = at_k.score_agg(x, temperature, penalty, eps)
+    assert score == pytest.approx(expected, rel=1e-12, abs=1e-300)
+    metric = SCORE_AGG.compute(
+        predictions=[x], temperature=temperature, penalty=penalty, eps_for_neg_p=eps
+    )
+    assert metric == {"score_agg": score}
 
 
 @given(lists, st.floats(0.001, 0.999) | st.floats(0.001, 0.15))
 @settings(deadline=None)
 def test_above_the_geometric_mean_the_score_is_the_running_maximum_of_the_formula(x, p):
-    means = [power_mean([max(weight, EPS) for weight in x], 0.0), power_mean(x, p)]
-    expected = min(float(max(means)), max(x)) * penalty_factor(x)
+    lifted = min(power_mean([max(weight, EPS) for weight in x], 0.0), power_mean(x, 1.0))
+    expected = float(max(lifted, power_mean(x, p))) * penalty_factor(x)
     temperature = 0.3 + 0.2 * (p + 2.5) / 3.5
     assert at_k.score_agg(x, temperature) == pytest.approx(expected, rel=1e-10, abs=1e-300)
 
@@ -202,13 +220,11 @@ def test_the_score_is_between_the_penalized_minimum_and_maximum(x, temperature, 
     assert min(x) * factor <= at_k.score_agg(x, temperature, penalty, eps) <= max(x) * factor
 
 
-@given(lists, temperatures, temperatures)
+@given(lists, temperatures, temperatures, st.sampled_from([EPS, 0.05, 1.0]))
 @settings(deadline=None)
-def test_a_higher_temperature_never_lowers_the_score(x, one, other):
-    low, high = (at_k.score_agg(x, t) for t in sorted([one, other]))
-    # If all weights are as small as eps, the formula can fall by eps at p = 1.
-    tolerance = EPS if max(x) < 1e-6 else 0
-    assert low <= high * (1 + 1e-13) + tolerance
+def test_a_higher_temperature_never_lowers_the_score(x, one, other, eps):
+    low, high = (at_k.score_agg(x, t, eps_for_neg_p=eps) for t in sorted([one, other]))
+    assert low <= high * (1 + 1e-13)
 
 
 @given(lists, st.data(), temperatures, st.floats(0, 1))

@@ -106,8 +106,8 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
                 log = np.log(ratio)
                 log = np.log1p(np.expm1(abs(p) * log).mean(axis=0)) / p if p else log.mean(axis=0)
             means = scale * np.exp(log)
-    # The mean can be outside of these bounds by rounding, or if all weights are below eps.
-    return np.clip(means, minimum, maximum)
+    # Outside of these bounds by rounding only, but for weights that eps replaces.
+    return np.clip(means, minimum, np.maximum(maximum, eps))
 
 
 def item_scores(verdicts: Outcomes, p: float, penalty: float, eps: float) -> np.ndarray:
@@ -128,15 +128,17 @@ def item_scores(verdicts: Outcomes, p: float, penalty: float, eps: float) -> np.
 def _penalized_means(x: np.ndarray, p: float, penalty: float, eps: float) -> np.ndarray:
     """Return the scores of M items with n verdicts each, from (n, M) weights.
 
-    With a weight of 0, the power mean is 0 for every p <= 0. There, eps replaces the 0, so that the
-    other verdicts still count: for p = 0 the result is the geometric mean of them and eps. For p
-    just above 0, without eps, the power mean starts from 0 again. The score is the maximum of this
-    mean and of the mean at p = 0, so it never decreases as the temperature rises.
+    With a weight of 0, the power mean is 0 for every p <= 0. There, eps replaces smaller weights,
+    so that the other verdicts still count: for p = 0 the result is the geometric mean of them and
+    eps. No power mean with p < 1 exceeds the arithmetic mean; where eps lifts it higher, the score
+    is the arithmetic mean. For p just above 0, without eps, the power mean starts from 0 again. The
+    score is the maximum of this mean and of the mean at p = 0, so it never decreases as the
+    temperature rises.
     """
     if p >= 1:
         means = power_means(x, p)
     else:
-        means = power_means(x, min(p, 0.0), eps)
+        means = np.minimum(power_means(x, min(p, 0.0), eps), power_means(x, 1.0))
         if p > 0:
             means = np.maximum(means, power_means(x, p))
     return means * np.maximum(0.0, 1 - penalty * (x == 0).sum(axis=0))
@@ -154,9 +156,10 @@ def score_agg(
 ) -> float:
     """Return the score of graded verdicts, from 0 to 1: M_p * max(0, 1 - penalty * zeros).
 
-    Here, zeros is the number of verdicts of 0. If there are zeros and p < 1, the mean is at least
-    that for p = 0, in which eps_for_neg_p replaces them, so the score never decreases as the
-    temperature rises.
+    Here, zeros is the number of verdicts of 0. For p <= 0, eps_for_neg_p replaces smaller verdicts,
+    but the mean is at most the arithmetic mean of the verdicts. For 0 < p < 1, nothing is replaced,
+    and the mean is at least that for p = 0. Thus the score never decreases as the temperature
+    rises, and it is 0 if all verdicts are 0.
 
     Args:
         scores: the verdicts of one item: numbers from 0 to 1, or labels of `VERDICTS`. None is
@@ -164,7 +167,7 @@ def score_agg(
         temperature: from 0.1 (strict) to 1.0 (lenient). The exponent p is interpolated linearly
             in the table 0.1 -> -8, 0.3 -> -2.5, 0.5 -> 1, 0.7 -> 4.6, 1.0 -> 12.25.
         penalty: share of the score that each verdict of 0 costs.
-        eps_for_neg_p: the lower limit of the verdicts if p <= 0.
+        eps_for_neg_p: replaces smaller verdicts if p <= 0, see above.
         compat: "0.3", "0.7" or "0.8" reproduces the score of eval-ai-library 0.3.3, 0.7.10 or
             0.8.2 to the digit. These releases interpolate p on one line from -8 to 12.25, clip the
             temperature to the range from 0.1 to 1.0, and round to 4 decimals. Releases 0.7 and 0.8
