@@ -50,7 +50,7 @@ Args:
         Default: 0.5.
     penalty: the share of an item's score that each of its verdicts of 0 takes off, from 0 to 1.
         Default: 0.1.
-    eps_for_neg_p: a small number above 0, the lower limit of the verdicts at temperatures up to
+    eps_for_neg_p: a small number above 0, which replaces smaller verdicts at temperatures up to
         0.443, where the exponent is not positive. Default: 1e-9.
     weights: labels of verdicts, and the weight of each from 0 to 1. Default:
         {"fully": 1.0, "mostly": 0.9, "partial": 0.7, "minor": 0.3, "none": 0.0}.

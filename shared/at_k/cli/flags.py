@@ -129,8 +129,8 @@ def add_flags(
         "--max-gb",
         type=float,
         metavar="GB",
-        help="the most that a compressed file may hold, in GB. Default: 1, or 100 times its size "
-        "if that is more.",
+        help="the most that a file may hold, in GB, when it is decompressed. Default: half of the "
+        "memory; for a compressed file 1, or 100 times its size if that is more.",
     )
     rows.add_argument(
         "--correct-values",

@@ -13,6 +13,7 @@ import io
 import itertools
 import json
 import lzma
+import math
 import re
 import sys
 import warnings
@@ -35,6 +36,7 @@ from .grids import (
     rows_of_text,
     sample_columns,
 )
+from .opening import Limited, most_bytes, read_pipe, require_size
 from .remote import RemoteFile, is_remote, path_of, remote_size
 from .table import ArrowColumn, Columns, UnreadColumn, columns_of_rows
 
@@ -83,8 +85,8 @@ def read_file(
 
     Args:
         name: path of the file.
-        max_gb: the most that it may hold when it is decompressed, in GB (10^9 bytes). Default: 1,
-            or 100 times its size if that is more.
+        max_gb: the most that it may hold when it is decompressed, in GB (10^9 bytes). Default: see
+            `most_bytes`.
         content: of the file, if it has been read. The suffix counts if the name has a protocol.
         unnamed: how a table is read whose columns may have no names.
 
@@ -105,13 +107,18 @@ def read_file(
         compression, size = path.suffix.lower(), path.stat().st_size
     else:
         if content is None:
-            content = sys.stdin.buffer.read() if name == "-" else path.read_bytes()
+            content = read_pipe(name, max_gb)
         source = content
         name = "standard input" if name == "-" else name
         compression, size = _signature(source), len(source)
 
+    is_compressed = compression in _COMPRESSED
+    most = most_bytes(max_gb, size if is_compressed else None)
+    if not is_compressed:
+        require_size(name, size, most)
+
     def opened() -> Any:
-        return _open_limited(source, compression, name, size, max_gb)
+        return _open_limited(source, compression, name, most)
 
     try:
         with opened() as stream:
@@ -157,58 +164,27 @@ def open_file(name: str, max_gb: float | None) -> Iterator[Any]:
     if is_remote(name):
         with io.BufferedReader(RemoteFile(name), REMOTE_BLOCK) as file:
             compression = _signature(file.peek(4))
-            with _open_limited(file, compression, name, remote_size(name), max_gb) as stream:
+            with _open_limited(
+                file, compression, name, _most_of_stream(compression, remote_size(name), max_gb)
+            ) as stream:
                 yield stream
         return
     path = Path(name)
-    with _open_limited(path, path.suffix.lower(), name, path.stat().st_size, max_gb) as stream:
+    compression = path.suffix.lower()
+    most = _most_of_stream(compression, path.stat().st_size, max_gb)
+    with _open_limited(path, compression, name, most) as stream:
         yield stream
 
 
-def _open_limited(
-    source: Path | bytes | BinaryIO,
-    compression: str,
-    name: str,
-    size: int,
-    max_gb: float | None,
-) -> Any:
-    stream = _open(source, compression)
-    most = max(1e9, 100.0 * size) if max_gb is None else 1e9 * max_gb
-    return _Limited(stream, name, most) if compression in _COMPRESSED else stream
+def _most_of_stream(compression: str, size: int, max_gb: float | None) -> float:
+    """Return how many bytes a file may hold that is read in parts: any, if it is as it is."""
+    if max_gb is None and compression not in _COMPRESSED:
+        return math.inf
+    return most_bytes(max_gb, size)
 
 
-class _Limited:
-    """A stream of decompressed bytes that ends with an error after a number of them.
-
-    Args:
-        stream: of bytes.
-        name: of the file, for the message.
-        most: the number.
-    """
-
-    def __init__(self, stream: Any, name: str, most: float):
-        self._stream, self._name, self._most, self._read = stream, name, most, 0
-
-    def __enter__(self) -> _Limited:
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self._stream.close()
-
-    def read(self, size: int = -1) -> bytes:
-        if size < 0:
-            chunks = []
-            while chunk := self.read(1 << 24):
-                chunks.append(chunk)
-            return b"".join(chunks)
-        data = self._stream.read(size)
-        self._read += len(data)
-        if self._read > self._most:
-            raise ValueError(
-                f"{self._name} holds more than {self._most / 1e9:.3g} GB when it is decompressed. "
-                f"If that is meant, raise max_gb (in the shell --max-gb)."
-            )
-        return data
+def _open_limited(source: Path | bytes | BinaryIO, compression: str, name: str, most: float) -> Any:
+    return Limited(_open(source, compression), name, most, compression in _COMPRESSED)
 
 
 def _open(source: Path | bytes | BinaryIO, compression: str) -> Any:

@@ -136,8 +136,9 @@ def read(
             rewards of TRL or verl with 8 samples of each prompt.
         records: where the rows are, if they are inside of one object of JSON: the path to the list
             of them, such as "results.results".
-        max_gb: the most that a compressed file may hold, in GB (10^9 bytes). Default: 1, or 100
-            times its size if that is more.
+        max_gb: the most that a file may hold, in GB (10^9 bytes), when it is decompressed. Default:
+            half of the memory, unless its rows can be counted while they are read; and for a
+            compressed file 1 GB, or 100 times its size if that is more.
         config: the configuration of a dataset.
         split: the split of a dataset.
 

@@ -19,7 +19,8 @@ from .columns import SelectionError, column_at, with_fields
 from .files import FORMATS, file_format, read_file
 from .grids import BY_CONTENT, Unnamed
 from .harnesses import LOG_FOLDERS, OBJECT_READERS, PATH_READERS, TABLE_READERS
-from .remote import is_remote, path_of, remote_content, remote_names
+from .opening import require_openable, require_size
+from .remote import is_remote, path_of, remote_content, remote_names, remote_size
 from .rows import entries_by_column, rows_inside, rows_where
 from .shards import Named, reduced_table
 from .table import ArrowColumn, Columns, Table, columns_of_rows, join_tables, require_equal_columns
@@ -54,7 +55,7 @@ def load_table(source: Any, reading: Reading | None = None, named: Named | None 
     reading = reading or Reading()
     source = [source] if isinstance(source, (str, Path)) else source
     if is_paths(source):
-        names = _expanded(list(map(str, source)))
+        names = _expanded(list(map(str, source)), reading.max_gb)
         if named is not None:
             reduced = reduced_table(names, named, lambda rows: bool(_with_roles(rows, None).roles))
             if reduced is not None:
@@ -116,11 +117,11 @@ def is_paths(source: Any) -> bool:
     )
 
 
-def _expanded(sources: Sequence[str]) -> list[str]:
+def _expanded(sources: Sequence[str], max_gb: float | None) -> list[str]:
     """Return the files that the sources name, also by wildcards that the shell has not expanded.
 
     Raises:
-        ValueError: if a file is named twice.
+        ValueError: if a file is named twice, or if one cannot be opened, see `require_openable`.
     """
     names = []
     for source in sources:
@@ -134,7 +135,13 @@ def _expanded(sources: Sequence[str]) -> list[str]:
         raise FileNotFoundError(f"No file matches {', '.join(sources)}.")
     by_path: dict[Any, str] = {}
     for name in names:
-        path = name if is_remote(name) else Path(name).resolve()
+        if is_remote(name):
+            path: Any = name
+            if max_gb is not None:
+                require_size(name, remote_size(name), 1e9 * max_gb)
+        else:
+            require_openable(name, max_gb)
+            path = Path(name).resolve()
         if path in by_path:
             raise ValueError(f"{name} is given twice, so its samples would count twice.")
         by_path[path] = name

@@ -1,0 +1,219 @@
+"""What is opened: files, standard input and pipes. Devices, bombs and large files are refused."""
+
+import bz2
+import gzip
+import lzma
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import at_k
+import pytest
+from at_k.readers import opening
+from conftest import ROOT
+from run_command import error_of
+
+ROW = b'{"id": 1, "outcomes": [0, 1]}\n'
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no devices, FIFOs and links")
+
+
+def samples_of(path: Path, **options: Any) -> list[list[int]]:
+    return [list(map(int, row)) for row in to_lists(at_k.read(path, **options)["predictions"])]
+
+
+def to_lists(column: Any) -> list[Any]:
+    return column if isinstance(column, list) else column.to_pylist()
+
+
+def in_shell(command: str, folder: Path) -> subprocess.CompletedProcess:
+    """Run a line of bash, in which no process may take more than 4 GB or a minute."""
+    return subprocess.run(
+        ["bash", "-c", f"ulimit -v 4000000; {command}"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "shared"), "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+# --- Kinds of files -----------------------------------------------------------------------
+
+
+def link_to_itself(folder: Path) -> Path:
+    path = folder / "a.jsonl"
+    path.symlink_to(path)
+    return path
+
+
+def links_to_each_other(folder: Path) -> Path:
+    (folder / "a.csv").symlink_to(folder / "b.csv")
+    (folder / "b.csv").symlink_to(folder / "a.csv")
+    return folder / "a.csv"
+
+
+def link_to_a_device(folder: Path) -> Path:
+    (folder / "a.jsonl").symlink_to("/dev/zero")
+    return folder / "a.jsonl"
+
+
+def socket_file(folder: Path) -> Path:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(folder / "a.jsonl"))
+    return folder / "a.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (link_to_itself, "is a symbolic link that leads back to itself"),
+        (links_to_each_other, "is a symbolic link that leads back to itself"),
+        (link_to_a_device, "is a device: give a file, a pipe, or - for standard input"),
+        (lambda _: Path("/dev/zero"), "/dev/zero is a device"),
+        (lambda _: Path("/dev/urandom"), "/dev/urandom is a device"),
+        (socket_file, "is a socket: give a file"),
+    ],
+)
+def test_what_is_no_file_is_refused_at_once(capsys, tmp_path, make: Callable, message: str):
+    path = make(tmp_path)
+    with pytest.raises(ValueError, match=message):
+        at_k.read(path)
+    assert message in error_of(capsys, "gpassk", path)
+    other = tmp_path / "other.jsonl"
+    other.write_bytes(ROW)
+    assert message in error_of(capsys, "compare", other, path)
+
+
+def test_a_device_as_standard_input_is_refused(tmp_path):
+    result = in_shell(f"{sys.executable} -m at_k gpassk - < /dev/zero", tmp_path)
+    assert result.returncode == 2
+    assert result.stderr.startswith("at-k: standard input is a device")
+
+
+def test_links_to_files_are_read(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(ROW)
+    (tmp_path / "b.jsonl").symlink_to("a.jsonl")
+    assert samples_of(tmp_path / "b.jsonl") == [[0, 1]]
+
+
+# --- Pipes --------------------------------------------------------------------------------
+
+
+def write_later(path: Path, seconds_to_open: float, seconds_to_write: float, data: bytes) -> None:
+    """Write to a pipe in a thread, which ends when the reader has read enough."""
+
+    def write() -> None:
+        time.sleep(seconds_to_open)
+        with suppress(BrokenPipeError), path.open("wb", buffering=0) as pipe:
+            time.sleep(seconds_to_write)
+            pipe.write(data)
+
+    threading.Thread(target=write, daemon=True).start()
+
+
+def fifo(folder: Path) -> Path:
+    path = folder / "a.jsonl"
+    os.mkfifo(path)
+    return path
+
+
+def test_a_pipe_without_a_writer_is_refused_after_some_seconds(tmp_path, monkeypatch):
+    monkeypatch.setattr(opening, "_SECONDS_FOR_WRITER", 0.1)
+    with pytest.raises(ValueError, match="a pipe that no program writes to: start the one that"):
+        at_k.read(fifo(tmp_path))
+
+
+@pytest.mark.parametrize(("to_open", "to_write"), [(0.0, 0.0), (0.2, 0.0), (0.0, 0.6), (0.1, 0.6)])
+def test_a_pipe_may_have_a_writer_that_is_late_or_slow(tmp_path, monkeypatch, to_open, to_write):
+    monkeypatch.setattr(opening, "_SECONDS_FOR_WRITER", 0.4)
+    path = fifo(tmp_path)
+    write_later(path, to_open, to_write, ROW)
+    assert samples_of(path) == [[0, 1]]
+
+
+def test_a_pipe_of_more_than_max_gb_is_not_read_to_its_end(tmp_path):
+    path = fifo(tmp_path)
+    rows = b"".join(b'{"id": %d, "outcomes": [0, 1]}\n' % i for i in range(100_000))
+    write_later(path, 0, 0, rows)
+    with pytest.raises(ValueError, match=r"a.jsonl holds more than 0.001 GB. .* raise max_gb"):
+        at_k.read(path, max_gb=0.001)
+
+
+def test_standard_input_without_end_is_refused_at_the_limit(tmp_path):
+    command = f"yes '{ROW.decode().strip()}' | {sys.executable} -m at_k gpassk - --max-gb 0.05"
+    result = in_shell(command, tmp_path)
+    assert result.returncode == 2
+    assert "standard input holds more than 0.05 GB" in result.stderr
+
+
+# --- Sizes --------------------------------------------------------------------------------
+
+
+def sparse(path: Path, size: int) -> Path:
+    with path.open("wb") as file:
+        file.write(ROW)
+        file.truncate(size)
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet", "json", "tsv.gz", "eval"])
+def test_a_file_above_the_limit_is_refused_before_it_is_read(tmp_path, capsys, suffix):
+    file = sparse(tmp_path / f"a.{suffix}", 10**12)
+    with pytest.raises(ValueError, match=r"has 1e\+03 GB, more than 5 GB. .* raise max_gb"):
+        at_k.read(file, max_gb=5)
+    assert "more than 0.5 GB" in error_of(capsys, "gpassk", file, "--max-gb", 0.5)
+
+
+@pytest.mark.parametrize("suffix", ["json", "parquet"])
+def test_a_file_larger_than_the_memory_is_refused_before_it_is_read(tmp_path, suffix):
+    file = sparse(tmp_path / f"a.{suffix}", 10**13)
+    with pytest.raises(ValueError, match=r"has 1e\+04 GB, more than .* GB"):
+        at_k.read(file)
+
+
+def test_a_limit_counts_the_bytes_of_a_file_as_it_is(tmp_path):
+    file = tmp_path / "a.jsonl"
+    file.write_bytes(ROW)
+    assert samples_of(file, max_gb=(len(ROW) + 1) / 1e9) == [[0, 1]]
+    with pytest.raises(ValueError, match="raise max_gb"):
+        at_k.read(file, max_gb=(len(ROW) - 1) / 1e9)
+
+
+# --- Bombs --------------------------------------------------------------------------------
+
+COMPRESSIONS: dict[str, Any] = {
+    "": bytes,
+    ".gz": lambda data: gzip.compress(data, 1),
+    ".bz2": lambda data: bz2.compress(data, 1),
+    ".xz": lambda data: lzma.compress(data, preset=0),
+}
+STARTS = {"jsonl": ROW, "json": ROW, "csv": b"id,correct\na,1\n", "tsv": b"id\tcorrect\na\t1\n"}
+
+
+@pytest.mark.parametrize("blank", [b"\n", b"\r\n", b" \n", b"\t"])
+@pytest.mark.parametrize("suffix", STARTS)
+def test_very_many_blank_lines_are_refused_in_seconds(tmp_path, suffix, blank):
+    compression = [*COMPRESSIONS][(len(suffix) + 2 * len(blank)) % 4]
+    file = tmp_path / f"a.{suffix}{compression}"
+    file.write_bytes(
+        COMPRESSIONS[compression](STARTS[suffix] + blank * (100_000_000 // len(blank)))
+    )
+    started = time.process_time()
+    with pytest.raises(ValueError, match="more than 16 MB of blank lines in a row"):
+        at_k.read(file)
+    assert time.process_time() - started < 5
+
+
+def test_blank_lines_between_rows_are_read(tmp_path):
+    file = tmp_path / "a.csv.gz"
+    file.write_bytes(
+        gzip.compress(b"id,correct\n" + b"".join(b"q,1\n" + b"\n" * 999 for _ in "ab"))
+    )
+    assert samples_of(file) == [[1, 1]]
