@@ -22,7 +22,7 @@ from ..inputs.outcomes import read_outcomes
 from ..intervals.labelled import Errors, check_errors
 from ..loading import metric_script
 from ..readers.columns import as_outcome
-from ..readers.questions import Questions, read_questions
+from ..readers.questions import Questions, check_correct_values, read_questions
 from ..runs.measure import COMPARED, WITHOUT_K, ComparisonOptions
 from ..runs.noise import Noise, noise_of
 from ..runs.outcomes_of_runs import Run
@@ -112,6 +112,7 @@ def _score_files(
     if len(counts) > 1 and ("categories" in parameters or name == "score_agg"):
         reading["counts"] = {as_outcome(column): column for column in counts}  # named by labels
     questions = read_questions(files, **reading)
+    check_correct_values(reading["correct_values"], [questions])
     run = RunInput(questions, parameters.get("check_correct_fn", "exact_match"))
     if not (computation.accepts_labels or "categories" in parameters):
         with naming_questions(questions):
