@@ -255,11 +255,11 @@ def test_correct_values_that_are_numbers_are_compared_as_numbers(tmp_path, cells
         (
             ["yes", "no"],
             ["yes", "ture"],
-            "'ture', which is no outcome. The outcomes are 'no', 'yes'",
+            "'ture']: there is no such outcome. The outcomes are 'no', 'yes'",
         ),
-        ([1, 0.5], ["C"], "'C', which is no outcome. The outcomes are '0.5', '1'"),
-        ([1, 0], [1, 2.5], "2.5, which is no outcome. The outcomes are '0', '1'"),
-        ([True, False], ["1"], "'1', which is no outcome. The outcomes are 'false', 'true'"),
+        ([1, 0.5], ["C"], "'C']: there is no such outcome. The outcomes are '0.5', '1'"),
+        ([1, 0], [1, 2.5], "2.5]: there is no such outcome. The outcomes are '0', '1'"),
+        ([True, False], ["1"], "'1']: there is no such outcome. The outcomes are 'false', 'true'"),
     ],
 )
 def test_a_correct_value_that_is_no_outcome_is_named(capsys, tmp_path, cells, values, absent):
@@ -270,7 +270,8 @@ def test_a_correct_value_that_is_no_outcome_is_named(capsys, tmp_path, cells, va
     flags = ["--outcomes", "score", "--correct-values", *map(str, values)]
     for command in (["gpassk"], ["gate", "--at-least", "0.9"], ["plan", "--k", "1"]):
         assert main([*command, str(tmp_path / "rows.jsonl"), *flags]) == 2
-        assert absent.partition(", which")[2] in capsys.readouterr().err
+        error = capsys.readouterr().err
+        assert f"--correct-values {values[-1]}: {absent.partition(': ')[2]}" in error
 
 
 def test_a_correct_value_may_be_an_outcome_of_one_of_the_runs_that_are_compared(capsys, tmp_path):
@@ -283,7 +284,7 @@ def test_a_correct_value_may_be_an_outcome_of_one_of_the_runs_that_are_compared(
     scores = {run["run"]: run["score"] for run in json.loads(capsys.readouterr().out)["runs"]}
     assert scores == {"a": 0.5, "b": 0.5, "c": 0.0}
     assert main(["compare", *files, *flags, "yes", "True", "right"]) == 2
-    assert "'right', which is no outcome" in capsys.readouterr().err
+    assert "--correct-values right: there is no such outcome" in capsys.readouterr().err
 
 
 def test_rows_are_chosen_by_numbers_however_they_are_written(capsys, tmp_path):

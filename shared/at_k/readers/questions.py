@@ -404,7 +404,7 @@ def check_correct_values(correct_values: Collection[Any], runs: Sequence[Questio
             shown = [str(outcome) for outcome in sorted(outcomes, key=str)]
             listed = ", ".join(map(short, shown[:8])) + (", .." if len(shown) > 8 else "")
             raise ValueError(
-                f"correct_values has {short(value)}, which is no outcome. The outcomes are "
+                f"correct_values=[{short(value)}]: there is no such outcome. The outcomes are "
                 f"{listed}: name those that are correct."
             )
 

@@ -238,8 +238,7 @@ def refuse_lists_of_ids(
                 raise InputError(
                     *in_row(title, row),
                     f" has {len(cell)} samples, and a {name} for each of them. If the rows are "
-                    f"inside of one object, say where: records={path!r} (in the shell --records "
-                    f"{path}).",
+                    f"inside of one object, say where: records={path!r}.",
                 )
 
 

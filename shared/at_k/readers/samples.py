@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +135,7 @@ def _holds_lists(cells: Sequence[Any], title: str) -> bool:
 
 
 def graded(
-    cells: Sequence[Any], correct_values: Collection[Any]
+    cells: Sequence[Any], correct_values: Sequence[Any]
 ) -> tuple[list[Any], frozenset[Any]]:
     """Return outcomes, or lists of them, as bools; and what the outcomes were, see `comparable`.
 
