@@ -134,9 +134,7 @@ def _holds_lists(cells: Sequence[Any], title: str) -> bool:
     return True in are_lists
 
 
-def graded(
-    cells: Sequence[Any], correct_values: Sequence[Any]
-) -> tuple[list[Any], frozenset[Any]]:
+def graded(cells: Sequence[Any], correct_values: Sequence[Any]) -> tuple[list[Any], frozenset[Any]]:
     """Return outcomes, or lists of them, as bools; and what the outcomes were, see `comparable`.
 
     Args:
