@@ -15,7 +15,7 @@ from typing import Any
 
 from ..checks import InputError, Place, short
 from ..computations.computation import Computation, Samples
-from ..estimates import read_estimates
+from ..estimates import estimates_of
 from ..functions import Counts
 from ..inputs.checking import Checked, Checking
 from ..inputs.outcomes import read_outcomes
@@ -169,7 +169,7 @@ def _scores_and_noise(
     scores = computation.results(samples, **options)
     for checked in samples.checks:
         warn_of_other_grades(questions, checked.graded)
-    shown = [x for x in read_estimates(scores) if x.group is None and x.metric in _WITH_NOISE]
+    shown = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
     shown.sort(key=lambda x: x.metric != "vote@k")  # which leads the sentence
     of_first = [x for x in shown if x.metric == shown[0].metric and isinstance(x.k, int)]
     if not of_first or of_first[0].interval is None or _DEFINING & options.keys():
