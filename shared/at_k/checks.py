@@ -226,9 +226,7 @@ def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
         family = re.sub(r"(?<=[@^])\d.*", "k", choice)
         if family in known:
             k = re.findall(r"[@^](\d+)", choice)[0]
-            raise ValueError(
-                f"{name} has {short(choice)}: give {family!r}, and k={k} (in the shell --k {k})."
-            )
+            raise ValueError(f"{name} has {short(choice)}: give {family!r}, and k={k}.")
         question = did_you_mean(choice, known)
         if name == "include" and family in _METRIC_OF_SCORE:
             question = f" It is a score of {_METRIC_OF_SCORE[family]}."

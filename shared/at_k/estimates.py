@@ -1,7 +1,8 @@
-"""Estimates of scores, and the flat dict of `compute` that they are made into and read from.
+"""Estimates of scores, and the flat dict of `compute`, which carries them.
 
 An `Estimate` has fields, and the dict has keys such as "topic/G-Pass@4_0.5_lo". `as_dict` makes the
-keys, and `read_estimates` reads them. No other code makes a key or takes one apart.
+keys. What shows results takes the fields from `estimates_of`, which reads keys only of dicts that
+were changed, merged, or read from a file. No other code makes a key or takes one apart.
 """
 
 from __future__ import annotations
@@ -52,22 +53,64 @@ class Estimate(NamedTuple):
         return self.key if self.group is None else f"{self.group}/{self.key}"
 
 
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """The lower and the upper limit, or None if none was requested or the data show none."""
+        if self.interval is None or self.interval.lo is None or self.interval.is_unknown:
+            return None
+        return self.interval.lo, self.interval.hi
+
+
+class _TakenForDict(type):
+    """The type of `Result`, for PyYAML: it writes an object as the first class in this order."""
+
+    @property
+    def __mro__(cls) -> tuple[type, ...]:
+        return dict.__mro__
+
+
+class Result(dict[str, Any], metaclass=_TakenForDict):
+    """A flat dict of scores, which carries what it was made of. Everything else sees a dict.
+
+    Attributes:
+        estimates: the scores as records, in the order of the keys.
+    """
+
+    def __init__(self, values: Mapping[str, Any], estimates: Iterable[Any]):
+        super().__init__(values)
+        self.estimates = tuple(estimates)
+        self._made = dict(self)
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the estimates are still those of the dict, which callers may change."""
+        return self == self._made
+
+    def __reduce__(self) -> Any:
+        """A process finds the class in the package, and not in a script that `evaluate` loaded."""
+        if self.is_unchanged and type(self).__module__.startswith("at_k."):
+            return type(self), (self._made, self.estimates)
+        return dict, (dict(self),)
+
+
 # --- Estimates to keys --------------------------------------------------------------------
 
 
-def as_dict(estimates: Iterable[Estimate], safe: bool = False) -> dict[str, Any]:
+def as_dict(
+    estimates: Sequence[Estimate], safe: bool = False, others: Mapping[str, Any] | None = None
+) -> Result:
     """Return the flat dict of `compute`: for each estimate its score, interval and band.
 
     Args:
         estimates: in the order of the keys.
         safe: whether the keys are names that every logger takes, and the values numbers only.
+        others: further entries of the dict.
 
     Raises:
         ValueError: if two groups have the same safe name.
     """
     prefixes: Mapping[str, str] = {}
     if safe:
-        estimates = list(estimates)
         groups = dict.fromkeys(x.group for x in estimates if x.group is not None)
         prefixes = safe_prefixes(list(groups))
     result: dict[str, Any] = {}
@@ -82,7 +125,7 @@ def as_dict(estimates: Iterable[Estimate], safe: bool = False) -> dict[str, Any]
                     result[f"{name}_{field}"] = value
         if estimate.band is not None:
             result[f"{name}_band_lo"], result[f"{name}_band_hi"] = estimate.band
-    return result
+    return Result(result | dict(others or {}), estimates)
 
 
 def safe_name(score: ScoreId) -> str:
@@ -113,11 +156,6 @@ def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
     return {label: f"{name}__" for label, name in zip(labels, names, strict=True)}
 
 
-def is_safe_name(key: str) -> bool:
-    """Whether a key is a name that `safe_name` makes for a score with a k."""
-    return bool(re.fullmatch(r"\w+_(at|hat)_\d+(_\w+)?", key))
-
-
 def _with_underscores(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
 
@@ -145,12 +183,14 @@ def read_score(key: str) -> ScoreId:
     )
 
 
-def read_estimates(scores: Mapping[str, Any]) -> list[Estimate]:
+def estimates_of(scores: Mapping[str, Any]) -> list[Estimate]:
     """Return the estimates that the flat dict of `compute` was made of, in its order."""
-    return list(_estimates(scores))
+    if isinstance(scores, Result) and scores.is_unchanged:
+        return list(scores.estimates)
+    return list(_read_estimates(scores))
 
 
-def _estimates(scores: Mapping[str, Any]) -> Iterator[Estimate]:
+def _read_estimates(scores: Mapping[str, Any]) -> Iterator[Estimate]:
     suffixes = (*Interval._fields, "band_lo", "band_hi")
     statistics = {f"{key}_{suffix}" for key in scores for suffix in suffixes}
     for key, value in scores.items():

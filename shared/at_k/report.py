@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
 
 from .checks import check_flag, check_name, label_index
-from .estimates import Estimate, as_dict, safe_prefixes
+from .estimates import Estimate, Result, as_dict, safe_prefixes
 from .intervals.band import simultaneous_confidence
 from .intervals.choice import IntervalOptions
 from .intervals.interval import Interval, IntervalMethod
@@ -64,7 +64,7 @@ class Report:
         scores: Scores,
         method: IntervalMethod | None = None,
         checker: dict[str, float] | None = None,
-    ) -> dict[str, Any]:
+    ) -> Result:
         """Return the flat dict of `compute`.
 
         Args:
@@ -75,31 +75,46 @@ class Report:
         Raises:
             ValueError: if the data do not allow the interval, with the label of the group.
         """
-        result = as_dict(self.estimates(scores, method), self._safe)
+        estimates = self.estimates(scores, method)
+        others: dict[str, Any] = {}
         if checker is not None and not self._safe:
-            result["checker"] = checker
+            others["checker"] = checker
         if self._return_per_question and not self._safe:
-            per_question = scores.per_question()
-            result["per_question"] = {score.key: x for score, x in per_question.items()}
-        return result
+            known = {x.score_id for x in estimates if x.group is None}
+            others["per_question"] = {
+                score.key: values
+                for score, values in scores.per_question().items()
+                if score in known
+            }
+        return as_dict(estimates, self._safe, others)
 
     def estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
         """Return the scores over all questions, then over each group, with intervals if requested.
 
         An interval that the options name has the name of its method, or "none: " and the reason why
-        there is no interval.
+        there is no interval. Scores that the data do not identify are left out, with a warning.
 
         Args:
             scores: of the questions.
             method: of the intervals, or None to leave them out.
+
+        Raises:
+            ValueError: if no score of all questions is left.
         """
         options, estimates = self._options, []
+        left_out: dict[str | None, list[str]] = {}
         intervals = self._intervals(method)
         bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
         for group, questions, interval_of, band_of in zip(
             self._groups, self._questions_of, intervals, bands, strict=True
         ):
+            unidentified: Collection[ScoreId] = ()
+            if method is not None and options.confidence is not None:
+                unidentified = method.unidentified(questions)
             for score, mean in scores.over(questions).items():
+                if score in unidentified:
+                    left_out.setdefault(group, []).append(score.key)
+                    continue
                 interval, band = interval_of.get(score), band_of.get(score)
                 if interval is not None:
                     interval = self._shown(interval, mean)
@@ -111,6 +126,12 @@ class Report:
                 estimates.append(
                     Estimate(score.metric, score.k, score.tau, group, mean, interval, limits)
                 )
+        for group, names in left_out.items():
+            scope = "" if group is None else f" of group {group!r}"
+            problem = f"Each question{scope} has one sample, which does not identify"
+            if not estimates:
+                raise ValueError(f"{problem} {', '.join(names)}: give k=1, or add samples.")
+            warnings.warn(f"{problem} {', '.join(names)}: left out.", stacklevel=2)
         return estimates
 
     def _shown(self, interval: Interval, score: float) -> Interval:

@@ -107,10 +107,10 @@ def assert_not_worse(
     from .runs.gate import check_margin, gate_not_worse, gate_options
     from .runs.outcomes_of_runs import grade_sources
 
-    margin = check_margin("margin", margin)
     options = gate_options(
         metric, k, interval=interval, confidence=confidence, tau=tau, clusters=clusters, w=w
     )
+    margin = check_margin("margin", margin, metric)
     checking = Checking(check_correct_fn, num_proc, labels=options.labels)
     run, other = grade_sources({"R": R, "baseline": baseline}, checking)
     _assert_shown(gate_not_worse(run, other, margin, options))

@@ -6,7 +6,10 @@ import json
 import pickle
 import shutil
 import tempfile
+import threading
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,21 +46,31 @@ class Downloads:
     """A temporary folder for the files of one page, which keeps those of the latest answers only.
 
     Each answer has a folder in it. Charts and tables are written when a visitor asks for them.
+    Threads of several visitors use one object at the same time.
     """
 
     def __init__(self, space: Space):
         self._space = space
         self._root = tempfile.TemporaryDirectory(prefix="downloads-")
         self._folders: deque[Path] = deque()
+        self._lock = threading.Lock()
 
     def new_folder(self) -> Path:
-        """Create a folder, and remove the oldest except the first, which a new page shows."""
-        self._folders.append(Path(tempfile.mkdtemp(dir=self._root.name)))
-        if len(self._folders) > _MAX_FOLDERS:
-            oldest = self._folders[1]
-            del self._folders[1]
-            shutil.rmtree(oldest)
-        return self._folders[-1]
+        """Create a folder for the files of a request, which is removed as those of answers are."""
+        folder = Path(tempfile.mkdtemp(dir=self._root.name))
+        self._add(folder)
+        return folder
+
+    def _add(self, folder: Path) -> None:
+        """Add a folder, and remove the oldest except the first, which a new page shows."""
+        with self._lock:
+            self._folders.append(folder)
+            oldest = self._folders[1] if len(self._folders) > _MAX_FOLDERS else None
+            if oldest is not None:
+                del self._folders[1]
+        if oldest is not None:
+            # Under another name first: a visitor may be writing a file of this answer.
+            shutil.rmtree(oldest.rename(f"{oldest}-removed"))
 
     def keep(self, answer: Answer, shared: str) -> Path:
         """Write an answer, and return the path of its scores as JSON.
@@ -66,19 +79,21 @@ class Downloads:
             answer: the answer.
             shared: its request as in a link, which is the content of a saved page.
         """
-        folder = self.new_folder()
+        folder = Path(tempfile.mkdtemp(dir=self._root.name))
         (folder / self._page_name).write_text(shared, encoding="ascii")
         file = folder / f"{self._space.metric}.json"
         result = result_dict(self._space, answer)
         file.write_text(json.dumps(result, indent=1), encoding="utf-8")
         (folder / _ANSWER).write_bytes(pickle.dumps(answer))
+        self._add(folder)  # now that it is complete
         return file
 
     def write_table(self, folder: str, name: str) -> str:
         """Write the table of scores of an answer in a format, and return the path of the file."""
         answer = self.answer(folder)
         file = Path(folder) / f"{self._space.metric}.{FORMATS[name]}"
-        file.write_text(table_text(self._space, answer, name), encoding="utf-8")
+        with _unless_removed():
+            file.write_text(table_text(self._space, answer, name), encoding="utf-8")
         return str(file)
 
     def write_chart(self, folder: str, place: int, file_type: str) -> str:
@@ -96,7 +111,8 @@ class Downloads:
         chart = charts_of(self._space, answer)[place]
         file = Path(folder) / f"{self._space.metric}-{place + 1}.{file_type}"
         if chart is not None:
-            draw(chart, answer).save(file)
+            with _unless_removed():
+                draw(chart, answer).save(file)
         return str(file)
 
     @property
@@ -110,7 +126,17 @@ class Downloads:
 
     def answer(self, folder: str) -> Answer:
         """Return the answer in a folder; a ValueError if the server has removed it."""
-        file = Path(folder) / _ANSWER
-        if not file.exists():
-            raise ValueError("The server has removed this answer. Change a value to score again.")
-        return pickle.loads(file.read_bytes())
+        with _unless_removed():
+            content = (Path(folder) / _ANSWER).read_bytes()
+        return pickle.loads(content)
+
+
+@contextmanager
+def _unless_removed() -> Iterator[None]:
+    """Raise a ValueError if the folder of an answer has been removed."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise ValueError(
+            "The server has removed this answer. Change a value to score again."
+        ) from error

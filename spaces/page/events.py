@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -180,6 +181,7 @@ class Handlers:
         self._outputs = layout.outputs
         self._downloads = downloads
         self._running: dict[str | None, _Running] = {}  # the last request of each session
+        self._lock = threading.Lock()  # of `_running`
 
     def show_scores(self, values: Values, visitor: gr.Request) -> Iterator[Values]:
         """Score the samples and show the progress, then the result or the problem.
@@ -256,12 +258,16 @@ class Handlers:
     @contextmanager
     def _run(self, visitor: gr.Request, fingerprint: str) -> Iterator[_Running]:
         """Remember the last request of a visitor until its handler has returned."""
-        running = self._running[visitor.session_hash] = _Running(fingerprint)
+        running = _Running(fingerprint)
+        with self._lock:
+            self._running[visitor.session_hash] = running
         try:
             yield running
         finally:
-            if self._is_last(running, visitor):
-                del self._running[visitor.session_hash]
+            # A later request may start now, and must not be forgotten.
+            with self._lock:
+                if self._is_last(running, visitor):
+                    del self._running[visitor.session_hash]
 
     def _is_last(self, running: _Running, visitor: gr.Request) -> bool:
         return self._running.get(visitor.session_hash) is running

@@ -113,7 +113,7 @@ def as_text(table: list[Row]) -> tuple[str, bool]:
 
 
 def as_csv(rows: list[Row]) -> str:
-    """Return rows as CSV."""
+    """Return rows as CSV for a reader, which needs the cells as they are: see `csv_text`."""
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows(rows)
     return stream.getvalue()

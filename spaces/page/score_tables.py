@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -18,6 +16,7 @@ from at_k.cli.formats import (
     Scope,
     View,
     band_heading,
+    csv_text,
     interval_heading,
 )
 from at_k.cli.score_tables import ScoresView
@@ -234,12 +233,8 @@ def _csv(answer: Answer) -> str:
         rows += [{**row, "run": row["run"]} for row in comparison.board["runs"]]
     elif comparison is not None:
         rows += _records_of_differences(answer.runs, comparison)
-    columns = dict.fromkeys(column for row in rows for column in row)
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, list(columns), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return stream.getvalue()
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    return csv_text([columns, *([row.get(column, "") for column in columns] for row in rows)])
 
 
 def _records(run: Run) -> Iterator[dict[str, Any]]:

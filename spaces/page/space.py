@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from at_k.estimates import Estimate, read_estimates
+from at_k.estimates import Estimate, estimates_of
 
 from .charts import Chart
 from .controls import Control
@@ -100,7 +100,7 @@ class Run:
 
     def estimates(self, call: str = "scores") -> dict[str, Estimate]:
         """Return the scores of a call as records, by their keys. All intervals have a name."""
-        return {x.full_key: self._named(x) for x in read_estimates(self.scores(call))}
+        return {x.full_key: self._named(x) for x in estimates_of(self.scores(call))}
 
     def _named(self, estimate: Estimate) -> Estimate:
         interval = estimate.interval

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from at_k.cli.command import main
+from at_k.cli.command import _flags, _parser, _print_message, main
 from run_command import error_of, output_of
 
 AT_K = "from at_k.cli.command import main; raise SystemExit(main())"
@@ -44,8 +44,48 @@ def test_a_message_names_flags_where_python_names_arguments(capsys, tmp_path):
     wrong = ["--alpha0", 2, "--interval", "questions", "--confidence", 0.9]
     assert "only --interval posterior uses" in error_of(capsys, "gpassk", outcomes, *wrong)
     # Not the text of a file, nor an argument without a flag.
-    outcomes.write_text('{"outcomes": ["x=\'y\'", 1]}\n')
-    assert "x='y'" in error_of(capsys, "gpassk", outcomes, "--k", 1)
+    for text in ("x='y'", "k=1"):
+        outcomes.write_text(json.dumps({"outcomes": [text, 1]}))
+        assert text in error_of(capsys, "gpassk", outcomes, "--k", 1)
+
+
+@pytest.mark.parametrize(
+    ("argument", "in_shell"),
+    [
+        ("num_proc=3, or", "--num-proc 3, or"),
+        ("alpha0=-0.5.", "--alpha0 -0.5."),
+        ("keys='a b'", "--keys 'a b'"),
+        ("thresholds=[0.25, 1.0]", "--thresholds 0.25 1.0"),
+        ("include=['pass^k', 'pass@k']", "--include 'pass^k' pass@k"),
+        ("return_per_question=True;", "--return-per-question;"),
+        ("band=False", "band=False"),  # there is no flag for it
+        ("tolerance=3", "tolerance=3"),
+        ("'k=3'", "'k=3'"),
+    ],
+)
+def test_arguments_of_all_types_are_written_as_flags(capsys, argument, in_shell):
+    parser = _parser(["gpassk"])
+    _print_message(_flags(parser, ["gpassk"]), f"Give {argument}")
+    assert capsys.readouterr().err == f"at-k: Give {in_shell}\n"
+
+
+@pytest.mark.parametrize("flag", ["--picked-by", "--vote-weights", "--references"])
+def test_a_column_that_is_missing_is_named_by_the_flag_that_was_typed(capsys, tmp_path, flag):
+    """Also a column that has the name of another flag keeps its name."""
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"id": 1, "k": 2, "prediction": "x", "k=1": 0}\n' * 2)
+    command = "cons_at_k" if flag == "--vote-weights" else "max_at_k"
+    error = error_of(capsys, command, file, flag, "absent")
+    assert error.endswith(f"The columns are id, k, prediction, k=1. Name one with {flag}.\n")
+
+
+@pytest.mark.filterwarnings("always")
+def test_samples_that_stop_at_the_first_success_lead_to_the_flag_of_the_budget(capsys, tmp_path):
+    file = tmp_path / "tries.jsonl"
+    rows = [[0] * (i % 3) + [1] for i in range(20)] + [[0, 0, 0, 0]]
+    file.write_text("".join(json.dumps({"outcomes": row}) + "\n" for row in rows))
+    assert main(["gpassk", str(file), "--k", "1"]) == 0
+    assert "such as --budget 4, for pass@k" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from at_k.cli.command import main
 from at_k.testing import assert_at_least, assert_not_worse
 from conftest import ROOT
-from run_command import error_of, write_json_lines
+from run_command import error_of, scores_of, write_json_lines
 
 RNG = np.random.default_rng(11)
 RATES = RNG.uniform(size=(40, 1))
@@ -163,6 +163,10 @@ def test_github_gets_an_annotation_and_a_table_in_the_summary(capsys, file, tmp_
         (("--at-least", 0.5, "--baseline", "b.jsonl"), "as --baseline, not both"),
         (("--at-least", "nan"), "--at-least is nan: give a finite number"),
         (("--at-least", 60), "--at-least is 60.0: pass@k is from 0 to 1, so give 0.6 for 60 %"),
+        (("--at-least", 60, "--include", "AUC@k"), "AUC@k is from 0 to 1, so give 0.6 for 60 %"),
+        (("--at-least", 1.01, "--include", "Geom@k"), "Geom@k is from 0 to 1"),
+        (("--at-least", 60, "--include", "avg@N"), "is 60, and avg@N of rewards from 0 to 1"),
+        (("--at-least", 5, "--include", "max@k", "--w", -1, 4), "rewards from -1 to 4"),
         (("--at-least", 0.5, "--include", "pass_at_k"), "Did you mean 'pass@k'?"),
         (("--at-least", 0.5, "--margin", 0.1), "--margin belongs to --baseline"),
         (("--at-least", 0.5, "--k", 1, 2), "There are 2 values of k: a gate has one score"),
@@ -177,6 +181,34 @@ def test_invalid_input_has_the_status_2(capsys, file, flags, message):
 def test_an_invalid_margin_is_named(capsys, file, baseline):
     flags = ("--baseline", baseline, "--margin", -0.1)
     assert "--margin is -0.1" in error_of(capsys, "gate", file, *flags)
+    flags = ("--baseline", baseline, "--margin", 2, "--include", "maj@k")
+    message = "--margin is 2.0: maj@k is from 0 to 1, so give 0.02 for 2 %"
+    assert message in error_of(capsys, "gate", file, *flags)
+
+
+@pytest.mark.parametrize(
+    ("metric", "command", "key"),
+    [
+        ("pass@k", ("gpassk", "--include", "pass@k", "pass^k", "--k", 1, 3), "pass@3"),
+        ("Geom@k", ("gpassk", "--include", "Geom@k", "pass@k", "--k", 3, 5), "Geom@3"),
+        ("AUC@k", ("gpassk", "--include", "maj@k", "AUC@k", "--k", 3), "AUC@3"),
+        ("max@k", ("max_at_k", "--k", 1, 2, 3), "max@3"),
+        ("avg@N", ("bayes_at_n",), "avg@8"),
+        ("bayes@N", ("bayes_at_n",), "bayes@8"),
+    ],
+)
+def test_the_score_of_a_gate_is_that_of_the_metric_to_the_last_digit(
+    capsys, tmp_path, metric, command, key
+):
+    """Otherwise a score of 0.47625 may be 0.4762 in one output and 0.4763 in the other."""
+    rng = np.random.default_rng(5)
+    k = ["--k", 3] if metric.endswith("@k") else []
+    for _ in range(8):
+        rows = (rng.random((50, 8)) < rng.random((50, 1))).astype(int).tolist()
+        file = write_json_lines(tmp_path / "run.jsonl", [{"outcomes": row} for row in rows])
+        scores = scores_of(capsys, command[0], file, *command[1:])
+        flags = ["--include", metric, *k, "--at-least", 0.5]
+        assert verdict_of(capsys, file, *flags)["score"] == scores[key]
 
 
 def test_assertions_pass_fail_and_name_their_arguments():

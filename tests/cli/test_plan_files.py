@@ -77,7 +77,9 @@ def test_latex_without_a_file_starts_with_the_table(capsys):
 
 
 def test_a_plan_needs_a_file_or_rates_and_at_most_two_files(capsys):
-    assert "Give a pilot run R, or the assumed success rates" in error_of(capsys, "plan")
+    assert "success rates, such as --rates 0.2 0.8" in error_of(capsys, "plan")
+    labels = ["--rates", 0.5, "--number-of-labels", 100]
+    assert "such as --checker-rates 0.9 0.1." in error_of(capsys, "plan", *labels)
     assert "There are 3 files" in error_of(capsys, "plan", "a", "b", "c")
 
 

@@ -84,7 +84,6 @@ def test_comparisons_have_charts(capsys, tmp_path, names, flags, shown):
         ("gpassk", (), "a.jpg", "must be one of .svg, .pdf, .png, .html"),
         ("gpassk", (), "a", "must be one of"),
         ("gpassk", (), "missing/a.svg", "there is no folder"),
-        ("gpassk", ("--keys", "safe"), "a.svg", "--plot needs the exact keys"),
         ("bayes_at_n", (), "a.svg", "this metric has no k to draw its score against"),
     ],
 )
@@ -151,6 +150,13 @@ def test_the_renderer_may_end_its_process(file, tmp_path):
         "at-k: There is no chart: the process that draws it was ended by SIGTRAP. It may have had "
         "too little memory.\n"
     )
+
+
+def test_names_for_loggers_change_no_chart(capsys, file, tmp_path):
+    flags = ("--k", 1, 2, "--include", "pass@k", "--confidence", 0.9)
+    for name, keys in {"exact.svg": (), "safe.svg": ("--keys", "safe")}.items():
+        output_of(capsys, "gpassk", file, *flags, *keys, "--plot", tmp_path / name)
+    assert (tmp_path / "safe.svg").read_bytes() == (tmp_path / "exact.svg").read_bytes()
 
 
 def test_scores_are_printed_before_a_chart_is_drawn(capsys, file, tmp_path, monkeypatch):

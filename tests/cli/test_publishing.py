@@ -10,6 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
+from at_k.cli.command import main
 from conftest import ROOT
 from huggingface_hub import parse_eval_result_entries
 from run_command import error_of, output_of, scores_of, write_json_lines
@@ -45,6 +46,43 @@ def test_a_score_without_limits_has_no_standard_error(capsys):
     (entry,) = yaml.safe_load(output_of(capsys, "gpassk", COOL, *flags, *HUB))
     assert entry["notes"].startswith("pass@1; 94 questions with 32 samples each")
     assert "standard error" not in entry["notes"]
+
+
+FORMATS = {
+    **{name: ("--format", name) for name in ("table", "json", "csv", "markdown", "latex")},
+    "eval-results": HUB,
+    "every-eval-ever": RECORD,
+}
+
+
+@pytest.mark.filterwarnings("always")
+@pytest.mark.parametrize("output_format", FORMATS.values(), ids=FORMATS)
+@pytest.mark.parametrize("metric", ["gpassk", "max_at_k"])
+def test_no_format_has_an_extrapolation_that_nothing_identifies(
+    capsys, tmp_path, metric, output_format
+):
+    """With one sample of each question, pass@7 may be that of equal rates, or pass@1."""
+    rows = [{"id": i, "outcomes": [int(i < 9)]} for i in range(30)]
+    file = write_json_lines(tmp_path / "one.jsonl", rows)
+    include = ("--include", "pass@k") if metric == "gpassk" else ()
+    command = (metric, file, *include, "--confidence", 0.9, *output_format)
+    assert "give --k 1, or add samples" in error_of(capsys, *command, "--k", 7)
+    assert main([*map(str, command), "--k", "1", "7", "23"]) == 0
+    printed = capsys.readouterr()
+    for key in ("pass@7", "pass@23") if metric == "gpassk" else ("max@7", "max@23"):
+        assert key not in printed.out
+        assert f"{key}" in printed.err
+    assert "0.3" in printed.out or "30.0" in printed.out  # the score at k = 1 remains
+
+
+@pytest.mark.parametrize("output_format", FORMATS.values(), ids=FORMATS)
+def test_the_whole_range_of_a_score_is_not_shown_as_its_limits(capsys, tmp_path, output_format):
+    """One sample of one question: nothing shows how others would turn out."""
+    file = write_json_lines(tmp_path / "one.jsonl", [{"id": 1, "outcomes": [1]}])
+    printed = output_of(capsys, "gpassk", file, "--k", 1, "--confidence", 0.9, *output_format)
+    assert "90 %" not in printed
+    assert "uncertainty" not in printed
+    assert "(0.0, 100.0)" not in printed
 
 
 @pytest.mark.parametrize(

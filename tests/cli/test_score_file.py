@@ -169,9 +169,9 @@ def test_a_column_of_clusters_is_read_if_the_interval_uses_them(capsys, tmp_path
         (["--include", "best"], "include has 'best'"),
         (
             ["--include", "pass@1"],
-            "include has 'pass@1': give 'pass@k', and k=1 (in the shell --k 1)",
+            "include has 'pass@1': give 'pass@k', and --k 1.",
         ),
-        (["--include", "G-Pass@4_0.5"], "give 'G-Pass@k', and k=4"),
+        (["--include", "G-Pass@4_0.5"], "give 'G-Pass@k', and --k 4"),
         (["--include", "pass_hat_k"], "Did you mean 'pass^k'?"),
         (["--include", "mgpass_at_8"], "Did you mean 'mG-Pass@k'?"),
         (["--outcomes", "topic", "--references", "reference"], "leave out references"),

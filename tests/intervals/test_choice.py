@@ -35,8 +35,9 @@ def limits(scores: dict, key: str) -> tuple[float, float]:
     return scores[f"{key}_lo"], scores[f"{key}_hi"]
 
 
-ONE_SAMPLE_EACH = "none: each question has one sample"
-ONE_SAMPLE_ONLY = f"{ONE_SAMPLE_EACH}, and there is one question, or one cluster of questions"
+ONE_SAMPLE_ONLY = (
+    "none: each question has one sample, and there is one question, or one cluster of questions"
+)
 
 
 # --- The chosen interval ------------------------------------------------------------------
@@ -54,11 +55,31 @@ def test_auto_names_the_interval_of_pass_at_k_that_it_chooses():
 
 def test_auto_chooses_questions_if_each_question_has_one_sample():
     outcomes = simulate(11)[:, :1]
-    scores = compute("gpassk", outcomes, [1, 2])
-    assert (scores["pass@1_interval"], scores["pass@2_interval"]) == ("questions", ONE_SAMPLE_EACH)
+    scores = compute("gpassk", outcomes, [1])
+    assert scores["pass@1_interval"] == "questions"
     named = compute("gpassk", outcomes, 1, "questions")
     assert limits(scores, "pass@1") == limits(named, "pass@1")
-    assert limits(scores, "pass@2") == (0, 1)
+
+
+ONES = [[int(i < 50)] for i in range(164)]
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "key"),
+    [
+        ("gpassk", {"include": ["pass@k", "G-Pass@k"], "thresholds": [0.5]}, "pass"),
+        ("max_at_k", {"w": [0.2, 0.7]}, "max"),
+    ],
+)
+def test_scores_that_one_sample_each_does_not_identify_are_left_out(metric, options, key):
+    """If all rates are equal, or all are 0 and 1, pass@9 is 0.96 or 0.30 for the same outcomes."""
+    options = {"return_per_question": True, "band": True} | options
+    with pytest.warns(UserWarning, match=f"one sample, which does not identify {key}@9.*left out"):
+        scores = compute(metric, ONES, [1, 9], **options)
+    assert f"{key}@1_hi" in scores
+    assert not [name for name in [*scores, *scores["per_question"]] if "@9" in name]
+    with pytest.raises(ValueError, match=f"does not identify {key}@9.*: give k=1, or add samples"):
+        compute(metric, ONES, 9, **options)
 
 
 def test_auto_gives_the_whole_range_for_a_single_sample():
@@ -75,17 +96,24 @@ def test_auto_chooses_sampling_if_any_question_has_two_samples():
 @pytest.mark.parametrize(("metric", "key"), [("gpassk", "pass"), ("max_at_k", "max")])
 def test_auto_chooses_for_each_group_by_itself(metric, key):
     outcomes = [[1, 0, 1], [0, 1], [1], [0], [1]]
-    scores = compute(metric, outcomes, [1, 2], groups=["a", "a", "b", "b", "c"])
+    with pytest.warns(UserWarning, match="left out") as warned:
+        scores = compute(metric, outcomes, [1, 2], groups=["a", "a", "b", "b", "c"])
+    assert [str(warning.message) for warning in warned] == [
+        f"Each question of group {group!r} has one sample, which does not identify {key}@2: left "
+        f"out."
+        for group in ("b", "c")
+    ]
     names = {
-        group: [scores[f"{group}{key}@{k}_interval"] for k in (1, 2)]
+        group: [scores.get(f"{group}{key}@{k}_interval") for k in (1, 2)]
         for group in ("", "a/", "b/", "c/")
     }
     assert names == {
         "": ["sampling", "hierarchical"],
         "a/": ["sampling", "hierarchical"],
-        "b/": ["questions", ONE_SAMPLE_EACH],
-        "c/": [ONE_SAMPLE_ONLY, ONE_SAMPLE_EACH],
+        "b/": ["questions", None],
+        "c/": [ONE_SAMPLE_ONLY, None],
     }
+    assert {f"b/{key}@2", f"c/{key}@2"}.isdisjoint(scores)
 
 
 def test_auto_names_the_interval_of_max_at_k_that_it_chooses():
@@ -96,9 +124,8 @@ def test_auto_names_the_interval_of_max_at_k_that_it_chooses():
     for interval, k in (("sampling", 4), ("hierarchical", 5)):
         named = compute("max_at_k", rewards, k, interval, **options)
         assert limits(named, f"max@{k}") == pytest.approx(limits(scores, f"max@{k}"), abs=1e-12)
-    single = compute("max_at_k", [[0], [2]], [1, 2], **options)
-    assert (single["max@1_interval"], single["max@2_interval"]) == ("questions", ONE_SAMPLE_EACH)
-    assert limits(single, "max@2") == (0.1, 0.9)
+    single = compute("max_at_k", [[0], [2]], 1, **options)
+    assert single["max@1_interval"] == "questions"
     single = compute("max_at_k", [[1]], 1, **options)
     assert (single["max@1_interval"], *limits(single, "max@1")) == (ONE_SAMPLE_ONLY, 0.1, 0.9)
 

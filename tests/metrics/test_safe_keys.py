@@ -5,7 +5,7 @@ import re
 
 import at_k
 import pytest
-from at_k.estimates import as_dict, read_estimates
+from at_k.estimates import as_dict, estimates_of
 
 PREDICTIONS = [["a", "b", "a", "a"], ["b", "b", "a", "a"], ["a"] * 4]
 DATA = {"predictions": PREDICTIONS, "references": ["a", "b", "a"]}
@@ -68,7 +68,7 @@ def test_safe_keys_follow_the_rules_of_a_logger(name, rule):
 )
 def test_each_key_has_a_safe_name(key, name):
     score = re.sub("_(mu|sigma|lo|hi)$", "", key)
-    assert name in as_dict(read_estimates({score: 0.5, key: 0.25}), safe=True)
+    assert name in as_dict(estimates_of({score: 0.5, key: 0.25}), safe=True)
 
 
 def test_the_safe_name_of_a_group_precedes_that_of_the_score():

@@ -1,9 +1,12 @@
 """Which rows become one question: no mixtures of runs, and lists of the same question merge."""
 
+import json
 import math
+import re
 
 import at_k
 import pytest
+from at_k.cli.command import main
 from at_k.readers.columns import SelectionError
 from run_command import error_of, output_of, pass_at_k, write_json_lines
 
@@ -231,19 +234,68 @@ def test_correct_values_grade_labels(capsys, tmp_path):
     mixed: list[dict] = [{"id": 1, "score": [1, True, 1.0, "yes", 2]}]
     read = read_rows(tmp_path, mixed, outcomes="score", correct_values=[1, "true", "YES"])
     assert read == {"predictions": [[True, True, True, True, False]]}  # 1.0 is 1
-    with pytest.warns(UserWarning, match=r"No outcome is one of correct_values.*'true'"):
-        read_rows(tmp_path, mixed, outcomes="score", correct_values=["y"])
-    with pytest.raises(ValueError, match="correct_values are for outcomes"):
-        read_rows(tmp_path, SHARDS, correct_values=["a"])
+    for counts in (SHARDS, [{"id": 1, "n": 4, "correct": 2}]):
+        with pytest.raises(ValueError, match="correct_values are for outcomes"):
+            read_rows(tmp_path, counts, correct_values=["a"])
 
 
-def test_correct_values_that_cannot_be_among_the_outcomes_are_refused():
-    """inspect_ai's "C", "P" and "I" are read as 1, 0.5 and 0."""
-    rows = {"question": [1, 2], "score": [1, 0.5]}
-    with pytest.raises(ValueError, match=r"outcomes are \['0.5', '1'\]: name the numbers that are"):
-        at_k.read(rows, outcomes="score", correct_values=["C"])
-    with pytest.warns(UserWarning, match="No outcome is one of correct_values"):
-        at_k.read(rows, outcomes="score", correct_values=["2"])
+@pytest.mark.parametrize(
+    "cells", [[3, 0.25, 7, 3], ["3", "0.25", "7", "3"], ["3", "0,25", "7", "3"]]
+)
+@pytest.mark.parametrize("values", [["3.0", ".25"], [3, "0.250"], ["3e0", "25e-2"], ["+3", "0,25"]])
+def test_correct_values_that_are_numbers_are_compared_as_numbers(tmp_path, cells, values):
+    rows = [{"id": i // 2, "score": cell} for i, cell in enumerate(cells)]
+    read = read_rows(tmp_path, rows, outcomes="score", correct_values=values)
+    assert read == {"predictions": [[True, True], [False, True]]}
+
+
+@pytest.mark.parametrize(
+    ("cells", "values", "absent"),
+    [
+        (
+            ["yes", "no"],
+            ["yes", "ture"],
+            "'ture']: there is no such outcome. The outcomes are 'no', 'yes'",
+        ),
+        ([1, 0.5], ["C"], "'C']: there is no such outcome. The outcomes are '0.5', '1'"),
+        ([1, 0], [1, 2.5], "2.5]: there is no such outcome. The outcomes are '0', '1'"),
+        ([True, False], ["1"], "'1']: there is no such outcome. The outcomes are 'false', 'true'"),
+    ],
+)
+def test_a_correct_value_that_is_no_outcome_is_named(capsys, tmp_path, cells, values, absent):
+    """A misspelt value would leave its samples incorrect. inspect_ai's "C" is read as 1."""
+    rows = [{"id": 1, "score": cell} for cell in cells]
+    with pytest.raises(ValueError, match=re.escape(absent)):
+        read_rows(tmp_path, rows, outcomes="score", correct_values=values)
+    flags = ["--outcomes", "score", "--correct-values", *map(str, values)]
+    for command in (["gpassk"], ["gate", "--at-least", "0.9"], ["plan", "--k", "1"]):
+        assert main([*command, str(tmp_path / "rows.jsonl"), *flags]) == 2
+        error = capsys.readouterr().err
+        assert f"--correct-values {values[-1]}: {absent.partition(': ')[2]}" in error
+
+
+def test_a_correct_value_may_be_an_outcome_of_one_of_the_runs_that_are_compared(capsys, tmp_path):
+    files = []
+    for name, words in {"a": ("yes", "no"), "b": ("true", "false"), "c": ("no", "no")}.items():
+        rows = [{"id": i, "score": word} for i in range(3) for word in words]
+        files.append(str(write_json_lines(tmp_path / f"{name}.jsonl", rows)))
+    flags = ["--outcomes", "score", "--k", "1", "--json", "--correct-values"]
+    assert main(["compare", *files, *flags, "yes", "True"]) == 0
+    scores = {run["run"]: run["score"] for run in json.loads(capsys.readouterr().out)["runs"]}
+    assert scores == {"a": 0.5, "b": 0.5, "c": 0.0}
+    assert main(["compare", *files, *flags, "yes", "True", "right"]) == 2
+    assert "--correct-values right: there is no such outcome" in capsys.readouterr().err
+
+
+def test_rows_are_chosen_by_numbers_however_they_are_written(capsys, tmp_path):
+    """A text is compared as text: version 1.10 is not version 1.1."""
+    rows = [
+        {"id": 1, "outcome": i % 2, "t": t, "v": v}
+        for i, (t, v) in enumerate([(0.8, "1.1"), (0.8, "1.10"), (1, "1.10"), (1, "1.1")])
+    ]
+    file = write_json_lines(tmp_path / "rows.jsonl", rows)
+    assert pass_at_k(capsys, file, "--where", "t=0.80", "--where", "v=1.10") == {"pass@1": 1.0}
+    assert pass_at_k(capsys, file, "--where", "t=1.0", "--where", "v=1.10") == {"pass@1": 0.0}
 
 
 @pytest.mark.parametrize("entry", [3, "3", True, "true", None, 0.5, "x"])

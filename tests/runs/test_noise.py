@@ -75,6 +75,33 @@ def test_one_sample_of_each_question_does_not_tell_its_noise():
     assert (result["questions"], result["samples"], result["same_questions"]) == (1, None, None)
 
 
+@pytest.mark.parametrize(
+    ("rows", "most"),
+    [
+        ([[1] * 4] * 6, "questions"),
+        ([[0] * 3] * 9, "questions"),
+        ([[1, 1, 1, 0, 0]] * 7, "samples"),  # all questions have the same score
+        ([[1]] * 5, "questions"),
+        ([[1] * 64] * 100, "samples"),
+    ],
+)
+def test_shares_have_the_sum_1_if_all_questions_have_the_same_score(rows, most):
+    for noise in at_k.noise(rows).values():
+        shares = [noise["questions"], noise["samples"] or 0.0, noise["checker"]]
+        assert sum(shares) == pytest.approx(1, rel=1e-12)
+        assert min(shares) >= 0
+        assert noise["standard_error"] == 0
+    assert at_k.noise(rows, k=1)["pass@1"]["helps_most"] == most
+    width = {
+        name: np.diff(noise[name])[0]
+        for name in ("same_questions", "other_questions")
+        if noise[name]
+    }
+    if noise["samples"] is not None:
+        ratio = width["same_questions"] / width["other_questions"]
+        assert noise["samples"] == pytest.approx(min(1.0, ratio**2))
+
+
 def test_clusters_move_the_error_to_the_questions():
     rows = np.repeat(np.random.default_rng(4).random((20, 1)) < 0.5, 5, axis=0)
     rows = np.where(np.random.default_rng(5).random((100, 4)) < 0.1, ~rows, rows).astype(int)

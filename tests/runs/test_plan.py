@@ -192,8 +192,8 @@ def test_the_cheapest_design_has_at_most_the_given_number_of_questions():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "Give a pilot run R"),
-        ({"R": PILOT, "rates": [0.5]}, "Give a pilot run R"),
+        ({}, r"Give a pilot run or .*, such as rates=\[0.2, 0.8\]"),
+        ({"R": PILOT, "rates": [0.5]}, "not both"),
         ({"R": [[1], [0]]}, "R has one sample of each question"),
         ({"R": PILOT, "R_b": PILOT[:2]}, "R has 5 questions and R_b has 2"),
         ({"R": PILOT, "R_b": PILOT, "correlation": 0.5}, "give it or a correlation"),

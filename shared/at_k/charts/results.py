@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Any
 
 from ..checks import as_list, check_confidence, check_count, check_text, short
-from ..estimates import Estimate, is_safe_name, read_estimates
+from ..estimates import Estimate, estimates_of
 from ..runs.comparison import Difference
 from ..runs.noise import correction_in_words
 from ..scores.score import ScoreId
@@ -47,7 +47,7 @@ def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
 
     Raises:
         TypeError: if these are not the scores of one or several runs.
-        ValueError: if there are none, or if their keys are names for loggers.
+        ValueError: if there are none.
     """
     if not isinstance(results, Mapping):
         raise TypeError(
@@ -63,11 +63,6 @@ def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
         runs = {str(name): scores for name, scores in results.items()}
     for scores in runs.values():
         check_scores("results", scores)
-    for key in (key for scores in runs.values() for key in scores):
-        if is_safe_name(key):
-            raise ValueError(
-                f"{key!r} is a name for loggers: give the result of compute with keys='exact'."
-            )
     return runs
 
 
@@ -117,14 +112,14 @@ def _is_finite(value: Any) -> bool:
 
 def estimates_by_key(scores: ChartScores) -> dict[str, Estimate]:
     """Return the scores of a run, also those of groups, by their keys."""
-    return {estimate.full_key: estimate for estimate in read_estimates(scores)}
+    return {estimate.full_key: estimate for estimate in estimates_of(scores)}
 
 
 def row_of(estimate: Estimate, **columns: Any) -> Row:
     """Return a row of data: more columns, a score, and its limits if it has any."""
     row = {**columns, "key": estimate.full_key, "score": estimate.score}
-    if estimate.interval is not None and estimate.interval.lo is not None:
-        row |= {"lo": estimate.interval.lo, "hi": estimate.interval.hi}
+    if estimate.limits is not None:
+        row["lo"], row["hi"] = estimate.limits
     if estimate.band is not None:
         row["band_lo"], row["band_hi"] = estimate.band
     if estimate.interval is not None and estimate.interval.interval is not None:
@@ -141,7 +136,7 @@ Curve = dict[int, Estimate]
 def curves_by_name(scores: ChartScores) -> dict[str, Curve]:
     """Return the scores over all questions by metric: "pass@k", "G-Pass@k_0.5"."""
     curves: dict[str, Curve] = {}
-    for estimate in read_estimates(scores):
+    for estimate in estimates_of(scores):
         if estimate.group is None and isinstance(estimate.k, int) and _has_letter(estimate):
             metric = ScoreId(_metric(estimate), "k", estimate.tau).key
             curves.setdefault(metric, {})[estimate.k] = estimate
@@ -151,7 +146,7 @@ def curves_by_name(scores: ChartScores) -> dict[str, Curve]:
 def curves_by_threshold(scores: ChartScores) -> dict[int, dict[float, Estimate]]:
     """Return each G-Pass@k by k, and by its threshold in ascending order."""
     curves: dict[int, dict[float, Estimate]] = {}
-    for estimate in read_estimates(scores):
+    for estimate in estimates_of(scores):
         if estimate.metric == "G-Pass@k" and estimate.group is None and estimate.tau is not None:
             curves.setdefault(int(estimate.k or 0), {})[estimate.tau] = estimate
     return {k: dict(sorted(curve.items())) for k, curve in sorted(curves.items())}
@@ -238,7 +233,7 @@ def metric_title(score: _Named, k: int | str = "k") -> str:
 
 def score_title(key: str) -> str:
     """Return the title of an axis for a single score, such as pass@4."""
-    (score,) = read_estimates({key: 0.0})
+    (score,) = estimates_of({key: 0.0})
     if score.group is not None or not isinstance(score.k, int) or not _has_letter(score):
         return key
     if score.k == 1 and score.metric in ("pass@k", "pass^k", "maj@k"):

@@ -10,10 +10,11 @@ import argparse
 import ast
 import os
 import re
+import shlex
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -89,11 +90,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SelectionError as error:
         examples = error.examples or [""] * len(error.roles)
         flags = " or ".join(
-            " ".join(f"--{role} {value}".strip() for role, value in ((role, example), *further))
+            " ".join(
+                f"{_flag(role)} {value}".strip() for role, value in ((role, example), *further)
+            )
             for role, example, further in zip(error.roles, examples, error.further, strict=True)
         )
         verb = "Add" if error.examples else "Name one with"
-        print_message(f"{error} {verb} {flags}.")
+        _print_message((), f"{error} {verb} {flags}.")  # with names of columns, such as k=1
         return 2
     except (ValueError, TypeError, ImportError, OSError) as error:
         print_message(str(error))
@@ -124,19 +127,31 @@ def _print_scores(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _print_message(flags: Iterable[str], message: str) -> None:
-    """Print a message, with flags for the arguments that it names.
+_ARGUMENT = re.compile(
+    r"(?<![\w'\"])(?P<name>[a-zA-Z]\w*)="
+    r"(?P<value>True|False|-?\d+(?:\.\d+)?(?:e-?\d+)?|'(?:[^'\\]|\\.)*'|\[[^\[\]]*\])(?![\w'\"])"
+)
+"""An argument as the package writes it in a message: interval='questions', k=[1, 2] or budget=8."""
 
-    The package writes an argument as in Python: interval='questions' or k=[1, 2, 4].
-    """
+
+def _print_message(flags: Collection[str], message: str) -> None:
+    """Print a message, with those of the flags of a subcommand that it names as arguments."""
 
     def in_shell(argument: re.Match[str]) -> str:
-        flag = f"--{argument['name'].replace('_', '-')}"
-        value = argument["word"] or argument["numbers"].replace(",", "")
-        return f"{flag} {value}" if flag in flags else argument[0]
+        flag = _flag(argument["name"])
+        value = ast.literal_eval(argument["value"])
+        if value is False:
+            flag, value = f"--no-{flag[2:]}", True
+        if flag not in flags:
+            return argument[0]
+        values = [] if value is True else value if isinstance(value, list) else [value]
+        return " ".join([flag, *(shlex.quote(str(x)) for x in values)])
 
-    argument = r"\b(?P<name>[a-z_]+)=(?:'(?P<word>\w+)'|\[(?P<numbers>\d[\d, ]*)\])"
-    print(f"at-k: {printable(re.sub(argument, in_shell, message))}", file=sys.stderr)
+    print(f"at-k: {printable(_ARGUMENT.sub(in_shell, message))}", file=sys.stderr)
+
+
+def _flag(parameter: str) -> str:
+    return f"--{parameter.replace('_', '-')}"
 
 
 class _Parser(argparse.ArgumentParser):

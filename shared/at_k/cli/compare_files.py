@@ -17,7 +17,7 @@ import numpy as np
 from ..checks import label_index, short
 from ..computations.gpassk import GPASSK
 from ..inputs.checking import Checker, Checking
-from ..readers.questions import Questions, read_questions
+from ..readers.questions import Questions, check_correct_values, read_questions
 from ..runs.comparison import compare
 from ..runs.differences import Compared, compare_runs, differences_of
 from ..runs.leaderboard import leaderboard_of
@@ -153,7 +153,9 @@ def read_runs(sources: Sequence[Sequence[str]], reading: Mapping[str, Any]) -> l
     first = read_questions(sources[0], **reading)
     for role in ("groups", "clusters"):
         reading.pop(role, None)
-    return [first, *(read_questions(files, **reading) for files in sources[1:])]
+    runs = [first, *(read_questions(files, **reading) for files in sources[1:])]
+    check_correct_values(reading["correct_values"], runs)
+    return runs
 
 
 def graded_runs(

@@ -23,6 +23,7 @@ FORMATS_OF_OUTPUT = ("table", "json", "csv", "markdown", "latex")
 
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_STARTS_OF_FORMULAS = "=+-@\uff1d\uff0b\uff0d\uff20"
 _NUMBER_IN_CELL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)")
 _BEYOND_PDFLATEX = re.compile("[^\x00-\u017f]|[ĦħĸĿŀŉŦŧſ]")
 _LATEX_CHARACTERS = {
@@ -85,12 +86,10 @@ class View(abc.ABC):
         if output_format == "json":
             return json.dumps(self.data(), indent=2)
         if output_format == "csv":
-            stream = io.StringIO()
-            rows = [[_without_formula(cell) for cell in row] for row in self.records()]
-            csv.writer(stream, lineterminator="\n").writerows(rows)
+            text = csv_text(self.records())
             sentences = [*self.input, *self.notes(), self.sentence()]
             print(printable("\n".join(filter(None, sentences))), file=sys.stderr)
-            return stream.getvalue().rstrip("\n")
+            return text.rstrip("\n")
         for_paper = output_format != "table"
         start = "% " if output_format == "latex" else ""
         tables = self.paper_tables() if for_paper else self.tables()
@@ -216,16 +215,25 @@ def aligned(table: Cells) -> str:
     return "\n".join([lines[0], rule, *lines[1:]])
 
 
-def _without_formula(cell: str) -> str:
+def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    """Return rows as CSV, in which no text is a formula or starts another row."""
+    stream = io.StringIO()
+    safe = ([_text_cell(x) if isinstance(x, str) else x for x in row] for row in rows)
+    csv.writer(stream, lineterminator="\n").writerows(safe)
+    return stream.getvalue()
+
+
+def _text_cell(cell: str) -> str:
     """Return a cell that a spreadsheet takes for text: OWASP, "CSV injection".
 
     A cell that starts with a formula's first character, and is no number, gets an apostrophe.
+    Spreadsheets drop spaces and characters that cannot be seen before it. A carriage return would
+    start a row, because the module csv does not quote it.
     """
-    starts = cell.lstrip().startswith(("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"))
-    is_formula = (starts or cell.startswith(("\t", "\r", "\n"))) and not _NUMBER_IN_CELL.fullmatch(
-        cell
-    )
-    return f"'{cell}" if is_formula else cell
+    cell = printable(cell)
+    first = next((x for x in cell if x.isprintable() and not x.isspace()), " ")
+    starts = first in _STARTS_OF_FORMULAS or cell.startswith(("\t", "\n"))
+    return f"'{cell}" if starts and not _NUMBER_IN_CELL.fullmatch(cell) else cell
 
 
 def _markdown(table: Cells) -> str:

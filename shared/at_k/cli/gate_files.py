@@ -96,10 +96,10 @@ def _gate_files(
         raise ValueError(f"{problem}{', not both' if baseline else ''}.")
     if margin is not None and baseline is None:
         raise ValueError("--margin belongs to --baseline: give that too, or leave it out.")
-    margin = check_margin("--margin", 0.0 if margin is None else margin)
     reading, parameters = split_arguments(flags)
     reading["checked"] = check_correct_fn != "exact_match"
     (metric,) = check_names("--include", parameters.pop("include", "pass@k"), COMPARED)
+    margin = check_margin("--margin", 0.0 if margin is None else margin, metric)
     at_least = None if at_least is None else check_threshold("--at-least", at_least, metric)
     counts = parameters.pop("labels", None)
     options = gate_options(metric, **parameters)

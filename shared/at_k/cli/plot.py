@@ -87,8 +87,6 @@ def check_scores_to_plot(parameters: Mapping[str, Any]) -> None:
     Raises:
         ValueError: if there is no k, and neither groups nor scores of single questions.
     """
-    if parameters.get("keys") == "safe":
-        raise ValueError("--plot needs the exact keys: leave out --keys safe.")
     with_parts = parameters.get("groups") or parameters.get("return_per_question")
     if "k" not in parameters and not with_parts:
         raise ValueError(

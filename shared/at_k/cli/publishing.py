@@ -144,9 +144,9 @@ def _notes(x: Estimate, view: ScoresView) -> str:
     notes = [x.key]
     if view.scope is not None:
         notes.append(view.scope.in_words())
-    if x.interval is not None and x.interval.lo is not None:
-        method, limits = view.method_of(x), (x.interval.lo, x.interval.hi)
-        words = limits_in_words(Scale(False, 4), limits, method, view.confidence or 0.0)
+    if x.interval is not None and x.limits is not None:
+        method = view.method_of(x)
+        words = limits_in_words(Scale(False, 4), x.limits, method, view.confidence or 0.0)
         notes += [f"standard error {x.interval.sigma:.4f}", f"{words} ({method})"]
     if checker := view.scores.get("checker"):
         notes.append(correction_in_words(checker))
@@ -183,7 +183,7 @@ def _score_details(x: Estimate, view: ScoresView) -> dict[str, Any]:
     if checker := view.scores.get("checker"):
         details["correction"] = correction_in_words(checker)
     record: dict[str, Any] = {"score": x.score, "details": details}
-    if x.interval is not None and x.interval.lo is not None:
+    if x.interval is not None and x.limits is not None:
         method = view.method_of(x)
         method = f"{method}: {INTERVAL_SCOPE[method]}"
         record["uncertainty"] = {

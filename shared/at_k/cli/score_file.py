@@ -15,14 +15,14 @@ from typing import Any
 
 from ..checks import InputError, Place, short
 from ..computations.computation import Computation, Samples
-from ..estimates import read_estimates
+from ..estimates import estimates_of
 from ..functions import Counts
 from ..inputs.checking import Checked, Checking
 from ..inputs.outcomes import read_outcomes
 from ..intervals.labelled import Errors, check_errors
 from ..loading import metric_script
 from ..readers.columns import as_outcome
-from ..readers.questions import Questions, read_questions
+from ..readers.questions import Questions, check_correct_values, read_questions
 from ..runs.measure import COMPARED, WITHOUT_K, ComparisonOptions
 from ..runs.noise import Noise, noise_of
 from ..runs.outcomes_of_runs import Run
@@ -112,6 +112,7 @@ def _score_files(
     if len(counts) > 1 and ("categories" in parameters or name == "score_agg"):
         reading["counts"] = {as_outcome(column): column for column in counts}  # named by labels
     questions = read_questions(files, **reading)
+    check_correct_values(reading["correct_values"], [questions])
     run = RunInput(questions, parameters.get("check_correct_fn", "exact_match"))
     if not (computation.accepts_labels or "categories" in parameters):
         with naming_questions(questions):
@@ -168,7 +169,7 @@ def _scores_and_noise(
     scores = computation.results(samples, **options)
     for checked in samples.checks:
         warn_of_other_grades(questions, checked.graded)
-    shown = [x for x in read_estimates(scores) if x.group is None and x.metric in _WITH_NOISE]
+    shown = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
     shown.sort(key=lambda x: x.metric != "vote@k")  # which leads the sentence
     of_first = [x for x in shown if x.metric == shown[0].metric and isinstance(x.k, int)]
     if not of_first or of_first[0].interval is None or _DEFINING & options.keys():

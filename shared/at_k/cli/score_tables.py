@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..estimates import Estimate, read_estimates
+from ..estimates import Estimate, estimates_of
 from ..runs.noise import Noise, correction_in_words
 from .formats import (
-    INTERVAL_NAME,
     Cells,
     Scale,
     Scope,
@@ -63,7 +62,7 @@ class ScoresView(View):
 
     @cached_property
     def estimates(self) -> list[Estimate]:
-        return read_estimates(self.scores)
+        return estimates_of(self.scores)
 
     @cached_property
     def _by_group(self) -> dict[str | None, dict[str, Estimate]]:
@@ -103,7 +102,7 @@ class ScoresView(View):
         questions follow in a table of their own.
         """
         headings = self._group_headings("all questions", "")
-        if any(map(_has_limits, self._overall)):
+        if any(x.limits for x in self._overall):
             tables = [
                 _interval_table(list(of_group.values()), heading)
                 for of_group, heading in zip(self._by_group.values(), headings, strict=True)
@@ -122,7 +121,7 @@ class ScoresView(View):
         scale = self._scale(self._overall)
         headings = self._group_headings("All questions", "Estimate")
         suffix, band = "", []
-        if self.confidence is not None and any(map(_has_limits, self._overall)):
+        if self.confidence is not None and any(x.limits for x in self._overall):
             suffix = f" ({interval_heading(self.confidence)})"
             if any(x.band is not None for x in self._overall):
                 band = [band_heading(self.confidence)]
@@ -196,7 +195,8 @@ class ScoresView(View):
         notes = self._notes_of_limits(for_paper)
         if self.noise is not None:
             notes.append(self._noise_in_words(self.noise, self._methods))
-        reasons = sorted(self._names_of_methods - self._methods)
+        intervals = (x.interval for x in self.estimates if x.interval is not None)
+        reasons = sorted({str(x.interval) for x in intervals if x.is_unknown})
         notes += [f"{reason.replace('none', 'No interval', 1)}." for reason in reasons]
         metrics = {x.metric for x in self.estimates}
         if "maj@k" in metrics:
@@ -217,18 +217,9 @@ class ScoresView(View):
         return self._notes_of_limits(for_paper=True)
 
     @property
-    def _names_of_methods(self) -> set[str]:
-        """The methods that intervals name, and the reasons where there is no interval."""
-        named = (x.interval.interval for x in self.estimates if x.interval is not None)
-        return {name for name in named if name is not None}
-
-    @property
     def _methods(self) -> set[str]:
         """The methods of the intervals."""
-        names = self._names_of_methods
-        if not names and any(map(_has_limits, self.estimates)):
-            return {self.interval or "posterior"}
-        return {name for name in names if not name.startswith("none")}
+        return {self.method_of(x) for x in self.estimates if x.limits is not None}
 
     def _notes_of_limits(self, for_paper: bool) -> list[str]:
         """What the limits are for, and whether scores are corrected."""
@@ -284,17 +275,17 @@ class ScoresView(View):
         contain the score, so its mean is named instead.
         """
         shown = self._for_sentence
-        methods = [self.method_of(x) for x in shown if _has_limits(x)]
-        has_intervals = len(methods) == len(shown) and INTERVAL_NAME.keys() >= {*methods}
-        if self.scope is None or self.confidence is None or not has_intervals:
+        methods = [self.method_of(x) for x in shown if x.limits is not None]
+        if self.scope is None or self.confidence is None or len(methods) < len(shown):
             return ""
         if len(shown) > _MOST_SCORES:
             return ""
         scale = self._scale(shown)
         statements: list[str] = []
         for x, method in zip(shown, methods, strict=True):
+            limits = x.limits
+            assert limits is not None
             assert x.interval is not None
-            limits = (x.interval.lo, x.interval.hi)
             name, value = x.key, x.score
             if self.temperature is not None:
                 name = f"{x.key} at temperature {self.temperature:g}"
@@ -317,14 +308,12 @@ def nouns_of(metrics: Iterable[str]) -> tuple[str, str]:
     return ("item", "verdict") if "score_agg" in metrics else ("question", "sample")
 
 
-def _has_limits(x: Estimate) -> bool:
-    return x.interval is not None and x.interval.lo is not None
-
-
 def _statistics(x: Estimate) -> dict[str, Any]:
     """The score, and what was requested of its interval and its band, by name."""
     values: dict[str, Any] = {"score": x.score}
-    if x.interval is not None:
+    if x.interval is not None and x.interval.is_unknown:
+        values["interval"] = x.interval.interval
+    elif x.interval is not None:
         values |= {name: value for name, value in x.interval._asdict().items() if value is not None}
     if x.band is not None:
         values["band_lo"], values["band_hi"] = x.band
@@ -355,8 +344,8 @@ def _paper_cells(scale: Scale, x: Estimate | None) -> list[str]:
     if x is None:
         return ["", ""]
     score, band = scale.number(x.score), ""
-    if x.interval is not None and x.interval.lo is not None:
-        score += f" {scale.limits(x.interval.lo, x.interval.hi)}"
+    if x.limits is not None:
+        score += f" {scale.limits(*x.limits)}"
     if x.band is not None:
         band = scale.limits(*x.band)
     return [score, band]

@@ -16,7 +16,7 @@ from typing import Any
 
 from inspect_ai.scorer import Metric, SampleScore, Value, metric
 
-from ..readers.columns import as_outcome
+from ..readers.columns import as_outcome, comparable
 from ..readers.inspect_ai import score_outcome
 from .request import REQUESTED, ScoreRequest
 
@@ -54,10 +54,11 @@ def at_k(
         ValueError: if an argument is invalid.
     """
     request = ScoreRequest(k, scores, interval, confidence)
+    wanted = set(map(comparable, correct_values or ()))
 
     def outcome(value: Any) -> Any:
         if correct_values is not None:
-            return int(value in correct_values)
+            return int(value in correct_values or comparable(value) in wanted)
         return as_outcome(score_outcome(value))
 
     def scores_of_epochs(scores: list[SampleScore]) -> Value:

@@ -15,7 +15,7 @@ from typing import Any
 from ..checks import as_list, check_ks, check_names
 from ..computations.gpassk import GPASSK
 from ..computations.max_at_k import MAX_AT_K
-from ..estimates import Estimate, read_estimates
+from ..estimates import Estimate, estimates_of
 from ..intervals.choice import interval_options
 from ..scores.credits import PASS_FAMILY, ScoreOptions, scores_by_name
 from ..scores.score import ScoreId
@@ -145,7 +145,7 @@ class ScoreRequest:
             results |= GPASSK.compute(predictions=outcomes, include=self._binary, **options)
         if "max@k" in self.scores:
             results |= MAX_AT_K.compute(predictions=outcomes, **options)
-        return read_estimates(results)
+        return estimates_of(results)
 
 
 def log_problems(problems: Mapping[str, float]) -> None:
@@ -162,7 +162,7 @@ def _names(key: str) -> list[str]:
 def _named(estimate: Estimate) -> Iterator[tuple[str, float]]:
     """Yield a score, its standard error and its limits, each with its name."""
     values = [estimate.score]
-    if (interval := estimate.interval) is not None:
-        values += [interval.sigma, interval.lo, interval.hi]
+    if estimate.interval is not None and estimate.limits is not None:
+        values += [estimate.interval.sigma, *estimate.limits]
     for name, value in zip(_names(estimate.full_key), values, strict=False):
         yield name, math.nan if value is None else float(value)

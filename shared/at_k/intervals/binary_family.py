@@ -197,6 +197,8 @@ class BinaryFamily(Family):
         result = np.zeros(())
         for n, priors in fit.priors.items():
             c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]
+            if not prior.any():  # no question of the group has n samples
+                continue
             pmf_of_c = binomial_likelihood(size, c, rates=self.rates)[:, RATE_SUPPORT]
             weight, h = pmf_of_c @ prior, self.estimate(size, c)
             h = h - weight @ h / weight.sum()  # a difference of small numbers keeps its digits

@@ -7,7 +7,7 @@ one value of them. `method_of_auto` is the rule.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,8 +35,9 @@ def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = 
     - If a question has two samples or more, the samples show how scores vary when the same
       questions are sampled again: `sampling`, which includes `hierarchical` for k > n.
     - If each question has one sample, only other questions show it: `questions` for k <= n.
-    - Otherwise the data do not identify the variance: the interval is the whole range of the score,
-      named "none: " and the reason (see `OneSampleIntervals`).
+    - A single question with one sample does not show the variance: the interval is the whole range
+      of the score, named "none: " and the reason (see `OneSampleIntervals`).
+    - If each question has one sample, nothing identifies scores with k > n: they have no estimate.
 
     Args:
         repeated: whether one of the questions has two samples or more; None if that is not known.
@@ -194,6 +195,9 @@ class AutoIntervals(IntervalMethod):
                 (result[i],) = self._single.for_groups([questions], confidence)
         return [result[i] for i in range(len(groups))]
 
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return self._method(questions).unidentified(questions)
+
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         return self._method(questions).covariance(questions, keys)
 
@@ -216,6 +220,9 @@ class JoinedIntervals(IntervalMethod):
 
     def problem(self, questions: np.ndarray) -> str | None:
         return self._most.problem(questions)
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return self._most.unidentified(questions)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         method = self._some if self._keys >= {*keys} else self._most

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Any, NamedTuple
@@ -31,6 +31,11 @@ class Interval(NamedTuple):
     lo: Any
     hi: Any
     interval: str | None
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the data show no interval. Its name is "none: " and the reason then."""
+        return self.interval is not None and self.interval.startswith("none")
 
     def of_group(self, group: int) -> Interval:
         """The interval of one of B groups."""
@@ -61,6 +66,10 @@ class IntervalMethod(abc.ABC):
     def problem(self, questions: np.ndarray) -> str | None:
         """The reason why these questions have no interval, or None."""
         return None
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        """The scores of which these questions show nothing, so that an estimate would mislead."""
+        return ()
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         """(m, m) covariance of the errors of m scores over these questions, up to a factor.

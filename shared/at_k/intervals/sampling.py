@@ -31,7 +31,7 @@ column alone moves to its limit are added as correlated errors are.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -285,8 +285,8 @@ def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod
 class OneSampleIntervals(IntervalMethod):
     """Intervals of the scores of a family for questions with one sample each.
 
-    Only scores with k <= n have an interval, if there is more than one question. The interval of
-    all others is the whole range of the score.
+    If there is one question, the interval of a score is its whole range. Scores with k > n are not
+    identified: they depend on how questions differ, which one sample of each does not show.
     """
 
     def __init__(self, family: Family):
@@ -296,11 +296,16 @@ class OneSampleIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        result = [self._whole_ranges(questions) for questions in groups]
-        for intervals, questions in zip(result, groups, strict=True):
-            if self._other_questions.problem(questions) is None:
-                intervals |= self._other_questions.for_groups([questions], confidence)[0]
-        return result
+        others = self._other_questions
+        return [
+            self._whole_ranges(questions)
+            if others.problem(questions)
+            else others.for_groups([questions], confidence)[0]
+            for questions in groups
+        ]
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return self._family.extrapolated
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         return self._other_questions.covariance(questions, keys)
@@ -309,13 +314,9 @@ class OneSampleIntervals(IntervalMethod):
         family, inverse = self._family, self._family.inverse[questions]
         multiplicity = np.bincount(inverse, minlength=len(family.n))[None]
         least, most = (extreme[:, 0] for extreme in family.extremes(multiplicity))
-        reason, result = "each question has one sample", {}
-        for key, score in family.scores.items():
-            mean = score.value(family.columns[inverse].mean(axis=0))
-            limits = score.value(least), score.value(most)
-            result[key] = whole_range(mean, *limits, f"{reason}, and {ONE_CLUSTER}")
-        for column, key in enumerate(family.extrapolated):
-            mean = family.posterior_means[inverse, column].mean()
-            least, most = family.bounds_of(multiplicity)
-            result[key] = whole_range(mean, least[0], most[0], reason)
-        return result
+        means = family.columns[inverse].mean(axis=0)
+        reason = f"each question has one sample, and {ONE_CLUSTER}"
+        return {
+            key: whole_range(score.value(means), score.value(least), score.value(most), reason)
+            for key, score in family.scores.items()
+        }

@@ -192,6 +192,17 @@ def word(entry) -> str:
     return entry_text(entry).strip().lower()
 
 
+def comparable(entry) -> str | int | float:
+    """Return what an entry is compared by: a number, also one that is written as text, or a word.
+
+    >>> [comparable(entry) for entry in ("1.0", 1, True, " Yes")]
+    [1.0, 1, 'true', 'yes']
+    """
+    outcome = as_outcome(entry)
+    is_number = isinstance(outcome, (int, float, np.number)) and not isinstance(outcome, bool)
+    return outcome if is_number and not is_missing(outcome) else word(entry)
+
+
 def column_at(columns: Columns, path: str) -> Sequence[Any] | None:
     """Return the column of this name, or else the fields that a dotted path leads to.
 

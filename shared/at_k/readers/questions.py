@@ -27,10 +27,12 @@ from .columns import (
     PER_SAMPLE,
     SelectionError,
     as_lists,
+    comparable,
     entry_text,
     find_column,
     found_columns,
     list_columns,
+    parsed_outcomes,
     question_columns,
     usual_columns,
     with_fields,
@@ -52,6 +54,7 @@ from .samples import (
     TESTS,
     are_elsewhere,
     compute_predictions,
+    graded,
     join_references,
     read_cells,
     with_tests,
@@ -194,6 +197,7 @@ def read(
         if type(error).__module__.startswith("pyarrow"):
             raise ValueError(f"The source cannot be read: {error}") from error
         raise
+    check_correct_values(correct_values, [loaded])
     return loaded.arguments
 
 
@@ -225,6 +229,7 @@ class Questions:
         grades: M lists of the outcomes of the samples in a log, if they are to be checked again and
             it has one outcome of each; otherwise None.
         places: where each outcome occurs first, if large files were reduced to counts.
+        outcomes: what the outcomes were before correct_values graded them, as `graded` returns it.
     """
 
     arguments: dict[str, Any]
@@ -234,6 +239,7 @@ class Questions:
     unscored: str = ""
     grades: list[list[Any]] | None = None
     places: Mapping[Any, str] = field(default_factory=dict)
+    outcomes: frozenset[Any] = frozenset()
 
 
 def read_questions(
@@ -333,13 +339,18 @@ def read_questions(
         choose_columns(table, of_samples, checked, lambda: list(rows_of_samples().values()))
     )
     chosen |= {role: named[role] for role in PER_SAMPLE if role in named}
-    cells, of_lists = read_cells(table, chosen, correct_values, title, lists_as_text=not key)
+    cells, of_lists = read_cells(table, chosen, title, lists_as_text=not key)
+    before: frozenset[Any] = frozenset()
+    if correct_values:
+        if "references" in cells or "samples" not in cells:
+            raise ValueError("correct_values are for outcomes: name their column.")
+        cells["samples"], before = graded(cells["samples"], correct_values)
     for role, name in _columns_per_question(table, columns).items():
         chosen[role] = name
         cells[role] = list(as_lists(table.columns[name]) if role == "R0" else table.columns[name])
-    graded = found_columns(table, "outcomes") if table.roles and "references" in chosen else []
-    if len(graded) == 1:
-        grades = table.columns[graded[0]]
+    with_grades = found_columns(table, "outcomes") if table.roles and "references" in chosen else []
+    if len(with_grades) == 1:
+        grades = table.columns[with_grades[0]]
         cells["grades"] = [[grade] for grade in grades] if of_lists else grades
     if group_size is not None and of_lists:
         raise ValueError(f"group_size is for one sample in each row, and {title} has lists.")
@@ -383,7 +394,20 @@ def read_questions(
     if is_reduced:
         del chosen["counts"]
     origin, unscored, places = table.origin, table.unscored, table.places
-    return Questions(arguments, chosen, identifiers, origin, unscored, of_log, places)
+    return Questions(arguments, chosen, identifiers, origin, unscored, of_log, places, before)
+
+
+def check_correct_values(correct_values: Collection[Any], runs: Sequence[Questions]) -> None:
+    """Raise a ValueError if one of the correct values is an outcome of none of these runs."""
+    outcomes = frozenset[Any]().union(*(run.outcomes for run in runs))
+    for value in _listed("correct_values", correct_values):
+        if comparable(*parsed_outcomes([value])) not in outcomes:
+            shown = [str(outcome) for outcome in sorted(outcomes, key=str)]
+            listed = ", ".join(map(short, shown[:8])) + (", .." if len(shown) > 8 else "")
+            raise ValueError(
+                f"correct_values=[{short(value)}]: there is no such outcome. The outcomes are "
+                f"{listed}: name those that are correct."
+            )
 
 
 def _with_all_flags(

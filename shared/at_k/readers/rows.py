@@ -19,6 +19,7 @@ from .columns import (
     SelectionError,
     as_whole_number,
     column_at,
+    comparable,
     entry_text,
     found_columns,
     has_lists,
@@ -124,7 +125,14 @@ def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
     """
     for name, entries in entries_by_column(where).items():
         cells, words = table.columns[name], set(map(word, entries))
-        rows = [row for row, cell in enumerate(cells) if cell in entries or word(cell) in words]
+        numbers = set(map(comparable, entries))
+        rows = [
+            row
+            for row, cell in enumerate(cells)
+            if cell in entries
+            or word(cell) in words
+            or (not isinstance(cell, str) and comparable(cell) in numbers)
+        ]
         if not rows:
             texts = list(dict.fromkeys(map(entry_text, cells)))
             shown = ", ".join(map(short, texts[:8])) + (", .." if len(texts) > 8 else "")
@@ -230,8 +238,7 @@ def refuse_lists_of_ids(
                 raise InputError(
                     *in_row(title, row),
                     f" has {len(cell)} samples, and a {name} for each of them. If the rows are "
-                    f"inside of one object, say where: records={path!r} (in the shell --records "
-                    f"{path}).",
+                    f"inside of one object, say where: records={path!r}.",
                 )
 
 

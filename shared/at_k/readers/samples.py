@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from .columns import (
     as_lists,
     as_outcome,
     as_whole_number,
+    comparable,
     entry_text,
     find_column,
     has_lists,
@@ -23,7 +23,6 @@ from .columns import (
     parsed_outcomes,
     question_columns,
     unwrapped,
-    word,
 )
 from .remote import is_remote
 from .sources import load_table
@@ -38,7 +37,6 @@ SampleCells = dict[str, Sequence[Any]]
 def read_cells(
     table: Table,
     chosen: Mapping[str, Any],
-    correct_values: Collection[Any],
     title: str,
     lists_as_text: bool,
 ) -> tuple[SampleCells, bool]:
@@ -47,12 +45,9 @@ def read_cells(
     Args:
         table: the source.
         chosen: its columns, as `choose_columns` returns them.
-        correct_values: the outcomes that are correct. If there are none, outcomes are kept.
         title: the name of the source.
         lists_as_text: whether lists that are written as text, as in CSV, are lists of samples.
     """
-    if correct_values and ("references" in chosen or "n" in chosen):
-        raise ValueError("correct_values are for outcomes: name their column.")
     name = chosen.get("predictions") or chosen.get("outcomes")
     aligned = [role for role in PER_SAMPLE if role in chosen]
     if name is None:
@@ -84,8 +79,6 @@ def read_cells(
                     )
     if "references" not in chosen and not of_lists:
         cells["samples"] = parsed_outcomes(cells["samples"])
-    if correct_values:
-        cells["samples"] = _graded(cells["samples"], correct_values)
     return cells, of_lists
 
 
@@ -141,34 +134,25 @@ def _holds_lists(cells: Sequence[Any], title: str) -> bool:
     return True in are_lists
 
 
-def _graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
-    """Return outcomes, or lists of them, as bools: whether they are among the correct ones."""
-    correct = {word(value) for value in correct_values}
-    outcomes: set[str] = set()
+def graded(cells: Sequence[Any], correct_values: Sequence[Any]) -> tuple[list[Any], frozenset[Any]]:
+    """Return outcomes, or lists of them, as bools; and what the outcomes were, see `comparable`.
+
+    Args:
+        cells: the outcomes, None if a sample is not scored.
+        correct_values: the outcomes that are correct.
+    """
+    correct = set(map(comparable, parsed_outcomes(correct_values)))
+    outcomes: set[Any] = set()
 
     def grade(outcome: Any) -> Any:
         if isinstance(outcome, list):
             return [grade(entry) for entry in outcome]
         if outcome is None:
             return None
-        outcomes.add(word(outcome))
-        return word(outcome) in correct
+        outcomes.add(comparable(outcome))
+        return comparable(outcome) in correct
 
-    graded = [grade(cell) for cell in cells]
-    if not outcomes & correct:
-        problem = f"No outcome is one of correct_values. The outcomes are {short(sorted(outcomes))}"
-        if all(map(_is_number, outcomes)) and not any(map(_is_number, correct)):
-            raise ValueError(f"{problem}: name the numbers that are correct.")
-        warnings.warn(f"{problem}.", stacklevel=2)
-    return graded
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return [grade(cell) for cell in cells], frozenset(outcomes)
 
 
 # --- Counts -----------------------------------------------------------------------------

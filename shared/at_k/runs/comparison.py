@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..estimates import read_estimates
+from ..estimates import estimates_of
 from ..functions import RunLike
 from ..scores.score import ScoreId
 
@@ -162,7 +162,7 @@ def differences_as_dict(differences: Iterable[Difference]) -> dict[str, float]:
 def read_differences(comparison: Mapping[str, float]) -> list[Difference]:
     """Return the differences that the flat dict of `compare` was made of, in its order."""
     differences = []
-    for estimate in read_estimates(comparison):
+    for estimate in estimates_of(comparison):
         if estimate.interval is None or estimate.band is None:
             continue  # the score of a run, or a p-value
         key = _key_with_group(estimate.key, estimate.group)

@@ -20,11 +20,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..checks import as_list, check_name, check_number
+from ..scores.rewards import check_rewards, has_real_rewards
 from .differences import compare_runs, differences_of
 from .measure import COMPARED, WITHOUT_K, ComparisonOptions, measure_runs
 from .outcomes_of_runs import Run
 
-_SHARES = ("pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "vote@k")
+_REWARDS = ("max@k", "avg@N", "bayes@N")
+"""Scores in the unit of the rewards. All others are from 0 to 1."""
+
 SHOWN, CONTRARY, UNDECIDED = "shown", "contrary", "undecided"
 
 
@@ -98,19 +101,31 @@ def gate_options(
 def check_threshold(name: str, threshold: Any, metric: str) -> float:
     """Return the least score; raise a ValueError if the metric cannot have it."""
     number = check_number(name, threshold, "give a finite number", -1e300, 1e300)
-    if metric in _SHARES:
-        wanted = f"{metric} is from 0 to 1, so give 0.6 for 60 %"
-        return check_number(name, threshold, wanted, 0, 1)
-    return number
+    if metric in _REWARDS:
+        return number
+    return check_number(name, threshold, _wanted(metric, 0.6), 0, 1)
 
 
-def check_margin(name: str, margin: Any) -> float:
-    return check_number(name, margin, "give a number that is not negative", 0, 1e300)
+def check_margin(name: str, margin: Any, metric: str) -> float:
+    """Return the margin; raise a ValueError if it is negative, or more than the metric can vary."""
+    number = check_number(name, margin, "give a number that is not negative", 0, 1e300)
+    return number if metric in _REWARDS else check_number(name, number, _wanted(metric, 0.02), 0, 1)
+
+
+def _wanted(metric: str, share: float) -> str:
+    return f"{metric} is from 0 to 1, so give {share} for {100 * share:g} %"
 
 
 def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gate:
     """Judge whether the score of a run is at least a threshold."""
     options = options.for_samples({run.name: run.outcomes.n})
+    if options.metric in _REWARDS and not (options.w is None and has_real_rewards(run.outcomes)):
+        rewards = check_rewards(options.w)
+        if not rewards.min() <= threshold <= rewards.max():
+            raise ValueError(
+                f"The least score is {threshold:g}, and {options.metric} of rewards from "
+                f"{rewards.min():g} to {rewards.max():g} cannot be less or more than these."
+            )
     (score,), (measured,), _ = measure_runs([run], options)
     ((lo,), (hi,)) = measured.limits_with_moves(options.confidence).tolist()
     (estimate,) = measured.estimates.tolist()

@@ -50,7 +50,7 @@ from ..scores.rewards import (
     has_real_rewards,
     real_rewards,
 )
-from ..scores.score import Score, ScoreId
+from ..scores.score import Score, ScoreId, Scores, one_column_each
 from ..scores.score_agg import VERDICTS, exponent, item_scores, require_weights
 from ..scores.votes import count_answers, vote_at_k, vote_variances
 from .outcomes_of_runs import Run
@@ -274,10 +274,10 @@ def _reward(
         return _of_family(RewardFamily.of_run(rewards, ks, {}, bounds), options)
     moments = bayes_moments(rewards, "bayes", "avg")
     moments = replace(moments, keys={"bayes": moments.keys["bayes"]})
-    columns = moments.mean[moments.inverse][:, :1]
+    scores = Scores(moments.keys, moments.inverse, moments.mean[:, :1])
     variance = moments.covariance[0, 0][moments.inverse].sum()
     method = PosteriorIntervals(moments, bounds)
-    return _measured(columns, np.array([[variance]]), method, options.clusters)
+    return _measured(scores, np.array([[variance]]), method, options.clusters)
 
 
 def _of_family(family: Family, options: ComparisonOptions) -> Measured:
@@ -295,7 +295,7 @@ def _of_family(family: Family, options: ComparisonOptions) -> Measured:
         return np.array([interval.of_group(0)[2:4] for interval in intervals]).T
 
     return Measured(
-        np.array([float(score.value(model.point[:, 0])) for score in family.scores.values()]),
+        _means(Scores(family.scores, family.inverse, family.columns)),
         cluster_deviations(family.columns[family.inverse] @ gradient, options.clusters),
         len(family.inverse),
         None if family.n.max() < 2 else of_samples * len(family.inverse),
@@ -304,12 +304,12 @@ def _of_family(family: Family, options: ComparisonOptions) -> Measured:
 
 
 def _measured(
-    columns: np.ndarray,
+    scores: Scores,
     of_samples: np.ndarray | None,
     method: IntervalMethod,
     clusters: np.ndarray | None,
 ) -> Measured:
-    questions = np.arange(len(columns))
+    questions = np.arange(len(scores.inverse))
     if problem := method.problem(questions):
         raise ValueError(f"{problem}.")
 
@@ -317,8 +317,13 @@ def _measured(
         intervals = method.for_groups([questions], confidence)[0].values()
         return np.array([[interval.lo, interval.hi] for interval in intervals]).T
 
-    deviations = cluster_deviations(columns, clusters)
-    return Measured(columns.mean(axis=0), deviations, len(columns), of_samples, cache(limits))
+    deviations = cluster_deviations(scores.columns[scores.inverse], clusters)
+    return Measured(_means(scores), deviations, len(questions), of_samples, cache(limits))
+
+
+def _means(scores: Scores) -> np.ndarray:
+    """(m,) the scores over all questions, to the last digit as `compute` returns them."""
+    return np.array([*scores.over(np.arange(len(scores.inverse))).values()])
 
 
 def _votes(run: Run, options: ComparisonOptions) -> Measured:
@@ -342,13 +347,15 @@ def _votes(run: Run, options: ComparisonOptions) -> Measured:
     method: IntervalMethod = VarianceIntervals(scores)
     if options.interval == "questions":
         method = _question_intervals(columns, options.clusters)
-    return _measured(columns, of_samples if repeated else None, method, options.clusters)
+    points = Scores(one_column_each(scores), np.arange(len(n)), columns)
+    return _measured(points, of_samples if repeated else None, method, options.clusters)
 
 
 def _verdicts(run: Run, options: ComparisonOptions) -> Measured:
     power = exponent(options.temperature)
-    scores = item_scores(require_weights(run.outcomes), power, _PENALTY, _EPS)[:, None]
-    method = _question_intervals(scores, options.clusters)
+    columns = item_scores(require_weights(run.outcomes), power, _PENALTY, _EPS)[:, None]
+    scores = Scores(one_column_each(["score_agg"]), np.arange(len(columns)), columns)
+    method = _question_intervals(columns, options.clusters)
     return _measured(scores, None, method, options.clusters)
 
 

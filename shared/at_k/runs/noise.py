@@ -32,7 +32,8 @@ class Noise(NamedTuple):
         standard_error: for other questions like these.
         questions, samples, checker: shares of the variance, the sum of which is 1. If each question
             has one sample, `samples` is None and its share is in that of the questions. `checker`
-            is 0 unless labels estimate the rates of the checker.
+            is 0 unless labels estimate the rates of the checker. If all questions have the same
+            score, the variance is 0, and the shares are those of the squared widths of the limits.
         same_questions: limits for the same questions, sampled again, or None.
         other_questions: limits for other questions like these.
     """
@@ -94,9 +95,10 @@ def noise(
         For each score, by its key such as "pass@4", a dict: score; standard_error, for other
         questions like these; questions, samples and checker, the shares of its square that come
         from each, with the sum 1 (samples is None if each question has one sample, and questions
-        has the share of both); same_questions and other_questions, the (lower, upper) limits for
-        the same questions, sampled again, and for other questions like these; and helps_most, which
-        is "questions", "samples" or "labels".
+        has the share of both; if all questions have the same score, they are the shares of the
+        squared widths of the limits); same_questions and other_questions, the (lower, upper) limits
+        for the same questions, sampled again, and for other questions like these; and helps_most,
+        which is "questions", "samples" or "labels".
 
     Raises:
         ValueError: if an outcome or a parameter is invalid, or if there are fewer than two
@@ -132,25 +134,32 @@ def noise_of(run: Any, options: Any) -> list[Noise]:
     scores, (measured,), _ = measure_runs([run], options)
     confidence, size = options.confidence, measured.questions
     of_both = np.maximum(measured.standard_errors() ** 2, 0.0)
-    of_samples, same_questions = None, None
-    if measured.of_samples is not None:
-        of_samples = np.minimum(np.diag(measured.of_samples) / size**2, of_both)
-        again = replace(options, interval="sampling", clusters=None)
-        same_questions = measure_runs([run], again)[1][0].limits_with_moves(confidence)
     of_checker = np.zeros(len(scores))
     if measured.moves is not None:
         of_checker = (measured.moves(confidence).mean(axis=0) / normal_z(confidence)) ** 2
-    total = of_both + of_checker
-    divisor = np.where(total > 0, total, 1.0)
+    standard_errors = np.sqrt(of_both + of_checker)
     lo, hi = measured.limits_with_moves(confidence)
+    # Questions with the same score show no variance, but for rounding. Their limits are apart.
+    is_flat = standard_errors <= 1e-12 * np.abs(measured.estimates)
+    standard_errors = np.where(is_flat, 0.0, standard_errors)
+    of_both = np.where(is_flat, np.where(hi > lo, hi - lo, 1.0) ** 2, of_both)
+    of_checker = np.where(is_flat, 0.0, of_checker)
+    of_samples, same_questions = None, None
+    if measured.of_samples is not None:
+        again = replace(options, interval="sampling", clusters=None)
+        same_questions = measure_runs([run], again)[1][0].limits_with_moves(confidence)
+        of_samples = np.diag(measured.of_samples) / size**2
+        of_samples = np.where(is_flat, np.diff(same_questions, axis=0)[0] ** 2, of_samples)
+        of_samples = np.minimum(of_samples, of_both)
+    total = of_both + of_checker
     return [
         Noise(
             score,
             float(measured.estimates[i]),
-            float(np.sqrt(total[i])),
-            float((of_both[i] - (0.0 if of_samples is None else of_samples[i])) / divisor[i]),
-            None if of_samples is None else float(of_samples[i] / divisor[i]),
-            float(of_checker[i] / divisor[i]),
+            float(standard_errors[i]),
+            float((of_both[i] - (0.0 if of_samples is None else of_samples[i])) / total[i]),
+            None if of_samples is None else float(of_samples[i] / total[i]),
+            float(of_checker[i] / total[i]),
             None if same_questions is None else tuple(same_questions[:, i].tolist()),
             (float(lo[i]), float(hi[i])),
         )

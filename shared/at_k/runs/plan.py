@@ -330,7 +330,7 @@ def _errors(
         if options.labels is not None:
             raise ValueError(
                 "labels is given, but not what the checker is like: give a pilot run with labels, "
-                "or checker_rates."
+                "or rates such as checker_rates=[0.9, 0.1]."
             )
         return errors.rates, [None], {}
     labels = options.labels
@@ -346,10 +346,14 @@ def _prior(runs: Sequence[Run], options: PlanOptions) -> tuple[np.ndarray, dict[
     from .designs import Pilot, prior_of_rates
 
     if (options.rates is None) == (not runs):
-        raise ValueError("Give a pilot run R, or the assumed success rates as rates.")
+        raise ValueError(
+            "Give a pilot run or the assumed success rates, such as rates=[0.2, 0.8]; not both."
+        )
     r, source = options.correlation, "given"
     if len(runs) == 2 and r is not None:
-        raise ValueError("R_b estimates the correlation: give it or a correlation.")
+        raise ValueError(
+            "The second pilot run estimates the correlation: give it or a correlation."
+        )
     pilots = [Pilot(run, options.score[1]) for run in runs]
     if len(runs) == 2:
         r, source = pilots[0].correlation(pilots[1]), "estimated"

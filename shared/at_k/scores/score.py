@@ -174,12 +174,14 @@ class Scores:
         Args:
             multiplicity: (U,) number of questions in each row.
         """
-        total = int(multiplicity.sum())
-        means = (multiplicity @ self.columns / total).tolist()
+        total, columns = int(multiplicity.sum()), np.ascontiguousarray(self.columns.T)
+        # A matrix product would add in an order that depends on the number of columns, so that the
+        # last digit of a score would depend on which other scores are computed.
+        means = ((columns * multiplicity).sum(axis=1) / total).tolist()
         return {
             key: score.value(means)
             if score.pooled
-            else float(multiplicity @ score.value(self.columns.T)) / total
+            else float((score.value(columns) * multiplicity).sum()) / total
             for key, score in self.keys.items()
         }
 
