@@ -1,0 +1,54 @@
+"""Limits near 1 have as many correct digits as those near 0, of which they are mirror images.
+
+If correct and incorrect samples change places, 1 - pass@k becomes pass^k. Near 0 no digits cancel.
+"""
+
+import at_k
+import numpy as np
+import pytest
+
+EASY = {
+    "all correct": np.ones((6, 16), int),
+    "one sample incorrect": np.pad(np.zeros((1, 1), int), ((0, 11), (0, 23)), constant_values=1),
+    "one question incorrect": np.repeat([[0], [1], [1], [1], [1]], 9, axis=1),
+    "different sizes": [[1] * 5, [1] * 7, [1] * 9 + [0], [1] * 6],
+}
+
+
+@pytest.mark.filterwarnings("ignore:.* of the samples are called")
+@pytest.mark.parametrize("interval", ["sampling", "questions", "hierarchical"])
+@pytest.mark.parametrize("rates", [None, (0.95, 0.02)])
+@pytest.mark.parametrize("name", EASY)
+def test_pass_at_k_has_the_limits_of_pass_hat_k_with_the_outcomes_exchanged(name, rates, interval):
+    gpassk = at_k.load("gpassk")
+    k = [*range(1, min(map(len, EASY[name])))]
+    options = {"k": k, "confidence": 0.9, "interval": interval}
+    exchanged = None if rates is None else (1 - rates[1], 1 - rates[0])
+    scores = gpassk.compute(
+        predictions=EASY[name], include="pass@k", checker_rates=rates, **options
+    )
+    mirrored = gpassk.compute(
+        predictions=[[1 - x for x in row] for row in EASY[name]],
+        include="pass^k",
+        checker_rates=exchanged,
+        **options,
+    )
+    for size in k:
+        limits = scores[f"pass@{size}_lo"], scores[f"pass@{size}_hi"]
+        of_mirrored = 1 - mirrored[f"pass^{size}_hi"], 1 - mirrored[f"pass^{size}_lo"]
+        assert limits == pytest.approx(of_mirrored, rel=1e-9, abs=1e-10)
+        sigma = mirrored[f"pass^{size}_sigma"]
+        assert scores[f"pass@{size}_sigma"] == pytest.approx(sigma, rel=1e-9, abs=1e-10)
+
+
+@pytest.mark.parametrize("interval", ["sampling", "questions"])
+@pytest.mark.parametrize(("questions", "samples"), [(5, 7), (6, 11), (9, 12)])
+def test_the_majority_of_an_odd_number_has_mirrored_limits(questions, samples, interval):
+    cons, k = at_k.load("cons_at_k"), [*range(1, samples + 1, 2)]
+    options = {"k": k, "confidence": 0.95, "interval": interval, "include": "cons@k"}
+    correct = np.ones((questions, samples), int)
+    scores = cons.compute(predictions=correct, **options)
+    mirrored = cons.compute(predictions=1 - correct, **options)
+    for size in k:
+        lo = 1 - mirrored[f"cons@{size}_hi"]
+        assert scores[f"cons@{size}_lo"] == pytest.approx(lo, rel=1e-11)
