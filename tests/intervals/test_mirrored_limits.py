@@ -21,7 +21,7 @@ EASY = {
 @pytest.mark.parametrize("name", EASY)
 def test_pass_at_k_has_the_limits_of_pass_hat_k_with_the_outcomes_exchanged(name, rates, interval):
     gpassk = at_k.load("gpassk")
-    k = [*range(1, min(map(len, EASY[name])))]
+    k = [*range(1, 1 + min(map(len, EASY[name])))]
     options = {"k": k, "confidence": 0.9, "interval": interval}
     exchanged = None if rates is None else (1 - rates[1], 1 - rates[0])
     scores = gpassk.compute(
@@ -36,19 +36,23 @@ def test_pass_at_k_has_the_limits_of_pass_hat_k_with_the_outcomes_exchanged(name
     for size in k:
         limits = scores[f"pass@{size}_lo"], scores[f"pass@{size}_hi"]
         of_mirrored = 1 - mirrored[f"pass^{size}_hi"], 1 - mirrored[f"pass^{size}_lo"]
-        assert limits == pytest.approx(of_mirrored, rel=1e-9, abs=1e-10)
+        assert limits == pytest.approx(of_mirrored, rel=1e-10)
         sigma = mirrored[f"pass^{size}_sigma"]
-        assert scores[f"pass@{size}_sigma"] == pytest.approx(sigma, rel=1e-9, abs=1e-10)
+        assert scores[f"pass@{size}_sigma"] == pytest.approx(sigma, rel=1e-10)
 
 
 @pytest.mark.parametrize("interval", ["sampling", "questions"])
-@pytest.mark.parametrize(("questions", "samples"), [(5, 7), (6, 11), (9, 12)])
-def test_the_majority_of_an_odd_number_has_mirrored_limits(questions, samples, interval):
-    cons, k = at_k.load("cons_at_k"), [*range(1, samples + 1, 2)]
-    options = {"k": k, "confidence": 0.95, "interval": interval, "include": "cons@k"}
+@pytest.mark.parametrize(("questions", "samples"), [(5, 7), (6, 10), (9, 12)])
+def test_r_correct_samples_of_n_have_the_limits_of_n_plus_1_minus_r(questions, samples, interval):
+    """Fewer than r samples are correct if n + 1 - r or more are incorrect."""
+    gpassk, needed = at_k.load("gpassk"), range(1, samples + 1)
+    thresholds = [r / samples for r in needed]
+    options = {"k": samples, "thresholds": thresholds, "include": "G-Pass@k"}
+    options |= {"confidence": 0.95, "interval": interval}
     correct = np.ones((questions, samples), int)
-    scores = cons.compute(predictions=correct, **options)
-    mirrored = cons.compute(predictions=1 - correct, **options)
-    for size in k:
-        lo = 1 - mirrored[f"cons@{size}_hi"]
-        assert scores[f"cons@{size}_lo"] == pytest.approx(lo, rel=1e-11)
+    scores = gpassk.compute(predictions=correct, **options)
+    mirrored = gpassk.compute(predictions=1 - correct, **options)
+    for r in needed:
+        lo = scores[f"G-Pass@{samples}_{thresholds[r - 1]}_lo"]
+        hi = mirrored[f"G-Pass@{samples}_{thresholds[samples - r]}_hi"]
+        assert lo == pytest.approx(1 - hi, rel=1e-10)
