@@ -3,11 +3,13 @@
 If correct and incorrect samples change places, 1 - pass@k becomes pass^k. Near 0 no digits cancel.
 """
 
+from typing import Any
+
 import at_k
 import numpy as np
 import pytest
 
-EASY = {
+EASY: dict[str, Any] = {
     "all correct": np.ones((6, 16), int),
     "one sample incorrect": np.pad(np.zeros((1, 1), int), ((0, 11), (0, 23)), constant_values=1),
     "one question incorrect": np.repeat([[0], [1], [1], [1], [1]], 9, axis=1),
