@@ -174,8 +174,8 @@ def mixed_row(row: list[Any]) -> list[Any]:
 
 
 def saved(rows: Rows) -> datasets.Dataset:
-    kind = datasets.List(datasets.Value(str(arrow_type(rows)).replace("double", "float64")))
-    return datasets.Dataset.from_dict({"R": rows}, features=datasets.Features({"R": kind}))
+    kind = datasets.Value(str(arrow_type(rows)).replace("double", "float64"))
+    return datasets.Dataset.from_dict({"R": rows}, features=datasets.Features({"R": [kind]}))
 
 
 def polars_frame(rows: Rows, dtype: Any) -> pl.DataFrame:
@@ -279,7 +279,12 @@ TYPES: dict[str, Type] = {
     "Arrow list": Type(lists(pa.list_)),
     "Arrow large list": Type(lists(pa.large_list)),
     "Arrow list view": Type(lists(pa.list_view)),
-    "Arrow float16": Type(lambda rows: pa.array(rows, pa.list_(pa.float16()))),
+    "Arrow float16": Type(
+        lambda rows: pa.array(
+            [[None if x is None else np.float16(x) for x in row] for row in rows],
+            pa.list_(pa.float16()),
+        )
+    ),
     "Arrow bool": Type(lambda rows: pa.array(rows).cast(pa.list_(pa.bool_())), ("binary",)),
     "Arrow fixed-size list": Type(fixed_size_list, ("equal",)),
     "Arrow chunked": Type(chunked),

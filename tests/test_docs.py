@@ -112,11 +112,6 @@ def test_a_card_has_the_header_and_the_sections_of_the_template_of_evaluate(page
     assert [line for line in sections if line in wanted] == wanted
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_pages_are_short(page):
-    assert len(page.read_text(encoding="utf-8").splitlines()) <= 310
-
-
 def test_the_picture_of_the_readme_is_current(tmp_path, monkeypatch):
     """Its texts are those that are drawn now, and its marks differ by less than a point."""
     monkeypatch.syspath_prepend(ROOT / "tests" / "benchmarks")

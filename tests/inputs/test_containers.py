@@ -159,3 +159,9 @@ def test_an_array_that_cannot_be_converted_raises_a_type_error():
         at_k.pass_at_k(WithoutData(), 1)
     with pytest.raises(TypeError, match=cannot):
         METRICS["gpassk"].compute(predictions=WithoutData(), k=1)
+
+
+def test_samples_that_are_not_scored_among_halves_of_arrow():
+    column = pa.chunked_array([pa.array([[0.5, None, 1], [1, 0]]).cast(pa.list_(pa.float16()))])
+    assert at_k.max_at_k(column, 2) == 1.0
+    assert at_k.load("bayes_at_n").compute(predictions=column)["avg@2"] == 0.625

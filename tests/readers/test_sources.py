@@ -43,9 +43,9 @@ def test_all_formats_give_the_same_scores(capsys, tmp_path, suffix):
 
 def test_a_saved_dataset_is_read_and_one_of_several_splits_has_to_be_named(capsys, tmp_path):
     dataset = datasets.Dataset.from_list(question_rows("predictions", "answer"))
-    dataset.save_to_disk(tmp_path / "one")
+    dataset.save_to_disk(str(tmp_path / "one"))
     assert scores_of(capsys, "gpassk", tmp_path / "one", *FLAGS) == SCORES
-    datasets.DatasetDict({"dev": dataset, "test": dataset}).save_to_disk(tmp_path / "two")
+    datasets.DatasetDict({"dev": dataset, "test": dataset}).save_to_disk(str(tmp_path / "two"))
     error = error_of(capsys, "gpassk", tmp_path / "two", *FLAGS)
     assert error.endswith("two has the splits dev, test. Name one with --split.\n")
     assert scores_of(capsys, "gpassk", tmp_path / "two", *FLAGS, "--split", "dev") == SCORES

@@ -73,7 +73,6 @@ class Publication:
 
     def _as_eval_results(self, view: ScoresView) -> str:
         import yaml
-        from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
         x, *others = (x for x in view.estimates if x.group is None)
         if others:
@@ -82,15 +81,14 @@ class Publication:
                 f"{1 + len(others)}, such as {x.key} and {others[0].key}: select one, as by "
                 f"--include pass@k --k 1."
             )
-        entry = EvalResultEntry(
-            dataset_id=str(self.dataset),
-            task_id=str(self.task),
-            value=x.score,
-            source_url=self.source_url,
-            notes=_notes(x, view),
-        )
-        entries = eval_result_entries_to_yaml([entry])
-        return yaml.safe_dump(entries, sort_keys=False, allow_unicode=True, width=88).rstrip()
+        entry: dict[str, Any] = {
+            "dataset": {"id": self.dataset, "task_id": self.task},
+            "value": x.score,
+        }
+        if self.source_url is not None:
+            entry["source"] = {"url": self.source_url}
+        entry["notes"] = _notes(x, view)
+        return yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=88).rstrip()
 
     def _as_every_eval_ever(self, view: ScoresView) -> str:
         now = f"{time.time():.0f}"

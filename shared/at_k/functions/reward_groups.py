@@ -197,7 +197,10 @@ def _is_array(values) -> bool:
     """Whether the values are an array or a tensor, for which `like` makes another one."""
     if has_no_axes(values):
         return False
-    return hasattr(values, "new_tensor") or hasattr(values, "__array_namespace__")
+    # Arrays of NumPy have __array_namespace__ since NumPy 2.
+    return isinstance(values, np.ndarray) or any(
+        hasattr(values, name) for name in ("new_tensor", "__array_namespace__")
+    )
 
 
 def _float_array(name: str, values) -> np.ndarray:
@@ -253,5 +256,7 @@ def like(rewards, weights: np.ndarray) -> Any:
     weights = weights.reshape(tuple(rewards.shape))
     if hasattr(rewards, "new_tensor"):
         return rewards.new_tensor(weights)
+    if isinstance(rewards, np.ndarray):
+        return np.asarray(weights, rewards.dtype)
     namespace = rewards.__array_namespace__()
     return namespace.asarray(weights, dtype=rewards.dtype, device=rewards.device)

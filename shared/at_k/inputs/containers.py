@@ -205,6 +205,8 @@ def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
     """Return numbers of Arrow, and where they are not None, or None if they nowhere are."""
     if not values.null_count:
         return to_numpy(values), None
+    if str(values.type) == "halffloat":  # whose None some versions of Arrow cannot fill
+        values = values.cast("float32")
     zero = False if str(values.type) == "bool" else 0
     return to_numpy(values.fill_null(zero)), to_numpy(values.is_valid())
 

@@ -152,7 +152,8 @@ def row_sums(rows: np.ndarray) -> np.ndarray:
         return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
     samples = rows.shape[1]
     rows = rows.view(np.uint8)
-    if width := math.gcd(samples, 64) // 8:
+    width = math.gcd(samples, 64) // 8
+    if width and hasattr(np, "bitwise_count"):  # since NumPy 2
         # Packed to one bit per sample, up to 64 samples are counted at once. That takes twice as
         # long as reading the bytes; adding them takes up to ten times as long.
         bits = np.packbits(rows.reshape(-1).view(bool)).view(f"u{width}")

@@ -35,7 +35,8 @@ def path_angles(covariance: np.ndarray) -> np.ndarray:
     size = np.sqrt(np.maximum(variance[:-1] * variance[1:], 0.0))
     # Errors that never vary count as uncorrelated, which is the worst case.
     r = np.abs(neighbors) / np.where(size > 0, size, np.inf)
-    return np.arccos(np.minimum(r, 1.0))
+    # Closer than this to 1, the difference is rounding, which an arc would magnify to 1e-8.
+    return np.where(r > 1 - 1e-12, 0.0, np.arccos(np.minimum(r, 1.0)))
 
 
 def path_exceedance(angles: np.ndarray, c: float) -> np.ndarray:

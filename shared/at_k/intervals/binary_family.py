@@ -109,6 +109,7 @@ class BinaryFamily(Family):
         none_correct: (U, m) estimates if no sample were correct.
         all_correct: (U, m) estimates if all were.
         estimate: unbiased estimates of questions (n, c).
+        without_errors: those of questions whose correct samples are known.
         credits: of each extrapolated score.
         rates: of the checker that counted correct samples.
     """
@@ -117,6 +118,7 @@ class BinaryFamily(Family):
     none_correct: np.ndarray
     all_correct: np.ndarray
     estimate: Estimator
+    without_errors: Estimator
     credits: Sequence[Credits]
     rates: CheckerRates = NO_ERRORS
 
@@ -152,6 +154,7 @@ class BinaryFamily(Family):
             none_correct=estimate(n, np.zeros_like(n)),
             all_correct=estimate(n, n),
             estimate=estimate,
+            without_errors=estimate,
             scores=scores,
             extrapolated=list(extrapolated),
             credits=list(extrapolated.values()),
@@ -183,15 +186,29 @@ class BinaryFamily(Family):
         if new_questions:
             theta, of_pairs = total.mean, total.covariances(pairs)
         covariance = {pair: of_pairs[:, i] for i, pair in enumerate(pairs)}
-        theta = np.clip(theta, *self.extremes(fit.multiplicity))  # which rounding may exceed
+        least, most = self.extremes(fit.multiplicity)
+        theta = np.clip(theta, least, most)  # which rounding may exceed
         if new_questions:
-            least, center = variance_of_proportion(theta), len(theta) // 2
+            share, center = self._variance_of_scores(fit, total, pairs), len(theta) // 2
             for a, b in pairs:
                 if a == b:
                     variance = covariance[a, a]
-                    covariance[a, a] = np.maximum(variance, least[:, a] * variance[center])
+                    covariance[a, a] = np.maximum(variance, share[:, a] * variance[center])
         groups = len(fit.multiplicity)
         return Shifted(theta, covariance, np.zeros(groups), np.ones(groups))
+
+    def _variance_of_scores(self, fit: Fit, total: _Moments, pairs: list[ColumnPair]) -> np.ndarray:
+        """(123, m, B) `variance_of_proportion` of the shifted scores."""
+        scores = total
+        if not self.rates.are_exact:
+            # Estimates under errors have the same means, but digits cancel in them near a limit.
+            sizes, top = [min(fit.priors)], self.all_correct[0]
+            ((_, moments),) = _estimate_moments(sizes, self.without_errors, top, pairs, NO_ERRORS)
+            over_shifted = partial(_means_over_shifted, whole_prior(fit.priors))
+            scores = _Moments(*map(over_shifted, moments))
+        least, most = self.extremes(fit.multiplicity)
+        above, below = (np.clip(x, 0.0, most - least) for x in (scores.mean - least, scores.rest))
+        return variance_of_proportion(above, below)
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
         result = np.zeros(())
@@ -248,8 +265,13 @@ def family_under(
         without_errors: the estimates of questions whose correct samples are known.
     """
     n = family.n
-    none_correct, all_correct = without_errors(n, np.zeros_like(n)), without_errors(n, n)
-    return replace(family, rates=rates, none_correct=none_correct, all_correct=all_correct)
+    return replace(
+        family,
+        rates=rates,
+        without_errors=without_errors,
+        none_correct=without_errors(n, np.zeros_like(n)),
+        all_correct=without_errors(n, n),
+    )
 
 
 class _Moments(NamedTuple):

@@ -54,14 +54,18 @@ class Shifted(NamedTuple):
     scale: np.ndarray
 
 
-def variance_of_proportion(theta: np.ndarray) -> np.ndarray:
-    """(F, m, B) variances of proportions theta, relative to that of the center member.
+def variance_of_proportion(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """(F, m, B) variances of proportions, relative to that of the center member.
 
     For other questions, the variance falls no faster than this towards the limits of the range.
+
+    Args:
+        above, below: (F, m, B) distances of the proportions from the limits of the range. Near the
+            upper limit, a difference of proportions would have lost the digits of `below`.
     """
-    largest = (theta - theta[0]) * (theta[-1] - theta)
-    at_center = largest[len(theta) // 2]
-    # Closer than this to a limit of the range, only rounding is left.
+    largest = above * below
+    at_center = largest[len(largest) // 2]
+    # A proportion that is closer than this to a limit of the range counts as the limit.
     return largest / np.where(at_center > 1e-12, at_center, np.inf)
 
 

@@ -127,7 +127,7 @@ class Profile:
             more = self._misfit(score, mean)[0] - self._smallest
             return math.sqrt(max(0.0, more)) - math.sqrt(allowed)
 
-        return float(brentq(excess, least, of_best, xtol=1e-5 * (of_best - least)))
+        return float(brentq(excess, least, of_best, xtol=1e-12 * (of_best - least)))
 
     def _misfit(
         self, score: np.ndarray | None = None, mean: float = 0.0

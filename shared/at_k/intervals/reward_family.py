@@ -32,7 +32,13 @@ from .family import (
 )
 from .interval import IntervalMethod
 from .posterior import PosteriorIntervals
-from .reward_levels import FittedRewards, leveled_samples, max_covariance, max_mean
+from .reward_levels import (
+    FittedRewards,
+    leveled_samples,
+    max_covariance,
+    max_mean,
+    max_shortfall,
+)
 from .sampling import family_intervals
 
 REWARD_SHIFTS = 60  # by multiples of 0.15 of the log-odds, from -9 to 9
@@ -129,7 +135,7 @@ class RewardFamily(LevelsFamily):
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
         theta = np.zeros((MEMBERS, len(self.ks), len(fit.priors)))
         theta[-1] = 1.0
-        variance = np.zeros_like(theta)
+        below, variance = 1 - theta, np.zeros_like(theta)
         offset, scale = np.zeros(len(fit.priors)), np.ones(len(fit.priors))
         least, most = self.bounds_of(fit.multiplicity)
         for group, fitted in enumerate(fit.priors):
@@ -142,7 +148,7 @@ class RewardFamily(LevelsFamily):
             scale[group] = max(high, most[group]) - offset[group]
             size = (high - low) / scale[group]
             for column, k in enumerate(self.ks):
-                mean, square = _shifted_moments(fitted, k, new_questions)
+                mean, rest, square = _shifted_moments(fitted, k, new_questions)
                 if new_questions and len(fitted.samples.gaps) > 1:
                     # The scores of the questions may vary more than under the grid.
                     scores = self.columns[:, column] / (high - low)
@@ -150,8 +156,10 @@ class RewardFamily(LevelsFamily):
                     square = square * max(1.0, observed / max(square[REWARD_SHIFTS], 1e-12))
                 mean = (low - offset[group]) / scale[group] + size * mean
                 theta[1:-1, column, group] = np.clip(mean, 0.0, 1.0)
+                above_levels = (offset[group] + scale[group] - high) / scale[group]
+                below[1:-1, column, group] = np.clip(above_levels + size * rest, 0.0, 1.0)
                 variance[1:-1, column, group] = size**2 * square
-        return shifted_columns(theta, variance, offset, scale, new_questions)
+        return shifted_columns(theta, below, variance, offset, scale, new_questions)
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
         fitted, result = fit.priors[0], np.zeros((len(self.ks), len(self.ks)))
@@ -227,14 +235,21 @@ class RewardFamily(LevelsFamily):
 
 def shifted_columns(
     theta: np.ndarray,
+    below: np.ndarray,
     variance: np.ndarray,
     offset: np.ndarray,
     scale: np.ndarray,
     new_questions: bool,
 ) -> Shifted:
-    """The shifted scores of separate columns, from (F, m, B) scores and variances."""
+    """The shifted scores of separate columns.
+
+    Args:
+        theta, below: (F, m, B) scores, and their distances from the highest one.
+        variance: (F, m, B) of the estimates from one question.
+        offset, scale, new_questions: see `Shifted` and `Family.shifted`.
+    """
     if new_questions:
-        least = variance_of_proportion(theta) * variance[MEMBERS // 2]
+        least = variance_of_proportion(theta - theta[0], below) * variance[MEMBERS // 2]
         variance = np.maximum(variance, least)
     covariance = {(column, column): variance[:, column] for column in range(theta.shape[1])}
     return Shifted(theta, covariance, offset, scale)
@@ -242,18 +257,19 @@ def shifted_columns(
 
 def _shifted_moments(
     fitted: FittedRewards, k: int, new_questions: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """(121,) mean of Max@k under each shift, and variance of its estimate from one question."""
-    log_odds = fitted.shifted_log_odds(REWARD_SHIFTS)
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(121,) mean of Max@k under each shift, 1 - mean, and variance of an estimate."""
+    log_odds, variance = fitted.shifted_log_odds(REWARD_SHIFTS), np.zeros(2 * REWARD_SHIFTS + 1)
     mean = max_mean(log_odds, fitted.samples.gaps, k)
-    theta, variance = fitted.shifted_means(mean, fitted.prior), np.zeros(2 * REWARD_SHIFTS + 1)
+    rest = max_shortfall(log_odds, fitted.samples.gaps, k)
     for n, prior in fitted.priors.items():
         within = max_covariance(log_odds, fitted.samples.gaps, n, k, k)
         variance = variance + fitted.shifted_means(within, prior)
     variance = fitted.excess_variance(k) * np.maximum(variance, 0.0)
     if new_questions:
-        variance = variance + fitted.shifted_variances(mean)
-    return theta, variance
+        variance = variance + fitted.shifted_variances(mean, rest)
+    theta, below = (fitted.shifted_means(x, fitted.prior) for x in (mean, rest))
+    return theta, below, variance
 
 
 def _neighbors(columns: int) -> list[tuple[int, int]]:

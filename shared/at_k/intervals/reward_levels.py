@@ -271,20 +271,21 @@ class FittedRewards:
         windows = np.lib.stride_tricks.sliding_window_view(values, weight.shape[1], axis=1)
         return np.einsum("sft,st->f", windows[:, :, used], weight[:, used])
 
-    def shifted_variances(self, values: np.ndarray) -> np.ndarray:
+    def shifted_variances(self, values: np.ndarray, rest: np.ndarray) -> np.ndarray:
         """(F,) variances of values from 0 to 1, under the prior at each shift.
 
-        A difference of small numbers keeps its digits, so values near 1 are subtracted from it.
+        A difference of small numbers keeps its digits, so near 1 the variance is that of `rest`,
+        which is 1 - values.
         """
         # The variance around the mean, also where the sum of the prior is rounded.
         share = 2 - self.prior.sum()
         of_both = []
-        for some in (values, 1 - values):
+        for some in (values, rest):
             mean = self.shifted_means(some, self.prior)
             square = self.shifted_means(some**2, self.prior)
             of_both.append((mean, square - share * mean**2))
-        (mean, variance), (rest, variance_of_rest) = of_both
-        return np.maximum(np.where(mean < rest, variance, variance_of_rest), 0.0)
+        (mean, variance), (mean_of_rest, variance_of_rest) = of_both
+        return np.maximum(np.where(mean < mean_of_rest, variance, variance_of_rest), 0.0)
 
     def posterior_means(self, values: np.ndarray) -> np.ndarray:
         """(U, e) means of (J, e) values of the distributions, for each distinct count."""
@@ -319,7 +320,12 @@ def _level_likelihood(log_odds: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 def max_mean(log_odds: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
     """(..) the expected maximum of k samples of distributions (.., L - 1), from 0 to 1."""
-    return gaps.sum() - np.exp(-k * np.logaddexp(0, log_odds)) @ gaps
+    return gaps.sum() - max_shortfall(log_odds, gaps, k)
+
+
+def max_shortfall(log_odds: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
+    """(..) how far the expected maximum of k samples is below the highest level."""
+    return np.exp(-k * np.logaddexp(0, log_odds)) @ gaps
 
 
 def max_covariance(log_odds: np.ndarray, gaps: np.ndarray, n: int, j: int, k: int) -> np.ndarray:

@@ -102,7 +102,8 @@ class TailFamily(LevelsFamily):
                 extremes, mean, square = _shifted_tails(fitted, tail, new_questions)
                 theta[0, column, group], theta[-1, column, group] = extremes
                 theta[1:-1, column, group], variance[1:-1, column, group] = mean, square
-        return shifted_columns(theta, variance, np.zeros(groups), np.ones(groups), new_questions)
+        below, limits = theta[-1] - theta, (np.zeros(groups), np.ones(groups))
+        return shifted_columns(theta, below, variance, *limits, new_questions)
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
         # Covariances of different tails are not known. Uncorrelated errors are the worst case.
@@ -132,7 +133,7 @@ def _shifted_tails(
         fitted.shifted_means(within[n].reshape(shape), prior) for n, prior in fitted.priors.items()
     )
     if new_questions:
-        variance = variance + fitted.shifted_variances(mean)
+        variance = variance + fitted.shifted_variances(mean, 1 - mean)
     steps, unit = in_units(fitted.samples.levels)
     lowest, highest = (tail.k * step >= tail.least_sum(unit) for step in steps[[0, -1]].tolist())
     return (float(lowest), float(highest)), theta, np.asarray(variance)
