@@ -354,8 +354,12 @@ class Place(NamedTuple):
     key: str | None = None
     value: float | None = None
 
+    @property
+    def is_question(self) -> bool:
+        return self.parameter in ("question", "Question") and self.sample is None
+
     def __str__(self) -> str:
-        if self.parameter in ("question", "Question"):
+        if self.is_question:
             return f"{self.parameter} {self.question}"
         key = "" if self.key is None else f"[{self.key!r}]"
         sample = "" if self.sample is None else f"[{self.sample}]"
@@ -382,9 +386,12 @@ class InputError(ValueError):
 
     @classmethod
     def of_run(cls, name: str, error: ValueError) -> ValueError:
-        if str(error).startswith(name):
-            return error
         parts = error.args if isinstance(error, InputError) else [str(error)]
+        if any(isinstance(part, RunName) for part in parts):
+            return error
+        place = next((part for part in parts if isinstance(part, Place)), None)
+        if place is not None and place.parameter == name and not place.is_question:
+            return error
         return cls(RunName(f"{name}: "), *parts)
 
 def is_masked(values) -> bool:
@@ -477,9 +484,7 @@ def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
         family = re.sub(r"(?<=[@^])\d.*", "k", choice)
         if family in known:
             k = re.findall(r"[@^](\d+)", choice)[0]
-            raise ValueError(
-                f"{name} has {short(choice)}: give {family!r}, and k={k} (in the shell --k {k})."
-            )
+            raise ValueError(f"{name} has {short(choice)}: give {family!r}, and k={k}.")
         question = did_you_mean(choice, known)
         if name == "include" and family in _METRIC_OF_SCORE:
             question = f" It is a score of {_METRIC_OF_SCORE[family]}."
@@ -699,7 +704,8 @@ def row_sums(rows: np.ndarray) -> np.ndarray:
         return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
     samples = rows.shape[1]
     rows = rows.view(np.uint8)
-    if width := math.gcd(samples, 64) // 8:
+    width = math.gcd(samples, 64) // 8
+    if width and hasattr(np, "bitwise_count"):  # since NumPy 2
         # Packed to one bit per sample, up to 64 samples are counted at once. That takes twice as
         # long as reading the bytes; adding them takes up to ten times as long.
         bits = np.packbits(rows.reshape(-1).view(bool)).view(f"u{width}")
@@ -1367,6 +1373,8 @@ def to_numpy(values) -> np.ndarray:
 def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
     if not values.null_count:
         return to_numpy(values), None
+    if str(values.type) == "halffloat":  # whose None some versions of Arrow cannot fill
+        values = values.cast("float32")
     zero = False if str(values.type) == "bool" else 0
     return to_numpy(values.fill_null(zero)), to_numpy(values.is_valid())
 
@@ -3457,12 +3465,14 @@ class Scores:
     columns: np.ndarray
 
     def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
-        total = int(multiplicity.sum())
-        means = (multiplicity @ self.columns / total).tolist()
+        total, columns = int(multiplicity.sum()), np.ascontiguousarray(self.columns.T)
+        # A matrix product would add in an order that depends on the number of columns, so that the
+        # last digit of a score would depend on which other scores are computed.
+        means = ((columns * multiplicity).sum(axis=1) / total).tolist()
         return {
             key: score.value(means)
             if score.pooled
-            else float(multiplicity @ score.value(self.columns.T)) / total
+            else float((score.value(columns) * multiplicity).sum()) / total
             for key, score in self.keys.items()
         }
 
@@ -4284,7 +4294,8 @@ def path_angles(covariance: np.ndarray) -> np.ndarray:
     size = np.sqrt(np.maximum(variance[:-1] * variance[1:], 0.0))
     # Errors that never vary count as uncorrelated, which is the worst case.
     r = np.abs(neighbors) / np.where(size > 0, size, np.inf)
-    return np.arccos(np.minimum(r, 1.0))
+    # Closer than this to 1, the difference is rounding, which an arc would magnify to 1e-8.
+    return np.where(r > 1 - 1e-12, 0.0, np.arccos(np.minimum(r, 1.0)))
 
 def path_exceedance(angles: np.ndarray, c: float) -> np.ndarray:
     one = 2 * NormalDist().cdf(-c)
@@ -4383,6 +4394,10 @@ class Interval(NamedTuple):
     hi: Any
     interval: str | None
 
+    @property
+    def is_unknown(self) -> bool:
+        return self.interval is not None and self.interval.startswith("none")
+
     def of_group(self, group: int) -> Interval:
         mu, sigma, lo, hi = (float(values[group]) for values in self[:4])
         return Interval(mu, sigma, lo, hi, self.interval)
@@ -4399,6 +4414,9 @@ class IntervalMethod(abc.ABC):
         pass
     def problem(self, questions: np.ndarray) -> str | None:
         return None
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return ()
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         return np.eye(len(keys))
@@ -4562,6 +4580,9 @@ class AutoIntervals(IntervalMethod):
                 (result[i],) = self._single.for_groups([questions], confidence)
         return [result[i] for i in range(len(groups))]
 
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return self._method(questions).unidentified(questions)
+
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         return self._method(questions).covariance(questions, keys)
 
@@ -4583,10 +4604,10 @@ class Shifted(NamedTuple):
     offset: np.ndarray
     scale: np.ndarray
 
-def variance_of_proportion(theta: np.ndarray) -> np.ndarray:
-    largest = (theta - theta[0]) * (theta[-1] - theta)
-    at_center = largest[len(theta) // 2]
-    # Closer than this to a limit of the range, only rounding is left.
+def variance_of_proportion(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    largest = above * below
+    at_center = largest[len(largest) // 2]
+    # A proportion that is closer than this to a limit of the range counts as the limit.
     return largest / np.where(at_center > 1e-12, at_center, np.inf)
 
 class Statistics(NamedTuple):
@@ -4918,7 +4939,7 @@ class Profile:
             more = self._misfit(score, mean)[0] - self._smallest
             return math.sqrt(max(0.0, more)) - math.sqrt(allowed)
 
-        return float(brentq(excess, least, of_best, xtol=1e-5 * (of_best - least)))
+        return float(brentq(excess, least, of_best, xtol=1e-12 * (of_best - least)))
 
     def _misfit(
         self, score: np.ndarray | None = None, mean: float = 0.0
@@ -5134,11 +5155,16 @@ class OneSampleIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        result = [self._whole_ranges(questions) for questions in groups]
-        for intervals, questions in zip(result, groups, strict=True):
-            if self._other_questions.problem(questions) is None:
-                intervals |= self._other_questions.for_groups([questions], confidence)[0]
-        return result
+        others = self._other_questions
+        return [
+            self._whole_ranges(questions)
+            if others.problem(questions)
+            else others.for_groups([questions], confidence)[0]
+            for questions in groups
+        ]
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return self._family.extrapolated
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         return self._other_questions.covariance(questions, keys)
@@ -5147,16 +5173,12 @@ class OneSampleIntervals(IntervalMethod):
         family, inverse = self._family, self._family.inverse[questions]
         multiplicity = np.bincount(inverse, minlength=len(family.n))[None]
         least, most = (extreme[:, 0] for extreme in family.extremes(multiplicity))
-        reason, result = "each question has one sample", {}
-        for key, score in family.scores.items():
-            mean = score.value(family.columns[inverse].mean(axis=0))
-            limits = score.value(least), score.value(most)
-            result[key] = whole_range(mean, *limits, f"{reason}, and {ONE_CLUSTER}")
-        for column, key in enumerate(family.extrapolated):
-            mean = family.posterior_means[inverse, column].mean()
-            least, most = family.bounds_of(multiplicity)
-            result[key] = whole_range(mean, least[0], most[0], reason)
-        return result
+        means = family.columns[inverse].mean(axis=0)
+        reason = f"each question has one sample, and {ONE_CLUSTER}"
+        return {
+            key: whole_range(score.value(means), score.value(least), score.value(most), reason)
+            for key, score in family.scores.items()
+        }
 
 
 # --- shared/at_k/intervals/labelled.py ------------------------------------------------------------
@@ -5321,6 +5343,9 @@ class LabelledIntervals(IntervalMethod):
     def problem(self, questions: np.ndarray) -> str | None:
         return self._method.problem(questions)
 
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return self._method.unidentified(questions)
+
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         return self._method.covariance(questions, keys)
 
@@ -5429,6 +5454,7 @@ class BinaryFamily(Family):
     none_correct: np.ndarray
     all_correct: np.ndarray
     estimate: Estimator
+    without_errors: Estimator
     credits: Sequence[Credits]
     rates: CheckerRates = NO_ERRORS
 
@@ -5458,6 +5484,7 @@ class BinaryFamily(Family):
             none_correct=estimate(n, np.zeros_like(n)),
             all_correct=estimate(n, n),
             estimate=estimate,
+            without_errors=estimate,
             scores=scores,
             extrapolated=list(extrapolated),
             credits=list(extrapolated.values()),
@@ -5489,20 +5516,35 @@ class BinaryFamily(Family):
         if new_questions:
             theta, of_pairs = total.mean, total.covariances(pairs)
         covariance = {pair: of_pairs[:, i] for i, pair in enumerate(pairs)}
-        theta = np.clip(theta, *self.extremes(fit.multiplicity))  # which rounding may exceed
+        least, most = self.extremes(fit.multiplicity)
+        theta = np.clip(theta, least, most)  # which rounding may exceed
         if new_questions:
-            least, center = variance_of_proportion(theta), len(theta) // 2
+            share, center = self._variance_of_scores(fit, total, pairs), len(theta) // 2
             for a, b in pairs:
                 if a == b:
                     variance = covariance[a, a]
-                    covariance[a, a] = np.maximum(variance, least[:, a] * variance[center])
+                    covariance[a, a] = np.maximum(variance, share[:, a] * variance[center])
         groups = len(fit.multiplicity)
         return Shifted(theta, covariance, np.zeros(groups), np.ones(groups))
+
+    def _variance_of_scores(self, fit: Fit, total: _Moments, pairs: list[ColumnPair]) -> np.ndarray:
+        scores = total
+        if not self.rates.are_exact:
+            # Estimates under errors have the same means, but digits cancel in them near a limit.
+            sizes, top = [min(fit.priors)], self.all_correct[0]
+            ((_, moments),) = _estimate_moments(sizes, self.without_errors, top, pairs, NO_ERRORS)
+            over_shifted = partial(_means_over_shifted, whole_prior(fit.priors))
+            scores = _Moments(*map(over_shifted, moments))
+        least, most = self.extremes(fit.multiplicity)
+        above, below = (np.clip(x, 0.0, most - least) for x in (scores.mean - least, scores.rest))
+        return variance_of_proportion(above, below)
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
         result = np.zeros(())
         for n, priors in fit.priors.items():
             c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]
+            if not prior.any():  # no question of the group has n samples
+                continue
             pmf_of_c = binomial_likelihood(size, c, rates=self.rates)[:, RATE_SUPPORT]
             weight, h = pmf_of_c @ prior, self.estimate(size, c)
             h = h - weight @ h / weight.sum()  # a difference of small numbers keeps its digits
@@ -5543,8 +5585,13 @@ def family_under(
     rates: CheckerRates, family: BinaryFamily, without_errors: Estimator
 ) -> BinaryFamily:
     n = family.n
-    none_correct, all_correct = without_errors(n, np.zeros_like(n)), without_errors(n, n)
-    return replace(family, rates=rates, none_correct=none_correct, all_correct=all_correct)
+    return replace(
+        family,
+        rates=rates,
+        without_errors=without_errors,
+        none_correct=without_errors(n, np.zeros_like(n)),
+        all_correct=without_errors(n, n),
+    )
 
 class _Moments(NamedTuple):
     mean: np.ndarray
@@ -5719,10 +5766,38 @@ class Estimate(NamedTuple):
     def full_key(self) -> str:
         return self.key if self.group is None else f"{self.group}/{self.key}"
 
-def as_dict(estimates: Iterable[Estimate], safe: bool = False) -> dict[str, Any]:
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        if self.interval is None or self.interval.lo is None or self.interval.is_unknown:
+            return None
+        return self.interval.lo, self.interval.hi
+
+class _TakenForDict(type):
+    @property
+    def __mro__(cls) -> tuple[type, ...]:
+        return dict.__mro__
+
+class Result(dict[str, Any], metaclass=_TakenForDict):
+    def __init__(self, values: Mapping[str, Any], estimates: Iterable[Any]):
+        super().__init__(values)
+        self.estimates = tuple(estimates)
+        self._made = dict(self)
+
+    @property
+    def is_unchanged(self) -> bool:
+        return self == self._made
+
+    def __reduce__(self) -> Any:
+        if self.is_unchanged and type(self).__module__.startswith("at_k."):
+            return type(self), (self._made, self.estimates)
+        return dict, (dict(self),)
+
+def as_dict(
+    estimates: Sequence[Estimate], safe: bool = False, others: Mapping[str, Any] | None = None
+) -> Result:
     prefixes: Mapping[str, str] = {}
     if safe:
-        estimates = list(estimates)
         groups = dict.fromkeys(x.group for x in estimates if x.group is not None)
         prefixes = safe_prefixes(list(groups))
     result: dict[str, Any] = {}
@@ -5737,7 +5812,7 @@ def as_dict(estimates: Iterable[Estimate], safe: bool = False) -> dict[str, Any]
                     result[f"{name}_{field}"] = value
         if estimate.band is not None:
             result[f"{name}_band_lo"], result[f"{name}_band_hi"] = estimate.band
-    return result
+    return Result(result | dict(others or {}), estimates)
 
 def safe_name(score: ScoreId) -> str:
     name = score._replace(tau=None).key.replace("@", "_at_").replace("^", "_hat_")
@@ -5794,23 +5869,35 @@ class Report:
         scores: Scores,
         method: IntervalMethod | None = None,
         checker: dict[str, float] | None = None,
-    ) -> dict[str, Any]:
-        result = as_dict(self.estimates(scores, method), self._safe)
+    ) -> Result:
+        estimates = self.estimates(scores, method)
+        others: dict[str, Any] = {}
         if checker is not None and not self._safe:
-            result["checker"] = checker
+            others["checker"] = checker
         if self._return_per_question and not self._safe:
-            per_question = scores.per_question()
-            result["per_question"] = {score.key: x for score, x in per_question.items()}
-        return result
+            known = {x.score_id for x in estimates if x.group is None}
+            others["per_question"] = {
+                score.key: values
+                for score, values in scores.per_question().items()
+                if score in known
+            }
+        return as_dict(estimates, self._safe, others)
 
     def estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
         options, estimates = self._options, []
+        left_out: dict[str | None, list[str]] = {}
         intervals = self._intervals(method)
         bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
         for group, questions, interval_of, band_of in zip(
             self._groups, self._questions_of, intervals, bands, strict=True
         ):
+            unidentified: Collection[ScoreId] = ()
+            if method is not None and options.confidence is not None:
+                unidentified = method.unidentified(questions)
             for score, mean in scores.over(questions).items():
+                if score in unidentified:
+                    left_out.setdefault(group, []).append(score.key)
+                    continue
                 interval, band = interval_of.get(score), band_of.get(score)
                 if interval is not None:
                     interval = self._shown(interval, mean)
@@ -5822,6 +5909,12 @@ class Report:
                 estimates.append(
                     Estimate(score.metric, score.k, score.tau, group, mean, interval, limits)
                 )
+        for group, names in left_out.items():
+            scope = "" if group is None else f" of group {group!r}"
+            problem = f"Each question{scope} has one sample, which does not identify"
+            if not estimates:
+                raise ValueError(f"{problem} {', '.join(names)}: give k=1, or add samples.")
+            warnings.warn(f"{problem} {', '.join(names)}: left out.", stacklevel=2)
         return estimates
 
     def _shown(self, interval: Interval, score: float) -> Interval:

@@ -352,8 +352,12 @@ class Place(NamedTuple):
     key: str | None = None
     value: float | None = None
 
+    @property
+    def is_question(self) -> bool:
+        return self.parameter in ("question", "Question") and self.sample is None
+
     def __str__(self) -> str:
-        if self.parameter in ("question", "Question"):
+        if self.is_question:
             return f"{self.parameter} {self.question}"
         key = "" if self.key is None else f"[{self.key!r}]"
         sample = "" if self.sample is None else f"[{self.sample}]"
@@ -380,9 +384,12 @@ class InputError(ValueError):
 
     @classmethod
     def of_run(cls, name: str, error: ValueError) -> ValueError:
-        if str(error).startswith(name):
-            return error
         parts = error.args if isinstance(error, InputError) else [str(error)]
+        if any(isinstance(part, RunName) for part in parts):
+            return error
+        place = next((part for part in parts if isinstance(part, Place)), None)
+        if place is not None and place.parameter == name and not place.is_question:
+            return error
         return cls(RunName(f"{name}: "), *parts)
 
 def is_masked(values) -> bool:
@@ -475,9 +482,7 @@ def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
         family = re.sub(r"(?<=[@^])\d.*", "k", choice)
         if family in known:
             k = re.findall(r"[@^](\d+)", choice)[0]
-            raise ValueError(
-                f"{name} has {short(choice)}: give {family!r}, and k={k} (in the shell --k {k})."
-            )
+            raise ValueError(f"{name} has {short(choice)}: give {family!r}, and k={k}.")
         question = did_you_mean(choice, known)
         if name == "include" and family in _METRIC_OF_SCORE:
             question = f" It is a score of {_METRIC_OF_SCORE[family]}."
@@ -708,7 +713,8 @@ def row_sums(rows: np.ndarray) -> np.ndarray:
         return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
     samples = rows.shape[1]
     rows = rows.view(np.uint8)
-    if width := math.gcd(samples, 64) // 8:
+    width = math.gcd(samples, 64) // 8
+    if width and hasattr(np, "bitwise_count"):  # since NumPy 2
         # Packed to one bit per sample, up to 64 samples are counted at once. That takes twice as
         # long as reading the bytes; adding them takes up to ten times as long.
         bits = np.packbits(rows.reshape(-1).view(bool)).view(f"u{width}")
@@ -1376,6 +1382,8 @@ def to_numpy(values) -> np.ndarray:
 def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
     if not values.null_count:
         return to_numpy(values), None
+    if str(values.type) == "halffloat":  # whose None some versions of Arrow cannot fill
+        values = values.cast("float32")
     zero = False if str(values.type) == "bool" else 0
     return to_numpy(values.fill_null(zero)), to_numpy(values.is_valid())
 
@@ -3478,12 +3486,14 @@ class Scores:
     columns: np.ndarray
 
     def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
-        total = int(multiplicity.sum())
-        means = (multiplicity @ self.columns / total).tolist()
+        total, columns = int(multiplicity.sum()), np.ascontiguousarray(self.columns.T)
+        # A matrix product would add in an order that depends on the number of columns, so that the
+        # last digit of a score would depend on which other scores are computed.
+        means = ((columns * multiplicity).sum(axis=1) / total).tolist()
         return {
             key: score.value(means)
             if score.pooled
-            else float(multiplicity @ score.value(self.columns.T)) / total
+            else float((score.value(columns) * multiplicity).sum()) / total
             for key, score in self.keys.items()
         }
 
@@ -4156,7 +4166,8 @@ def path_angles(covariance: np.ndarray) -> np.ndarray:
     size = np.sqrt(np.maximum(variance[:-1] * variance[1:], 0.0))
     # Errors that never vary count as uncorrelated, which is the worst case.
     r = np.abs(neighbors) / np.where(size > 0, size, np.inf)
-    return np.arccos(np.minimum(r, 1.0))
+    # Closer than this to 1, the difference is rounding, which an arc would magnify to 1e-8.
+    return np.where(r > 1 - 1e-12, 0.0, np.arccos(np.minimum(r, 1.0)))
 
 def path_exceedance(angles: np.ndarray, c: float) -> np.ndarray:
     one = 2 * NormalDist().cdf(-c)
@@ -4255,6 +4266,10 @@ class Interval(NamedTuple):
     hi: Any
     interval: str | None
 
+    @property
+    def is_unknown(self) -> bool:
+        return self.interval is not None and self.interval.startswith("none")
+
     def of_group(self, group: int) -> Interval:
         mu, sigma, lo, hi = (float(values[group]) for values in self[:4])
         return Interval(mu, sigma, lo, hi, self.interval)
@@ -4271,6 +4286,9 @@ class IntervalMethod(abc.ABC):
         pass
     def problem(self, questions: np.ndarray) -> str | None:
         return None
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return ()
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         return np.eye(len(keys))
@@ -4434,6 +4452,9 @@ class AutoIntervals(IntervalMethod):
                 (result[i],) = self._single.for_groups([questions], confidence)
         return [result[i] for i in range(len(groups))]
 
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return self._method(questions).unidentified(questions)
+
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         return self._method(questions).covariance(questions, keys)
 
@@ -4447,6 +4468,9 @@ class JoinedIntervals(IntervalMethod):
 
     def problem(self, questions: np.ndarray) -> str | None:
         return self._most.problem(questions)
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return self._most.unidentified(questions)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         method = self._some if self._keys >= {*keys} else self._most
@@ -4472,10 +4496,10 @@ class Shifted(NamedTuple):
     offset: np.ndarray
     scale: np.ndarray
 
-def variance_of_proportion(theta: np.ndarray) -> np.ndarray:
-    largest = (theta - theta[0]) * (theta[-1] - theta)
-    at_center = largest[len(theta) // 2]
-    # Closer than this to a limit of the range, only rounding is left.
+def variance_of_proportion(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    largest = above * below
+    at_center = largest[len(largest) // 2]
+    # A proportion that is closer than this to a limit of the range counts as the limit.
     return largest / np.where(at_center > 1e-12, at_center, np.inf)
 
 class Statistics(NamedTuple):
@@ -4835,7 +4859,7 @@ class Profile:
             more = self._misfit(score, mean)[0] - self._smallest
             return math.sqrt(max(0.0, more)) - math.sqrt(allowed)
 
-        return float(brentq(excess, least, of_best, xtol=1e-5 * (of_best - least)))
+        return float(brentq(excess, least, of_best, xtol=1e-12 * (of_best - least)))
 
     def _misfit(
         self, score: np.ndarray | None = None, mean: float = 0.0
@@ -5051,11 +5075,16 @@ class OneSampleIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        result = [self._whole_ranges(questions) for questions in groups]
-        for intervals, questions in zip(result, groups, strict=True):
-            if self._other_questions.problem(questions) is None:
-                intervals |= self._other_questions.for_groups([questions], confidence)[0]
-        return result
+        others = self._other_questions
+        return [
+            self._whole_ranges(questions)
+            if others.problem(questions)
+            else others.for_groups([questions], confidence)[0]
+            for questions in groups
+        ]
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return self._family.extrapolated
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         return self._other_questions.covariance(questions, keys)
@@ -5064,16 +5093,12 @@ class OneSampleIntervals(IntervalMethod):
         family, inverse = self._family, self._family.inverse[questions]
         multiplicity = np.bincount(inverse, minlength=len(family.n))[None]
         least, most = (extreme[:, 0] for extreme in family.extremes(multiplicity))
-        reason, result = "each question has one sample", {}
-        for key, score in family.scores.items():
-            mean = score.value(family.columns[inverse].mean(axis=0))
-            limits = score.value(least), score.value(most)
-            result[key] = whole_range(mean, *limits, f"{reason}, and {ONE_CLUSTER}")
-        for column, key in enumerate(family.extrapolated):
-            mean = family.posterior_means[inverse, column].mean()
-            least, most = family.bounds_of(multiplicity)
-            result[key] = whole_range(mean, least[0], most[0], reason)
-        return result
+        means = family.columns[inverse].mean(axis=0)
+        reason = f"each question has one sample, and {ONE_CLUSTER}"
+        return {
+            key: whole_range(score.value(means), score.value(least), score.value(most), reason)
+            for key, score in family.scores.items()
+        }
 
 
 # --- shared/at_k/intervals/reward_levels.py -------------------------------------------------------
@@ -5264,16 +5289,16 @@ class FittedRewards:
         windows = np.lib.stride_tricks.sliding_window_view(values, weight.shape[1], axis=1)
         return np.einsum("sft,st->f", windows[:, :, used], weight[:, used])
 
-    def shifted_variances(self, values: np.ndarray) -> np.ndarray:
+    def shifted_variances(self, values: np.ndarray, rest: np.ndarray) -> np.ndarray:
         # The variance around the mean, also where the sum of the prior is rounded.
         share = 2 - self.prior.sum()
         of_both = []
-        for some in (values, 1 - values):
+        for some in (values, rest):
             mean = self.shifted_means(some, self.prior)
             square = self.shifted_means(some**2, self.prior)
             of_both.append((mean, square - share * mean**2))
-        (mean, variance), (rest, variance_of_rest) = of_both
-        return np.maximum(np.where(mean < rest, variance, variance_of_rest), 0.0)
+        (mean, variance), (mean_of_rest, variance_of_rest) = of_both
+        return np.maximum(np.where(mean < mean_of_rest, variance, variance_of_rest), 0.0)
 
     def posterior_means(self, values: np.ndarray) -> np.ndarray:
         means = []
@@ -5298,7 +5323,10 @@ def _level_likelihood(log_odds: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
 
 def max_mean(log_odds: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
-    return gaps.sum() - np.exp(-k * np.logaddexp(0, log_odds)) @ gaps
+    return gaps.sum() - max_shortfall(log_odds, gaps, k)
+
+def max_shortfall(log_odds: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
+    return np.exp(-k * np.logaddexp(0, log_odds)) @ gaps
 
 def max_covariance(log_odds: np.ndarray, gaps: np.ndarray, n: int, j: int, k: int) -> np.ndarray:
     effects = _overlap_effect(n, j, k), _overlap_effect(n, k, j)
@@ -5435,7 +5463,7 @@ class RewardFamily(LevelsFamily):
     def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
         theta = np.zeros((MEMBERS, len(self.ks), len(fit.priors)))
         theta[-1] = 1.0
-        variance = np.zeros_like(theta)
+        below, variance = 1 - theta, np.zeros_like(theta)
         offset, scale = np.zeros(len(fit.priors)), np.ones(len(fit.priors))
         least, most = self.bounds_of(fit.multiplicity)
         for group, fitted in enumerate(fit.priors):
@@ -5448,7 +5476,7 @@ class RewardFamily(LevelsFamily):
             scale[group] = max(high, most[group]) - offset[group]
             size = (high - low) / scale[group]
             for column, k in enumerate(self.ks):
-                mean, square = _shifted_moments(fitted, k, new_questions)
+                mean, rest, square = _shifted_moments(fitted, k, new_questions)
                 if new_questions and len(fitted.samples.gaps) > 1:
                     # The scores of the questions may vary more than under the grid.
                     scores = self.columns[:, column] / (high - low)
@@ -5456,8 +5484,10 @@ class RewardFamily(LevelsFamily):
                     square = square * max(1.0, observed / max(square[REWARD_SHIFTS], 1e-12))
                 mean = (low - offset[group]) / scale[group] + size * mean
                 theta[1:-1, column, group] = np.clip(mean, 0.0, 1.0)
+                above_levels = (offset[group] + scale[group] - high) / scale[group]
+                below[1:-1, column, group] = np.clip(above_levels + size * rest, 0.0, 1.0)
                 variance[1:-1, column, group] = size**2 * square
-        return shifted_columns(theta, variance, offset, scale, new_questions)
+        return shifted_columns(theta, below, variance, offset, scale, new_questions)
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
         fitted, result = fit.priors[0], np.zeros((len(self.ks), len(self.ks)))
@@ -5531,30 +5561,32 @@ class RewardFamily(LevelsFamily):
 
 def shifted_columns(
     theta: np.ndarray,
+    below: np.ndarray,
     variance: np.ndarray,
     offset: np.ndarray,
     scale: np.ndarray,
     new_questions: bool,
 ) -> Shifted:
     if new_questions:
-        least = variance_of_proportion(theta) * variance[MEMBERS // 2]
+        least = variance_of_proportion(theta - theta[0], below) * variance[MEMBERS // 2]
         variance = np.maximum(variance, least)
     covariance = {(column, column): variance[:, column] for column in range(theta.shape[1])}
     return Shifted(theta, covariance, offset, scale)
 
 def _shifted_moments(
     fitted: FittedRewards, k: int, new_questions: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    log_odds = fitted.shifted_log_odds(REWARD_SHIFTS)
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    log_odds, variance = fitted.shifted_log_odds(REWARD_SHIFTS), np.zeros(2 * REWARD_SHIFTS + 1)
     mean = max_mean(log_odds, fitted.samples.gaps, k)
-    theta, variance = fitted.shifted_means(mean, fitted.prior), np.zeros(2 * REWARD_SHIFTS + 1)
+    rest = max_shortfall(log_odds, fitted.samples.gaps, k)
     for n, prior in fitted.priors.items():
         within = max_covariance(log_odds, fitted.samples.gaps, n, k, k)
         variance = variance + fitted.shifted_means(within, prior)
     variance = fitted.excess_variance(k) * np.maximum(variance, 0.0)
     if new_questions:
-        variance = variance + fitted.shifted_variances(mean)
-    return theta, variance
+        variance = variance + fitted.shifted_variances(mean, rest)
+    theta, below = (fitted.shifted_means(x, fitted.prior) for x in (mean, rest))
+    return theta, below, variance
 
 def _neighbors(columns: int) -> list[tuple[int, int]]:
     return [(a, b) for a in range(columns) for b in (a, a + 1) if b < columns]
@@ -5618,7 +5650,8 @@ class TailFamily(LevelsFamily):
                 extremes, mean, square = _shifted_tails(fitted, tail, new_questions)
                 theta[0, column, group], theta[-1, column, group] = extremes
                 theta[1:-1, column, group], variance[1:-1, column, group] = mean, square
-        return shifted_columns(theta, variance, np.zeros(groups), np.ones(groups), new_questions)
+        below, limits = theta[-1] - theta, (np.zeros(groups), np.ones(groups))
+        return shifted_columns(theta, below, variance, *limits, new_questions)
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
         # Covariances of different tails are not known. Uncorrelated errors are the worst case.
@@ -5646,7 +5679,7 @@ def _shifted_tails(
         fitted.shifted_means(within[n].reshape(shape), prior) for n, prior in fitted.priors.items()
     )
     if new_questions:
-        variance = variance + fitted.shifted_variances(mean)
+        variance = variance + fitted.shifted_variances(mean, 1 - mean)
     steps, unit = in_units(fitted.samples.levels)
     lowest, highest = (tail.k * step >= tail.least_sum(unit) for step in steps[[0, -1]].tolist())
     return (float(lowest), float(highest)), theta, np.asarray(variance)
@@ -5760,10 +5793,38 @@ class Estimate(NamedTuple):
     def full_key(self) -> str:
         return self.key if self.group is None else f"{self.group}/{self.key}"
 
-def as_dict(estimates: Iterable[Estimate], safe: bool = False) -> dict[str, Any]:
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        if self.interval is None or self.interval.lo is None or self.interval.is_unknown:
+            return None
+        return self.interval.lo, self.interval.hi
+
+class _TakenForDict(type):
+    @property
+    def __mro__(cls) -> tuple[type, ...]:
+        return dict.__mro__
+
+class Result(dict[str, Any], metaclass=_TakenForDict):
+    def __init__(self, values: Mapping[str, Any], estimates: Iterable[Any]):
+        super().__init__(values)
+        self.estimates = tuple(estimates)
+        self._made = dict(self)
+
+    @property
+    def is_unchanged(self) -> bool:
+        return self == self._made
+
+    def __reduce__(self) -> Any:
+        if self.is_unchanged and type(self).__module__.startswith("at_k."):
+            return type(self), (self._made, self.estimates)
+        return dict, (dict(self),)
+
+def as_dict(
+    estimates: Sequence[Estimate], safe: bool = False, others: Mapping[str, Any] | None = None
+) -> Result:
     prefixes: Mapping[str, str] = {}
     if safe:
-        estimates = list(estimates)
         groups = dict.fromkeys(x.group for x in estimates if x.group is not None)
         prefixes = safe_prefixes(list(groups))
     result: dict[str, Any] = {}
@@ -5778,7 +5839,7 @@ def as_dict(estimates: Iterable[Estimate], safe: bool = False) -> dict[str, Any]
                     result[f"{name}_{field}"] = value
         if estimate.band is not None:
             result[f"{name}_band_lo"], result[f"{name}_band_hi"] = estimate.band
-    return result
+    return Result(result | dict(others or {}), estimates)
 
 def safe_name(score: ScoreId) -> str:
     name = score._replace(tau=None).key.replace("@", "_at_").replace("^", "_hat_")
@@ -5835,23 +5896,35 @@ class Report:
         scores: Scores,
         method: IntervalMethod | None = None,
         checker: dict[str, float] | None = None,
-    ) -> dict[str, Any]:
-        result = as_dict(self.estimates(scores, method), self._safe)
+    ) -> Result:
+        estimates = self.estimates(scores, method)
+        others: dict[str, Any] = {}
         if checker is not None and not self._safe:
-            result["checker"] = checker
+            others["checker"] = checker
         if self._return_per_question and not self._safe:
-            per_question = scores.per_question()
-            result["per_question"] = {score.key: x for score, x in per_question.items()}
-        return result
+            known = {x.score_id for x in estimates if x.group is None}
+            others["per_question"] = {
+                score.key: values
+                for score, values in scores.per_question().items()
+                if score in known
+            }
+        return as_dict(estimates, self._safe, others)
 
     def estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
         options, estimates = self._options, []
+        left_out: dict[str | None, list[str]] = {}
         intervals = self._intervals(method)
         bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
         for group, questions, interval_of, band_of in zip(
             self._groups, self._questions_of, intervals, bands, strict=True
         ):
+            unidentified: Collection[ScoreId] = ()
+            if method is not None and options.confidence is not None:
+                unidentified = method.unidentified(questions)
             for score, mean in scores.over(questions).items():
+                if score in unidentified:
+                    left_out.setdefault(group, []).append(score.key)
+                    continue
                 interval, band = interval_of.get(score), band_of.get(score)
                 if interval is not None:
                     interval = self._shown(interval, mean)
@@ -5863,6 +5936,12 @@ class Report:
                 estimates.append(
                     Estimate(score.metric, score.k, score.tau, group, mean, interval, limits)
                 )
+        for group, names in left_out.items():
+            scope = "" if group is None else f" of group {group!r}"
+            problem = f"Each question{scope} has one sample, which does not identify"
+            if not estimates:
+                raise ValueError(f"{problem} {', '.join(names)}: give k=1, or add samples.")
+            warnings.warn(f"{problem} {', '.join(names)}: left out.", stacklevel=2)
         return estimates
 
     def _shown(self, interval: Interval, score: float) -> Interval:

@@ -351,8 +351,12 @@ class Place(NamedTuple):
     key: str | None = None
     value: float | None = None
 
+    @property
+    def is_question(self) -> bool:
+        return self.parameter in ("question", "Question") and self.sample is None
+
     def __str__(self) -> str:
-        if self.parameter in ("question", "Question"):
+        if self.is_question:
             return f"{self.parameter} {self.question}"
         key = "" if self.key is None else f"[{self.key!r}]"
         sample = "" if self.sample is None else f"[{self.sample}]"
@@ -379,9 +383,12 @@ class InputError(ValueError):
 
     @classmethod
     def of_run(cls, name: str, error: ValueError) -> ValueError:
-        if str(error).startswith(name):
-            return error
         parts = error.args if isinstance(error, InputError) else [str(error)]
+        if any(isinstance(part, RunName) for part in parts):
+            return error
+        place = next((part for part in parts if isinstance(part, Place)), None)
+        if place is not None and place.parameter == name and not place.is_question:
+            return error
         return cls(RunName(f"{name}: "), *parts)
 
 def is_masked(values) -> bool:
@@ -474,9 +481,7 @@ def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
         family = re.sub(r"(?<=[@^])\d.*", "k", choice)
         if family in known:
             k = re.findall(r"[@^](\d+)", choice)[0]
-            raise ValueError(
-                f"{name} has {short(choice)}: give {family!r}, and k={k} (in the shell --k {k})."
-            )
+            raise ValueError(f"{name} has {short(choice)}: give {family!r}, and k={k}.")
         question = did_you_mean(choice, known)
         if name == "include" and family in _METRIC_OF_SCORE:
             question = f" It is a score of {_METRIC_OF_SCORE[family]}."
@@ -658,7 +663,8 @@ def row_sums(rows: np.ndarray) -> np.ndarray:
         return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
     samples = rows.shape[1]
     rows = rows.view(np.uint8)
-    if width := math.gcd(samples, 64) // 8:
+    width = math.gcd(samples, 64) // 8
+    if width and hasattr(np, "bitwise_count"):  # since NumPy 2
         # Packed to one bit per sample, up to 64 samples are counted at once. That takes twice as
         # long as reading the bytes; adding them takes up to ten times as long.
         bits = np.packbits(rows.reshape(-1).view(bool)).view(f"u{width}")
@@ -1326,6 +1332,8 @@ def to_numpy(values) -> np.ndarray:
 def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
     if not values.null_count:
         return to_numpy(values), None
+    if str(values.type) == "halffloat":  # whose None some versions of Arrow cannot fill
+        values = values.cast("float32")
     zero = False if str(values.type) == "bool" else 0
     return to_numpy(values.fill_null(zero)), to_numpy(values.is_valid())
 
@@ -3150,12 +3158,14 @@ class Scores:
     columns: np.ndarray
 
     def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
-        total = int(multiplicity.sum())
-        means = (multiplicity @ self.columns / total).tolist()
+        total, columns = int(multiplicity.sum()), np.ascontiguousarray(self.columns.T)
+        # A matrix product would add in an order that depends on the number of columns, so that the
+        # last digit of a score would depend on which other scores are computed.
+        means = ((columns * multiplicity).sum(axis=1) / total).tolist()
         return {
             key: score.value(means)
             if score.pooled
-            else float(multiplicity @ score.value(self.columns.T)) / total
+            else float((score.value(columns) * multiplicity).sum()) / total
             for key, score in self.keys.items()
         }
 
@@ -3227,8 +3237,8 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
                 log = np.log(ratio)
                 log = np.log1p(np.expm1(abs(p) * log).mean(axis=0)) / p if p else log.mean(axis=0)
             means = scale * np.exp(log)
-    # The mean can be outside of these bounds by rounding, or if all weights are below eps.
-    return np.clip(means, minimum, maximum)
+    # Outside of these bounds by rounding only, but for weights that eps replaces.
+    return np.clip(means, minimum, np.maximum(maximum, eps))
 
 def item_scores(verdicts: Outcomes, p: float, penalty: float, eps: float) -> np.ndarray:
     values, sizes = verdicts.scored_values.astype(float), verdicts.n
@@ -3243,7 +3253,7 @@ def _penalized_means(x: np.ndarray, p: float, penalty: float, eps: float) -> np.
     if p >= 1:
         means = power_means(x, p)
     else:
-        means = power_means(x, min(p, 0.0), eps)
+        means = np.minimum(power_means(x, min(p, 0.0), eps), power_means(x, 1.0))
         if p > 0:
             means = np.maximum(means, power_means(x, p))
     return means * np.maximum(0.0, 1 - penalty * (x == 0).sum(axis=0))
@@ -3256,7 +3266,8 @@ def path_angles(covariance: np.ndarray) -> np.ndarray:
     size = np.sqrt(np.maximum(variance[:-1] * variance[1:], 0.0))
     # Errors that never vary count as uncorrelated, which is the worst case.
     r = np.abs(neighbors) / np.where(size > 0, size, np.inf)
-    return np.arccos(np.minimum(r, 1.0))
+    # Closer than this to 1, the difference is rounding, which an arc would magnify to 1e-8.
+    return np.where(r > 1 - 1e-12, 0.0, np.arccos(np.minimum(r, 1.0)))
 
 def path_exceedance(angles: np.ndarray, c: float) -> np.ndarray:
     one = 2 * NormalDist().cdf(-c)
@@ -3291,6 +3302,10 @@ class Interval(NamedTuple):
     hi: Any
     interval: str | None
 
+    @property
+    def is_unknown(self) -> bool:
+        return self.interval is not None and self.interval.startswith("none")
+
     def of_group(self, group: int) -> Interval:
         mu, sigma, lo, hi = (float(values[group]) for values in self[:4])
         return Interval(mu, sigma, lo, hi, self.interval)
@@ -3307,6 +3322,9 @@ class IntervalMethod(abc.ABC):
         pass
     def problem(self, questions: np.ndarray) -> str | None:
         return None
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return ()
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         return np.eye(len(keys))
@@ -3525,10 +3543,38 @@ class Estimate(NamedTuple):
     def full_key(self) -> str:
         return self.key if self.group is None else f"{self.group}/{self.key}"
 
-def as_dict(estimates: Iterable[Estimate], safe: bool = False) -> dict[str, Any]:
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        if self.interval is None or self.interval.lo is None or self.interval.is_unknown:
+            return None
+        return self.interval.lo, self.interval.hi
+
+class _TakenForDict(type):
+    @property
+    def __mro__(cls) -> tuple[type, ...]:
+        return dict.__mro__
+
+class Result(dict[str, Any], metaclass=_TakenForDict):
+    def __init__(self, values: Mapping[str, Any], estimates: Iterable[Any]):
+        super().__init__(values)
+        self.estimates = tuple(estimates)
+        self._made = dict(self)
+
+    @property
+    def is_unchanged(self) -> bool:
+        return self == self._made
+
+    def __reduce__(self) -> Any:
+        if self.is_unchanged and type(self).__module__.startswith("at_k."):
+            return type(self), (self._made, self.estimates)
+        return dict, (dict(self),)
+
+def as_dict(
+    estimates: Sequence[Estimate], safe: bool = False, others: Mapping[str, Any] | None = None
+) -> Result:
     prefixes: Mapping[str, str] = {}
     if safe:
-        estimates = list(estimates)
         groups = dict.fromkeys(x.group for x in estimates if x.group is not None)
         prefixes = safe_prefixes(list(groups))
     result: dict[str, Any] = {}
@@ -3543,7 +3589,7 @@ def as_dict(estimates: Iterable[Estimate], safe: bool = False) -> dict[str, Any]
                     result[f"{name}_{field}"] = value
         if estimate.band is not None:
             result[f"{name}_band_lo"], result[f"{name}_band_hi"] = estimate.band
-    return result
+    return Result(result | dict(others or {}), estimates)
 
 def safe_name(score: ScoreId) -> str:
     name = score._replace(tau=None).key.replace("@", "_at_").replace("^", "_hat_")
@@ -3600,23 +3646,35 @@ class Report:
         scores: Scores,
         method: IntervalMethod | None = None,
         checker: dict[str, float] | None = None,
-    ) -> dict[str, Any]:
-        result = as_dict(self.estimates(scores, method), self._safe)
+    ) -> Result:
+        estimates = self.estimates(scores, method)
+        others: dict[str, Any] = {}
         if checker is not None and not self._safe:
-            result["checker"] = checker
+            others["checker"] = checker
         if self._return_per_question and not self._safe:
-            per_question = scores.per_question()
-            result["per_question"] = {score.key: x for score, x in per_question.items()}
-        return result
+            known = {x.score_id for x in estimates if x.group is None}
+            others["per_question"] = {
+                score.key: values
+                for score, values in scores.per_question().items()
+                if score in known
+            }
+        return as_dict(estimates, self._safe, others)
 
     def estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
         options, estimates = self._options, []
+        left_out: dict[str | None, list[str]] = {}
         intervals = self._intervals(method)
         bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
         for group, questions, interval_of, band_of in zip(
             self._groups, self._questions_of, intervals, bands, strict=True
         ):
+            unidentified: Collection[ScoreId] = ()
+            if method is not None and options.confidence is not None:
+                unidentified = method.unidentified(questions)
             for score, mean in scores.over(questions).items():
+                if score in unidentified:
+                    left_out.setdefault(group, []).append(score.key)
+                    continue
                 interval, band = interval_of.get(score), band_of.get(score)
                 if interval is not None:
                     interval = self._shown(interval, mean)
@@ -3628,6 +3686,12 @@ class Report:
                 estimates.append(
                     Estimate(score.metric, score.k, score.tau, group, mean, interval, limits)
                 )
+        for group, names in left_out.items():
+            scope = "" if group is None else f" of group {group!r}"
+            problem = f"Each question{scope} has one sample, which does not identify"
+            if not estimates:
+                raise ValueError(f"{problem} {', '.join(names)}: give k=1, or add samples.")
+            warnings.warn(f"{problem} {', '.join(names)}: left out.", stacklevel=2)
         return estimates
 
     def _shown(self, interval: Interval, score: float) -> Interval:
