@@ -52,7 +52,6 @@ class Estimate(NamedTuple):
         """The key of the score in the dict of `compute`: "topic/G-Pass@4_0.5"."""
         return self.key if self.group is None else f"{self.group}/{self.key}"
 
-
     @property
     def limits(self) -> tuple[float, float] | None:
         """The lower and the upper limit, or None if none was requested or the data show none."""
