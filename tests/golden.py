@@ -68,7 +68,7 @@ KINDS = [
     # Limits of a band: an arc between correlations near 1 has half of their digits.
     Kind(r"_band_(lo|hi)$", 9),
     # Limits between members of a family of 123: a linear interpolation of their standard
-    # deviations, which are differences of sums. Student's quantile has 1e-11 in SciPy 1.15. The
+    # deviations, which are differences of sums. Student's quantile has 1e-11 in SciPy. The
     # command prints limits and scores together.
     Kind(r"(_mu|_sigma|_lo|_hi| lo| hi)$|half_width|ci\[\d+\]$|^command", 9),
     SCORES := Kind(r"", 12),
