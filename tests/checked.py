@@ -2,9 +2,9 @@
 
 import itertools
 
-from at_k.inputs.checking import Checking
-from at_k.inputs.columns import stored
-from at_k.inputs.rows import read_rows
+from at_k.core.checking import Checking
+from at_k.core.columns import stored
+from at_k.core.rows import read_rows
 
 SAMPLES = [["a", "b", "a"], ["b"], ["c", "c", "a", "b"]]
 REFERENCES = ["a", "b", "c"]

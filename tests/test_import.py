@@ -19,7 +19,7 @@ for module in pkgutil.walk_packages(at_k.__path__, "at_k."):
     # An integration imports its harness.
     if not module.name.endswith(("__main__", ".inspect", ".lm_eval", ".lighteval")):
         importlib.import_module(module.name)
-print("at_k.metric" in sys.modules)
+print("at_k.core.metric" in sys.modules)
 """
 
 

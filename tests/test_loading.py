@@ -6,6 +6,7 @@ import inspect
 import multiprocessing
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
@@ -20,7 +21,7 @@ import dill
 import evaluate
 import pytest
 from at_k.cli.flags import parameter_helps
-from at_k.loading import metric_folders
+from at_k.loading import core_hash, metric_folders
 from conftest import ROOT
 from evaluate.loading import evaluation_module_factory, import_main_class
 from hub import Hub
@@ -65,6 +66,69 @@ def test_a_metric_loads_from_a_checkout_and_from_a_copy_of_its_folder(tmp_path):
     assert printed == f"the copy\n{EXPECTED}{EXPECTED}"
 
 
+ALONE = """
+import evaluate
+metric = evaluate.load({path!r})
+print(type(metric).__module__.split(".")[0])
+samples = dict(predictions=[["a", "b"], ["b", "b"]], references=["a", "b"], k=2)
+print(metric.compute(**samples, include=["pass@k", "Geom@k"], groups=["x", "y"]))
+print(metric.compute(**samples, include="pass@k", check_correct_fn=lambda p, r: p != r))
+limits = metric.compute(**samples, include="pass@k", confidence=0.9, interval="questions")
+print(limits["pass@2_lo"] < 1)
+for option in [
+    {{"confidence": 0.9}}, {{"check_correct_fn": "numeric"}}, {{"budget": 3}},
+    {{"labels": [[1, 0], [1, 1]]}}, {{"check_correct_fn": max, "num_proc": 2}},
+    {{"check_correct_fn": max, "timeout": 2}},
+]:
+    try:
+        metric.compute(**samples, **option)
+    except ImportError as error:
+        print(error)
+"""
+NEED_PACKAGE = (
+    "interval='auto' (unlike interval='questions')",
+    "check_correct_fn='numeric'",
+    "budget",
+    "checker_rates and labels",
+    "num_proc",
+    "timeout",
+)
+
+
+def test_a_script_alone_has_the_scores_and_names_what_needs_the_package(tmp_path):
+    shutil.copytree(ROOT / "metrics" / "gpassk", tmp_path / "gpassk")
+    code = ALONE.format(path=str(tmp_path / "gpassk"))
+    module, *scores, limits = run(code, tmp_path, tmp_path, isolated=True).splitlines()[:4]
+    assert (module, limits) == ("evaluate_modules", "True")
+    assert scores == [
+        "{'pass@2': 1.0, 'Geom@2': 0.5, 'x/pass@2': 1.0, 'x/Geom@2': 0.0, 'y/pass@2': 1.0, "
+        "'y/Geom@2': 1.0}",
+        "{'pass@2': 0.5}",
+    ]
+    errors = run(code, tmp_path, tmp_path, isolated=True).splitlines()[4:]
+    for option, error in zip(NEED_PACKAGE, errors, strict=True):
+        assert error.startswith(f"{option} needs the package evaluate-at-k: pip install ")
+
+
+def test_a_script_of_another_version_runs_alone_and_names_both_versions(tmp_path):
+    shutil.copytree(ROOT / "metrics" / "gpassk", tmp_path / "gpassk")
+    kernel = tmp_path / "gpassk" / "kernel.py"
+    kernel.write_text(re.sub('KERNEL = "[^"]+"', 'KERNEL = "0123"', kernel.read_text(), count=1))
+    lines = run(ALONE.format(path=str(tmp_path / "gpassk")), tmp_path, tmp_path).splitlines()
+    assert lines[0] == "evaluate_modules"
+    installed = f"Version {at_k.__version__} (kernel {core_hash()}) is installed"
+    for option, error in zip(NEED_PACKAGE, lines[4:], strict=True):
+        assert error.startswith(f"{option} needs the package evaluate-at-k of the same version")
+        assert "whose kernel is 0123." in error
+        assert installed in error
+
+
+def test_a_script_of_the_same_version_is_the_class_of_the_package(tmp_path):
+    shutil.copytree(ROOT / "metrics" / "gpassk", tmp_path / "gpassk")
+    metric = evaluate.load(str(tmp_path / "gpassk"))
+    assert type(metric) is type(at_k.load("gpassk"))
+
+
 # In one process: the metric is not found, registered, and loaded from the package. Then there is
 # another version, which was registered before.
 REGISTER = f"""
@@ -98,12 +162,13 @@ def test_a_registered_metric_loads_by_name_without_a_network_until_it_is_removed
     *shown, scores, folder = run(REGISTER, tmp_path, tmp_path).splitlines()
     assert '"gpassk"' in " ".join(shown)
     assert f"{scores}\n" == EXPECTED
-    for name in ("gpassk.py", "kernel.py"):
-        assert (Path(folder) / name).read_bytes() == (ROOT / "metrics/gpassk" / name).read_bytes()
-    assert run(BY_NAME, tmp_path, tmp_path, isolated=True) == EXPECTED
+    assert (
+        "from at_k.metrics.gpassk.gpassk import Gpassk" in (Path(folder) / "gpassk.py").read_text()
+    )
+    assert run(BY_NAME, tmp_path, tmp_path) == EXPECTED
     # Offline mode takes the same path as a Hub that does not answer.
-    unreachable = {"HF_EVALUATE_OFFLINE": "0", "HF_ENDPOINT": "http://127.0.0.1:1"}
-    assert run(BY_NAME, tmp_path, tmp_path, isolated=True, **unreachable) == EXPECTED
+    unreachable: dict[str, Any] = {"HF_EVALUATE_OFFLINE": "0", "HF_ENDPOINT": "http://127.0.0.1:1"}
+    assert run(BY_NAME, tmp_path, tmp_path, **unreachable) == EXPECTED
     assert run(REMOVE, tmp_path, tmp_path).count('"gpassk"') == 2
 
 

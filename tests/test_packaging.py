@@ -11,6 +11,7 @@ import zipfile
 
 import pytest
 import vendor
+from at_k.loading import core_hash
 from conftest import ROOT
 
 METRICS = sorted(path.parent for path in (ROOT / "metrics").glob("*/README.md"))
@@ -122,7 +123,7 @@ OPTIONAL = {
 }
 
 
-def imported_by(paths):
+def imported_by(paths, standard=False):
     """Return the libraries that modules import by name, at the top level or in functions."""
     names = set()
     for path in paths:
@@ -131,7 +132,7 @@ def imported_by(paths):
                 names |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 names.add((node.module or "").partition(".")[0])
-    return names - sys.stdlib_module_names - {"at_k"}
+    return names - {"at_k"} if standard else names - sys.stdlib_module_names - {"at_k"}
 
 
 def required(lines):
@@ -153,19 +154,18 @@ def test_a_metric_requires_every_library_that_it_imports(folder):
     assert imported <= required((folder / "requirements.txt").read_text().splitlines())
 
 
-# --- The kernels ------------------------------------------------------------------------
+# --- The kernel -------------------------------------------------------------------------
 
 
-def test_the_kernels_in_the_repository_are_those_that_are_generated():
-    assert vendor.update(write=False) == []
+def test_the_kernel_is_the_core_as_it_is_in_every_folder():
+    for folder in METRICS:
+        assert (folder / "kernel.py").read_text(encoding="utf-8") == vendor.kernel()
+    assert vendor.core_hash() == core_hash()
 
 
-@pytest.mark.parametrize("folder", METRICS, ids=lambda folder: folder.name)
-def test_a_kernel_is_well_formed(folder):
-    source = (folder / "kernel.py").read_text()
-    licence = (folder / f"{folder.name}.py").read_text().partition('"""')[0]
-    assert licence.startswith("# Copyright")
-    assert source.startswith(licence)
+def test_the_kernel_is_well_formed():
+    source = vendor.kernel()
+    assert source.startswith("# Copyright")
     assert "\n\n\n\n" not in source
     tree = ast.parse(source)
     imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
@@ -174,45 +174,28 @@ def test_a_kernel_is_well_formed(folder):
 
 
 @pytest.mark.parametrize("folder", METRICS, ids=lambda folder: folder.name)
-def test_the_script_reaches_every_definition_in_its_kernel(folder):
-    """Except for those with an effect, such as what is registered to run at the end."""
-    tree = ast.parse((folder / "kernel.py").read_text())
+def test_a_script_imports_names_that_the_kernel_has(folder):
     script = ast.parse((folder / f"{folder.name}.py").read_text())
-    used: dict[str, set[str]] = {}
-    for node in tree.body:
-        names = {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            used[node.name] = names
     names = {
         alias.name
         for node in ast.walk(script)
-        if isinstance(node, ast.ImportFrom)
+        if isinstance(node, ast.ImportFrom) and node.module == "kernel"
         for alias in node.names
     }
-    for node in tree.body:
-        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or node.name == "_leave_roles":
-            names |= {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
-    while new := set().union(*(used[name] for name in names & used.keys())) - names:
-        names |= new
-    assert used.keys() - names <= {"_leave_roles"}
-
-
-@pytest.mark.parametrize("folder", METRICS, ids=lambda folder: folder.name)
-def test_only_the_methods_that_users_call_have_docstrings_in_a_kernel(folder):
-    tree = ast.parse((folder / "kernel.py").read_text())
-    documented = {
-        node.name
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node)
+    kernel = ast.parse(vendor.kernel())
+    defined = {getattr(node, "name", None) for node in kernel.body} | {
+        target.id
+        for node in kernel.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
     }
-    assert documented == {"add", "add_batch", "compute"}
+    assert names <= defined
 
 
-def test_the_kernel_of_score_agg_has_no_double_double_arithmetic():
-    kernel = (ROOT / "metrics/score_agg/kernel.py").read_text()
-    assert "shared/at_k/scores/score_agg.py" in kernel
-    assert "double_double" not in kernel
-    assert "DoubleDouble" not in kernel
+def test_the_core_needs_no_process_signal_or_socket():
+    refused = {"socket", "signal", "mmap", "dill", "multiprocessing", "subprocess"}
+    assert not refused & imported_by((ROOT / "shared/at_k/core").glob("*.py"), standard=True)
 
 
 # --- The command that writes kernels ----------------------------------------------------
@@ -249,15 +232,22 @@ def test_check_names_kernels_that_are_out_of_date_and_changes_nothing(tree):
     assert (changed.read_bytes(), missing.read_bytes()) == generated
 
 
-def test_no_kernel_is_written_if_one_cannot_be(tree):
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("from ..intervals import band", "the core imports nothing else of at_k"),
+        ("def f():\n    from .checks import short", "write `from .module import name` at the top"),
+        ("from .checks import short as brief", "write `from .module import name` at the top"),
+        ("def short(x): return x", "short is also defined in checks.py"),
+    ],
+)
+def test_no_kernel_is_written_if_the_core_cannot_be_joined(tree, line, problem):
     before = (tree / "metrics/bayes_at_n/kernel.py").read_bytes()
-    with (tree / "shared/at_k/checks.py").open("a") as file:
-        file.write("\nCHANGED = 1\n")
-    with (tree / "metrics/score_agg/score_agg.py").open("a") as file:
-        file.write("\nfrom .kernel import missing\n")
+    with (tree / "shared/at_k/core/votes.py").open("a") as file:
+        file.write(f"\n\n{line}\n")
     result = command(tree)
     assert result.returncode == 1
-    assert "no module of at_k defines missing" in result.stderr
+    assert problem in result.stderr
     assert "Traceback" not in result.stderr
     assert (tree / "metrics/bayes_at_n/kernel.py").read_bytes() == before
 

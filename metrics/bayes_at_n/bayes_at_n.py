@@ -16,7 +16,7 @@
 import datasets
 import evaluate
 
-from .kernel import BAYES_AT_N, SampledMetric
+from .kernel import BAYES_AT_N, SampledMetric, has_same_package
 
 _CITATION = """\
 @inproceedings{hariri2026dontpassk,
@@ -159,3 +159,9 @@ class BayesAtN(SampledMetric):
                 "https://github.com/mohsenhariri/scorio",
             ],
         )
+
+
+if has_same_package():  # so that a process has one copy of each class
+    from at_k.metrics.bayes_at_n.bayes_at_n import BayesAtN  # type: ignore  # noqa: F401
+
+    __test__ = {"inputs": _KWARGS_DESCRIPTION}  # doctest skips the class of another module

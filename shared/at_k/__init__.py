@@ -9,6 +9,8 @@ are imported when they are first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .core.package import PACKAGE
+from .core.score_agg import score_agg
 from .functions import Counts
 from .functions.advantages import advantages
 from .functions.pass_family import (
@@ -46,11 +48,11 @@ from .functions.spectra import (
 from .functions.tailpass import tailpass, tailpass_empirical
 from .loading import load
 from .readers.questions import read
+from .rooms import PackageRooms
 from .runs.comparison import compare
 from .runs.leaderboard import leaderboard
 from .runs.noise import noise
 from .runs.plan import plan
-from .scores.score_agg import score_agg
 
 if TYPE_CHECKING:
     from . import charts as charts
@@ -59,6 +61,8 @@ if TYPE_CHECKING:
     from . import testing as testing
 
 __version__ = "0.2.0.dev0"  # read by setup.cfg
+
+PACKAGE.rooms = PackageRooms()
 
 
 def __getattr__(name: str) -> Any:

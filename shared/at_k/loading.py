@@ -5,18 +5,20 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, TypedDict, Unpack
 
-from .checks import short
+from .core.checks import short
 from .functions import Array, Bounds, Counts, Numbers, OutcomesLike
-from .metrics import METRICS_FOLDER
 
-_SECONDS_OF_REGISTERING = 3600  # which no process needs
+_PACKAGE = Path(__file__).resolve().parent
+_INSTALLED, _CHECKOUT = _PACKAGE / "metrics", _PACKAGE.parents[1] / "metrics"
+METRICS_FOLDER = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
+"""The scripts of the metrics: in the installed package, or in the repository of a checkout."""
+
 _OF_DOWNLOADS = {"module_type", "revision", "download_config", "download_mode"}
 
 
@@ -127,6 +129,12 @@ def metric_folders() -> dict[str, Path]:
     return {path.stem: path.parent for path in scripts if path.stem == path.parent.name}
 
 
+def core_hash() -> str:
+    """Return the hash that a kernel with the core of this package has."""
+    code = b"".join(path.read_bytes() for path in sorted(_PACKAGE.glob("core/*.py")))
+    return hashlib.sha256(code).hexdigest()[:12]
+
+
 def metric_script(name: str) -> Path:
     """Return the path of a metric's script.
 
@@ -166,94 +174,43 @@ def load(name: str, **options: Unpack[LoadOptions]) -> LoadedMetric:
     return metric(**{key: value for key, value in options.items() if key not in _OF_DOWNLOADS})
 
 
-def _copy_beside(source: Path, target: Path) -> Path:
-    """Copy a file to the folder of the target under another name, which is returned."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    beside = target.with_name(f"{target.name}-{uuid.uuid4().hex}")
-    try:
-        shutil.copyfile(source, beside)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-    return beside
-
-
 def register() -> dict[str, Path]:
-    """Copy the metrics to where `evaluate.load` finds them by name without a network.
+    """Make the metrics known to `evaluate.load` by name, without a network.
 
-    The cache of downloads is used if the Hub has no such file or cannot be reached. The cache of
-    scripts is used, with a warning, if another version of `evaluate` looks for other downloads. It
-    has a folder for each version of a metric, and the latest is loaded.
-
-    All copies are written under other names first, and then renamed: until all of them are there,
-    what was registered before can be loaded, also if the disk is full. A process that is killed
-    leaves such copies, which a later one removes.
+    A script of two lines, which imports the metric from this package, is written to the cache of
+    downloads, which is used if the Hub has no such file or cannot be reached; and to the cache of
+    scripts, which is used, with a warning, if another version of `evaluate` looks for other
+    downloads.
 
     Returns:
         The folder that was written for each metric, by the metric's name.
     """
-    targets: dict[str, Path] = {}
-    staged: list[tuple[Path, Path]] = []
-    try:
-        for name, source in metric_folders().items():
-            modules = sorted(source.glob("*.py"))
-            code = b"".join(module.read_bytes() for module in modules)
-            targets[name] = _cached_scripts(name) / hashlib.sha256(code).hexdigest()
-            beside = targets[name].with_name(f"new-{uuid.uuid4().hex}")
-            staged.append((beside, targets[name]))
-            beside.mkdir(parents=True)
-            for module in modules:
-                shutil.copyfile(module, beside / module.name)
-                copies = _cached_downloads(name, module.name)
-                staged.extend((_copy_beside(module, copy), copy) for copy in copies)
-            (beside / "__init__.py").touch()
-        for beside, target in staged:
-            _move(beside, target)
-    finally:
-        for beside, _ in staged:
-            _remove(beside)
-    for beside, target in staged:
-        _remove_abandoned(beside, target)
-    for name, target in targets.items():
-        for package in (target.parent.parent, target.parent):
+    folders = {}
+    for name in metric_folders():
+        class_name = name.title().replace("_", "")
+        script = (
+            f'"""The metric {name} of the installed package evaluate-at-k."""\n\n'
+            f"from at_k.metrics.{name}.{name} import {class_name}\n"
+        )
+        version = hashlib.sha256(script.encode()).hexdigest()
+        folders[name] = _cached_scripts(name) / version
+        for package in (folders[name].parent.parent, folders[name].parent, folders[name]):
+            package.mkdir(parents=True, exist_ok=True)
             (package / "__init__.py").touch()
-        for folder in target.parent.glob("?" * 64):
-            if not (folder / f"{name}.py").is_file():  # an older version of this function failed
-                _remove(folder)
-    return targets
+        for path in [folders[name] / f"{name}.py", *_cached_downloads(name, f"{name}.py")]:
+            _write(path, script)
+    return folders
 
 
-def _move(beside: Path, target: Path) -> None:
-    """Rename a file, or a folder; if the target is a folder, rename the files in it."""
-    if target.is_dir():
-        for path in beside.iterdir():
-            os.replace(path, target / path.name)
-    else:
-        os.replace(beside, target)
-
-
-def _remove_abandoned(beside: Path, target: Path) -> None:
-    """Remove other copies beside a target, which a process that was killed has left.
-
-    Args:
-        beside: the name of such a copy, which ends with its 32 random digits.
-        target: what it is renamed to.
-    """
-    latest = time.time() - _SECONDS_OF_REGISTERING
-    for path in target.parent.glob(beside.name[:-32] + "?" * 32):
-        try:
-            if path.stat().st_mtime < latest:
-                _remove(path)
-        except FileNotFoundError:  # another process has removed it
-            continue
-
-
-def _remove(path: Path) -> None:
-    """Remove a file or a folder, if there is one."""
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+def _write(path: Path, text: str) -> None:
+    """Write a text under another name and rename it, so that it is never read half written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def unregister() -> list[str]:

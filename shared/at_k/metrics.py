@@ -1,14 +1,21 @@
 """The scripts of the metrics, as modules `at_k.metrics.<name>.<name>`.
 
-They are in the folder `metrics` of the installed package, or of the repository in a checkout.
+A script imports from its kernel, which is the core in one file. Here the core takes the place of
+the kernel, so that a process has one copy of each class.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+import sys
+from types import ModuleType
 
-_PACKAGE = Path(__file__).resolve().parent
-_INSTALLED, _CHECKOUT = _PACKAGE / "metrics", _PACKAGE.parents[1] / "metrics"
-METRICS_FOLDER = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
+from .core import computations, metric, package
+from .loading import METRICS_FOLDER, metric_folders
 
 __path__ = [str(METRICS_FOLDER)]
+
+_kernel = ModuleType(f"{__name__}.kernel")
+for _module in (package, computations, metric):
+    vars(_kernel).update(vars(_module))
+for _name in metric_folders():
+    sys.modules[f"{__name__}.{_name}.kernel"] = _kernel

@@ -62,7 +62,7 @@ def assert_at_least(
         ...
         AssertionError: Not decided: the score may or may not be at least 0.6. ...
     """
-    from .inputs.checking import Checking
+    from .core.checking import Checking
     from .runs.gate import check_threshold, gate_at_least, gate_options
     from .runs.outcomes_of_runs import grade_sources
 
@@ -103,7 +103,7 @@ def assert_not_worse(
     Examples:
         >>> assert_not_worse([[1, 1, 1, 0]] * 50, [[1, 0, 1, 0]] * 50)
     """
-    from .inputs.checking import Checking
+    from .core.checking import Checking
     from .runs.gate import check_margin, gate_not_worse, gate_options
     from .runs.outcomes_of_runs import grade_sources
 

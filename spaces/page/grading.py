@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from at_k.checks import InputError, Place, RunName, short
-from at_k.computations.computation import Computation
-from at_k.computations.computation import Samples as MetricSamples
-from at_k.inputs.checking import CheckCache, Checked, Checking
-from at_k.inputs.columns import from_numpy
-from at_k.inputs.outcomes import Labels, Outcomes
-from at_k.inputs.rows import Rows
+from at_k.core.checking import CheckCache, Checked, Checking
+from at_k.core.checks import InputError, Place, RunName, short
+from at_k.core.columns import from_numpy
+from at_k.core.computation import Computation, SampledQuestions
+from at_k.core.outcomes import Labels, Outcomes
+from at_k.core.rows import Rows
 from at_k.runs.outcomes_of_runs import Run, grade_runs, parse_run
 
 from .request import Progress, Questions, Samples
@@ -54,7 +53,7 @@ class ReportingExecutor:
 
 
 @dataclass(frozen=True)
-class CheckedSamples(MetricSamples):
+class CheckedSamples(SampledQuestions):
     """Samples of which a metric gets the outcomes without another check.
 
     Attributes:
@@ -107,12 +106,12 @@ def _require_outcomes(predictions: list[Any], label: str, labels: Labels | None)
                 )
 
 
-def samples_for(computation: Computation, samples: Samples, run: Run) -> MetricSamples:
+def samples_for(computation: Computation, samples: Samples, run: Run) -> SampledQuestions:
     """Return the samples of a run as a metric takes them, with the outcomes of their checks."""
     batch = computation.read(samples["predictions"], samples.get("references"))
     if isinstance(batch, Rows) and batch.references is not None:
         return CheckedSamples(batch, computation.validate, CheckCache(), run)
-    return MetricSamples(batch, computation.validate, CheckCache())
+    return SampledQuestions(batch, computation.validate, CheckCache())
 
 
 def questions_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from at_k.checks import Index, InputError, InPython, Noun, Place, RunName
+from at_k.core.checks import Index, InputError, InPython, Noun, Place, RunName
 
 _NOUNS = {"references": "reference", "groups": "group", "clusters": "cluster"}
 

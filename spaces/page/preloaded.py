@@ -6,7 +6,7 @@ SymPy its tables.
 
 import functools
 
-from at_k.inputs.named_checkers import math_verify
+from at_k.checkers.named import math_verify
 from math_verify import parser
 
 # SymPy takes a millisecond to read a number, and samples have the same numbers again and again.

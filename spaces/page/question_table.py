@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from at_k.estimates import read_score
-from at_k.inputs.numbers import read_response
+from at_k.checkers.numeric import read_response
+from at_k.core.estimates import read_score
 
 from .markup import escape
 from .request import Answer

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from at_k.checks import InputError
+from at_k.core.checks import InputError
 from at_k.runs.comparison import Difference, read_differences
 
 from .controls import Slider

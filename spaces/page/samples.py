@@ -7,8 +7,8 @@ from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from at_k.checks import QUESTION, InputError
 from at_k.cli.compare_files import match_questions
+from at_k.core.checks import QUESTION, InputError
 from at_k.readers.columns import PER_QUESTION, USUAL_NAMES, SelectionError
 from at_k.readers.questions import Questions, read_questions
 

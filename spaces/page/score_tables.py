@@ -20,7 +20,7 @@ from at_k.cli.formats import (
     interval_heading,
 )
 from at_k.cli.score_tables import ScoresView
-from at_k.estimates import Estimate
+from at_k.core.estimates import Estimate
 from at_k.runs.comparison import Difference
 
 from .request import Answer, Comparison

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from at_k.estimates import Estimate, estimates_of
+from at_k.core.estimates import Estimate, estimates_of
 
 from .charts import Chart
 from .controls import Control

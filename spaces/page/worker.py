@@ -15,10 +15,9 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
-from at_k.checks import check_categories
 from at_k.cli.score_file import computation_of
-from at_k.computations.computation import Computation
-from at_k.computations.computation import Samples as MetricSamples
+from at_k.core.checks import check_categories
+from at_k.core.computation import Computation, SampledQuestions
 from at_k.runs.measure import ComparisonOptions
 
 from .comparing import compare_samples
@@ -186,7 +185,7 @@ def _interval(chosen: str, counts: Mapping[str, Sequence[int]], space: Space) ->
 
 
 def _results(
-    computation: Computation, samples: MetricSamples, others: dict[str, Any], call: Call
+    computation: Computation, samples: SampledQuestions, others: dict[str, Any], call: Call
 ) -> Any:
     """Return the scores of a call, or the list of them for a sweep."""
     given = {**others, **call.arguments}

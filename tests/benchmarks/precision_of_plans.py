@@ -26,11 +26,11 @@ from typing import Any, NamedTuple
 
 import at_k
 import numpy as np
-from at_k.inputs.counts import BinaryCounts
+from at_k.core.counts import BinaryCounts
+from at_k.core.credits import ScoreOptions, scores_by_name
 from at_k.intervals.binary_family import BinaryFamily
 from at_k.intervals.sampling import SamplingIntervals
-from at_k.scores.credits import ScoreOptions, scores_by_name
-from at_k.scores.pass_family import estimator
+from at_k.scores.checker_rates import estimator
 from judges import graded
 from scipy.special import expit, logit, ndtr
 from scipy.stats import binom

@@ -13,9 +13,10 @@ import itertools
 import sys
 
 import numpy as np
-from at_k.intervals.interval import UNIT_RANGE, normal_z
-from at_k.intervals.questions import wilson_limits
-from at_k.scores.votes import AnswerCounts, vote_at_k, vote_variances
+from at_k.core.interval import UNIT_RANGE, normal_z
+from at_k.core.questions import wilson_limits
+from at_k.core.votes import AnswerCounts, vote_at_k
+from at_k.intervals.vote_variances import vote_variances
 
 _ANSWERS = [(0.45, 0.45, 0.1), (0.4, 0.3, 0.3), (0.34, 0.33, 0.33), (0.5, 0.5), (0.55, 0.45)]
 _SIZES = [(8, 6), (8, 8), (16, 12), (16, 16), (32, 32)]  # n and k

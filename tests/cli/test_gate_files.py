@@ -181,9 +181,9 @@ def test_invalid_input_has_the_status_2(capsys, file, flags, message):
 def test_an_invalid_margin_is_named(capsys, file, baseline):
     flags = ("--baseline", baseline, "--margin", -0.1)
     assert "--margin is -0.1" in error_of(capsys, "gate", file, *flags)
-    flags = ("--baseline", baseline, "--margin", 2, "--include", "maj@k")
+    too_large = ("--baseline", baseline, "--margin", 2, "--include", "maj@k")
     message = "--margin is 2.0: maj@k is from 0 to 1, so give 0.02 for 2 %"
-    assert message in error_of(capsys, "gate", file, *flags)
+    assert message in error_of(capsys, "gate", file, *too_large)
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,12 @@
 """Scoring a file: every metric and parameter is served, and the scores are those of `compute`."""
 
-import sys
-from types import ModuleType
-
 import at_k
 import datasets
 import pytest
 from at_k.cli.command import main
-from at_k.computations.computation import Computation, Samples
-from at_k.inputs.outcomes import Outcomes
+from at_k.core.computation import Computation, SampledQuestions
+from at_k.core.computations import COMPUTATIONS
+from at_k.core.outcomes import Outcomes
 from conftest import ROOT
 from run_command import (
     FLAGS,
@@ -89,7 +87,7 @@ def test_every_metric_is_served(capsys, tmp_path, metric, flags, key):
 
 def test_a_new_metric_has_flags_for_parameters_of_every_type(capsys, monkeypatch, tmp_path):
     def results(
-        samples: Samples,
+        questions: SampledQuestions,
         temperature: float = 0.5,
         weights: dict[str, float] | None = None,
         w: list[float] | None = None,
@@ -97,9 +95,7 @@ def test_a_new_metric_has_flags_for_parameters_of_every_type(capsys, monkeypatch
     ):
         return {"seen": [temperature, weights, w, twice]}
 
-    module = ModuleType("other")
-    module.OTHER = Computation(results, Outcomes.counts)  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "at_k.computations.other", module)
+    monkeypatch.setitem(COMPUTATIONS, "other", Computation(results, Outcomes.counts))
     folder = tmp_path / "other"
     folder.mkdir()
     (folder / "other.py").write_text('_KWARGS_DESCRIPTION = "Args:\\n    weights: a table.\\n"')

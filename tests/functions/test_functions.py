@@ -10,8 +10,8 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
-from at_k.inputs.outcomes import read_outcomes
-from at_k.intervals.posterior import normal_limits
+from at_k.core.outcomes import read_outcomes
+from at_k.core.posterior import normal_limits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scorio import eval as scorio
@@ -26,12 +26,12 @@ POOLED = PRODUCTS[1:]
 MODULES = (
     *(f"functions.{name}" for name in ("pass_family", "spectra", "rewards", "tailpass")),
     *(f"runs.{name}" for name in ("comparison", "leaderboard", "noise", "plan")),
-    "inputs.numbers",
+    "checkers.numeric",
     "readers.columns",
     "readers.questions",
     "functions",
     "loading",
-    "scores.score_agg",
+    "core.score_agg",
 )
 OWN = {"Counts", "load", "read", "cons_at_k", "score_agg", "compare", "leaderboard", "plan"}
 OWN |= {"advantages", "noise"}

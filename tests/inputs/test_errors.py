@@ -5,8 +5,8 @@ from concurrent.futures import ProcessPoolExecutor
 
 import at_k
 import pytest
-from at_k.checks import FROM_0, Index, InputError, Place, RunName
-from at_k.computations.gpassk import GPASSK
+from at_k.core.checks import FROM_0, Index, InputError, Place, RunName
+from at_k.core.computations import GPASSK
 from at_k.readers.columns import Filter, SelectionError
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from at_k.inputs.outcomes import outcomes_of
-from at_k.inputs.rows import read_rows
+from at_k.core.outcomes import outcomes_of
+from at_k.core.rows import read_rows
 
 GRADES = {"wrong": 0, "close": 1, "right": 2}
 

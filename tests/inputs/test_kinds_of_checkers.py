@@ -12,7 +12,7 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
-from at_k.inputs.workers import CONCURRENT_CALLS
+from at_k.checkers.workers import CONCURRENT_CALLS
 from checked import OUTCOMES, REFERENCES, SAMPLES, check, same
 
 MANY = [[str(place) for place in range(200)]]

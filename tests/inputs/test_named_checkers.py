@@ -10,11 +10,11 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
-from at_k.computations.cons_at_k import CONS_AT_K
-from at_k.inputs import checking, named_checkers
-from at_k.inputs.checking import CheckCache, Checking
-from at_k.inputs.columns import stored
-from at_k.inputs.rows import read_rows
+from at_k.checkers import named as named_checkers
+from at_k.core.checking import CheckCache, Checking
+from at_k.core.columns import stored
+from at_k.core.computations import CONS_AT_K
+from at_k.core.rows import read_rows
 from checked import OUTCOMES, REFERENCES, SAMPLES, check
 
 
@@ -189,7 +189,7 @@ def test_equal_answers_have_equal_codes(samples, checker, answers):
 
 
 def test_math_verify_has_a_time_limit_in_a_thread(monkeypatch):
-    monkeypatch.setattr("at_k.inputs.checking.LONGEST_CHECK", 2)
+    monkeypatch.setattr("at_k.checkers.named.LONGEST_CHECK", 2)
     samples = [["1/2", "$9^{9^{9^{9}}}$"]]
     is_new = "raise_on_error" in signature(named_checkers.math_verify_library().parse).parameters
     expected: Any = pytest.warns(UserWarning, match="1 of 2 distinct")
@@ -302,8 +302,7 @@ def test_other_runs_give_no_warning(samples, references, checker):
 
 @pytest.mark.parametrize("workers", [{}, {"num_proc": 2}])
 def test_samples_that_run_into_the_time_limit_of_math_verify_are_counted(monkeypatch, workers):
-    for module in (named_checkers, checking):
-        monkeypatch.setattr(module, "TIME_LIMIT", 1)
+    monkeypatch.setattr(named_checkers, "TIME_LIMIT", 1)
     slow = r"$(10^{7})!$"
     message = "1 of 3 distinct samples ran into the time limit of 1 s of math-verify, and count as"
     with pytest.warns(UserWarning, match=message):

@@ -12,7 +12,7 @@ from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
 import pytest
-from at_k.inputs.portable import portable_check
+from at_k.checkers.portable import portable_check
 from checked import OUTCOMES, REFERENCES, SAMPLES, check, same
 
 

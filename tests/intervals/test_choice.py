@@ -5,15 +5,15 @@ import re
 import at_k
 import numpy as np
 import pytest
-from at_k.inputs.counts import BinaryCounts
+from at_k.core.choice import IntervalOptions, interval_options, method_of_auto
+from at_k.core.counts import BinaryCounts
+from at_k.core.credits import any_correct
+from at_k.core.report import Report
+from at_k.core.rewards import Rewards
+from at_k.core.score import Score, ScoreId
 from at_k.intervals import binary_family, reward_levels
 from at_k.intervals.binary_family import pass_intervals
-from at_k.intervals.choice import IntervalOptions, interval_options, method_of_auto
 from at_k.intervals.reward_family import max_intervals
-from at_k.report import Report
-from at_k.scores.credits import any_correct
-from at_k.scores.rewards import Rewards
-from at_k.scores.score import Score, ScoreId
 
 
 def simulate(seed: int, questions: int = 30, samples: int = 8) -> np.ndarray:

@@ -5,13 +5,13 @@ import math
 import at_k
 import numpy as np
 import pytest
-from at_k.inputs.counts import BinaryCounts
+from at_k.core.counts import BinaryCounts
+from at_k.core.credits import all_correct, any_correct, geom_ds
+from at_k.core.score import Score
 from at_k.intervals.binary_family import BinaryFamily
 from at_k.intervals.hierarchical import HierarchicalIntervals
 from at_k.intervals.sampling import SamplingIntervals
-from at_k.scores.credits import all_correct, any_correct, geom_ds
-from at_k.scores.pass_family import estimator
-from at_k.scores.score import Score
+from at_k.scores.checker_rates import estimator
 
 RUNS = 1000
 LEAST = 0.95 - 4 * math.sqrt(0.95 * 0.05 / RUNS)  # four standard errors below

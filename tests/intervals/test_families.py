@@ -3,15 +3,15 @@
 import at_k
 import numpy as np
 import pytest
-from at_k.inputs.counts import BinaryCounts
+from at_k.core.counts import BinaryCounts
+from at_k.core.credits import any_correct
+from at_k.core.interval import Interval
+from at_k.core.rewards import Rewards
+from at_k.core.score import Score
 from at_k.intervals.binary_family import BinaryFamily
-from at_k.intervals.interval import Interval
 from at_k.intervals.reward_family import RewardFamily
 from at_k.intervals.sampling import SamplingIntervals
-from at_k.scores.credits import any_correct
-from at_k.scores.pass_family import estimator
-from at_k.scores.rewards import Rewards
-from at_k.scores.score import Score
+from at_k.scores.checker_rates import estimator
 
 
 def limits(scores: dict, key: str) -> tuple[float, float]:

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from at_k.inputs.counts import BinaryCounts
+from at_k.core.counts import BinaryCounts
+from at_k.core.credits import any_correct, geom_ds
+from at_k.core.score import Score
 from at_k.intervals.binary_family import BinaryFamily
 from at_k.intervals.sampling import SamplingIntervals, limits_of_score, lower_limit, upper_limit
-from at_k.scores.credits import any_correct, geom_ds
-from at_k.scores.pass_family import estimator
-from at_k.scores.score import Score
+from at_k.scores.checker_rates import estimator
 from scipy.stats import poisson
 
 Z, ONE = 1.959964, np.ones(1)

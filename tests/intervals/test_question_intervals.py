@@ -5,15 +5,16 @@ import math
 import at_k
 import numpy as np
 import pytest
-from at_k.intervals.questions import (
+from at_k.core.questions import (
     QuestionIntervals,
     design_effects,
     variance_of_mean,
     wilson_limits,
 )
+from at_k.core.rewards import Rewards
+from at_k.core.score import Scores, one_column_each
 from at_k.intervals.reward_family import RewardFamily
 from at_k.intervals.sampling import SamplingIntervals
-from at_k.scores.rewards import Rewards
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,7 +60,9 @@ def test_questions_of_one_cluster_count_as_one():
 
 @pytest.mark.parametrize("clusters", [None, np.zeros(4)])
 def test_one_question_or_one_cluster_has_no_interval(clusters):
-    method = QuestionIntervals({"score": np.array([0.1, 0.5, 0.9, 0.4])}, (0.0, 1.0), clusters)
+    columns = np.array([[0.1], [0.5], [0.9], [0.4]])
+    points = Scores(one_column_each(["score"]), np.arange(4), columns)
+    method = QuestionIntervals(points, (0.0, 1.0), clusters)
     problem = method.problem(np.arange(1 if clusters is None else 4))
     assert problem is not None
     assert "one cluster of questions" in problem

@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from at_k.inputs.outcomes import read_outcomes
+from at_k.core.outcomes import read_outcomes
+from at_k.core.rewards import Rewards, real_rewards
 from at_k.intervals.reward_levels import (
     FittedRewards,
     expected_squared_changes,
@@ -15,7 +16,6 @@ from at_k.intervals.reward_levels import (
     max_mean,
     squared_changes,
 )
-from at_k.scores.rewards import Rewards, real_rewards
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

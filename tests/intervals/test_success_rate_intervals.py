@@ -5,11 +5,11 @@ import math
 import at_k
 import numpy as np
 import pytest
-from at_k.inputs.counts import BinaryCounts
+from at_k.core.counts import BinaryCounts
+from at_k.core.credits import any_correct
+from at_k.core.score import Score
 from at_k.intervals.binary_family import RATE_SUPPORT, BinaryFamily, binomial_likelihood
-from at_k.scores.credits import any_correct
-from at_k.scores.pass_family import estimator
-from at_k.scores.score import Score
+from at_k.scores.checker_rates import estimator
 
 SINGLE = ["pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k", "Spectrum@k"]
 PRODUCTS = ["Geom@k", "Geom_ds@k", "GeoSpectrum@k"]

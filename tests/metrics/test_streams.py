@@ -1,14 +1,10 @@
-"""Questions that are added in parts: kept as counts or in files, and scored as if given at once."""
+"""Questions that are added in parts: kept as counts, and scored as if given at once."""
 
 import pickle
-import sys
-import tempfile
 import tracemalloc
 from typing import Any
 
 import at_k
-import dill
-import evaluate
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -37,11 +33,6 @@ QUESTIONS = {
     "score_agg": st.one_of(BINARY, SHARES),
 }
 METRICS = {name: (at_k.load(name), at_k.load(name)) for name in OPTIONS}
-
-
-def kernel_of(metric: evaluate.Metric) -> Any:
-    """Return the module that the class of the metric is imported from."""
-    return sys.modules[type(metric).__mro__[1].__module__]
 
 
 @pytest.mark.parametrize("name", OPTIONS)
@@ -114,55 +105,6 @@ def test_many_small_batches_are_merged():
     assert metric.compute(k=1, include="pass@k", return_per_question=True)["per_question"] == {
         "pass@1": [0.5] * 500
     }
-
-
-TEXTS = {"predictions": [["12", "13", "x" * 200], ["7", None]], "references": ["12", ["7"]]}
-REWARDS = {"predictions": [[0.1, -2.5, 1e-3] * 9, [3.25, None]]}
-
-
-@pytest.mark.parametrize("library", [pickle, dill])
-@pytest.mark.parametrize(
-    ("name", "batch", "options"),
-    [("cons_at_k", TEXTS, {"k": 1}), ("max_at_k", REWARDS, {"k": 1, "confidence": 0.9})],
-)
-def test_large_batches_wait_in_files_that_nothing_leaves_behind(
-    monkeypatch, tmp_path, library, name, batch, options
-):
-    metric = at_k.load(name, cache_dir=str(tmp_path))
-    monkeypatch.setattr(kernel_of(metric), "SPILLED_BYTES", 500)
-    written = []
-    write = kernel_of(metric)._spilled
-
-    def count(batch, folder):
-        written.append(len(batch))
-        return write(batch, folder)
-
-    monkeypatch.setattr(kernel_of(metric), "_spilled", count)
-    for _ in range(10):
-        metric.add_batch(**batch)
-    assert 1 < len(written) <= 10
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-    at_once = {key: each * 10 for key, each in batch.items()}
-    expected = METRICS[name][1].compute(**at_once, **options)
-    assert library.loads(library.dumps(metric)).compute(**options) == expected
-    assert metric.compute(**options) == expected
-
-
-def test_what_cannot_be_written_stays_in_memory(monkeypatch):
-    metric, at_once = METRICS["gpassk"]
-    metric._forget()
-    monkeypatch.setattr(kernel_of(metric), "SPILLED_BYTES", 100)
-
-    def full(**options):
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr(tempfile, "TemporaryFile", full)
-    with pytest.warns(UserWarning, match="stays in memory: No space left on device"):
-        metric.add_batch(**TEXTS)
-    assert metric.compute(k=1) == at_once.compute(**TEXTS, k=1)
-    kept_in_memory = at_k.load("gpassk", keep_in_memory=True)
-    kept_in_memory.add_batch(**TEXTS)
-    assert len(kept_in_memory) == 2
 
 
 def test_an_error_in_counts_names_the_question():

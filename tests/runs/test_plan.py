@@ -7,13 +7,13 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
-from at_k.inputs.counts import BinaryCounts
+from at_k.core.counts import BinaryCounts
+from at_k.core.credits import any_correct
+from at_k.core.score import Score
 from at_k.intervals.binary_family import RATES, BinaryFamily
 from at_k.intervals.sampling import SamplingIntervals
 from at_k.runs import designs
-from at_k.scores.credits import any_correct
-from at_k.scores.pass_family import estimator
-from at_k.scores.score import Score
+from at_k.scores.checker_rates import estimator
 from scipy.stats import binom, norm
 
 UNIFORM = ((np.arange(1000) + 0.5) / 1000).tolist()

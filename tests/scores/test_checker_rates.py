@@ -5,8 +5,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from at_k.scores.checker_rates import CheckerRates, check_rates, corrected_credits, require_useful
-from at_k.scores.credits import (
+from at_k.core.credits import (
     all_correct,
     any_correct,
     area_under_pass,
@@ -14,6 +13,7 @@ from at_k.scores.credits import (
     spectrum,
     threshold,
 )
+from at_k.scores.checker_rates import CheckerRates, check_rates, corrected_credits, require_useful
 
 SCORES = [
     any_correct,

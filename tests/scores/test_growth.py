@@ -5,19 +5,21 @@ import tracemalloc
 import at_k
 import numpy as np
 import pytest
-from at_k.inputs.counts import BinaryCounts
-from at_k.inputs.outcomes import Outcomes, read_outcomes
+from at_k.core import distributions, votes
+from at_k.core import expected as expected_values
+from at_k.core.choice import IntervalOptions
+from at_k.core.counts import BinaryCounts
+from at_k.core.credits import above_half, any_correct, area_under_pass, geom, majority
+from at_k.core.outcomes import Outcomes, read_outcomes
+from at_k.core.rewards import category_rewards, real_rewards
+from at_k.core.score import Score
+from at_k.core.votes import AnswerCounts, vote_at_k
 from at_k.intervals import binary_family, reward_levels
-from at_k.intervals.choice import IntervalOptions
 from at_k.intervals.reward_family import max_intervals
 from at_k.intervals.sampling import family_intervals
-from at_k.scores import covariances, distributions, pass_family, votes
+from at_k.scores import covariances
+from at_k.scores.checker_rates import estimator
 from at_k.scores.covariances import credit_covariances
-from at_k.scores.credits import above_half, any_correct, area_under_pass, geom, majority
-from at_k.scores.pass_family import estimator
-from at_k.scores.rewards import category_rewards, real_rewards
-from at_k.scores.score import Score
-from at_k.scores.votes import AnswerCounts, vote_at_k
 
 
 def peak_bytes(call) -> int:
@@ -81,7 +83,7 @@ def test_groups_with_equal_counts_have_their_interval_computed_once(monkeypatch)
 @pytest.mark.parametrize("c", [0.3, 0.95])  # values are taken from 0, and from k correct samples
 def test_posterior_covariance_takes_steps_linear_in_k(monkeypatch, credits, c):
     of_halves = sizes_of_results(monkeypatch, covariances, "pmf")
-    of_counts = sizes_of_results(monkeypatch, pass_family, "pmf")
+    of_counts = sizes_of_results(monkeypatch, expected_values, "pmf")
     of_windows = sizes_of_results(monkeypatch, distributions, "pmf")  # which likely_pmf calls
     cells = []
     for k in (500, 2000):
@@ -105,7 +107,7 @@ def test_limits_at_large_k_need_no_table_of_factorials(monkeypatch):
 @pytest.mark.parametrize("k", [3, 4, 9, 40])
 @pytest.mark.parametrize("credits", [any_correct, majority, above_half])
 def test_mean_over_halves_is_the_sum_over_all_ways_to_split(credits, k):
-    total = pass_family.cumulative_credit(credits(k))
+    total = expected_values.cumulative_credit(credits(k))
     for value in (total, total - total[k]):
         means = covariances.mean_over_equal_halves(credits(k), value)
         expected = covariances._mean_over_halves(value, value, range(2 * k + 1))
@@ -143,7 +145,7 @@ def test_vote_of_many_different_answers_takes_answers_times_k_steps(monkeypatch)
         shapes.append(number)
         return [(0.5, 1.0)] * number
 
-    monkeypatch.setattr(votes, "_gauss_legendre", nodes_of)
+    monkeypatch.setattr(votes, "gauss_legendre", nodes_of)
     (vote,) = vote_at_k([AnswerCounts((1,), (1,) * 399, 0)], 200)
     assert vote == pytest.approx(1 / 400, rel=1e-12)  # all answers have equal chances
     assert {*cells} == {1}  # one polynomial

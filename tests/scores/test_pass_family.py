@@ -7,8 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from at_k import g_pass_at_k_tau
-from at_k.scores.covariances import credit_covariances
-from at_k.scores.credits import (
+from at_k.core.credits import (
     Credits,
     above_half,
     all_correct,
@@ -18,8 +17,9 @@ from at_k.scores.credits import (
     spectrum,
     threshold,
 )
-from at_k.scores.distributions import Prior, pmf
-from at_k.scores.pass_family import expected_credits
+from at_k.core.distributions import Prior, pmf
+from at_k.core.expected import expected_credits
+from at_k.scores.covariances import credit_covariances
 from exact import (
     hypergeometric_mean,
     posterior_covariance,
@@ -291,7 +291,7 @@ def test_integer_tables_and_blocks_of_double_doubles_are_equal(monkeypatch, bloc
         return [expected_credits(n, c, credits, prior), *covariances]
 
     from_tables = compute()
-    monkeypatch.setattr("at_k.scores.integer_tables._MAX_TABLE_SAMPLES", 0)
-    monkeypatch.setattr("at_k.scores.pass_family._CELLS_AT_ONCE", block)
+    monkeypatch.setattr("at_k.core.integer_tables._MAX_TABLE_SAMPLES", 0)
+    monkeypatch.setattr("at_k.core.expected._CELLS_AT_ONCE", block)
     for values, expected in zip(compute(), from_tables, strict=True):
         np.testing.assert_array_equal(values, expected)

@@ -6,10 +6,10 @@ import json
 import math
 
 import at_k
-import at_k.scores.score_agg
+import at_k.core.score_agg
 import numpy as np
 import pytest
-from at_k.scores.score_agg import VERDICTS, exponent, power_means
+from at_k.core.score_agg import VERDICTS, exponent, power_means
 from exact import power_mean
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
@@ -47,7 +47,7 @@ def penalty_factor(x, penalty=0.1):
 
 
 def test_docstring_examples_print_the_shown_results():
-    results = doctest.testmod(at_k.scores.score_agg)
+    results = doctest.testmod(at_k.core.score_agg)
     assert results.attempted > 0
     assert results.failed == 0
 

@@ -8,8 +8,8 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
-from at_k.inputs.outcomes import read_outcomes
-from at_k.scores.rewards import (
+from at_k.core.outcomes import read_outcomes
+from at_k.core.rewards import (
     Rewards,
     category_rewards,
     check_prior_outcomes,

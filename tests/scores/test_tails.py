@@ -8,7 +8,7 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
-from at_k.scores.distributions import pmf
+from at_k.core.distributions import pmf
 from at_k.scores.tails import Tail, tail_moments, tails_of_subsets
 from at_k.scores.tails import levels_of as levels_of_rewards
 from scorio import eval as scorio
@@ -134,7 +134,7 @@ def test_the_variance_is_that_of_the_estimate(tau):
 
 
 def _rewards(counts: np.ndarray, w: np.ndarray):
-    from at_k.scores.rewards import Rewards
+    from at_k.core.rewards import Rewards
 
     return Rewards(np.arange(len(counts)), w, np.cumsum(counts, axis=1))
 
@@ -206,7 +206,10 @@ def test_equal_rewards_have_no_width(max_at_k):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"thresholds": [1.5]}, r"thresholds\[0\] is 1.5: a threshold is a number from 0 to 1"),
+        (
+            {"thresholds": [1.5]},
+            r"thresholds\[0\] is 1.5: a threshold is a share of the k samples, from 0 to 1",
+        ),
         ({"include": "pass@k"}, "include has 'pass@k', which is none of Max@k, TailPass@k"),
         ({"w": [0, 2]}, "TailPass@k needs rewards from 0 to 1"),
         ({"w": [0, 0.123456]}, "multiples of 1/D for some D up to 1000"),

@@ -6,15 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from at_k.inputs.outcomes import Outcomes
-from at_k.scores.votes import (
-    AnswerCounts,
-    _approximate_vote,
-    count_answers,
-    vote_at_k,
-    vote_probability,
-    vote_variances,
-)
+from at_k.core.outcomes import Outcomes
+from at_k.core.votes import AnswerCounts, count_answers, vote_at_k, vote_probability
+from at_k.intervals.vote_variances import _approximate_vote, vote_variances
 from exact import vote as every_subset
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,7 @@
 """Messages of errors in the words of a page."""
 
 import pytest
-from at_k.checks import FROM_0, SAMPLE, Index, InputError, InPython, Place, RunName
+from at_k.core.checks import FROM_0, SAMPLE, Index, InputError, InPython, Place, RunName
 from conftest import ROOT
 
 LIKE_A_PLACE = "'predictions[0][1] of question 4, row 3 (from 0)'"

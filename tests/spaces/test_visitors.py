@@ -8,6 +8,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from conftest import ROOT
@@ -38,6 +39,8 @@ def downloads_of(page, space):
 def answer_of(page, metric, text="", files=(), **options):
     """Return the Space of a metric, and the answer of its page to samples."""
     spec = importlib.util.spec_from_file_location(metric, ROOT / "spaces" / metric / "app.py")
+    assert spec is not None
+    assert spec.loader is not None
     app = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(app)
     given = {"text": text} if text else {"files": files}
@@ -98,7 +101,8 @@ def test_a_request_that_ends_does_not_end_the_next_one(page):
     handlers = page.events.Handlers(None, layout, None, None)
     visitor = SimpleNamespace(session_hash="visitor")
     inner = handlers._is_last
-    next_run, waiting = handlers._run(visitor, "second"), []
+    next_run = handlers._run(visitor, "second")
+    waiting: list[Any] = []
 
     def is_last(running, visitor):
         """Let another request start between the check and the removal, if nothing prevents it."""

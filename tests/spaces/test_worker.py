@@ -13,7 +13,7 @@ from conftest import ROOT
 CODE = """
 import importlib.util, json, os, sys, tempfile
 sys.path.insert(0, sys.argv[1])
-from at_k.inputs import checking
+from at_k.core import checking
 from page import worker
 from page.question_table import question_headers, question_rows, samples_html
 from page.request import make_request

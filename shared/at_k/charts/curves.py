@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, Literal
 
-from ..checks import as_list, check_k, check_names, check_text, entries_of, short
-from ..estimates import Estimate
+from ..core.checks import as_list, check_k, check_names, check_text, entries_of, short
+from ..core.estimates import Estimate
 from .figure import Figure
 from .lines import LineAxis, figure_of_scores, k_axis
 from .results import (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from ..checks import as_list, check_text
+from ..core.checks import as_list, check_text
 from ..runs.comparison import Difference, read_differences
 from .figure import Figure, divide_space, make_figure, printed_width
 from .lines import LineAxis, NumberAxis, highlight_layers, k_axis, line_layers, mark_apart

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import altair as alt
 
-from ..checks import check_number
+from ..core.checks import check_number
 from .results import Row
 from .style import (
     LINE_HEIGHT,

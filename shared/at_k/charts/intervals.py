@@ -9,7 +9,7 @@ from typing import Any
 
 import altair as alt
 
-from ..checks import check_confidence
+from ..core.checks import check_confidence
 from .figure import Figure, FigureSpace, divide_space, make_figure, pixel_y, printed_width
 from .lines import score_ticks, ticks_within, tooltip, zoomed_range
 from .results import (

@@ -9,7 +9,7 @@ from typing import Any
 
 import altair as alt
 
-from ..checks import check_number
+from ..core.checks import check_number
 from .figure import Figure, divide_space, make_figure, printed_width
 from .results import Row
 from .style import (

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from ..checks import as_list, check_confidence, check_count, check_text, short
-from ..estimates import Estimate, estimates_of
+from ..core.checks import as_list, check_confidence, check_count, check_text, short
+from ..core.estimates import Estimate, estimates_of
+from ..core.score import ScoreId
 from ..runs.comparison import Difference
 from ..runs.noise import correction_in_words
-from ..scores.score import ScoreId
 
 Row = dict[str, Any]
 """What is drawn of a score: a row of the data of a chart."""

@@ -15,7 +15,7 @@ from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
 
-from ..checks import short
+from ..core.checks import short
 from .pool import Pool, Record, available_cores
 from .references import Tests, read_tests
 from .responses import code_in

@@ -13,7 +13,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from ..checks import short
+from ..core.checks import short
 
 _LONG = 10_000  # characters of a result that is not shown as Python shows it, which takes long
 FORMS = (

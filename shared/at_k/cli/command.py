@@ -20,7 +20,7 @@ from typing import Any
 
 import at_k
 
-from ..checks import did_you_mean
+from ..core.checks import did_you_mean
 from ..loading import metric_folders, metric_script, register, unregister
 from ..readers.columns import SelectionError
 from .formats import Output, printable

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import label_index, short
-from ..computations.gpassk import GPASSK
-from ..inputs.checking import Checker, Checking
+from ..core.checking import Checker, Checking
+from ..core.checks import label_index, short
+from ..core.computations import GPASSK
 from ..readers.questions import Questions, check_correct_values, read_questions
 from ..runs.comparison import compare
 from ..runs.differences import Compared, compare_runs, differences_of

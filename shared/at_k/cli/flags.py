@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..checks import short
+from ..core.checks import short
 from ..readers.columns import PER_QUESTION, PER_SAMPLE, USUAL_NAMES
 from .formats import FORMATS_OF_OUTPUT
 from .plot import PLOT_HELP

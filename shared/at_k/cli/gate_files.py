@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..checks import check_names
-from ..inputs.checking import Checker
+from ..core.checking import Checker
+from ..core.checks import check_names
 from ..runs.comparison import compare
 from ..runs.gate import (
     CONTRARY,

@@ -16,7 +16,7 @@ from typing import Any
 
 import at_k
 
-from ..estimates import Estimate
+from ..core.estimates import Estimate
 from ..runs.noise import correction_in_words
 from .formats import INTERVAL_SCOPE, Scale, enumerated, limits_in_words
 from .score_tables import ScoresView

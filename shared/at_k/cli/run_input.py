@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import InputError, short
-from ..inputs.outcomes import Outcomes
-from ..inputs.rows import Rows, read_rows
+from ..core.checks import InputError, short
+from ..core.outcomes import Outcomes
+from ..core.rows import Rows, read_rows
 from ..readers.questions import Questions
 from .formats import number_of
 

@@ -10,15 +10,15 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
-from ..checks import InputError, Place, short
-from ..computations.computation import Computation, Samples
-from ..estimates import estimates_of
+from ..core.checking import Checked, Checking
+from ..core.checks import InputError, Place, short
+from ..core.computation import Computation, SampledQuestions
+from ..core.computations import COMPUTATIONS
+from ..core.estimates import estimates_of
+from ..core.outcomes import read_outcomes
 from ..functions import Counts
-from ..inputs.checking import Checked, Checking
-from ..inputs.outcomes import read_outcomes
 from ..intervals.labelled import Errors, check_errors
 from ..loading import metric_script
 from ..readers.columns import as_outcome
@@ -78,7 +78,7 @@ def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
 
 def computation_of(name: str) -> Computation:
     """Return what a metric computes. This imports neither `evaluate` nor `datasets`."""
-    return getattr(import_module(f"at_k.computations.{name}"), name.upper())
+    return COMPUTATIONS[name]
 
 
 def _parameter_helps_of(name: str) -> dict[str, str]:
@@ -144,7 +144,7 @@ def _score_files(
 
 
 @dataclass(frozen=True)
-class _CheckedOnce(Samples):
+class _CheckedOnce(SampledQuestions):
     """Samples that keep what a check returns."""
 
     checks: list[Checked] = field(default_factory=list, kw_only=True)

@@ -27,8 +27,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..checks import check_depth
-from ..inputs.containers import as_arrow, to_array
+from ..core.checks import check_depth
+from ..core.containers import as_arrow, to_array
 
 
 class Array(Protocol):

@@ -20,10 +20,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..checks import as_list, check_k, check_name, check_number, is_list_like, short
-from ..scores.credits import PASS_FAMILY, Credits, ScoreOptions, check_tau, threshold
-from ..scores.distributions import pmf
-from ..scores.pass_family import blocks_of_rows
+from ..core.checks import as_list, check_k, check_name, check_number, is_list_like, short
+from ..core.credits import PASS_FAMILY, Credits, ScoreOptions, check_tau, threshold
+from ..core.distributions import pmf
+from ..core.expected import blocks_of_rows
 from .reward_groups import like, read_rewards
 
 _BASELINES = ("marginal", "none", "leave-one-out", "centered")

@@ -7,14 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import check_bounds, check_confidence, check_k, check_prior
-from ..inputs.outcomes import read_outcomes
-from ..intervals.posterior import PosteriorIntervals
+from ..core.checks import check_bounds, check_confidence, check_k, check_prior
+from ..core.choice import interval_options, pass_limits
+from ..core.credits import Credits
+from ..core.expected import pass_scores
+from ..core.outcomes import read_outcomes
+from ..core.posterior import PosteriorIntervals
+from ..core.score import Moments, Score
+from ..functions import Bounds, OutcomesLike, Summary
 from ..scores.covariances import pass_moments
-from ..scores.credits import Credits
-from ..scores.pass_family import estimator
-from ..scores.score import Moments, Score
-from . import Bounds, OutcomesLike, Summary
 
 ScoreOfK = Callable[[int], Score | Credits]
 """Returns the score, or the credits of the score, for a given k."""
@@ -23,9 +24,8 @@ ScoreOfK = Callable[[int], Score | Credits]
 def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
     """Return the unbiased estimate of a score, averaged over questions."""
     counts = read_outcomes(R).counts()
-    keys, estimate = estimator({"": _as_score(score(check_k(k, counts.n)))})
-    columns = estimate(*counts.unique)
-    return float(keys[""].value(counts.multiplicity @ columns / len(counts.n)))
+    points = pass_scores(counts, {"": _as_score(score(check_k(k, counts.n)))})
+    return points.means(counts.multiplicity)[""]
 
 
 class LimitOptions(NamedTuple):
@@ -59,10 +59,6 @@ def summary_of_score(
 
 def _summary_of_gpassk(R: OutcomesLike, k: int, score: Score, limits: LimitOptions) -> Summary:
     """Return the summary by an interval of the metric gpassk."""
-    # Imported here because most intervals need SciPy, and the posterior does not.
-    from ..intervals.binary_family import pass_intervals
-    from ..intervals.choice import interval_options
-
     counts = read_outcomes(R).counts()
     questions = np.arange(len(counts.n))
     options = interval_options(
@@ -75,9 +71,14 @@ def _summary_of_gpassk(R: OutcomesLike, k: int, score: Score, limits: LimitOptio
     )
     if not options.allow_above_n:
         check_k(k, counts.n)
-    _, method = pass_intervals(counts, {"": score}, options)
+    _, method = pass_limits(counts, {"": score}, options)
     if problem := method.problem(questions):
         raise ValueError(f"R has no interval: {problem}.")
+    if method.unidentified(questions):
+        raise ValueError(
+            f"Each question has one sample, which does not identify a score of k = {k}: give k=1, "
+            f"or add samples."
+        )
     mu, sigma, *ends, _ = method.for_groups([questions], limits.confidence)[0][""]
     lo, hi = np.clip(ends, *check_bounds(limits.bounds)).tolist()
     return mu, sigma, lo, hi

@@ -6,9 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from ..checks import check_k
-from ..inputs.outcomes import read_outcomes
-from ..scores.credits import (
+from ..core.checks import check_k
+from ..core.credits import (
     above_half,
     all_correct,
     any_correct,
@@ -17,7 +16,8 @@ from ..scores.credits import (
     majority,
     threshold,
 )
-from . import Bounds, OutcomesLike, Summary
+from ..core.outcomes import read_outcomes
+from ..functions import Bounds, OutcomesLike, Summary
 from .estimates import LimitOptions, point_estimate, summary_of_score
 
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import entries_of, has_no_axes, is_masked, short
-from ..inputs.containers import plain_entry, to_array
-from ..inputs.counts import one_size
+from ..core.checks import entries_of, has_no_axes, is_masked, short
+from ..core.containers import plain_entry, to_array
+from ..core.counts import one_size
 
 _LARGEST_REWARD = 1e150  # whose square is a double
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..checks import check_bounds, check_confidence, check_k
-from ..inputs.outcomes import read_outcomes
-from ..scores.rewards import (
+from ..core.checks import check_bounds, check_confidence, check_k
+from ..core.outcomes import read_outcomes
+from ..core.rewards import (
     Rewards,
     are_real_rewards,
     bayes_moments,
@@ -17,7 +17,7 @@ from ..scores.rewards import (
     max_scores,
     real_rewards,
 )
-from . import Bounds, Numbers, OutcomesLike, Summary
+from ..functions import Bounds, Numbers, OutcomesLike, Summary
 from .estimates import summary_of_moments
 
 
@@ -228,7 +228,7 @@ def _real_reward_summary(
     rewards: Rewards, k: int, confidence: float, bounds: tuple[float, float]
 ) -> Summary:
     # Imported here because SciPy takes longer to import than the rest of at_k.
-    from ..intervals.choice import IntervalOptions
+    from ..core.choice import IntervalOptions
     from ..intervals.reward_family import max_intervals
 
     limits = max(bounds[0], rewards.levels.min()), min(bounds[1], rewards.levels.max())

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..scores.credits import geo_spectrum, geom, geom_ds, spectrum
-from . import Bounds, Numbers, OutcomesLike, Summary
+from ..core.credits import geo_spectrum, geom, geom_ds, spectrum
+from ..functions import Bounds, Numbers, OutcomesLike, Summary
 from .estimates import LimitOptions, ScoreOfK, point_estimate, summary_of_score
 
 

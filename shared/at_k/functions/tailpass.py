@@ -15,17 +15,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..checks import as_list, check_confidence, check_k, check_number, check_positive, short
-from ..inputs.outcomes import read_outcomes
-from ..scores.rewards import (
+from ..core.checks import as_list, check_confidence, check_k, check_number, check_positive, short
+from ..core.credits import check_thresholds
+from ..core.outcomes import read_outcomes
+from ..core.rewards import (
     are_real_rewards,
     category_rewards,
     check_prior_outcomes,
     check_rewards,
     real_rewards,
 )
-from ..scores.tails import Tail, check_thresholds, levels_of, tails_of_subsets
-from . import Numbers, OutcomesLike, Summary
+from ..functions import Numbers, OutcomesLike, Summary
+from ..scores.tails import Tail, levels_of, tails_of_subsets
 
 Floats = npt.NDArray[np.float64]
 
@@ -269,7 +270,7 @@ def _check_method(method: Any) -> None:
 
 
 def _clipped_limits(mean: Any, std: Any, confidence: float) -> tuple[Any, Any]:
-    from ..intervals.posterior import normal_limits
+    from ..core.posterior import normal_limits
 
     return normal_limits(mean, std, check_confidence(confidence), (0.0, 1.0))
 
@@ -282,7 +283,7 @@ def _with_clipped_limits(summary: tuple[float, float], confidence: float) -> Sum
 def _thresholds(k: int, thresholds: Numbers | None) -> list[float]:
     if thresholds is None:
         return [i / k for i in range(1, k + 1)]
-    return check_thresholds(as_list("thresholds", thresholds))
+    return check_thresholds(thresholds)
 
 
 def _check_scores(scores: np.ndarray) -> None:

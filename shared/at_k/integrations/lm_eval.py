@@ -23,9 +23,9 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from ..inputs.checking import Checking
-from ..inputs.columns import stored
-from ..inputs.rows import read_rows
+from ..core.checking import Checking
+from ..core.columns import stored
+from ..core.rows import read_rows
 from .request import REQUESTED, ScoreRequest, log_problems
 
 

@@ -12,13 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..checks import as_list, check_ks, check_names
-from ..computations.gpassk import GPASSK
-from ..computations.max_at_k import MAX_AT_K
-from ..estimates import Estimate, estimates_of
-from ..intervals.choice import interval_options
-from ..scores.credits import PASS_FAMILY, ScoreOptions, scores_by_name
-from ..scores.score import ScoreId
+from ..core.checks import as_list, check_ks, check_names
+from ..core.choice import interval_options
+from ..core.computations import GPASSK, MAX_AT_K
+from ..core.credits import PASS_FAMILY, ScoreOptions, scores_by_name
+from ..core.estimates import Estimate, estimates_of
+from ..core.score import ScoreId
 
 REQUESTED = ("pass@k", "pass^k")
 _KNOWN = (*PASS_FAMILY, "max@k")

@@ -20,14 +20,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import InputError, Place
-from ..inputs.counts import BinaryCounts
-from ..scores.checker_rates import NO_ERRORS, CheckerRates
+from ..core.checks import InputError, Place
+from ..core.choice import IntervalOptions
+from ..core.counts import BinaryCounts
+from ..core.credits import Credits
+from ..core.expected import cumulative_credit, pass_scores
+from ..core.interval import UNIT_RANGE, IntervalMethod
+from ..core.posterior import PosteriorIntervals
+from ..core.score import ColumnPair, Score, ScoreKey, Scores
+from ..scores.checker_rates import NO_ERRORS, CheckerRates, Estimator, corrected_scores, estimator
 from ..scores.covariances import pass_moments
-from ..scores.credits import Credits
-from ..scores.pass_family import Estimator, cumulative_credit, estimator, pass_scores
-from ..scores.score import ColumnPair, Score, ScoreKey, Scores
-from .choice import IntervalOptions
 from .family import (
     Candidates,
     Family,
@@ -37,8 +39,6 @@ from .family import (
     variance_of_proportion,
     with_extrapolated,
 )
-from .interval import UNIT_RANGE, IntervalMethod
-from .posterior import PosteriorIntervals
 from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
 from .sampling import family_intervals
 
@@ -85,7 +85,7 @@ def pass_intervals(
     family = BinaryFamily.of_run(counts, keys, estimate, extrapolated)
     if not rates.are_exact:
         family = family_under(rates, family, estimator(observed)[1])
-    points = with_extrapolated(pass_scores(counts, observed, rates), family, scores)
+    points = with_extrapolated(corrected_scores(counts, observed, rates), family, scores)
     return points, family_intervals(family, options)
 
 

@@ -17,8 +17,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..scores.score import ColumnPair, Score, ScoreKey, Scores
-from .interval import Clusters, Interval, intervals_by_counts
+from ..core.interval import Clusters, Interval, intervals_by_counts
+from ..core.score import ColumnPair, Score, ScoreKey, Scores
 
 
 class Fit(NamedTuple):

@@ -22,9 +22,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..scores.score import ScoreKey
+from ..core.interval import Interval, IntervalMethod, normal_z
+from ..core.score import ScoreKey
 from .family import Family, Fit, Statistics
-from .interval import Interval, IntervalMethod, normal_z
 
 
 class HierarchicalIntervals(IntervalMethod):

@@ -30,13 +30,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import check_count
-from ..inputs.aligned import read_aligned
-from ..inputs.counts import BinaryCounts
-from ..inputs.outcomes import Outcomes, require_binary
+from ..core.checks import check_count
+from ..core.counts import BinaryCounts
+from ..core.interval import Interval, IntervalMethod, normal_z
+from ..core.outcomes import Outcomes, require_binary
+from ..core.score import ScoreKey, Scores
+from ..scores.aligned import read_aligned
 from ..scores.checker_rates import NO_ERRORS, CheckerRates, check_rates
-from ..scores.score import ScoreKey, Scores
-from .interval import Interval, IntervalMethod, normal_z
 
 CONFIDENCE_OF_RATES = 0.95
 """With which labels have to show that a checker is better than chance."""

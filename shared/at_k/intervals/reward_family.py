@@ -18,9 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..scores.rewards import RankedRewards, Rewards, max_moments, max_scores
-from ..scores.score import Score, ScoreKey, Scores
-from .choice import IntervalOptions
+from ..core.choice import IntervalOptions
+from ..core.interval import IntervalMethod
+from ..core.posterior import PosteriorIntervals
+from ..core.rewards import RankedRewards, Rewards, max_moments, max_scores
+from ..core.score import Score, ScoreKey, Scores
 from .family import (
     Candidates,
     Family,
@@ -30,8 +32,6 @@ from .family import (
     variance_of_proportion,
     with_extrapolated,
 )
-from .interval import IntervalMethod
-from .posterior import PosteriorIntervals
 from .reward_levels import (
     FittedRewards,
     leveled_samples,

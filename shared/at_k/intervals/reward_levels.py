@@ -24,7 +24,7 @@ from functools import cache, cached_property, lru_cache
 
 import numpy as np
 
-from ..scores.rewards import RankedRewards, Rewards
+from ..core.rewards import RankedRewards, Rewards
 from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
 
 _FEW_LEVELS = 40  # up to which levels are kept as they are

@@ -36,12 +36,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..scores.score import ColumnPair, Score, ScoreKey
-from .choice import AutoIntervals, IntervalOptions
+from ..core.choice import IntervalOptions
+from ..core.interval import Clusters, Interval, IntervalMethod, normal_z, student_z, whole_range
+from ..core.questions import ONE_CLUSTER, TOO_FEW_CLUSTERS, cluster_deviations, design_effects
+from ..core.score import ColumnPair, Score, ScoreKey
 from .family import Family, Fit, Shifted
 from .hierarchical import HierarchicalIntervals, hierarchical_intervals
-from .interval import Clusters, Interval, IntervalMethod, normal_z, student_z, whole_range
-from .questions import ONE_CLUSTER, TOO_FEW_CLUSTERS, cluster_deviations, design_effects
+from .methods import AutoIntervals
 
 _FEW_EVENTS = 4.0  # below which the normal approximation is too poor
 

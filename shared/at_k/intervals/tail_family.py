@@ -15,8 +15,11 @@ from functools import cached_property
 
 import numpy as np
 
-from ..scores.rewards import Rewards
-from ..scores.score import Moments, ScoreKey, Scores, one_column_each
+from ..core.choice import IntervalOptions
+from ..core.interval import UNIT_RANGE, IntervalMethod
+from ..core.posterior import PosteriorIntervals
+from ..core.rewards import Rewards
+from ..core.score import Moments, ScoreId, ScoreKey, Scores, one_column_each
 from ..scores.tails import (
     Tail,
     in_units,
@@ -25,16 +28,23 @@ from ..scores.tails import (
     tail_scores,
     tails_of_subsets,
 )
-from .choice import IntervalOptions
 from .family import Candidates, Fit, Shifted
-from .interval import UNIT_RANGE, IntervalMethod
-from .posterior import PosteriorIntervals
 from .reward_family import MEMBERS, REWARD_SHIFTS, LevelsFamily, shifted_columns
 from .reward_levels import FittedRewards
 from .sampling import family_intervals
 
 _MOST_LEVELS = 40  # of which all distributions are known
 _MOST_PAIRS_OF_COUNTS = 20_000_000  # pairs of counts of k samples
+
+
+def tails_with_limits(
+    rewards: Rewards, ks: Sequence[int], thresholds: Sequence[float], options: IntervalOptions
+) -> tuple[Scores, IntervalMethod | None]:
+    """TailPass@k for each k <= n and threshold, and the method of its limits if requested."""
+    tails = {ScoreId("TailPass@k", k, tau): Tail(k, tau) for k in ks for tau in thresholds}
+    if options.confidence is None:
+        return tail_scores(rewards, tails), None
+    return tail_intervals(rewards, tails, options)
 
 
 def tail_intervals(

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import FROM_0, Index, InputError, is_missing
-from ..inputs.containers import QUESTION_NAMES
+from ..core.checks import FROM_0, Index, InputError, is_missing
+from ..core.containers import QUESTION_NAMES
 from .table import ArrowColumn, Columns, Table
 
 USUAL_NAMES = {

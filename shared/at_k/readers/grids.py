@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from ..checks import FROM_0, SAMPLE, Index, InputError
-from ..scores.score_agg import VERDICTS
+from ..core.checks import FROM_0, SAMPLE, Index, InputError
+from ..core.score_agg import VERDICTS
 from .columns import USUAL_NAMES, as_outcome, found_columns, is_decimal_comma, parsed_outcomes
 from .table import Columns, Table
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..checks import (
+from ..core.checks import (
     QUESTION,
     InputError,
     InPython,
@@ -20,7 +20,7 @@ from ..checks import (
     is_list_like,
     short,
 )
-from ..inputs.containers import QUESTION_NAMES
+from ..core.containers import QUESTION_NAMES
 from .columns import (
     COUNT,
     PER_QUESTION,

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..checks import FROM_0, Index, InputError, is_missing, short
-from ..inputs.containers import QUESTION_NAMES
+from ..core.checks import FROM_0, Index, InputError, is_missing, short
+from ..core.containers import QUESTION_NAMES
 from .columns import (
     PER_SAMPLE,
     Filter,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Index, short
+from ..core.checks import Index, short
 from .columns import SelectionError, as_whole_number, in_row
 
 _MOST_NUMBERS = 1 << 28

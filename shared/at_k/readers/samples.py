@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..checks import FROM_0, Index, InputError, short
+from ..core.checks import FROM_0, Index, InputError, short
 from .columns import (
     PER_SAMPLE,
     SelectionError,

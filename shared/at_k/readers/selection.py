@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..checks import FROM_0, Index, InputError, short
+from ..core.checks import FROM_0, Index, InputError, short
 from .columns import (
     USUAL_NAMES,
     Filter,

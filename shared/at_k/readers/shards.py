@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import InputError, short
+from ..core.checks import InputError, short
 from .columns import (
     COUNT,
     USUAL_NAMES,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..inputs.containers import as_arrow
+from ..core.containers import as_arrow
 from .columns import SelectionError, column_at, with_fields
 from .files import FORMATS, file_format, read_file
 from .grids import BY_CONTENT, Unnamed

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..checks import short
+from ..core.checks import short
 
 Columns = dict[str, Sequence[Any]]
 """Entries by column name, one per row."""

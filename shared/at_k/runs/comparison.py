@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..estimates import estimates_of
+from ..core.estimates import estimates_of
+from ..core.score import ScoreId
 from ..functions import RunLike
-from ..scores.score import ScoreId
 
 
 class Difference(NamedTuple):

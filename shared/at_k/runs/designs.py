@@ -41,7 +41,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv
 
-from ..inputs.counts import BinaryCounts
+from ..core.counts import BinaryCounts
+from ..core.interval import Interval, normal_z
+from ..core.score import Score
 from ..intervals.binary_family import (
     RATE_SUPPORT,
     RATES,
@@ -51,12 +53,9 @@ from ..intervals.binary_family import (
     family_under,
     scores_of_rates,
 )
-from ..intervals.interval import Interval, normal_z
 from ..intervals.labelled import LabelCounts, moves_of_rates
 from ..intervals.sampling import SamplingIntervals
-from ..scores.checker_rates import NO_ERRORS, CheckerRates
-from ..scores.pass_family import estimator
-from ..scores.score import Score
+from ..scores.checker_rates import NO_ERRORS, CheckerRates, estimator
 from .outcomes_of_runs import Run
 
 _UP = np.array([1, 2, 3, 4, 6, 8, 11, 15, 20, 28, 40, 60])  # shifts by steps of the log-odds

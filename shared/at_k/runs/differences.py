@@ -46,11 +46,11 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from ..inputs.checking import Checker, Checking
+from ..core.checking import Checker, Checking
+from ..core.interval import student_z
+from ..core.score import ScoreId
 from ..intervals.band import confidence_of_each, path_angles, path_exceedance
-from ..intervals.interval import student_z
 from ..intervals.labelled import Errors
-from ..scores.score import ScoreId
 from .comparison import Difference
 from .measure import ComparisonOptions, Measured, measure_runs
 from .outcomes_of_runs import Run, grade_sources, is_read_result

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import as_list, check_name, check_number
-from ..scores.rewards import check_rewards, has_real_rewards
+from ..core.checks import as_list, check_name, check_number
+from ..core.rewards import check_rewards, has_real_rewards
 from .differences import compare_runs, differences_of
 from .measure import COMPARED, WITHOUT_K, ComparisonOptions, measure_runs
 from .outcomes_of_runs import Run

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checks import short
+from ..core.checks import short
 from ..functions import RunLike
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..checks import (
+from ..core.checks import (
     InputError,
     as_list,
     check_confidence,
@@ -22,26 +22,14 @@ from ..checks import (
     check_samples,
     short,
 )
-from ..inputs.outcomes import number_of_samples, require_shares
-from ..intervals.binary_family import BinaryFamily, family_under
-from ..intervals.choice import check_clusters
-from ..intervals.family import Family
-from ..intervals.interval import IntervalMethod
-from ..intervals.labelled import Errors, moves_of_rates
-from ..intervals.posterior import PosteriorIntervals
-from ..intervals.questions import (
-    EstimatedScore,
-    QuestionIntervals,
-    VarianceIntervals,
-    cluster_deviations,
-)
-from ..intervals.reward_family import RewardFamily
-from ..intervals.sampling import ONE_SAMPLE_EACH, SamplingIntervals
-from ..scores.checker_rates import CheckerRates, require_correction
-from ..scores.consensus import more_than_half
-from ..scores.credits import PASS_FAMILY, ScoreOptions, check_tau, scores_by_name
-from ..scores.pass_family import Estimator, estimator, pass_scores
-from ..scores.rewards import (
+from ..core.choice import check_clusters
+from ..core.consensus import more_than_half
+from ..core.credits import PASS_FAMILY, ScoreOptions, check_tau, scores_by_name
+from ..core.interval import UNIT_RANGE, IntervalMethod
+from ..core.outcomes import number_of_samples, require_shares
+from ..core.posterior import PosteriorIntervals
+from ..core.questions import QuestionIntervals, cluster_deviations
+from ..core.rewards import (
     Rewards,
     bayes_moments,
     category_rewards,
@@ -50,9 +38,23 @@ from ..scores.rewards import (
     has_real_rewards,
     real_rewards,
 )
-from ..scores.score import Score, ScoreId, Scores, one_column_each
-from ..scores.score_agg import VERDICTS, exponent, item_scores, require_weights
-from ..scores.votes import count_answers, vote_at_k, vote_variances
+from ..core.score import Score, ScoreId, Scores, one_column_each
+from ..core.score_agg import VERDICTS, exponent, item_scores, require_weights
+from ..core.votes import count_answers, vote_at_k
+from ..intervals.binary_family import BinaryFamily, family_under
+from ..intervals.family import Family
+from ..intervals.labelled import Errors, moves_of_rates
+from ..intervals.methods import EstimatedScore, VarianceIntervals
+from ..intervals.reward_family import RewardFamily
+from ..intervals.sampling import ONE_SAMPLE_EACH, SamplingIntervals
+from ..intervals.vote_variances import vote_variances
+from ..scores.checker_rates import (
+    CheckerRates,
+    Estimator,
+    corrected_scores,
+    estimator,
+    require_correction,
+)
 from .outcomes_of_runs import Run
 
 T = TypeVar("T")
@@ -255,7 +257,7 @@ def _pass(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOptions)
     questions = np.arange(len(counts))
 
     def under(rates: CheckerRates) -> np.ndarray:
-        means = pass_scores(counts, scores, rates).over(questions)
+        means = corrected_scores(counts, scores, rates).over(questions)
         return np.array([means[key] for key in scores])
 
     def moves(confidence: float) -> np.ndarray:
@@ -360,8 +362,8 @@ def _verdicts(run: Run, options: ComparisonOptions) -> Measured:
 
 
 def _question_intervals(columns: np.ndarray, clusters: np.ndarray | None) -> QuestionIntervals:
-    scores = {str(index): column for index, column in enumerate(columns.T)}
-    return QuestionIntervals(scores, (0.0, 1.0), clusters)
+    points = Scores(one_column_each(range(columns.shape[1])), np.arange(len(columns)), columns)
+    return QuestionIntervals(points, UNIT_RANGE, clusters)
 
 
 def _of_each(runs: Sequence[Run], measure: Callable[[Run], T]) -> list[T]:

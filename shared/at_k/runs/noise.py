@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.score import ScoreId
 from ..functions import RunLike
-from ..scores.score import ScoreId
 
 
 class Noise(NamedTuple):
@@ -114,7 +114,7 @@ def noise(
         Wang (2025). Measuring all the noises of LLM Evals. arXiv:2512.21326
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
-    from ..inputs.checking import Checking
+    from ..core.checking import Checking
     from .measure import ComparisonOptions
     from .outcomes_of_runs import grade_sources
 
@@ -127,7 +127,7 @@ def noise(
 
 def noise_of(run: Any, options: Any) -> list[Noise]:
     """Return the noise of the scores of a `Run`, for `ComparisonOptions` with "questions"."""
-    from ..intervals.interval import normal_z
+    from ..core.interval import normal_z
     from .measure import measure_runs
 
     options = options.for_samples({run.name: run.outcomes.n})

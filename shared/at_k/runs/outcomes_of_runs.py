@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ..checks import InputError, Place, as_list, short
-from ..inputs.checking import Checking
-from ..inputs.columns import stored
-from ..inputs.outcomes import Labels, Outcomes, outcomes_of, read_outcomes
-from ..inputs.rows import Rows, read_rows
+from ..core.checking import Checking
+from ..core.checks import InputError, Place, as_list, short
+from ..core.columns import stored
+from ..core.outcomes import Labels, Outcomes, outcomes_of, read_outcomes
+from ..core.rows import Rows, read_rows
 from ..intervals.labelled import Errors, check_errors
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..checks import (
+from ..core.checks import (
     as_list,
     check_confidence,
     check_k,
@@ -19,10 +19,10 @@ from ..checks import (
     check_number,
     check_positive,
 )
+from ..core.credits import ScoreOptions, check_tau, scores_by_name
+from ..core.score import Score, ScoreId
 from ..functions import RunLike
 from ..scores.checker_rates import CheckerRates, check_rates, require_correction
-from ..scores.credits import ScoreOptions, check_tau, scores_by_name
-from ..scores.score import Score, ScoreId
 
 if TYPE_CHECKING:
     from .designs import Design
@@ -139,7 +139,7 @@ def plan(
         Miller (2024). Adding Error Bars to Evals. arXiv:2411.00640
     """
     # Imported here because SciPy and Arrow take longer to import than the rest of at_k.
-    from ..inputs.checking import Checking
+    from ..core.checking import Checking
     from .outcomes_of_runs import grade_sources
 
     options = PlanOptions(

@@ -26,17 +26,19 @@ variance of the estimate, grows like (t / (t - f))^k and ((1 - f) / (t - f))^k.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import as_list, check_number, short
-from .credits import Credits
-from .double_double import DoubleDouble
-from .score import Score, ScoreKey
+from ..core.checks import as_list, check_number, short
+from ..core.counts import BinaryCounts
+from ..core.credits import Credits
+from ..core.double_double import DoubleDouble
+from ..core.expected import expected_credits
+from ..core.score import Score, ScoreKey, Scores, number_terms
 
 _LARGEST_CORRECTED_K = 1000  # the time grows with the square of k
 _LARGEST_VALUE = 1e12  # of a control value: more would leave fewer than four digits
@@ -153,3 +155,52 @@ def corrected_all(
     """(m,) values h(0) and the corrected credits of m scores."""
     corrections = [corrected_credits(credit, rates) for credit in credits]
     return np.array([first for first, _ in corrections]), [steps for _, steps in corrections]
+
+
+# --- Corrected scores ---------------------------------------------------------------------
+
+Estimator = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""The estimates of questions (n, c), both (U,), as (U, m) columns.
+
+None decreases with c, unless it corrects for the errors of a checker."""
+
+
+def corrected_scores(
+    counts: BinaryCounts, scores: Mapping[ScoreKey, Score], rates: CheckerRates = NO_ERRORS
+) -> Scores:
+    """Unbiased estimates of the scores. No k may exceed the n of a question.
+
+    Args:
+        rates: of the checker that counted correct samples.
+    """
+    credits, keys = number_terms(scores)
+    return Scores(keys, counts.inverse, unbiased_estimates(*counts.unique, credits, rates))
+
+
+def unbiased_estimates(
+    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], rates: CheckerRates
+) -> np.ndarray:
+    """(U, m) unbiased estimates of expected credits, from counts by a checker with these rates."""
+    if rates.are_exact:
+        return expected_credits(n, c, credits)
+    first, corrected = corrected_all(credits, rates)
+    return first + expected_credits(n, c, corrected)
+
+
+def estimator(
+    scores: Mapping[ScoreKey, Score], rates: CheckerRates = NO_ERRORS
+) -> tuple[dict[ScoreKey, Score], Estimator]:
+    """Each score in terms of columns, and the function that estimates the columns.
+
+    A score that is averaged over questions after its product is taken has a column of its own.
+    """
+    credits, keys = number_terms(scores)
+    products = [key for key, score in keys.items() if not score.pooled]
+
+    def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
+        columns = unbiased_estimates(n, c, credits, rates)
+        values = [keys[key].value(columns.T) for key in products]
+        return np.column_stack([columns, *values]) if values else columns
+
+    own = {key: Score((len(credits) + i,)) for i, key in enumerate(products)}
+    return keys | own, estimate

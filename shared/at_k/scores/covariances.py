@@ -26,13 +26,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..inputs.counts import BinaryCounts, one_size
-from .credits import Credits
-from .distributions import Prior, likely_pmf, pmf
-from .double_double import DoubleDouble
-from .integer_tables import covariance_table, has_table
-from .pass_family import blocks_of_rows, columns_by_k, cumulative_credit, expected_credits
-from .score import Moments, Score, ScoreKey, number_terms
+from ..core.counts import BinaryCounts, one_size
+from ..core.credits import Credits
+from ..core.distributions import Prior, likely_pmf, pmf
+from ..core.double_double import DoubleDouble
+from ..core.expected import blocks_of_rows, columns_by_k, cumulative_credit, expected_credits
+from ..core.integer_tables import covariance_table, has_table
+from ..core.score import Moments, Score, ScoreKey, number_terms
 
 _FEW_VALUES = 4  # of a score, less a constant, which are not 0
 _MOST_CELLS = 4e8  # of the pmf of the halves of 2k samples

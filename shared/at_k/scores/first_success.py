@@ -9,18 +9,39 @@ question, so it shows nothing about scores that need several, such as pass^k.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 
 import numpy as np
 
-from ..checks import InputError, Place
-from ..inputs.counts import BinaryCounts
-from ..inputs.outcomes import Outcomes
-from ..inputs.rows import sample_place
-from .score import ScoreKey, Scores, one_column_each
+from ..core.checking import Checked
+from ..core.checks import InputError, Place, choose_ks
+from ..core.choice import IntervalOptions
+from ..core.computation import DEFAULT_K
+from ..core.counts import BinaryCounts
+from ..core.interval import UNIT_RANGE, IntervalMethod
+from ..core.outcomes import Outcomes
+from ..core.questions import QuestionIntervals
+from ..core.rows import sample_place
+from ..core.score import ScoreId, ScoreKey, Scores, one_column_each
 
-_FEWEST_SHORT = 3  # questions with fewer samples than others, for a warning
+
+def first_successes(
+    checked: Checked, budget: int, ks: list[int] | None, options: IntervalOptions
+) -> tuple[Scores, IntervalMethod]:
+    """Return pass@k of samples that stop at the first success, and the method of its limits.
+
+    Args:
+        checked: the samples.
+        budget: the largest number of samples that a question could have.
+        ks: the requested k, at most the budget; or None for the default.
+        options: of the limits.
+    """
+    known = check_stopped(checked.outcomes, checked.graded, budget)
+    chosen = choose_ks(ks, DEFAULT_K, known)
+    points = first_success_scores(checked.outcomes, {ScoreId("pass@k", k): k for k in chosen})
+    # "auto" gives a single question the whole range, "questions" refuses it.
+    method = QuestionIntervals(points, UNIT_RANGE, options.clusters, allow_one=options.is_named)
+    return points, method
 
 
 def check_stopped(counts: BinaryCounts, graded: Outcomes | None, budget: int) -> np.ndarray:
@@ -59,17 +80,3 @@ def first_success_scores(counts: BinaryCounts, ks: Mapping[ScoreKey, int]) -> Sc
     columns = [(counts.c == 1) & (counts.n <= k) for k in ks.values()]
     values = np.stack(columns, axis=1).astype(float)
     return Scores(one_column_each(ks), np.arange(len(counts)), values)
-
-
-def warn_of_stopping(counts: BinaryCounts) -> None:
-    """Warn if all that have fewer samples than others have a single correct one, and none more."""
-    is_short = counts.n < counts.n.max()
-    if is_short.sum() < _FEWEST_SHORT or (counts.c > 1).any() or (counts.c[is_short] == 0).any():
-        return
-    warnings.warn(
-        f"No question has two correct samples, and each of the {is_short.sum()} questions with "
-        f"fewer samples than others has one: the samples seem to stop at the first correct one, "
-        f"which biases the scores. Give their largest possible number, such as "
-        f"budget={counts.n.max()}, for pass@k without bias.",
-        stacklevel=3,
-    )

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..inputs.outcomes import Outcomes
-from .rewards import RankedRewards
+from ..core.outcomes import Outcomes
+from ..core.rewards import RankedRewards
 
 
 @dataclass(frozen=True, kw_only=True)

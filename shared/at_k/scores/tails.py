@@ -24,10 +24,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import check_number
-from .distributions import pmf
-from .rewards import Rewards
-from .score import ScoreKey, Scores, one_column_each
+from ..core.distributions import pmf
+from ..core.rewards import Rewards
+from ..core.score import ScoreKey, Scores, one_column_each
 
 _LARGEST_UNIT = 1000  # the largest D for rewards that are multiples of 1/D
 _LARGE_COUNT = 4096  # of samples, above which integers stay small
@@ -62,12 +61,6 @@ class Levels(NamedTuple):
     counts: np.ndarray
     steps: np.ndarray
     unit: int
-
-
-def check_thresholds(thresholds: Sequence[float]) -> list[float]:
-    """Return thresholds from 0 to 1."""
-    wanted = "a threshold is a number from 0 to 1"
-    return [check_number(f"thresholds[{i}]", tau, wanted, 0, 1) for i, tau in enumerate(thresholds)]
 
 
 def levels_of(rewards: Rewards) -> Levels:

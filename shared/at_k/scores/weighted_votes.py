@@ -15,15 +15,17 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import InputError, Place
-from ..inputs.aligned import read_scores
-from ..inputs.outcomes import Outcomes
+from ..core.checking import Checked
+from ..core.checks import InputError, Place
+from ..core.consensus import more_than_half
+from ..core.outcomes import Outcomes
+from .aligned import read_scores
 
 _MOST_SUBSETS = 20_000  # that are enumerated
 _RANDOM_SUBSETS = 10_000
@@ -41,6 +43,30 @@ class WeightedAnswers(NamedTuple):
 
     weights: np.ndarray
     correct: np.ndarray
+
+
+@dataclass(frozen=True)
+class WeightedVotes:
+    """The votes with weights of M questions."""
+
+    questions: Sequence[WeightedAnswers]
+
+    @classmethod
+    def of(cls, checked: Checked, vote_weights: Any, merge_right: bool) -> WeightedVotes:
+        """Return the votes of checked samples; a ValueError if a weight is missing or invalid."""
+        if checked.answers is None:
+            raise ValueError("vote_weights weigh answers: give predictions and references.")
+        weights = read_weights(vote_weights, checked.outcomes)
+        correct = more_than_half(checked.outcomes)
+        return cls(weigh_answers(correct, checked.answers, weights, merge_right))
+
+    def at(self, k: int | np.ndarray) -> np.ndarray:
+        """Return weighted_vote@k of each question, (M,)."""
+        return weighted_vote_at_k(self.questions, k)
+
+    def variances(self, k: int | np.ndarray) -> np.ndarray:
+        """Return the estimated variance of each question for new samples, (M,)."""
+        return weighted_vote_variances(self.questions, k)
 
 
 def read_weights(vote_weights, outcomes: Outcomes) -> np.ndarray:

@@ -1,0 +1,338 @@
+"""The named checkers: each reads an answer out of a text and compares it with the reference."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import math
+import os
+import re
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import lru_cache
+from inspect import signature
+from typing import Any, NoReturn
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..core.checking import (
+    NOT_FINISHED,
+    BatchResult,
+    CheckCache,
+    Checked,
+    Checking,
+    DistinctPairs,
+    PairToCheck,
+    outcomes_of_match,
+)
+from ..core.checks import InputError, Place, short
+from ..core.columns import TEXTS, from_numpy, one_chunk, sample_kind, to_python
+from ..core.match import (
+    acceptable_answers,
+    equals_any,
+    exact_form,
+    no_texts_or_numbers,
+    read_distinct,
+)
+from ..core.rows import Rows, sample_place
+from .numeric import equal_forms, read_reference, read_response
+from .python_tests import python_tests
+from .workers import Workers, with_progress
+
+
+class Numeric:
+    """Compares the number that a response gives with a reference that is one number."""
+
+    def validate(self, checking: Checking) -> None:
+        """Raise an error if an option does not go with this checker."""
+
+    def check_samples(self, rows: Rows, checking: Checking, cache: CheckCache) -> Checked:
+        """Return the outcome of each sample, and the number that was read."""
+        correct, numbers = match_numbers(rows)
+        return Checked(outcomes_of_match(rows, correct), numbers)
+
+
+class MathVerify:
+    """Compares mathematical expressions with math-verify."""
+
+    def validate(self, checking: Checking) -> None:
+        """Raise an error if the library is missing, or if an option does not go with it."""
+        math_verify_library()
+        if isinstance(checking.executor, ThreadPoolExecutor):
+            raise ValueError(
+                "executor runs threads, in which math_verify has no time limit: give num_proc or "
+                "an executor of processes."
+            )
+
+    def check_samples(self, rows: Rows, checking: Checking, cache: CheckCache) -> Checked:
+        """Return outcomes and answers. A pair that ran into a limit of math-verify is incorrect."""
+        check_references(rows.references)
+        pairs = DistinctPairs.of(rows)
+        results = checking.results(pairs, cache, self._check_pairs)
+        unfinished = (TIMED_OUT if checking.timeout is None else None, None)
+        read = [unfinished if result is NOT_FINISHED else result[0] for result in results]
+        if late := sum(grade == TIMED_OUT for grade, _ in read):
+            warnings.warn(
+                f"{late} of {len(read)} distinct samples ran into the time limit of {TIME_LIMIT} s "
+                f"of math-verify, and count as incorrect.",
+                stacklevel=4,
+            )
+        grades = [0 if grade == TIMED_OUT else grade for grade, _ in read]
+        return Checked(pairs.outcomes(grades), pairs.answers([answer for _, answer in read]))
+
+    def _check_pairs(
+        self, checking: Checking, pairs: list[PairToCheck]
+    ) -> Generator[BatchResult, None, None]:
+        # Some expressions ignore the time limit of math-verify, so it runs where it can be ended.
+        limit = checking.timeout or (LONGEST_CHECK if checking.executor is None else None)
+        workers = Workers(checking.num_proc, checking.executor, limit)
+        return workers.check(math_verify, None, pairs)
+
+
+class OwnWorkers:
+    """Checks samples with a checker that runs its own workers, as `python_tests` does."""
+
+    def __init__(self, checker: Any):
+        self._checker = checker
+
+    def validate(self, checking: Checking) -> None:
+        """Raise an error if an option does not go with this checker."""
+        if checking.executor is not None or checking.timeout is not None:
+            raise ValueError(
+                "python_tests runs programs in sandboxes of its own: give num_proc for their "
+                "number instead of an executor, and check_correct_fn=python_tests(timeout=..) of "
+                "at_k.checkers instead of a timeout."
+            )
+
+    def check_samples(self, rows: Rows, checking: Checking, cache: CheckCache) -> Checked:
+        """Return the outcome of each sample."""
+        self._checker.read_references(to_python(rows.references))
+        if rows.values.type != TEXTS:
+            first = 0 if rows.is_present is None else int(rows.is_present.argmax())
+            what = f" is {short(to_python(rows.values)[first])}: python_tests checks Python "
+            raise InputError(sample_place(rows.name, rows.sizes, first), what, "code.")
+        pairs = DistinctPairs.of(rows)
+        results = checking.results(pairs, cache, self._check_pairs)
+        return Checked(pairs.outcomes([result for result, _ in results]), rows.values)
+
+    def _check_pairs(
+        self, checking: Checking, pairs: list[PairToCheck]
+    ) -> Generator[BatchResult, None, None]:
+        return with_progress(self._checker.check_pairs(pairs, checking.num_proc), len(pairs))
+
+
+def package_checker(checker: Any) -> Any:
+    """Return what checks samples with a checker of the package, which may be its name."""
+    if checker == "numeric":
+        return Numeric()
+    if checker == "math_verify":
+        return MathVerify()
+    return OwnWorkers(python_tests() if checker == "python_tests" else checker)
+
+
+# --- Comparisons in Arrow, without a Python object for each text --------------------------
+
+
+def match_numbers(rows: Rows) -> tuple[np.ndarray, pa.ChunkedArray]:
+    """Compare the number of each sample with the acceptable numbers of its question.
+
+    A number is read as `numbers` says.
+
+    Returns:
+        (S,) whether the number equals one of them, and (S,) the number, or None if there is none.
+
+    Raises:
+        ValueError: if samples or references cannot be compared, with its index.
+    """
+    values = rows.values
+    if pa.types.is_null(values.type):
+        return np.zeros(len(values), dtype=bool), values
+    if pa.types.is_boolean(values.type) or sample_kind(values) == "other values":
+        raise no_texts_or_numbers("numeric")
+    expected = (
+        "numeric compares the number that a response gives with a reference that is one number, "
+        "such as 12, -1,200.5, 3/4 or 50% (math_verify compares other expressions)"
+    )
+    answers, counts = acceptable_answers(rows.references, _number_of_reference, expected)
+    distinct, numbers = read_distinct(values, _number_of_sample)
+    if not any(number and "%" in number for number in (*answers, *distinct)):
+        accepted = pa.array(answers, TEXTS)
+        return equals_any(numbers, accepted, counts, rows.sizes), numbers
+    forms = [*map(equal_forms, answers)]
+    accepted = pa.array(itertools.chain.from_iterable(forms), TEXTS)
+    per_answer = np.array([*map(len, forms)])
+    per_question = np.add.reduceat(per_answer, np.cumsum(counts) - counts)
+    correct = equals_any(numbers, accepted, per_question, rows.sizes)
+    # 50% and 0.5 are one answer to a question with one reference.
+    only = np.repeat(counts == 1, rows.sizes)
+    first = np.repeat(np.cumsum(counts) - counts, rows.sizes)
+    references = pa.array(answers, TEXTS).take(from_numpy(first))
+    merged = pc.if_else(from_numpy(correct & only), references, one_chunk(numbers))
+    return correct, pa.chunked_array([merged])
+
+
+# --- Texts and numbers --------------------------------------------------------------------
+
+
+def _number_of_sample(sample: str | int | float) -> str | None:
+    if isinstance(sample, str):
+        return read_response(sample)
+    if isinstance(sample, bool):
+        raise no_texts_or_numbers("numeric")
+    return exact_form(sample) if math.isfinite(sample) else None
+
+
+def _number_of_reference(reference: Any) -> str | None:
+    if isinstance(reference, str):
+        return read_reference(reference)
+    if isinstance(reference, bool) or not isinstance(reference, (int, float)):
+        return None
+    return _number_of_sample(reference)
+
+
+# --- math-verify --------------------------------------------------------------------------
+
+
+def math_verify_library():
+    """Import math-verify, without its log of answers that it cannot read.
+
+    Raises:
+        ImportError: if it is not installed, or if it cannot be imported.
+    """
+    try:
+        import math_verify
+    except Exception as error:
+        need = "check_correct_fn='math_verify' needs the math-verify library"
+        if isinstance(error, ModuleNotFoundError) and error.name == "math_verify":
+            install = "pip install math-verify"
+            raise ImportError(f"{need}: {install}.") from error
+        raise ImportError(
+            f"{need}, which is installed but cannot be imported: {type(error).__name__}: {error}."
+        ) from error
+    # Old versions set a handler of signals even without a limit, and hide that they may not.
+    if not _has_signals() and "raise_on_error" not in signature(math_verify.parse).parameters:
+        raise ImportError(
+            "This version of math-verify only works in a main thread, and not on Windows: install "
+            "0.9 or newer, or compute in the main thread."
+        )
+    logging.getLogger("math_verify").setLevel(logging.ERROR)
+    return math_verify
+
+
+def check_references(references: pa.ChunkedArray) -> None:
+    """Raise a ValueError for a reference in which math-verify finds no answer."""
+    for question, reference in enumerate(to_python(references)):
+        for answer in reference if isinstance(reference, list) else [reference]:
+            text = str(answer) if isinstance(answer, (str, int, float)) else ""
+            if not _parse_reference(text):
+                what = f" is {short(reference)}, in which math-verify finds no answer."
+                raise InputError(Place("references", question), what)
+
+
+TIMED_OUT = 2  # a result of `math_verify`
+
+
+def math_verify(prediction: Any, reference: Any) -> tuple[int, str | None]:
+    """Compare the answers in a prediction with the reference, or with each of a list.
+
+    Returns:
+        1 if math-verify finds them equal, 0 if not, and TIMED_OUT if it found no equal one and ran
+        into its time limit; and the first answer in a normal form, or None if there is none.
+    """
+    library, text = math_verify_library(), str(prediction).strip()
+    references = [*map(str, reference if isinstance(reference, list) else [reference])]
+    answers, timed_out = _parse_math(text)
+    first = _normal_form(answers[0], text) if answers else None
+    if text in (accepted.strip() for accepted in references):
+        return 1, first
+    for accepted in references:
+        for expected, answer in itertools.product(_parse_reference(accepted), answers or []):
+            equal, late = _call_math_verify(library.verify, expected, answer, timeout_seconds=0)
+            if equal:
+                return 1, first
+            timed_out |= late
+    return TIMED_OUT if timed_out else 0, first
+
+
+def _normal_form(answer: Any, text: str) -> str:
+    """Return an answer as SymPy writes it, or the text that it was read from."""
+    try:
+        return str(answer)
+    except Exception:  # Python does not write integers of many thousands of digits
+        return text
+
+
+class _OutOfTime(BaseException):
+    """Not an Exception, which math-verify and SymPy catch as an answer that they cannot read."""
+
+
+@contextmanager
+def _time_limit() -> Iterator[None]:
+    """Raise `_OutOfTime` after TIME_LIMIT seconds of CPU time, where Python handles signals."""
+    if not _has_signals():
+        yield
+        return
+
+    def stop(*_: Any) -> NoReturn:
+        raise _OutOfTime
+
+    previous = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, TIME_LIMIT)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, previous)
+
+
+def _has_signals() -> bool:
+    return os.name == "posix" and threading.current_thread() is threading.main_thread()
+
+
+def _call_math_verify(
+    function: Callable[..., Any], *arguments: Any, **no_limit: int
+) -> tuple[Any, bool]:
+    """Return the result of a function of math-verify, and whether it ran into the time limit.
+
+    The result is None if the function fails. Its own limit is switched off, because versions
+    before 0.6.1 do not say that they ran into it.
+    """
+    try:
+        with _time_limit():
+            return function(*arguments, **no_limit), False
+    except _OutOfTime:
+        return None, True
+    except Exception:  # it cannot read or compare the answer
+        return None, False
+
+
+# To read an answer takes most of the time of a check. Questions may share texts and references.
+@lru_cache(maxsize=1 << 13)
+def _parse_math(text: str) -> tuple[list[Any] | None, bool]:
+    """Return the answers that math-verify finds in a text, and whether it ran out of time."""
+    parse = math_verify_library().parse
+    return _call_math_verify(parse, _as_math(text), parsing_timeout=0)
+
+
+def _parse_reference(reference: str) -> list[Any]:
+    return _parse_math(reference.strip())[0] or []
+
+
+def _as_math(text: str) -> str:
+    """Put a bare expression between dollars: math-verify reads 3\\sqrt{2} without them as 3."""
+    marked = re.search(r"(?<!\\)\$|\\boxed|\\\(|\\\[", text)
+    words = re.search(r"(?<![\\a-zA-Z{])[a-zA-Z]{2,}", text)
+    return text if marked or words or not text else f"${text}$"
+
+
+TIME_LIMIT = 5
+"""The seconds of CPU time that math-verify may take to read an answer, and to compare two."""
+
+LONGEST_CHECK = 20
+"""The seconds after which the process of a check is ended. Some expressions ignore TIME_LIMIT."""

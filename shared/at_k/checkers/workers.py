@@ -1,0 +1,373 @@
+"""Where pairs are checked: in this process, in an executor, or in processes that can be ended."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from multiprocessing import Pipe, Process
+from multiprocessing.connection import Connection, wait
+from queue import SimpleQueue
+from typing import Any
+
+from ..core.checking import NOT_FINISHED, BatchResult, Checking, PairBatch, PairToCheck
+from .portable import CheckBatch, Portable, portable_check
+
+CONCURRENT_CALLS = 32
+"""How many calls of an async checker run at the same time, unless an executor is given."""
+
+_BATCHES, _BATCHES_FOR_THREADS = 1 << 12, 1 << 14  # enough to keep many workers busy
+_NO_WORKER_STARTED = (
+    "No worker process could start; its own error is on standard error. Workers import the main "
+    'module: protect the start of the program with `if __name__ == "__main__":`.'
+)
+
+
+def check_workers(checking: Checking) -> None:
+    """Raise a ValueError if the options of an async checker contradict each other."""
+    if not checking.is_async:
+        return
+    if checking.timeout is not None:
+        raise ValueError(
+            "timeout cannot end the calls of an async check_correct_fn: limit the time in the "
+            "function."
+        )
+    if checking.num_proc not in (None, 1) or not isinstance(
+        checking.executor, ThreadPoolExecutor | None
+    ):
+        raise ValueError(
+            f"check_correct_fn is an async function, {CONCURRENT_CALLS} calls of which run at "
+            f"the same time: give neither num_proc nor processes, but a ThreadPoolExecutor as "
+            f"executor to run more or fewer."
+        )
+
+
+def check_pairs(checking: Checking, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
+    """Yield the results of batches of pairs as they finish, and show the progress."""
+    assert callable(checking.checker)
+    workers = Workers(
+        checking.num_proc,
+        checking.executor,
+        checking.timeout,
+        checking.batch_size,
+        checking.is_async,
+    )
+    return workers.check(checking.checker, checking.labels or {}, pairs)
+
+
+@dataclass(frozen=True)
+class Workers:
+    """What checks pairs: this process, an executor, or processes that can be ended.
+
+    Attributes:
+        num_proc: number of processes. None is one, and this process if there is no timeout.
+        executor: an executor to use instead.
+        timeout: seconds after which a process is ended that checks a batch, or None for no limit.
+        batch_size: number of pairs that the checker takes at once, or None for any number.
+        is_async: whether the checker is an async function.
+    """
+
+    num_proc: int | None = None
+    executor: Executor | None = None
+    timeout: float | None = None
+    batch_size: int | None = None
+    is_async: bool = False
+
+    def check(
+        self,
+        checker: Callable[..., Any],
+        labels: Mapping[str, float] | None,
+        pairs: list[PairToCheck],
+    ) -> Generator[BatchResult, None, None]:
+        """Yield the results of batches of pairs as they finish, and show the progress.
+
+        The checker is a function of a prediction and a reference, or of lists of them if there is
+        a batch size. For labels see `portable_check`.
+
+        Raises:
+            ValueError: if the checker cannot be pickled, or if worker processes cannot start.
+            BrokenExecutor: if a worker dies.
+        """
+        if self.is_async:
+            with _threads_for(checker, self.executor) as (call, threads):
+                yield from replace(self, executor=threads, is_async=False).check(
+                    call, labels, pairs
+                )
+            return
+        check = portable_check(checker, labels, batched=self.batch_size is not None)
+        yield from with_progress(self._results(check, pairs), len(pairs))
+
+    def _results(self, check: CheckBatch, pairs: list[PairToCheck]) -> Iterator[BatchResult]:
+        def batches(most: int) -> Iterator[PairBatch]:
+            # Sending a pair to a worker may take longer than checking it.
+            size = self.batch_size or max(1, math.ceil(len(pairs) / most))
+            return ((start, pairs[start : start + size]) for start in range(0, len(pairs), size))
+
+        if self.executor is not None:
+            if isinstance(self.executor, ProcessPoolExecutor):
+                _require_workers(self.executor)
+            are_threads = isinstance(self.executor, ThreadPoolExecutor)
+            most = _BATCHES_FOR_THREADS if are_threads else _BATCHES
+            yield from _check_in_executor(self.executor, check, batches(most))
+        elif self.timeout is not None:
+            yield from self._check_in_processes(check, batches(len(pairs)))
+        elif self.num_proc is not None and self.num_proc > 1:
+            yield from self._check_in_processes(check, batches(_BATCHES))
+        else:
+            yield from map(check, batches(len(pairs)))
+
+    def _check_in_processes(
+        self, check: CheckBatch, batches: Iterable[PairBatch]
+    ) -> Iterator[BatchResult]:
+        """Yield the results of batches as they finish, `NOT_FINISHED` for those that took too long.
+
+        A process gets the checker once, when it starts, and checks one batch at a time. There are
+        at most as many processes as batches.
+        """
+        remaining = list(reversed(list(batches)))
+        processes: list[_Worker] = []
+        try:
+            # All start before any is waited for, so that they start at the same time.
+            processes = [_Worker(check) for _ in range(min(self.num_proc or 1, len(remaining)))]
+            for process in processes:
+                process.wait_until_ready()
+            while remaining or any(process.batch for process in processes):
+                for process in processes:
+                    if process.batch is None and remaining:
+                        process.send(remaining.pop(), self.timeout)
+                busy: dict[Any, _Worker] = {
+                    process.connection: process for process in processes if process.batch
+                }
+                seconds = min(process.deadline for process in busy.values()) - time.monotonic()
+                for connection in wait(busy, None if seconds == math.inf else max(0.0, seconds)):
+                    yield busy[connection].receive()
+                for index, process in enumerate(processes):
+                    if process.batch is not None and time.monotonic() > process.deadline:
+                        start, pairs = process.batch
+                        process.end()
+                        processes[index] = _Worker(check)
+                        processes[index].wait_until_ready()
+                        yield start, [NOT_FINISHED] * len(pairs)
+        finally:
+            for process in processes:
+                process.end()
+
+
+def with_progress(batches: Iterable[BatchResult], pairs: int) -> Generator[BatchResult, None, None]:
+    """Yield the results of batches, and show how many of the pairs are checked."""
+    from tqdm.auto import tqdm
+
+    # Otherwise the environment variable TQDM_DISABLE decides.
+    hidden = {"disable": True} if _are_progress_bars_hidden() else {}
+    with tqdm(total=pairs, desc="Checking", unit=" pairs", delay=1, **hidden) as bar:
+        for start, results in batches:
+            bar.update(len(results))
+            yield start, results
+
+
+def _are_progress_bars_hidden() -> bool:
+    """Whether `evaluate` or `datasets` hide progress bars: those of them that are imported."""
+    evaluate, datasets = (sys.modules.get(name) for name in ("evaluate.utils.logging", "datasets"))
+    return (evaluate is not None and not evaluate.is_progress_bar_enabled()) or (
+        datasets is not None and datasets.are_progress_bars_disabled()
+    )
+
+
+# --- Executors ----------------------------------------------------------------------------
+
+
+def _check_in_executor(
+    executor: Executor, check: CheckBatch, batches: Iterator[PairBatch]
+) -> Iterator[BatchResult]:
+    """Yield the results of batches that an executor checks, in the order in which they finish."""
+    if not hasattr(executor, "submit"):  # a pool of multiprocessing or of Ray
+        yield from executor.map(check, list(batches))
+        return
+    waiting: set[Future[BatchResult]] = set()
+    finished: SimpleQueue[Future[BatchResult]] = SimpleQueue()
+    try:
+        for batch in batches:
+            future = executor.submit(check, batch)
+            waiting.add(future)
+            future.add_done_callback(finished.put)
+        while waiting:
+            future = finished.get()
+            waiting.discard(future)
+            yield future.result()
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def _require_workers(pool: ProcessPoolExecutor) -> None:
+    """Raise a ValueError unless workers start and run tasks that cannot fail.
+
+    So a worker that dies later died while it checked a sample. Workers usually cannot start because
+    they import a main module that starts them again.
+    """
+    tasks = os.cpu_count() or 1  # a pool starts workers for waiting tasks: so they start together
+    try:
+        with warnings.catch_warnings():
+            # As in `_Worker`: Python warns if it forks a process that has threads.
+            warnings.filterwarnings("ignore", ".*multi-threaded", DeprecationWarning)
+            list(pool.map(bool, range(tasks)))
+    except BrokenExecutor as error:
+        raise ValueError(_NO_WORKER_STARTED) from error
+
+
+# --- Async checkers -----------------------------------------------------------------------
+
+
+@contextmanager
+def _threads_for(
+    checker: Callable[..., Any], executor: Executor | None
+) -> Iterator[tuple[Callable[..., Any], Executor]]:
+    """Give a function that calls an async checker and waits, and an executor to call it in.
+
+    All calls run in one event loop, in a thread of its own, so that this also works where a loop
+    is running already, as in a notebook. Calls that have not finished in the end are cancelled.
+    """
+    loop = asyncio.new_event_loop()
+    finished = threading.Event()
+
+    def run_loop() -> None:
+        while not finished.is_set():  # a checker may stop its loop
+            loop.run_forever()
+
+    thread = threading.Thread(target=run_loop, daemon=True)
+    thread.start()
+    threads = executor or ThreadPoolExecutor(CONCURRENT_CALLS)
+
+    async def result_or_exit(*arguments: Any) -> tuple[Any, BaseException | None]:
+        try:
+            return await checker(*arguments), None
+        except (SystemExit, KeyboardInterrupt) as error:  # which would end the loop
+            return None, error
+
+    def call(*arguments: Any) -> Any:
+        call = result_or_exit(*arguments)
+        result, error = asyncio.run_coroutine_threadsafe(call, loop).result()
+        if error is not None:
+            raise error
+        return result
+
+    async def cancel_calls() -> None:
+        calls = asyncio.all_tasks() - {asyncio.current_task()}
+        for running in calls:
+            running.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+
+    try:
+        yield call, threads
+    finally:
+        asyncio.run_coroutine_threadsafe(cancel_calls(), loop).result()
+        if executor is None:
+            threads.shutdown(cancel_futures=True)
+        finished.set()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+# --- Processes that can be ended ----------------------------------------------------------
+
+
+class _Worker:
+    """A process, and the batch that it checks. It exits when its parent exits.
+
+    It leads a group of processes, with those that the checker starts, unless these leave it.
+
+    Attributes:
+        connection: the pipe to the process.
+        batch: the pairs that the process checks, or None.
+        deadline: when the batch has to be finished, in seconds.
+    """
+
+    def __init__(self, check: CheckBatch):
+        self.connection, theirs = Pipe()
+        self.batch: PairBatch | None = None
+        self.deadline = math.inf
+        self._process = Process(target=_serving(), args=(theirs, check), daemon=True)
+        with warnings.catch_warnings():
+            # Since 3.12, Python warns if it forks a process that has threads, as libraries for
+            # data have. The workers use none of these libraries.
+            warnings.filterwarnings("ignore", ".*multi-threaded", DeprecationWarning)
+            self._process.start()
+        theirs.close()
+
+    def wait_until_ready(self) -> None:
+        try:
+            self.connection.recv()
+        except EOFError as error:
+            raise ValueError(_NO_WORKER_STARTED) from error
+
+    def send(self, batch: PairBatch, timeout: float | None) -> None:
+        self.batch = batch
+        self.deadline = math.inf if timeout is None else time.monotonic() + timeout
+        try:
+            self.connection.send(batch)
+        except OSError as error:
+            raise BrokenExecutor("A worker process died.") from error
+
+    def receive(self) -> BatchResult:
+        try:
+            result = self.connection.recv()
+        except (EOFError, OSError) as error:
+            raise BrokenExecutor("A worker process died.") from error
+        self.batch = None
+        return result
+
+    def end(self) -> None:
+        """End the process, and those that its checker has started."""
+        leader = self._process.pid
+        if leader and hasattr(os, "killpg"):
+            with suppress(OSError):  # the process has not made its group yet, or all have ended
+                os.killpg(leader, signal.SIGKILL)
+        self._process.kill()
+        self._process.join()
+        self.connection.close()
+
+
+def _serving() -> Portable:
+    """Return the function that a worker process runs."""
+
+    def serve(connection: Connection, check: CheckBatch) -> None:
+        import multiprocessing
+        import os
+        import signal
+        import threading
+
+        parent: Any = multiprocessing.parent_process()
+
+        has_groups = hasattr(os, "setpgid")
+        if has_groups:
+            os.setpgid(0, 0)  # of which all end together
+
+        def end_with_parent() -> None:
+            parent.join()
+            if has_groups:
+                os.killpg(0, signal.SIGKILL)
+            os._exit(1)
+
+        threading.Thread(target=end_with_parent, daemon=True).start()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
+        connection.send("ready")
+        while True:
+            connection.send(check(connection.recv()))
+
+    return Portable(serve)

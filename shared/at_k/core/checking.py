@@ -1,0 +1,517 @@
+"""How samples are checked: each distinct pair of a sample and its reference once."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import os
+import platform
+import re
+import warnings
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, Executor
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property, partial
+from numbers import Real
+from typing import Any, NoReturn
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .checks import InputError, Place, check_count, check_name, short
+from .columns import TEXTS, distinct_entries, from_numpy, to_python
+from .match import match_exactly
+from .outcomes import Labels, Outcomes
+from .package import PACKAGE
+from .rows import Rows, sample_place
+
+CHECKERS = ("exact_match", "numeric", "math_verify", "python_tests")
+"""The names of checkers. All but exact_match come from the package."""
+
+CheckResult = bool | int | float | str | None
+"""What a checker returns for a sample: correct or incorrect, a category, a share of
+correctness from 0 to 1, a label of one of these, or None if the sample is not to be scored."""
+
+Checker = str | Callable[[Any, Any], Any]
+"""check_correct_fn(prediction, reference) -> CheckResult, or one of `CHECKERS`.
+
+The function may be async. If it has an attribute `batched` that is True, it is a function of a list
+of predictions and a list of references, and returns a list of results. The lists have at most
+`batch_size` entries, which is another attribute of the function, by default 64. A checker with the
+methods `read_references` and `check_pairs`, as `python_tests` has, runs its own workers.
+"""
+
+PairToCheck = tuple[Any, Any]
+"""A prediction and a reference."""
+
+PairResult = tuple[Any, str | BaseException | None]
+"""The result of a pair and None; or None and the problem: an exception, or what was returned."""
+
+PairBatch = tuple[int, list[PairToCheck]]
+"""The index of the first pair, and the pairs."""
+
+BatchResult = tuple[int, list[PairResult]]
+"""The index of the first pair of a batch, and the result of each of its pairs."""
+
+NOT_FINISHED: PairResult = (None, None)
+"""The result of a pair that took too long, which is not scored. Compare it with `is`."""
+
+_CHECKED = "the result for predictions"  # what messages call the outcomes of a checker
+_COMPARED = 1000  # samples that are searched for their reference, for a warning
+_BATCHES = 1 << 12  # enough to keep many workers of an executor busy
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The outcomes of samples, and the answers that a checker compared.
+
+    Attributes:
+        outcomes: the outcomes, or the counts of them that a metric makes.
+        read: (S,) the answer that was read out of each sample, or a code of it; None for samples
+            without one. For "exact_match" and functions the whole sample is the answer. Samples
+            that were handed in as outcomes have no answers.
+        graded: the outcome of each sample, if `outcomes` are counts of them.
+    """
+
+    outcomes: Any
+    read: pa.ChunkedArray | None = None
+    graded: Outcomes | None = None
+
+    @cached_property
+    def answers(self) -> np.ndarray | None:
+        """(S,) a code of each sample's answer, or -1 if it has none: equal for equal answers."""
+        read = self.read
+        if read is None:
+            return None
+        if pa.types.is_floating(read.type):
+            read = pc.add(read, pa.scalar(0.0, read.type))  # so that -0.0 equals 0.0
+        return distinct_entries(read)[1]
+
+
+@dataclass(frozen=True)
+class Checking:
+    """A checker, and how it runs. All is validated when the object is made.
+
+    Attributes:
+        checker: see `Checker`.
+        num_proc: number of processes to check in.
+        executor: an executor to check in.
+        timeout: seconds that a check may take.
+        labels: labels that stand for outcomes, and the number of each.
+
+    Raises:
+        ValueError, TypeError: if an attribute is invalid, or does not go with another.
+        ImportError: if the checker needs a library that is not installed.
+    """
+
+    checker: Checker = "exact_match"
+    num_proc: int | None = None
+    executor: Executor | None = None
+    timeout: float | None = None
+    labels: Labels | None = None
+
+    def __post_init__(self) -> None:
+        checker, num_proc, executor, timeout = (
+            self.checker,
+            self.num_proc,
+            self.executor,
+            self.timeout,
+        )
+        if isinstance(checker, str):
+            check_name("check_correct_fn", checker, CHECKERS)
+        elif not callable(checker):
+            raise TypeError(
+                f"check_correct_fn is {short(checker)}, which cannot be called: give a function of "
+                f"a prediction and a reference, or one of the names {', '.join(CHECKERS)}."
+            )
+        if num_proc is not None:
+            if executor is not None:
+                raise ValueError("num_proc and executor exclude each other: give one of them.")
+            check_count("num_proc", num_proc, "give a number of processes")
+        if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
+            raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
+        if timeout is not None:
+            if isinstance(timeout, bool) or not isinstance(timeout, Real) or not timeout > 0:
+                raise ValueError(f"timeout is {short(timeout)}: give a number of seconds.")
+            if executor is not None:
+                raise ValueError(
+                    "timeout cannot end the calls of an executor: give num_proc instead of the "
+                    "executor, or limit the time in check_correct_fn."
+                )
+        self.batch_size  # noqa: B018
+        if self._of_package is not None:
+            self._of_package.validate(self)
+        elif self.is_async or self.batch_size or timeout or (num_proc or 1) > 1:
+            PACKAGE.rooms.check_workers(self)
+
+    @cached_property
+    def _of_package(self) -> Any:
+        """What checks all samples in its own way, or None."""
+        checker = self.checker
+        if checker == "exact_match" or not (
+            isinstance(checker, str) or hasattr(checker, "check_pairs")
+        ):
+            return None
+        return PACKAGE.rooms.checker(checker)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the checker is an async function, or an object whose call is one."""
+        call = getattr(self.checker, "__call__", None)  # noqa: B004
+        return inspect.iscoroutinefunction(self.checker) or inspect.iscoroutinefunction(call)
+
+    @cached_property
+    def batch_size(self) -> int | None:
+        """The number of pairs that the checker takes at once, or None if it takes single ones."""
+        if getattr(self.checker, "batched", None) is not True:
+            return None
+        size = getattr(self.checker, "batch_size", 64)
+        return check_count("batch_size of check_correct_fn", size, "give a number of pairs")
+
+    def check(self, rows: Rows, cache: CheckCache | None = None) -> Checked:
+        """Check every sample.
+
+        Each distinct pair of a prediction and its question's reference is checked once. A sample is
+        not scored if it is None, if the checker returns None, or if its check takes too long.
+
+        Args:
+            rows: the samples and references.
+            cache: results of earlier checks; a failed run adds its own.
+
+        Raises:
+            ValueError: if the checker raises an exception (which is the cause), returns something
+                that is not an outcome, or ends its process, with its index `predictions[i][j]`; or
+                if a named checker cannot use a reference, with its index.
+        """
+        if self.checker == "exact_match":
+            outcomes = outcomes_of_match(rows, match_exactly(rows))
+            if rows.values.type == TEXTS:
+                _warn_of_responses(rows, outcomes)
+            return Checked(outcomes, rows.values)
+        cache = cache or CheckCache()
+        if self._of_package is not None:
+            return self._of_package.check_samples(rows, self, cache)
+        pairs = DistinctPairs.of(rows)
+        results = self.results(pairs, cache, PACKAGE.rooms.check_pairs)
+        return Checked(pairs.outcomes([result for result, _ in results]), rows.values)
+
+    def results(
+        self, pairs: DistinctPairs, cache: CheckCache, check_pairs: CheckPairs
+    ) -> list[PairResult]:
+        """Return the result of each distinct pair, and warn of those that took too long.
+
+        Args:
+            pairs: to be checked.
+            cache: results of earlier checks.
+            check_pairs: yields the results of batches of pairs as they finish.
+        """
+        results = cache.results(self, pairs)
+        try:
+            self._check_missing(pairs, results, check_pairs)
+        except BaseException as error:
+            if kept := cache.keep(pairs, results):
+                error.add_note(
+                    f"{kept} finished checks are kept: compute again with the same "
+                    f"check_correct_fn to check the others."
+                )
+            raise
+        late = sum(result is NOT_FINISHED for result in results)
+        if late and self.timeout is not None:
+            warnings.warn(
+                f"{late} of {len(results)} distinct samples took longer to check than the timeout "
+                f"of {self.timeout:g} s. They are not scored.",
+                stacklevel=3,
+            )
+        return [result for result in results if result is not None]
+
+    def _check_missing(
+        self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
+    ) -> None:
+        """Fill in the results that are None; raise an error for the first pair with a problem."""
+        missing = [pair for pair, result in enumerate(results) if result is None]
+        if not missing:
+            return
+        first = 0  # all pairs before it have results
+        try:
+            with closing(check_pairs(self, [pairs.pairs[pair] for pair in missing])) as batches:
+                for start, batch in batches:
+                    checked = missing[start : start + len(batch)]
+                    for pair, result in zip(checked, batch, strict=True):
+                        results[pair] = result
+                    while first < len(results) and (known := results[first]) is not None:
+                        if known[1] is not None:
+                            self._raise_problem(pairs.call(first), known[1])
+                        first += 1
+        except BrokenExecutor as error:
+            raise InputError(
+                "A worker died. The first missing result is that of ",
+                *pairs.call(first),
+                ": check_correct_fn may have ended its process, or used more memory than there is.",
+            ) from error
+        if None in results:
+            known_results = len(results) - results.count(None)
+            raise ValueError(f"The executor gave {known_results} results for {len(results)} pairs.")
+
+    def check_here(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
+        """Yield the results of batches of pairs, checked in this thread or in the executor."""
+        assert callable(self.checker)
+        check = partial(check_batch, self.checker, self.labels or {}, False, host())
+        if self.executor is None:
+            yield from map(check, ((i, [pair]) for i, pair in enumerate(pairs)))
+            return
+        size = max(1, math.ceil(len(pairs) / _BATCHES))
+        batches = [(start, pairs[start : start + size]) for start in range(0, len(pairs), size)]
+        yield from self.executor.map(check, batches)
+
+    def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
+        """Raise the error of a call that raised an exception, or returned no outcome."""
+        if isinstance(problem, BaseException):
+            try:
+                text = str(problem)
+            except Exception:  # its own class cannot write it
+                text = "without a message"
+            raise InputError(*call, f" raised {type(problem).__name__}: {text}.") from problem
+        valid = "".join(f"{label!r}, " for label in self.labels or ())
+        raise InputError(
+            *call,
+            f" {problem}: a result is {valid}a bool, a category 0, 1, 2, .., a share of "
+            f"correctness from 0.0 to 1.0, or None for a sample that is not to be scored.",
+        )
+
+
+CheckPairs = Callable[[Checking, list[PairToCheck]], Generator[BatchResult, None, None]]
+"""Yields the results of batches of pairs as they finish."""
+
+
+# --- A batch of pairs ---------------------------------------------------------------------
+
+
+def host() -> str:
+    """Return a name of this process, which no process of another machine has."""
+    return f"{platform.node()}:{os.getpid()}"
+
+
+def check_batch(
+    checker: Callable[..., Any],
+    labels: Mapping[str, float] | None,
+    batched: bool,
+    home: str,
+    batch: PairBatch,
+) -> BatchResult:
+    """Apply a checker to a batch of pairs, in any thread or process.
+
+    This function imports what it uses, so that it can be sent to a worker with its code.
+
+    Args:
+        checker: a function of a prediction and a reference.
+        labels: labels that the checker may return, and the number of each; or None if results are
+            passed on as they are, because the checker is one of this package.
+        batched: whether the checker is a function of a list of predictions and a list of
+            references, and returns a list of results.
+        home: `host` of the process that asked.
+        batch: the pairs.
+    """
+    import copy
+    import os
+    import pickle
+    import platform
+    import traceback
+
+    def own(value: Any) -> Any:
+        """Return a copy of what the checker might change, which other samples share."""
+        return copy.deepcopy(value) if isinstance(value, (dict, list)) else value
+
+    def written(write: Callable[[Any], str], value: Any) -> str:
+        """Return a text of a value, also if its own class cannot write it."""
+        try:
+            return write(value)
+        except Exception:
+            return f"a {type(value).__name__}"
+
+    def call(*arguments: Any) -> tuple[Any, BaseException | None]:
+        """Return what the checker returns, or its exception."""
+        try:
+            return checker(*arguments), None
+        except (Exception, SystemExit, GeneratorExit) as error:  # such as a call of sys.exit
+            problem: BaseException = error
+            if home != f"{platform.node()}:{os.getpid()}":
+                error.add_note(f"In the worker:\n{traceback.format_exc()}")
+                try:
+                    pickle.loads(pickle.dumps(error))
+                except Exception:  # some exceptions cannot be pickled
+                    problem = RuntimeError(f"{type(error).__name__}: {written(str, error)}")
+            return None, problem
+
+    def read(result: Any) -> PairResult:
+        """Return a result as a number, or what is wrong with it."""
+        if labels is None:
+            return result, None
+        if getattr(result, "ndim", None) == 0:
+            try:
+                result = result.item()  # a scalar of NumPy or torch
+            except Exception as error:  # one that has no value, for example
+                return None, f"returned {type(result).__name__} without a value ({error})"
+        if isinstance(result, str):
+            result = labels.get(result, result)
+        is_category = isinstance(result, int) and 0 <= result < 2**31
+        is_share = isinstance(result, float) and 0 <= result <= 1
+        if result is None or is_category or is_share:
+            return result, None
+        return None, f"returned {written(repr, result)[:60]}"
+
+    start, pairs = batch
+    if not batched:
+        called = [call(*map(own, pair)) for pair in pairs]
+    else:
+        copies = [map(own, pair) for pair in pairs]
+        results, problem = call(*map(list, zip(*copies, strict=True)))
+        if problem is not None:
+            return start, [(None, problem)] * len(pairs)
+        if not hasattr(results, "__len__") or len(results) != len(pairs):
+            shown = written(repr, results)[:60]
+            text = f"returned {shown} for a batch of {len(pairs)}, one result for each"
+            return start, [(None, text)] * len(pairs)
+        called = [(result, None) for result in results]
+    return start, [read(result) if error is None else (None, error) for result, error in called]
+
+
+# --- Distinct pairs, and results that are kept --------------------------------------------
+
+
+@dataclass(frozen=True)
+class DistinctPairs:
+    """The P distinct pairs of a sample and its question's reference, of S samples in all.
+
+    Attributes:
+        pairs: (P,) a prediction and a reference each.
+        first: (P,) index of the first sample of each pair.
+        index: (S,) index of the pair of each sample, P for samples that are None.
+        rows: the samples.
+    """
+
+    pairs: list[PairToCheck]
+    first: np.ndarray
+    index: np.ndarray
+    rows: Rows
+
+    @classmethod
+    def of(cls, rows: Rows) -> DistinctPairs:
+        """Find the distinct pairs."""
+        distinct, code = distinct_entries(rows.values)
+        question = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
+        present = np.flatnonzero(code >= 0)
+        keys = question[present] * len(distinct) + code[present]
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        first = present[first]
+        index = np.full(len(code), len(first))
+        index[present] = inverse
+        samples, references = to_python(distinct), to_python(rows.references)
+        pairs = [(samples[code[sample]], references[question[sample]]) for sample in first]
+        return cls(pairs, first, index, rows)
+
+    def call(self, pair: int) -> tuple[str, Place]:
+        """Return the call of the checker for a pair, as parts of messages."""
+        place = sample_place("predictions", self.rows.sizes, self.first[pair])
+        return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
+
+    def outcomes(self, results: Sequence[float | None]) -> Outcomes:
+        """Return the outcomes of all samples, from the (P,) results of the pairs."""
+        dtype = np.float64 if any(isinstance(result, float) for result in results) else np.int64
+        values = np.array([*(result or 0 for result in results), 0], dtype=dtype)[self.index]
+        is_scored = np.array([*(result is not None for result in results), False], dtype=bool)
+        scored = is_scored[self.index]
+        sizes, multiplicity = self.rows.sizes, self.rows.multiplicity
+        return Outcomes(
+            values, sizes, _CHECKED, None if scored.all() else scored, multiplicity=multiplicity
+        )
+
+    def answers(self, answers: Sequence[str | None]) -> pa.ChunkedArray:
+        """Return a code of the answer of each sample, from the (P,) answers of the pairs."""
+        codes: dict[str | None, int] = {None: -1}
+        of_pairs = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
+        of_samples = np.array(of_pairs)[self.index]
+        return pa.chunked_array([from_numpy(of_samples, of_samples < 0)])
+
+
+class CheckCache:
+    """Results of earlier checks; a failed run adds its own.
+
+    A retry with the same checker checks only the other pairs. The same checker is the same
+    function, or the same method of the same object.
+    """
+
+    def __init__(self) -> None:
+        self._checker: Any = None
+        self._results: dict[str, PairResult] = {}
+
+    def __reduce__(self):
+        return CheckCache, ()  # not every checker can be pickled
+
+    def results(self, checking: Checking, pairs: DistinctPairs) -> list[PairResult | None]:
+        """Return the results of these pairs, None for a pair that is to be checked."""
+        checker = (checking.checker, checking.labels)
+        if self._checker != checker:
+            self._checker, self._results = checker, {}
+        if not self._results:
+            return [None] * len(pairs.pairs)
+        return [self._results.get(repr(pair)) for pair in pairs.pairs]
+
+    def keep(self, pairs: DistinctPairs, results: list[PairResult | None]) -> int:
+        """Keep the results of pairs, except problems, and return how many are kept in all."""
+        for pair, result in zip(pairs.pairs, results, strict=True):
+            if result is not None and result[1] is None:
+                self._results[repr(pair)] = result
+        return len(self._results)
+
+
+# --- exact_match --------------------------------------------------------------
+
+
+def outcomes_of_match(rows: Rows, correct: np.ndarray) -> Outcomes:
+    """Return the outcomes of all samples, from (S,) whether each equals its reference."""
+    return Outcomes(correct, rows.sizes, _CHECKED, rows.is_present, multiplicity=rows.multiplicity)
+
+
+def _warn_of_responses(rows: Rows, outcomes: Outcomes) -> None:
+    """Warn if texts are compared with answers that they contain, or if none equals its answer."""
+    first = slice(_COMPARED)
+    correct, multiplicity = outcomes.values[first], np.ones(_COMPARED, dtype=int)
+    if rows.multiplicity is not None:
+        multiplicity = rows.multiplicity
+    multiplicity = multiplicity[: len(correct)]
+    if outcomes.values.any():
+        texts, references = to_python(rows.values[first]), to_python(rows.references[first])
+        question = np.repeat(np.arange(len(references)), rows.sizes[first])
+        containing = [
+            sample
+            for sample in np.flatnonzero(~correct)
+            if _contains(texts[sample], references[question[sample]])
+        ]
+        contain, equal = multiplicity[containing].sum(), multiplicity[correct].sum()
+        if 10 * contain <= equal:  # as correct samples, they would raise the score by up to a tenth
+            return
+        problem = (
+            f"{contain} of the first {multiplicity.sum()} samples contain their reference but do "
+            f"not equal it"
+        )
+    else:
+        problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
+    warnings.warn(
+        f"{problem}: exact_match compares whole texts. check_correct_fn='numeric' compares the "
+        f"number that a text gives, 'math_verify' compares mathematical expressions, and "
+        f"'python_tests' runs programs with tests.",
+        stacklevel=3,
+    )
+
+
+def _contains(text: str | None, reference: Any) -> bool:
+    """Whether a text has an answer, or one of several, between other words."""
+    answers = reference if isinstance(reference, list) else [reference]
+    return any(
+        isinstance(answer, str)
+        and answer
+        and re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text or "")
+        for answer in answers
+    )

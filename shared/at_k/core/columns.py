@@ -1,0 +1,283 @@
+"""Columns of Arrow: samples and references that are to be checked or wait for `compute`.
+
+Texts are large strings. Numbers keep their type, except that floats become doubles: one of lower
+precision becomes the double of its shortest decimal, so that np.float32(0.1) equals 0.1. Values
+that Arrow has no common type for are JSON: dicts with different keys, texts that UTF-8 cannot hold,
+bools among integers, and integers that no double holds among floats.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .checks import InputError, Place, check_depth, entries_of, is_list_like, short
+from .containers import (
+    arrow_column,
+    as_arrow,
+    is_numeric,
+    numbers_and_scored,
+    numeric_array,
+    plain_entry,
+    plain_types,
+    shortest_decimal,
+    shortest_decimals,
+    to_numpy,
+)
+from .rows import Rows, sample_place
+
+TEXTS = pa.large_string()
+"""The type of texts."""
+
+JSON = pa.struct([("at_k.json", TEXTS)])
+"""The type of values that Arrow has no common type for."""
+
+
+def stored(rows: Rows, references: Any = None) -> Rows:
+    """Return rows with their values in an Arrow column, and with references.
+
+    Args:
+        rows: as `read_rows` returns them.
+        references: one for each question, in any container; or None if there are none.
+
+    Raises:
+        ValueError: if samples have different types, if there is not one reference for each
+            question, or if Arrow and JSON cannot hold a value, with its index.
+    """
+    values = rows.values
+    if rows.are_numbers():
+        if rows.scored is not None and not rows.scored.any():
+            array = pa.nulls(len(values))
+        else:
+            missing = None if rows.scored is None else ~rows.scored
+            array = from_numpy(_as_doubles(values), missing)
+        values = pa.chunked_array([array])
+    elif isinstance(values, list):
+        check_types(rows)
+        values = pa.chunked_array([_typed_array(values, rows.name, rows.sizes)])
+    column = None if references is None else reference_column(references, len(rows))
+    return replace(rows, values=values, scored=None, references=column)
+
+
+def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
+    """Return one reference for each question as a column.
+
+    Raises:
+        ValueError: if the number of references differs from the number of questions, or if a
+            reference cannot be stored, with its index.
+    """
+    if isinstance(references, (list, tuple)):
+        column = _column_of_entries([*references])
+    else:
+        column = _column_of_container(references)
+    if len(column) != questions:
+        raise ValueError(
+            f"There are {questions} lists of predictions but {len(column)} references: "
+            f"give one reference for each question."
+        )
+    # References that are all None were given, unlike no references: a checker may ignore them.
+    return column.cast(TEXTS) if pa.types.is_null(column.type) else column
+
+
+def _column_of_container(references: Any) -> pa.ChunkedArray:
+    references = as_arrow(shortest_decimals(references))
+    column, array = arrow_column(references), numeric_array(references)
+    if column is not None and getattr(column.type, "extension_name", "") != "arrow.json":
+        column = plain_types(column)
+        if str(column.type) not in ("halffloat", "float"):
+            return column
+        numbers, present = numbers_and_scored(column)
+        missing = None if present is None else ~present
+        return pa.chunked_array([from_numpy(_as_doubles(numbers), missing)])
+    if array is not None and array.ndim == 1:
+        return pa.chunked_array([from_numpy(_as_doubles(np.ascontiguousarray(array)))])
+    entries = entries_of("references", references)
+    if column is not None:
+        entries = [None if entry is None else json.loads(entry) for entry in entries]
+    return _column_of_entries(entries)
+
+
+def _column_of_entries(references: list[Any]) -> pa.ChunkedArray:
+    check_depth("references", references)
+    return pa.chunked_array([_typed_array(references, "references")])
+
+
+def _as_doubles(numbers: np.ndarray) -> np.ndarray:
+    """Return floats of lower precision as the doubles of their shortest decimals."""
+    if numbers.dtype.kind != "f" or numbers.itemsize == 8:
+        return numbers
+    distinct, index = np.unique(numbers, return_inverse=True)
+    return np.array([shortest_decimal(number) for number in distinct])[index]
+
+
+# --- Values of Python ---------------------------------------------------------------------
+
+
+def check_types(rows: Rows) -> None:
+    """Raise a ValueError if a sample has another type than the first one, with both indices."""
+    samples = rows.values
+    if not isinstance(samples, list) or _PLAIN_TEXTS.issuperset(map(type, samples)):
+        return
+    kinds = ["number" if isinstance(x, (bool, int, float)) else type(x).__name__ for x in samples]
+    scored = [sample for sample, value in enumerate(samples) if value is not None]
+    if not scored or kinds[scored[0]] in ("dict", "list", "tuple"):
+        return
+    first = scored[0]
+    for sample in scored:
+        if kinds[sample] != kinds[first]:
+            raise InputError(
+                sample_place(rows.name, rows.sizes, sample),
+                f" is {short(samples[sample])}, but ",
+                sample_place(rows.name, rows.sizes, first),
+                f" is {short(samples[first])}: samples are all of one type.",
+            )
+
+
+def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
+    """Return values of one type as an array of that type, and values of several types as JSON.
+
+    The sizes are (M,) numbers of entries of each question, or None for one entry per question.
+    """
+    if _PLAIN_TEXTS.issuperset(map(type, values)):
+        with suppress(UnicodeEncodeError):
+            return pa.array(values, TEXTS)
+    values = [plain_entry(value) for value in values]
+    entries = [entry for value in values for entry in (value if type(value) is list else [value])]
+    kinds = {type(value) for value in (*values, *entries)} - {type(None)}
+    lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
+    if len(kinds) <= 1 or lists_of_one_type:
+        try:
+            array = pa.array(values, TEXTS if kinds == {str} else None)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            array = None
+        # A struct has the keys of all dicts, with None where a dict lacks one.
+        if array is not None and "struct" not in str(array.type):
+            return array
+    return to_json(values, name, sizes)
+
+
+_PLAIN_TEXTS = {str, type(None)}
+
+
+# --- JSON ---------------------------------------------------------------------------------
+
+
+def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
+    """Return the values as an array of type `JSON`. The arguments are those of `_typed_array`.
+
+    Raises:
+        ValueError: if JSON cannot hold a value, with its index.
+    """
+    texts = []
+    for index, value in enumerate(values):
+        try:
+            _check_keys(value)
+            texts.append(None if value is None else json.dumps(value, default=_json_default))
+        except (TypeError, ValueError) as error:
+            place = Place(name, index) if sizes is None else sample_place(name, sizes, index)
+            what = f" is {short(value)}, which neither Arrow nor JSON can hold: {error}."
+            raise InputError(place, what) from error
+    array = pa.array(texts, TEXTS)
+    return pa.StructArray.from_arrays([array], fields=list(JSON), mask=array.is_null())
+
+
+def _json_default(value) -> Any:
+    """Return an array or a number of another library as JSON can hold it."""
+    plain = plain_entry(value)
+    if plain is value and hasattr(value, "tolist"):
+        plain = value.tolist()
+        if plain and isinstance(value, np.ndarray) and value.dtype.kind == "g":
+            plain = value.astype(float).tolist()  # Python has no number of this precision
+    if plain is value:
+        raise TypeError(f"it is a {type(value).__name__}")
+    return plain
+
+
+def _check_keys(value) -> None:
+    """Raise a TypeError if a dict in the value has a key that JSON would turn into a text."""
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise TypeError(f"the key {short(key)} is not a text")
+        value = list(value.values())
+    if is_list_like(value):
+        for entry in value:
+            _check_keys(entry)
+
+
+# --- Kinds --------------------------------------------------------------------------------
+
+
+def sample_kind(values: pa.ChunkedArray) -> str | None:
+    """Return "texts", "numbers" or "other values" for samples; None if all are None."""
+    if pa.types.is_null(values.type):
+        return None
+    if values.type == TEXTS:
+        return "texts"
+    if values.type == JSON:
+        first = next(text for text in pc.struct_field(values, 0) if text.is_valid).as_py()
+        return {'"': "texts", "[": "other values", "{": "other values"}.get(first[0], "numbers")
+    return "numbers" if is_number(values.type) else "other values"
+
+
+def is_number(arrow_type: pa.DataType) -> bool:
+    """Whether the type is one of bools, integers or floats."""
+    return not pa.types.is_null(arrow_type) and is_numeric(arrow_type)
+
+
+# --- Arrow and Python ---------------------------------------------------------------------
+
+
+def from_numpy(values: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
+    """Return numbers as an array. `pa.array` would import pandas, which takes half a second.
+
+    Args:
+        values: (S,) numbers.
+        missing: (S,) True for entries that are None, or None if none are.
+    """
+    data = np.packbits(values, bitorder="little") if values.dtype == bool else values
+    valid = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
+    buffers = [valid, pa.py_buffer(np.ascontiguousarray(data))]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)
+
+
+def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """Return the entries as Python objects."""
+    if values.type == JSON:
+        return [
+            None if entry is None else json.loads(entry["at_k.json"])
+            for entry in values.to_pylist()
+        ]
+    return values.to_pylist()
+
+
+def one_chunk(values: pa.ChunkedArray) -> pa.Array:
+    """Return the entries as one array, without a copy if there is one chunk."""
+    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
+
+
+def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
+    """Return the distinct entries, and for each entry its index among them, or -1 for None."""
+    if values.type == JSON:
+        texts, index = distinct_entries(pc.struct_field(values, 0))
+        return pa.StructArray.from_arrays([texts], fields=list(JSON)), index
+    if pa.types.is_nested(values.type):
+        codes: dict[str, int] = {}
+        index = np.array(
+            [
+                -1 if entry is None else codes.setdefault(repr(entry), len(codes))
+                for entry in values.to_pylist()
+            ]
+        )
+        first = np.unique(index, return_index=True)[1]
+        return values.combine_chunks().take(first[index[first] >= 0]), index
+    encoded = values.dictionary_encode()  # the chunks have one dictionary, and are not copied
+    code = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
+    code = code.fill_null(-1) if code.null_count else code
+    return encoded.chunk(0).dictionary, to_numpy(code)

@@ -1,0 +1,162 @@
+"""A metric without the protocol of `evaluate`: what `compute` returns for samples.
+
+The metrics of `evaluate` and the command both compute with this. Importing `evaluate` takes longer
+than most computations.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .batches import Batch
+from .checking import CheckCache, Checked, Checking
+from .columns import check_types, sample_kind, stored
+from .containers import shortest_decimals
+from .counts import BinaryCounts
+from .outcomes import Outcomes, outcomes_of
+from .rows import Rows, read_rows
+
+DEFAULT_K = (4, 8, 16)
+
+
+@dataclass(frozen=True)
+class SampledQuestions:
+    """The samples of M questions, and how they become outcomes.
+
+    Args:
+        batch: the questions.
+        validate: see `Computation`.
+        cache: results of earlier checks; a failed run adds its own.
+        in_order: whether already-graded outcomes are kept in their order, and not yet counted.
+    """
+
+    batch: Batch
+    validate: Callable[[Outcomes], Any]
+    cache: CheckCache
+    in_order: bool = field(default=False, kw_only=True)
+
+    def __len__(self) -> int:
+        """M."""
+        return len(self.batch)
+
+    @property
+    def n(self) -> np.ndarray:
+        """(M,) the number of samples of each question that are not None."""
+        return self.batch.n
+
+    def check(self, checking: Checking) -> Checked:
+        """Return the validated outcomes of all questions, and the answers that were read.
+
+        Raises:
+            ValueError: if a sample cannot be checked, or if there is nothing to check it against.
+        """
+        batch = self.batch
+        if isinstance(batch, Rows) and batch.references is not None:
+            checked = checking.check(batch, self.cache)
+            graded = checked.outcomes
+            return replace(checked, outcomes=self.validate(graded), graded=graded)
+        if checking.checker != "exact_match":
+            raise ValueError(
+                "check_correct_fn is given, but there are no references to check against: without "
+                "references, predictions are outcomes."
+            )
+        if isinstance(batch, Rows):
+            batch = outcomes_of(batch, checking.labels)
+        elif isinstance(batch, BinaryCounts):
+            return Checked(batch)
+        elif not self.in_order:
+            return Checked(batch, graded=batch)
+        return Checked(self.validate(batch), graded=batch)
+
+
+@dataclass(frozen=True)
+class Computation:
+    """What a metric computes.
+
+    Args:
+        results: a function of `SampledQuestions` and the parameters of the metric that returns the
+            flat dict of `compute`.
+        validate: returns the outcomes, or the counts that the scores depend on. It raises a
+            ValueError for an outcome that the metric does not accept, with its index.
+        counts_suffice: whether the results do not depend on the order of the samples of a question,
+            not even in the last digit.
+        accepts_labels: whether already-graded outcomes may be labels, whose numbers are parameters
+            of the metric.
+        in_order: the parameters that need the samples in their order, of a single call of
+            `compute`, as one that has a number for each sample does.
+    """
+
+    results: Callable[..., dict[str, Any]]
+    validate: Callable[[Outcomes], Outcomes | BinaryCounts]
+    accepts_labels: bool = False
+    counts_suffice: bool = True
+    in_order: tuple[str, ...] = ()
+
+    @property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """The parameters of the metric, beside predictions and references."""
+        parameters = dict(inspect.signature(self.results, eval_str=True).parameters)
+        del parameters["questions"]
+        return parameters
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Raise a TypeError if one of the options is not a parameter."""
+        inspect.signature(self.results).bind(None, **options)
+
+    def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
+        """The names of those options that need the samples in their order."""
+        values = {name: options.get(name) for name in self.in_order}
+        return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
+
+    def read(self, predictions, references, in_order: bool = False) -> Batch:
+        """Read questions, and outcomes that are already graded.
+
+        Args:
+            in_order: whether the order of samples matters.
+
+        Raises:
+            ValueError: if an input is invalid, with its index.
+        """
+        if predictions is None:
+            raise ValueError("predictions are missing: give each question's list of samples.")
+        rows = read_rows(predictions if references is None else shortest_decimals(predictions))
+        if references is not None:
+            if rows.multiplicity is not None and rows.are_numbers():
+                raise ValueError(
+                    "predictions are counts, which are already graded: leave out references, or "
+                    "give counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, "
+                    "3]]}."
+                )
+            return stored(rows, references)
+        if self.accepts_labels and not rows.are_numbers():
+            texts = stored(rows)
+            if sample_kind(texts.values) == "texts":
+                return texts
+        check_types(rows)
+        outcomes = outcomes_of(rows)
+        counts = self.validate(outcomes)
+        return outcomes if in_order else counts
+
+    def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
+        """Return the samples of these questions, as these options take them.
+
+        Raises:
+            ValueError: if an input is invalid, with its index.
+        """
+        self.check_options(options)
+        in_order = bool(self.ordered_options(options))
+        batch = self.read(predictions, references, in_order)
+        return SampledQuestions(batch, self.validate, CheckCache(), in_order=in_order)
+
+    def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
+        """Return the scores of these questions.
+
+        Raises:
+            ValueError: if an input is invalid, with its index.
+        """
+        return self.results(self.samples(predictions, references, options), **options)

@@ -1,0 +1,499 @@
+"""What each of the five metrics computes from the samples of questions.
+
+All five take the same steps: check the options, check the samples, estimate the scores, choose the
+method of limits, and return the report.
+"""
+
+from __future__ import annotations
+
+import warnings
+from concurrent.futures import Executor
+from typing import Any
+
+import numpy as np
+
+from .checking import Checker, Checking
+from .checks import (
+    check_categories,
+    check_flag,
+    check_k,
+    check_ks,
+    check_names,
+    check_samples,
+    choose_ks,
+)
+from .choice import (
+    INTERVALS,
+    IntervalOptions,
+    check_clusters,
+    interval_options,
+    max_limits,
+    pass_limits,
+)
+from .computation import DEFAULT_K, Computation, SampledQuestions
+from .consensus import Consensus
+from .counts import BinaryCounts
+from .credits import (
+    PASS_FAMILY,
+    ScoreOptions,
+    check_lam,
+    check_powers,
+    check_thresholds,
+    scores_by_name,
+)
+from .expected import pass_scores
+from .interval import UNIT_RANGE, IntervalMethod
+from .outcomes import (
+    Outcomes,
+    number_of_samples,
+    require_binary,
+    require_categories,
+    require_shares,
+)
+from .package import PACKAGE
+from .posterior import PosteriorIntervals
+from .questions import QuestionIntervals
+from .report import Report
+from .rewards import (
+    are_real_rewards,
+    bayes_moments,
+    category_rewards,
+    check_prior_outcomes,
+    check_rewards,
+    max_scores,
+    real_rewards,
+)
+from .score import ScoreId, Scores, join_scores, one_column_each
+from .score_agg import (
+    VERDICTS,
+    check_eps,
+    check_penalty,
+    check_weights,
+    exponent,
+    item_scores,
+    require_weights,
+)
+
+_FEWEST_SHORT = 3  # questions with fewer samples than others, for a warning
+
+
+# --- gpassk -------------------------------------------------------------------------------
+
+_FOR_K_ABOVE_N = (
+    " With a confidence, and without clusters or a prior, interval='hierarchical' allows k > n for "
+    "most scores."
+)
+"""What to give, other than a smaller k, if k exceeds n."""
+
+
+def gpassk_results(
+    questions: SampledQuestions,
+    k: int | list[int] | None = None,
+    thresholds: float | list[float] | tuple[float, ...] = (0.25, 0.5, 0.75, 1.0),
+    include: str | list[str] | None = None,
+    lam: float = 0.5,
+    weights: list[float] | None = None,
+    pass_power: float = 0.5,
+    unanimous_power: float = 0.5,
+    check_correct_fn: Checker = "exact_match",
+    num_proc: int | None = None,
+    executor: Executor | None = None,
+    timeout: float | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    clusters: list[str] | None = None,
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    band: bool = False,
+    checker_rates: tuple[float, float] | None = None,
+    labels: list[list[int]] | dict[str, int] | None = None,
+    budget: int | None = None,
+    groups: list[str] | None = None,
+    return_per_question: bool = False,
+    keys: str = "exact",
+) -> dict[str, Any]:
+    """Return what `compute` returns. The script of the metric documents the parameters."""
+    checking = Checking(check_correct_fn, num_proc, executor, timeout)
+    included = ["G-Pass@k", "mG-Pass@k"] if budget is None else ["pass@k"]
+    if include is not None:
+        included = check_names("include", include, PASS_FAMILY)
+    taus = check_thresholds(thresholds)
+    powers = check_powers(pass_power, unanimous_power)
+    score_options = ScoreOptions(taus, check_lam(lam), weights, powers)
+    if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & {*included}:
+        raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
+    options = interval_options(
+        len(questions),
+        confidence,
+        interval,
+        clusters,
+        known=INTERVALS if budget is None else ("questions", "auto"),
+        alpha0=alpha0,
+        beta0=beta0,
+        band=band,
+    )
+    has_errors = checker_rates is not None or labels is not None
+    errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
+    if budget is not None:
+        budget = check_k(budget, name="budget")
+        _check_allowed_by_budget(included, has_errors, options)
+    if has_errors and confidence is not None and options.method == "posterior":
+        raise ValueError(
+            "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
+            "'questions'."
+        )
+    report = Report(len(questions), groups, options, return_per_question, keys)
+    requested, n = check_ks(k), questions.n
+    if budget is not None:
+        if requested and max(requested) > budget:
+            raise ValueError(f"k is {max(requested)}: give a k of at most the budget, {budget}.")
+        checked = questions.check(checking)
+        return report.of(*PACKAGE.rooms.first_successes(checked, budget, requested, options))
+    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
+    scores = scores_by_name(included, ks, score_options)
+
+    checked = questions.check(checking)
+    counts = checked.outcomes
+    _warn_of_stopping(counts)
+    if (counts.n < n).any():  # the checker left samples unscored
+        ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
+        scores = scores_by_name(included, ks, score_options)
+    if errors is not None:
+        return report.of(*errors.pass_limits(checked, scores, options))
+    if confidence is None:
+        return report.of(pass_scores(counts, scores))
+    return report.of(*pass_limits(counts, scores, options))
+
+
+def _check_allowed_by_budget(
+    include: list[str], has_errors: bool, options: IntervalOptions
+) -> None:
+    if include != ["pass@k"]:
+        (other, *_) = [name for name in include if name != "pass@k"]
+        raise ValueError(
+            f"include has {other!r}, and samples that stop at the first correct one show pass@k "
+            f"only: leave it out, or leave out budget."
+        )
+    if has_errors or options.prior != (1, 1):
+        raise ValueError(
+            "budget is for samples that stop at the first correct one, which neither a correction "
+            "for checker_rates or labels nor a prior is for: leave these out."
+        )
+
+
+def _warn_of_stopping(counts: BinaryCounts) -> None:
+    """Warn if all that have fewer samples than others have a single correct one, and none more."""
+    is_short = counts.n < counts.n.max()
+    if is_short.sum() < _FEWEST_SHORT or (counts.c > 1).any() or (counts.c[is_short] == 0).any():
+        return
+    warnings.warn(
+        f"No question has two correct samples, and each of the {is_short.sum()} questions with "
+        f"fewer samples than others has one: the samples seem to stop at the first correct one, "
+        f"which biases the scores. Give their largest possible number, such as "
+        f"budget={counts.n.max()}, for pass@k without bias.",
+        stacklevel=3,
+    )
+
+
+GPASSK = Computation(gpassk_results, Outcomes.counts, in_order=("labels", "budget"))
+
+
+# --- bayes_at_n ---------------------------------------------------------------------------
+
+
+def bayes_at_n_results(
+    questions: SampledQuestions,
+    w: list[float] | None = None,
+    R0: list[list[int]] | None = None,
+    categories: list[str] | None = None,
+    check_correct_fn: Checker = "exact_match",
+    num_proc: int | None = None,
+    executor: Executor | None = None,
+    timeout: float | None = None,
+    confidence: float | None = 0.95,
+    interval: str | None = None,
+    clusters: list[str] | None = None,
+    bounds: tuple[float, float] | None = None,
+    checker_rates: tuple[float, float] | None = None,
+    labels: list[list[int]] | dict[str, int] | None = None,
+    groups: list[str] | None = None,
+    return_per_question: bool = False,
+    keys: str = "exact",
+) -> dict[str, Any]:
+    """Return what `compute` returns. The script of the metric documents the parameters."""
+    names = check_categories(categories)
+    checking = Checking(check_correct_fn, num_proc, executor, timeout, names)
+    category_values = check_rewards(w, names)
+    prior = check_prior_outcomes(R0, len(questions), len(category_values))
+    options = interval_options(len(questions), confidence, interval, clusters, bounds=bounds)
+    # Both scores are the centers of their intervals, so mu would repeat them.
+    report = Report(len(questions), groups, options, return_per_question, keys, with_mu=False)
+    has_errors = checker_rates is not None or labels is not None
+    errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
+    if has_errors and not w is categories is bounds is None:
+        raise ValueError(
+            "checker_rates and labels are for samples that are correct or not: leave out w, "
+            "categories and bounds."
+        )
+
+    checked = questions.check(checking)
+    outcomes = require_binary(checked.outcomes) if has_errors else checked.outcomes
+    n = number_of_samples(outcomes.n)
+    # Both scores estimate the mean reward, which is Max@1.
+    ks = {ScoreId("bayes@N", n): 1, ScoreId("avg@N", n): 1}
+    method: IntervalMethod | None = None
+    if are_real_rewards(outcomes, w, R0, categories):
+        rewards = real_rewards(outcomes)
+        points = max_scores(rewards, ks)
+    else:
+        rewards = category_rewards(outcomes, category_values, prior)
+        moments = bayes_moments(rewards, *ks)
+        points = Scores(moments.keys, moments.inverse, moments.mean)
+        if interval is None:  # the posterior defines Bayes@N, and its results do not name it
+            check_clusters(clusters, "posterior", confidence, len(questions))
+            method = PosteriorIntervals(moments, options.bounds, name=None)
+        elif options.method == "posterior":
+            method = PosteriorIntervals(moments, options.bounds)
+    if method is None and confidence is not None:
+        _, method = max_limits(rewards, ks, options)
+    if errors is not None:
+        return report.of(*errors.rate_limits(checked, points, method))
+    return report.of(points, method)
+
+
+def _categories_or_rewards(outcomes: Outcomes) -> Outcomes:
+    # A float may be a real reward: that depends on w.
+    return outcomes if outcomes.values.dtype.kind == "f" else require_categories(outcomes)
+
+
+BAYES_AT_N = Computation(
+    bayes_at_n_results, _categories_or_rewards, accepts_labels=True, in_order=("labels",)
+)
+
+
+# --- max_at_k -----------------------------------------------------------------------------
+
+_SCORES_OF_REWARDS = ("Max@k", "TailPass@k", "picked@k")
+
+
+def max_at_k_results(
+    questions: SampledQuestions,
+    k: int | list[int] | None = None,
+    w: list[float] | None = None,
+    R0: list[list[int]] | None = None,
+    picked_by: list[list[float]] | None = None,
+    include: str | list[str] | None = None,
+    thresholds: float | list[float] | tuple[float, ...] = (0.25, 0.5, 0.75, 1.0),
+    categories: list[str] | None = None,
+    check_correct_fn: Checker = "exact_match",
+    num_proc: int | None = None,
+    executor: Executor | None = None,
+    timeout: float | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    clusters: list[str] | None = None,
+    bounds: tuple[float, float] | None = None,
+    band: bool = False,
+    groups: list[str] | None = None,
+    return_per_question: bool = False,
+    keys: str = "exact",
+) -> dict[str, Any]:
+    """Return what `compute` returns. The script of the metric documents the parameters."""
+    labels = check_categories(categories)
+    checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
+    category_values = check_rewards(w, labels)
+    prior = check_prior_outcomes(R0, len(questions), len(category_values))
+    default = "Max@k" if picked_by is None else "picked@k"
+    include = [default] if include is None else check_names("include", include, _SCORES_OF_REWARDS)
+    if (picked_by is None) == ("picked@k" in include):
+        raise ValueError(
+            "picked@k needs picked_by, the scores that pick one of k samples, and only picked@k "
+            "uses them: give both, or neither."
+        )
+    taus = check_thresholds(thresholds)
+    options = interval_options(
+        len(questions),
+        confidence,
+        interval,
+        clusters,
+        has_prior_outcomes=bool(prior.any()),
+        bounds=bounds,
+        band=band,
+    )
+    report = Report(len(questions), groups, options, return_per_question, keys)
+    requested, n = check_ks(k), questions.n
+    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
+
+    outcomes = questions.check(checking).outcomes
+    are_rewards = are_real_rewards(outcomes, w, R0, categories)
+    if are_rewards:
+        rewards = real_rewards(outcomes)
+    else:
+        rewards = category_rewards(outcomes, category_values, prior)
+    if are_rewards or (rewards.n < n).any():  # the checker left samples unscored
+        # n samples say nothing about real rewards above the largest observed.
+        ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_rewards)
+    if {*include} != {"Max@k"}:
+        check_samples(ks, rewards.n)
+    parts: list[tuple[Scores, IntervalMethod | None]] = []
+    if "Max@k" in include:
+        of_max = {ScoreId("max@k", k): k for k in ks}
+        if confidence is None:
+            parts.append((max_scores(rewards, of_max), None))
+        else:
+            parts.append(max_limits(rewards, of_max, options))
+    if "TailPass@k" in include:
+        parts.append(PACKAGE.rooms.tails(rewards, ks, taus, options))
+    if picked_by is not None:
+        values = outcomes.values if are_rewards else category_values[outcomes.values.astype(int)]
+        parts.append(PACKAGE.rooms.picked(outcomes, values, picked_by, ks, options))
+    points, method = parts[0]
+    for others, of_others in parts[1:]:
+        points = join_scores(points, others)
+        if method is not None and of_others is not None:
+            method = PACKAGE.rooms.joined(method, of_others, others.keys)
+    return report.of(points, method)
+
+
+# Any number is a category or a reward.
+MAX_AT_K = Computation(
+    max_at_k_results, lambda outcomes: outcomes, accepts_labels=True, in_order=("picked_by",)
+)
+
+
+# --- cons_at_k ----------------------------------------------------------------------------
+
+_SCORES_OF_CONSENSUS = {
+    "cons@k": "cons@k",
+    "avg@n": "avg@N",
+    "pass@k": "pass@k",
+    "maj@k": "maj@k",
+    "accuracy": "accuracy (n runs average)",
+    "vote@k": "vote@k",
+    "weighted_vote@k": "weighted_vote@k",
+}
+"""The names of scores in `include`, and as metrics."""
+
+
+def cons_at_k_results(
+    questions: SampledQuestions,
+    k: int | list[int] | None = None,
+    include: str | list[str] | None = None,
+    merge_right: bool = True,
+    vote_weights: list[list[float]] | None = None,
+    check_correct_fn: Checker = "exact_match",
+    num_proc: int | None = None,
+    executor: Executor | None = None,
+    timeout: float | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    clusters: list[str] | None = None,
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    band: bool = False,
+    groups: list[str] | None = None,
+    return_per_question: bool = False,
+    keys: str = "exact",
+) -> dict[str, Any]:
+    """Return what `compute` returns. The script of the metric documents the parameters."""
+    checking = Checking(check_correct_fn, num_proc, executor, timeout)
+    names = _SCORES_OF_CONSENSUS
+    included = list(names) if include is None else check_names("include", include, names)
+    merge_right = check_flag("merge_right", merge_right)
+    options = interval_options(
+        len(questions),
+        confidence,
+        interval,
+        clusters,
+        known=("posterior", "sampling", "questions", "auto"),
+        alpha0=alpha0,
+        beta0=beta0,
+        band=band,
+    )
+    report = Report(len(questions), groups, options, return_per_question, keys)
+    requested = check_ks(k)
+    check_samples(requested or [], questions.n)
+
+    checked = questions.check(checking)
+    consensus = Consensus.of(checked, requested, merge_right, "vote@k" in included)
+    if vote_weights is not None:
+        weighted = PACKAGE.rooms.weighted_votes(checked, vote_weights, merge_right)
+        consensus = consensus.with_weighted_votes(weighted)
+    metrics = {names[name] for name in included}
+    values = {key: column for key, column in consensus.values().items() if key.metric in metrics}
+    if include is not None:
+        _check_included(included, {key.metric for key in values})
+    rows, columns = np.arange(len(questions)), np.stack([*values.values()], axis=1)
+    points = Scores(one_column_each(values), rows, columns)
+    if confidence is None:
+        return report.of(points)
+    if options.method == "questions":
+        return report.of(points, QuestionIntervals(points, UNIT_RANGE, options.clusters))
+    return report.of(points, PACKAGE.rooms.consensus_limits(consensus, options))
+
+
+def _check_included(included: list[str], metrics: set[str]) -> None:
+    """Raise a ValueError if the outcomes do not allow a score that is included."""
+    reasons = {
+        "vote@k": "is a vote among answers: give predictions and references, or counts of answers",
+        "weighted_vote@k": "needs vote_weights, a number for each sample",
+        "accuracy": "is the mean share of correctness, and these outcomes are 0 or 1: avg@n is it",
+    }
+    for name in included:
+        if _SCORES_OF_CONSENSUS[name] not in metrics:
+            raise ValueError(f"include has {name!r}, which {reasons[name]}.")
+
+
+CONS_AT_K = Computation(cons_at_k_results, require_shares, in_order=("vote_weights",))
+
+
+# --- score_agg ----------------------------------------------------------------------------
+
+
+def score_agg_results(
+    questions: SampledQuestions,
+    temperature: float = 0.5,
+    penalty: float = 0.1,
+    eps_for_neg_p: float = 1e-9,
+    weights: dict[str, float] = VERDICTS,
+    check_correct_fn: Checker = "exact_match",
+    num_proc: int | None = None,
+    executor: Executor | None = None,
+    timeout: float | None = None,
+    confidence: float | None = None,
+    interval: str | None = None,
+    clusters: list[str] | None = None,
+    groups: list[str] | None = None,
+    return_per_question: bool = False,
+    keys: str = "exact",
+) -> dict[str, Any]:
+    """Return what `compute` returns. The script of the metric documents the parameters."""
+    labels = check_weights(weights)
+    checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
+    p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
+    options = interval_options(
+        len(questions), confidence, interval, clusters, known=("questions", "auto")
+    )
+    report = Report(len(questions), groups, options, return_per_question, keys)
+
+    outcomes = questions.check(checking).outcomes
+    values = item_scores(outcomes, p, penalty, eps)
+    score = ScoreId("score_agg")
+    points = Scores(one_column_each([score]), np.arange(len(values)), values[:, None])
+    # "auto" gives a single question the whole range, and "questions" refuses it.
+    method = QuestionIntervals(points, UNIT_RANGE, options.clusters, allow_one=options.is_named)
+    return report.of(points, method)
+
+
+SCORE_AGG = Computation(
+    score_agg_results, require_weights, accepts_labels=True, counts_suffice=False
+)
+
+COMPUTATIONS = {
+    "gpassk": GPASSK,
+    "bayes_at_n": BAYES_AT_N,
+    "max_at_k": MAX_AT_K,
+    "cons_at_k": CONS_AT_K,
+    "score_agg": SCORE_AGG,
+}
+"""What each metric computes, by its name."""

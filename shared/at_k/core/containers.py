@@ -1,0 +1,277 @@
+"""Arrays, tensors and data frames of other libraries as values of NumPy and Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .checks import has_no_axes, is_list_like, is_masked
+
+QUESTION_NAMES = (
+    *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id"),
+    *("instance_id", "qid", "id", "question", "problem", "prompt"),
+)
+"""The usual names of the column that identifies questions, in order of precedence."""
+
+_NOT_SAMPLES = {
+    *QUESTION_NAMES,
+    *("task", "model", "group", "cluster", "uid", "uuid"),
+    *("idx", "index", "epoch", "seed", "sample_id"),
+    *("reference", "answer", "target"),
+    *("n", "c", "correct", "passed", "outcome", "reward", "score", "verdict"),
+}
+"""Names of columns in frames whose rows are not the samples of one question, in lower case."""
+
+
+def to_array(values) -> np.ndarray:
+    """Return an array of any library as one of NumPy.
+
+    A tensor of torch may need its gradient or be on another device. NumPy has no bfloat16 and no
+    float8; they are converted to float32 without loss.
+
+    Raises:
+        TypeError: if the library cannot convert the array, for example because it has no data.
+    """
+    names = getattr(getattr(values, "dtype", None), "names", None) or ()
+    if not _NOT_SAMPLES.isdisjoint(name.lower() for name in names):
+        raise TypeError("A structured array has a sample in each row: give at_k.read a data frame.")
+    try:
+        if hasattr(values, "detach"):
+            values = values.detach().cpu()
+            if str(values.dtype) == "torch.bfloat16":
+                values = values.float()
+        array = np.asarray(values)
+    except (RuntimeError, NotImplementedError, TypeError) as error:
+        kind = f"{type(values).__module__}.{type(values).__name__}"
+        raise TypeError(f"A {kind} cannot be converted to an array: {error}") from error
+    # JAX registers float8_e5m2 as a float of NumPy, which np.unique and others cannot sort.
+    is_foreign = array.dtype.kind == "f" and array.dtype.isbuiltin == 2
+    is_foreign = is_foreign or array.dtype.name == "bfloat16"
+    return array.astype(np.float32) if is_foreign else array
+
+
+def shortest_decimal(number) -> Any:
+    """Return a number of lower precision than a double as the shortest decimal that rounds to it.
+
+    np.float32(0.6) is 0.6, and not 0.6000000238. Other values are returned as they are.
+    """
+    if isinstance(number, (float, int)) or not has_no_axes(number):
+        return number
+    value = to_array(number)[()]
+    if "bfloat16" in str(getattr(number, "dtype", "")):
+        return _shortest_bfloat16(float(value))
+    return float(str(value)) if isinstance(value, (np.float16, np.float32)) else value
+
+
+def shortest_decimals(values) -> Any:
+    """Return an array of bfloat16 as the doubles of its shortest decimals; other values as is."""
+    if "bfloat16" not in str(getattr(values, "dtype", "")) or has_no_axes(values):
+        return values
+    array = to_array(values)
+    distinct, index = np.unique(array, return_inverse=True)
+    decimals = np.array([_shortest_bfloat16(number) for number in distinct.tolist()], dtype=float)
+    return decimals[index].reshape(array.shape)
+
+
+def _shortest_bfloat16(value: float) -> float:
+    decimals = (float(f"{value:.{digits}g}") for digits in range(1, 9))
+    return next((x for x in decimals if _to_bfloat16(x) == value), float(value))
+
+
+def _to_bfloat16(number: float) -> np.float32:
+    """Round a number to the upper 16 bits of a float32, with ties to even."""
+    bits = int(np.float32(number).view(np.uint32))
+    bits += 0x7FFF + (bits >> 16 & 1)
+    return np.uint32(bits & 0xFFFF0000).view(np.float32)
+
+
+def plain_entry(value) -> Any:
+    """Return a number, a text or a missing value of any library as one of Python."""
+    if type(value).__name__ in ("NAType", "MaskedConstant"):  # of pandas, and of a masked array
+        return None
+    if isinstance(value, np.longdouble):  # its `item` returns a longdouble again
+        return float(value)
+    if hasattr(value, "as_py"):  # a scalar of Arrow
+        value = value.as_py()
+    if isinstance(value, (Decimal, Fraction)):
+        try:
+            number = float(value)
+        except OverflowError:  # a fraction that no double can hold
+            return value
+        except ValueError:  # a signaling nan
+            return float("nan")
+        return int(value) if number.is_integer() else number
+    if not has_no_axes(value):
+        return value
+    value = shortest_decimal(value)
+    return value.item() if hasattr(value, "item") else value
+
+
+def numeric_array(values) -> np.ndarray | None:
+    """Return an array of numbers without missing entries as one of NumPy; None for other values.
+
+    A longdouble becomes a double, as it does in a list.
+    """
+    if not hasattr(values, "__array__") or hasattr(values, "to_pylist") or is_masked(values):
+        return None
+    array = to_array(values)
+    if array.dtype.kind not in "biuf":
+        return None
+    return array if array.itemsize <= 8 else array.astype(float)
+
+
+# --- Arrow --------------------------------------------------------------------------------
+#
+# These functions use methods of Arrow's arrays, because importing pyarrow takes half as long as
+# importing all of at_k.
+
+
+def arrow_column(values) -> Any:
+    """Return an Arrow column, or that of a column of `datasets`; None for other values.
+
+    Views and run-end encoded columns are no columns here: Arrow can neither cast every view
+    correctly nor cast what is run-end encoded.
+    """
+    source = getattr(values, "source", None)  # the dataset, if this is a column of one
+    if source is not None and getattr(source, "format", {}).get("type", "custom") != "custom":
+        values = source.with_format("arrow")[values.column_name][:]
+    if not hasattr(values, "to_pylist") or not hasattr(values, "null_count"):
+        return None
+    if "view" in str(values.type) or "run_end" in str(values.type):
+        return None
+    return values if hasattr(values, "chunks") else chunked([values])
+
+
+def chunked(arrays: Iterable[Any]) -> Any:
+    """Return arrays of Arrow as one column."""
+    import pyarrow
+
+    arrays = list(arrays)
+    return pyarrow.chunked_array(arrays) if arrays else pyarrow.chunked_array([[]])
+
+
+_NUMERIC = {
+    *("null", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("halffloat", "float", "double"),
+}
+
+
+def is_numeric(arrow_type) -> bool:
+    """Whether an Arrow type is one of bools, integers or floats, or of None alone."""
+    return str(arrow_type) in _NUMERIC
+
+
+def plain_types(column) -> Any:
+    """Return an Arrow column with texts as large strings, and decimals as integers or doubles."""
+    plain = column.type
+    if str(plain).startswith("dictionary"):
+        plain = plain.value_type
+    if str(plain) == "string":
+        plain = "large_string"  # without a limit of 2 GB
+    elif str(plain).startswith("decimal"):
+        if plain.scale == 0:  # a double rounds integers above 2^53
+            with suppress(ValueError):  # more than 64 bits
+                return column.cast("int64")
+        plain = "double"
+    return column if str(plain) == str(column.type) else column.cast(plain)
+
+
+def to_numpy(values) -> np.ndarray:
+    """Return an Arrow array or column as one NumPy array.
+
+    Arrow's own `to_numpy` would import pandas, which takes half a second.
+    """
+    if hasattr(values, "chunks"):
+        values = values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
+    kind = str(values.type)
+    if kind == "null":
+        return np.zeros(len(values), dtype=np.int8)
+    data, start, stop = values.buffers()[-1], values.offset, values.offset + len(values)
+    if values.null_count or data is None or kind not in _NUMERIC:
+        return values.to_numpy(zero_copy_only=False)
+    if kind != "bool":
+        return np.frombuffer(data, values.type.to_pandas_dtype())[start:stop]
+    first = start // 8
+    bits = np.frombuffer(data, np.uint8)[first : -(-stop // 8)]
+    return np.unpackbits(bits, bitorder="little")[start - 8 * first : stop - 8 * first].view(bool)
+
+
+def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return numbers of Arrow, and where they are not None, or None if they nowhere are."""
+    if not values.null_count:
+        return to_numpy(values), None
+    if str(values.type) == "halffloat":  # whose None some versions of Arrow cannot fill
+        values = values.cast("float32")
+    zero = False if str(values.type) == "bool" else 0
+    return to_numpy(values.fill_null(zero)), to_numpy(values.is_valid())
+
+
+# --- Data frames --------------------------------------------------------------------------
+
+
+def as_arrow(values) -> Any:
+    """Convert data of polars and DuckDB, pandas columns of Arrow and Arrow streams to Arrow.
+
+    A memoryview becomes an array, and a nested tensor a list. Other values are returned as they
+    are.
+    """
+    if isinstance(values, memoryview):
+        return np.asarray(values)
+    if hasattr(getattr(values, "dtype", None), "pyarrow_dtype"):  # a column of pandas
+        import pyarrow  # imported here, because it takes longer than all of at_k
+
+        return pyarrow.array(values)
+    if getattr(values, "is_nested", False):  # a tensor whose rows differ in length
+        return list(values.unbind())
+    if hasattr(values, "collect_schema") and hasattr(values, "collect"):  # a lazy frame of polars
+        values = values.collect()
+    for method in ("to_arrow_table", "to_arrow", "read_all"):
+        if hasattr(values, method):
+            return getattr(values, method)()
+    return values
+
+
+def column_names(frame) -> list[str]:
+    """Return the names of the columns of a data frame as texts."""
+    return [str(name) for name in getattr(frame, "column_names", frame.columns)]
+
+
+def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
+    """Return the rows of a data frame, which hold the samples of a question each.
+
+    Raises:
+        ValueError: if a column identifies questions, so that a row is a sample; or if the only
+            column has lists, so that the column is what was meant.
+    """
+    for column in column_names(frame):
+        if column.lower() in _NOT_SAMPLES:
+            raise ValueError(
+                f"{name} is a data frame with a column {column!r}, which holds no samples: each "
+                f"row is a question, and each column one of its samples. at_k.read gathers the "
+                f"rows of other frames by question."
+            )
+    rows = frame_rows(frame)
+    if len(rows) and len(rows[0]) == 1 and is_list_like(rows[0][0]):
+        raise ValueError(
+            f"{name} is a data frame whose one column has a list in each row: give the column."
+        )
+    return rows
+
+
+def frame_rows(frame) -> np.ndarray | list[list[Any]]:
+    """Return the rows of a data frame.
+
+    Numbers without missing entries become an array, and other entries become lists.
+    """
+    if hasattr(frame, "to_pylist"):  # Arrow
+        columns = [column.to_pylist() for column in frame.columns]
+        return [list(row) for row in zip(*columns, strict=True)]
+    dtypes = getattr(frame, "dtypes", [])
+    if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes):
+        return np.asarray(frame)
+    return np.asarray(frame.astype(object)).tolist()  # which keeps missing entries as they are

@@ -1,0 +1,153 @@
+"""Counts in place of samples, which any engine makes out of samples with one GROUP BY.
+
+The counts of a question are one of
+
+    {"n": 8, "correct": 3}                        samples, and those that are correct
+    {"counts": [2, 5, 1]}                         samples in each category 0, 1, ..
+    {"answers": ["12", "13"], "counts": [5, 3]}   samples with each answer, to be checked
+
+and those of a run are a list of these, or a dict or a data frame with the same keys as columns.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .checks import InputError, Place, entries_of, is_frame, is_list_like, short
+from .containers import as_arrow, column_names, frame_rows, plain_entry, to_array
+from .counts import one_size
+
+_FORMS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
+
+
+def is_counts(values) -> bool:
+    """Whether the values are a dict, a data frame or a list of dicts with the keys of counts.
+
+    Raises:
+        ValueError: if a data frame has other columns beside n and correct.
+    """
+    if isinstance(values, (list, tuple)):
+        return bool(values) and isinstance(values[0], Mapping) and {*values[0]} in _FORMS
+    if isinstance(values, Mapping):
+        return {*values} in _FORMS
+    if not is_frame(values):
+        return False
+    names = column_names(values)
+    if {"n", "correct"} < {*names}:
+        raise ValueError(
+            f"The data frame has the columns {', '.join(names)}: for counts, give n and "
+            f"correct alone."
+        )
+    return {*names} in _FORMS
+
+
+def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Return the samples that counts stand for, and how often each occurs.
+
+    Args:
+        values: counts, see `is_counts`.
+        name: what the caller calls them, for messages.
+
+    Returns:
+        The samples: (S,) categories, or M lists of answers; then (S,) how often each occurs, and
+        (M,) the number of different samples of each question.
+
+    Raises:
+        ValueError: if a count is not a whole number of at least 0, or does not fit to the others,
+            with the question.
+    """
+    columns = _columns(values, name)
+    if "n" in columns:
+        n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
+        _require_same_length(name, n=n, correct=correct)
+        if (correct > n).any():
+            question = int(np.argmax(correct > n))
+            raise InputError(
+                Place(name, question, key="correct"),
+                f" is {correct[question]} of {n[question]} samples: give a number from 0 to n.",
+            )
+        multiplicity = np.stack([n - correct, correct], axis=1).ravel()
+        return np.tile([0, 1], len(n)), multiplicity, np.full(len(n), 2)
+    rows = columns["counts"]
+    for question, row in enumerate(rows):
+        if not is_list_like(row):
+            place = Place(name, question, key="counts")
+            raise InputError(place, f" is {short(row)}: give a list of counts.")
+    sizes = np.array([len(row) for row in rows], dtype=np.int64)
+    multiplicity = _whole_numbers([*itertools.chain.from_iterable(rows)], name, "counts", sizes)
+    if "answers" in columns:
+        answers = columns["answers"]
+        _require_same_length(name, counts=rows, answers=answers)
+        for question, size in enumerate(sizes.tolist()):
+            if not is_list_like(answers[question]) or len(answers[question]) != size:
+                raise InputError(
+                    Place(name, question, key="answers"),
+                    f" is {short(answers[question])}, with {size} counts: give one count for each "
+                    f"answer.",
+                )
+        return answers, multiplicity, sizes
+    if len(sizes) and not one_size(sizes):
+        question = int(np.argmax(sizes != sizes[0]))
+        raise InputError(
+            Place(name, question, key="counts"),
+            f" has {sizes[question]} categories, and that of ",
+            Place("question", 0),
+            f" has {sizes[0]}: give a count for each category.",
+        )
+    return np.tile(np.arange(sizes.max(initial=0)), len(sizes)), multiplicity, sizes
+
+
+def _columns(values, name: str) -> dict[str, Any]:
+    """Return the entries of M questions by key."""
+    if is_frame(values):
+        return {key: entries_of(name, values[key]) for key in column_names(values)}
+    if isinstance(values, Mapping):
+        return {key: _column(column, f"{name}[{key!r}]") for key, column in values.items()}
+    for question, row in enumerate(values):
+        if not isinstance(row, Mapping) or {*row} != {*values[0]}:
+            raise InputError(
+                Place(name, question),
+                f" is {short(row)}: give {' and '.join(values[0])} for each question, as for the "
+                f"first.",
+            )
+    return {key: [row[key] for row in values] for key in values[0]}
+
+
+def _column(values, name: str) -> Any:
+    values = as_arrow(values)
+    return frame_rows(values) if is_frame(values) else entries_of(name, values)
+
+
+def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
+    """Return counts as integers; a ValueError that names the first one that is not a count."""
+    try:
+        numbers = to_array(entries) if len(entries) else np.empty(0, dtype=np.int64)
+    except ValueError:  # lists of different lengths
+        numbers = np.empty(0, dtype=object)
+    if numbers.dtype.kind == "O":
+        plain = [plain_entry(entry) for entry in entries]
+        numbers = np.array([x if isinstance(x, (int, float)) else math.nan for x in plain])
+    elif numbers.ndim != 1:
+        raise ValueError(f"{name}[{key!r}] is {short(entries)}: give one number for each question.")
+    is_number = numbers.dtype.kind in "iuf"
+    valid = (numbers >= 0) & (numbers < 2**53) & (numbers % 1 == 0) if is_number else False
+    if not np.all(valid):
+        first = int(np.argmin(valid)) if is_number else 0
+        question = (
+            first if sizes is None else int(np.searchsorted(np.cumsum(sizes), first, "right"))
+        )
+        what = f" has the count {short(entries[first])}: give a whole number of at least 0."
+        raise InputError(Place(name, question, key=key), what)
+    return numbers.astype(np.int64)
+
+
+def _require_same_length(name: str, **columns) -> None:
+    lengths = {key: len(column) for key, column in columns.items()}
+    if len({*lengths.values()}) > 1:
+        shown = " and ".join(f"{length} {key}" for key, length in lengths.items())
+        raise ValueError(f"{name} has {shown}: give one of each for every question.")

@@ -1,0 +1,219 @@
+"""Scores of the pass@k family, each defined by the credits of its correct samples.
+
+Take k samples of a question. A score rewards them by how many are correct: the r-th correct
+sample adds the credit w_r >= 0, so j correct samples have the value w_1 + .. + w_j. The score
+of the question is the expected value,
+
+    S_w = sum over r of  w_r x P(at least r of k samples are correct).
+
+pass@k puts all credit on r = 1 and pass^k on r = k; the other scores lie between them. S_w is
+the threshold spectrum of the paper "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM
+Reasoning", which also defines the geometric combinations below. `pass_family` computes the
+expected values.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from .checks import as_list, check_number
+from .containers import shortest_decimal
+from .score import Score, ScoreId
+
+_MOST_CREDITS = 20_000_000  # of all scores, the number of which is k for each
+
+Credits = tuple[float, ...]
+"""The credits (w_1, .., w_k) of the first, second, .., k-th correct sample, none negative."""
+
+
+def at_least(k: int, needed: int) -> Credits:
+    """Value 1 if at least `needed` of k samples are correct, otherwise 0."""
+    return (0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed)
+
+
+def any_correct(k: int) -> Credits:
+    """pass@k: at least one of k samples is correct (Chen et al. 2021, arXiv:2107.03374)."""
+    return at_least(k, 1)
+
+
+def all_correct(k: int) -> Credits:
+    """pass^k, or unanimous@k: all k are correct (Yao et al. 2024, arXiv:2406.12045)."""
+    return at_least(k, k)
+
+
+def majority(k: int) -> Credits:
+    """maj@k: more than half of k samples are correct."""
+    return at_least(k, k // 2 + 1)
+
+
+def threshold(k: int, tau: float) -> Credits:
+    """G-Pass@k_tau: at least max(1, ceil(tau k)) are correct (Liu et al. 2024, arXiv:2412.13147).
+
+    A product tau k within 1e-9 of an integer counts as that integer: in floating point,
+    0.28 x 25 is above 7 and 25/49 x 49 is below 25. `check_tau` has checked tau.
+    """
+    return at_least(k, max(1, math.ceil(tau * k - 1e-9)))
+
+
+def check_tau(tau, name: str = "tau") -> float:
+    """Return the threshold tau as a float in [0, 1].
+
+    A number of lower precision is read as its shortest decimal: its binary value can be larger, and
+    would then require more samples.
+    """
+    return check_number(
+        name, shortest_decimal(tau), "a threshold is a share of the k samples, from 0 to 1", 0, 1
+    )
+
+
+def check_thresholds(thresholds) -> list[float]:
+    """Return one or more thresholds, each from 0 to 1."""
+    values = as_list("thresholds", thresholds)
+    return [check_tau(tau, f"thresholds[{index}]") for index, tau in enumerate(values)]
+
+
+def above_half(k: int) -> Credits:
+    """mG-Pass@k: a credit of 2/k for each correct sample beyond ceil(k/2).
+
+    S_w is then (2/k) times the sum of G-Pass@k_(i/k) over i = ceil(k/2) + 1 .. k, which is the
+    paper's Riemann sum for twice the area under G-Pass@k_tau from tau = 1/2 to 1. The sum
+    equals the area for even k. For odd k it is smaller, and (k-1)/k if all k are correct.
+    """
+    half = -(-k // 2)
+    return (0.0,) * half + (2 / k,) * (k - half)
+
+
+def area_under_pass(k: int) -> Credits:
+    """AUC@k: the area under pass@j from j = 1 to k by the trapezoidal rule, over k - 1.
+
+    If i of k samples are correct, a share C(k-i, j) / C(k, j) of the subsets of size j has no
+    correct sample. The sum of these shares over j is (k+1) / (i+1) - 1, so i correct samples
+    have the value [(k+1) i/(i+1) - (i/k + 1)/2] / (k-1). The credits are the differences
+    between successive i (Hu et al. 2026, arXiv:2601.08763).
+    """
+    if k == 1:
+        return any_correct(1)
+    first = (k + 1) / (2 * k)
+    # Quotients of integers, because Python rounds each of them correctly.
+    return first, *(
+        (2 * k * (k + 1) - r * (r + 1)) / (2 * k * (k - 1) * r * (r + 1)) for r in range(2, k + 1)
+    )
+
+
+def spectrum(k: int, weights=None) -> Credits:
+    """Threshold spectrum S_w with the given weights, by default those of mG-Pass@k.
+
+    Raises:
+        ValueError: unless there are k weights in [0, 1] whose sum is at most 1.
+    """
+    if weights is None:
+        return above_half(k)
+    wanted = "a weight is a number from 0 to 1"
+    credits = tuple(
+        check_number(f"weights[{r}]", weight, wanted, 0, 1)
+        for r, weight in enumerate(as_list("weights", weights))
+    )
+    if len(credits) != k:
+        raise ValueError(f"weights has {len(credits)} entries but k is {k}: give k weights.")
+    if math.fsum(credits) > 1 + 1e-12:
+        raise ValueError(f"The sum of weights is {math.fsum(credits)}: it can be at most 1.")
+    return credits
+
+
+# --- Geometric combinations -------------------------------------------------------------
+
+
+def geom(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
+    """Geom@k: pass@k to one power times pass^k to another, for each question."""
+    powers = check_powers(pass_power, unanimous_power)
+    return _product((any_correct(k), all_correct(k)), powers, pooled=False)
+
+
+def geom_ds(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
+    """Geom@k of the dataset: the same product, of the averages over questions."""
+    powers = check_powers(pass_power, unanimous_power)
+    return _product((any_correct(k), all_correct(k)), powers, pooled=True)
+
+
+def geo_spectrum(k: int, lam: float = 0.5, weights=None) -> Score:
+    """GeoSpectrum@k: pass@k^lam x S_w^(1 - lam), both averaged over questions first."""
+    lam = check_lam(lam)
+    return _product((any_correct(k), spectrum(k, weights)), (lam, 1 - lam), pooled=True)
+
+
+def check_lam(lam) -> float:
+    """Return the power of pass@k in GeoSpectrum@k as a float in [0, 1]."""
+    return check_number("lam", lam, "it is a number from 0 to 1", 0, 1)
+
+
+def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
+    """Return the powers of pass@k and pass^k, at least one of which is not 0."""
+    wanted = "a power is a finite number, and at least one of the two is not 0"
+    most = sys.float_info.max
+    powers = (
+        check_number("pass_power", pass_power, wanted, -most, most),
+        check_number("unanimous_power", unanimous_power, wanted, -most, most),
+    )
+    if powers == (0, 0):
+        raise ValueError(f"pass_power and unanimous_power are both 0: {wanted}.")
+    return powers
+
+
+def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
+    """The product of powers of expected credits, without the factors whose power is 0."""
+    kept = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
+    return Score(tuple(credit for credit, _ in kept), tuple(power for _, power in kept), pooled)
+
+
+# --- Scores by name ---------------------------------------------------------------------
+
+
+class ScoreOptions(NamedTuple):
+    """What the scores need besides k. The values have been checked."""
+
+    thresholds: Sequence[float] = (0.25, 0.5, 0.75, 1.0)
+    lam: float = 0.5
+    weights: Sequence[float] | None = None
+    powers: tuple[float, float] = (0.5, 0.5)
+
+
+PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
+    "G-Pass@k": lambda k, tau, o: Score((threshold(k, tau),)),
+    "mG-Pass@k": lambda k, tau, o: Score((above_half(k),)),
+    "pass@k": lambda k, tau, o: Score((any_correct(k),)),
+    "pass^k": lambda k, tau, o: Score((all_correct(k),)),
+    "maj@k": lambda k, tau, o: Score((majority(k),)),
+    "AUC@k": lambda k, tau, o: Score((area_under_pass(k),)),
+    "Geom@k": lambda k, tau, o: geom(k, *o.powers),
+    "Geom_ds@k": lambda k, tau, o: geom_ds(k, *o.powers),
+    "GeoSpectrum@k": lambda k, tau, o: geo_spectrum(k, o.lam, o.weights),
+    "Spectrum@k": lambda k, tau, o: Score((spectrum(k, o.weights),)),
+}
+"""For each name the score at one k, with a threshold tau that only G-Pass@k has."""
+
+
+def scores_by_name(
+    names: Iterable[str], ks: Sequence[int], options: ScoreOptions
+) -> dict[ScoreId, Score]:
+    """The scores with these names at these values of k.
+
+    Raises:
+        ValueError: if the scores of very many k would take more than some minutes. That of a k
+            takes time in proportion to k.
+    """
+    names, ks = list(names), list(ks)
+    per_k = sum(len(options.thresholds) if name == "G-Pass@k" else 1 for name in names)
+    if len(ks) > 1 and sum(ks) * per_k > _MOST_CREDITS:
+        raise ValueError(
+            f"k has {len(ks):,} values with the sum {sum(ks):,}, and for {per_k} scores of each k "
+            f"the sum can be {_MOST_CREDITS // per_k:,} at most: give fewer k, such as 1, 2, 4, 8."
+        )
+    scores = {}
+    for name in names:
+        for k in ks:
+            for tau in options.thresholds if name == "G-Pass@k" else [None]:
+                scores[ScoreId(name, k, tau)] = PASS_FAMILY[name](k, tau or 0.0, options)
+    return scores

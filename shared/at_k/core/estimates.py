@@ -1,0 +1,204 @@
+"""Estimates of scores, and the flat dict of `compute`, which carries them.
+
+An `Estimate` has fields, and the dict has keys such as "topic/G-Pass@4_0.5_lo". `as_dict` makes the
+keys. What shows results takes the fields from `estimates_of`, which reads keys only of dicts that
+were changed, merged, or read from a file. No other code makes a key or takes one apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .interval import Interval
+from .score import ScoreId, key_of
+
+
+class Estimate(NamedTuple):
+    """The score of all questions of a run, or of a group of them, and how uncertain it is.
+
+    Attributes:
+        metric: the name of the score, such as "pass@k".
+        k: the number that its key has in place of the k; "n" for all samples, if their number
+            differs between questions; None if the score has no k.
+        tau: the threshold of G-Pass@k and TailPass@k, else None.
+        group: the label of the group, or None for all questions.
+        score: the point estimate.
+        interval: its interval, or None. A field that is None was not requested.
+        band: the limits of the simultaneous band over k, or None.
+    """
+
+    metric: str
+    k: int | str | None
+    tau: float | None
+    group: str | None
+    score: float
+    interval: Interval | None = None
+    band: tuple[float, float] | None = None
+
+    @property
+    def score_id(self) -> ScoreId:
+        return ScoreId(self.metric, self.k, self.tau)
+
+    @property
+    def key(self) -> str:
+        """The key of the score, without the group: "G-Pass@4_0.5"."""
+        return key_of(self)
+
+    @property
+    def full_key(self) -> str:
+        """The key of the score in the dict of `compute`: "topic/G-Pass@4_0.5"."""
+        return self.key if self.group is None else f"{self.group}/{self.key}"
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """The lower and the upper limit, or None if none was requested or the data show none."""
+        if self.interval is None or self.interval.lo is None or self.interval.is_unknown:
+            return None
+        return self.interval.lo, self.interval.hi
+
+
+class _TakenForDict(type):
+    """The type of `Result`, for PyYAML: it writes an object as the first class in this order."""
+
+    @property
+    def __mro__(cls) -> tuple[type, ...]:
+        return dict.__mro__
+
+
+class Result(dict[str, Any], metaclass=_TakenForDict):
+    """A flat dict of scores, which carries what it was made of. Everything else sees a dict.
+
+    Attributes:
+        estimates: the scores as records, in the order of the keys.
+    """
+
+    def __init__(self, values: Mapping[str, Any], estimates: Iterable[Any]):
+        super().__init__(values)
+        self.estimates = tuple(estimates)
+        self._made = dict(self)
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the estimates are still those of the dict, which callers may change."""
+        return self == self._made
+
+    def __reduce__(self) -> Any:
+        """A process finds the class in the package, and not in a script that `evaluate` loaded."""
+        if self.is_unchanged and type(self).__module__.startswith("at_k."):
+            return type(self), (self._made, self.estimates)
+        return dict, (dict(self),)
+
+
+# --- Estimates to keys --------------------------------------------------------------------
+
+
+def as_dict(
+    estimates: Sequence[Estimate], safe: bool = False, others: Mapping[str, Any] | None = None
+) -> Result:
+    """Return the flat dict of `compute`: for each estimate its score, interval and band.
+
+    Args:
+        estimates: in the order of the keys.
+        safe: whether the keys are names that every logger takes, and the values numbers only.
+        others: further entries of the dict.
+
+    Raises:
+        ValueError: if two groups have the same safe name.
+    """
+    prefixes: Mapping[str, str] = {}
+    if safe:
+        groups = dict.fromkeys(x.group for x in estimates if x.group is not None)
+        prefixes = safe_prefixes(list(groups))
+    result: dict[str, Any] = {}
+    for estimate in estimates:
+        name = safe_name(estimate.score_id) if safe else key_of(estimate)
+        if estimate.group is not None:
+            name = prefixes.get(estimate.group, f"{estimate.group}/") + name
+        result[name] = estimate.score
+        if estimate.interval is not None:
+            for field, value in zip(Interval._fields, estimate.interval, strict=True):
+                if value is not None and not (safe and field == "interval"):
+                    result[f"{name}_{field}"] = value
+        if estimate.band is not None:
+            result[f"{name}_band_lo"], result[f"{name}_band_hi"] = estimate.band
+    return Result(result | dict(others or {}), estimates)
+
+
+def safe_name(score: ScoreId) -> str:
+    """Return a name of letters, digits and underscores for a score.
+
+    >>> [safe_name(ScoreId(*x)) for x in [("pass^k", 2), ("G-Pass@k", 4, 0.5), ("mG-Pass@k", 4)]]
+    ['pass_hat_2', 'g_pass_at_4_tau_0_5', 'mg_pass_at_4']
+    """
+    name = score._replace(tau=None).key.replace("@", "_at_").replace("^", "_hat_")
+    return _with_underscores(name if score.tau is None else f"{name}_tau_{score.tau}").lower()
+
+
+def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
+    """Return what precedes the safe names of the scores of each group.
+
+    Raises:
+        ValueError: if two labels have the same safe name.
+    """
+    names = [_with_underscores(label) for label in labels]
+    names = [name if name[:1].isalpha() else f"group_{name}" for name in names]
+    for repeated, count in Counter(names).most_common(1):
+        if count > 1:
+            alike = [label for label, name in zip(labels, names, strict=True) if name == repeated]
+            raise ValueError(
+                f"groups has the labels {alike[0]!r} and {alike[1]!r}, which have the same safe "
+                f"name {repeated!r}: rename one, or use keys='exact'."
+            )
+    return {label: f"{name}__" for label, name in zip(labels, names, strict=True)}
+
+
+def _with_underscores(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
+
+
+# --- Keys to estimates --------------------------------------------------------------------
+
+_SCORE_KEY = re.compile(r"(.*[@^])(\d+|n)(?:_(\d[\d.e-]*))?|(accuracy \()(\d+|n)( runs average\))")
+
+
+def read_score(key: str) -> ScoreId:
+    """Return the score that a key without a group names.
+
+    >>> read_score("G-Pass@4_0.5"), read_score("avg@n").metric, read_score("score_agg").k
+    (ScoreId(metric='G-Pass@k', k=4, tau=0.5), 'avg@N', None)
+    """
+    match = _SCORE_KEY.fullmatch(key)
+    if match is None:
+        return ScoreId(key)
+    name, k, tau, before, n, after = match.groups()
+    if before:
+        return ScoreId(f"{before}n{after}", n if n == "n" else int(n))
+    letter = "N" if name in ("avg@", "bayes@") else "k"
+    return ScoreId(
+        f"{name}{letter}", k if k == "n" else int(k), None if tau is None else float(tau)
+    )
+
+
+def estimates_of(scores: Mapping[str, Any]) -> list[Estimate]:
+    """Return the estimates that the flat dict of `compute` was made of, in its order."""
+    if isinstance(scores, Result) and scores.is_unchanged:
+        return list(scores.estimates)
+    return list(_read_estimates(scores))
+
+
+def _read_estimates(scores: Mapping[str, Any]) -> Iterator[Estimate]:
+    suffixes = (*Interval._fields, "band_lo", "band_hi")
+    statistics = {f"{key}_{suffix}" for key in scores for suffix in suffixes}
+    for key, value in scores.items():
+        if key in statistics or key in ("per_question", "checker"):
+            continue
+        group, slash, name = key.rpartition("/")
+        values = [scores.get(f"{key}_{field}") for field in Interval._fields]
+        interval = None if values == [None] * len(values) else Interval(*values)
+        band = None
+        if f"{key}_band_lo" in scores:
+            band = scores[f"{key}_band_lo"], scores[f"{key}_band_hi"]
+        yield Estimate(*read_score(name), group if slash else None, value, interval, band)

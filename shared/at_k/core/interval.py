@@ -1,0 +1,149 @@
+"""What an interval is, what computes one, and how those of many groups are computed at once."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .score import ScoreKey
+
+UNIT_RANGE = (0.0, 1.0)  # of a score that is a probability or a share
+
+_GROUPS_AT_ONCE, _CELLS_OF_GROUPS = 1 << 8, 1 << 22  # groups, and groups x distinct counts
+
+Clusters = Sequence[tuple[np.ndarray, np.ndarray]]
+"""For each of B groups, (M,) distinct counts and (M,) cluster labels of its questions."""
+
+
+class Interval(NamedTuple):
+    """Center, standard deviation, limits and method of an interval.
+
+    The numbers are floats, or (B,) arrays for B groups of questions.
+    """
+
+    mu: Any
+    sigma: Any
+    lo: Any
+    hi: Any
+    interval: str | None
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the data show no interval. Its name is "none: " and the reason then."""
+        return self.interval is not None and self.interval.startswith("none")
+
+    def of_group(self, group: int) -> Interval:
+        """The interval of one of B groups."""
+        mu, sigma, lo, hi = (float(values[group]) for values in self[:4])
+        return Interval(mu, sigma, lo, hi, self.interval)
+
+
+def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
+    """The interval of a score that the data say nothing about, named by the reason."""
+    lo, hi = float(least), float(most)
+    return Interval(float(mean), (hi - lo) / 2, lo, hi, f"none: {reason}")
+
+
+class IntervalMethod(abc.ABC):
+    """Computes the intervals of the scores of a run, or of groups of its questions."""
+
+    @abc.abstractmethod
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        """The intervals of each group. A score that has no interval by this method is absent.
+
+        Args:
+            groups: the indices of the questions of each group.
+            confidence: of each interval.
+        """
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        """The reason why these questions have no interval, or None."""
+        return None
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        """The scores of which these questions show nothing, so that an estimate would mislead."""
+        return ()
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        """(m, m) covariance of the errors of m scores over these questions, up to a factor.
+
+        Where it is not known, the errors count as uncorrelated, which is the worst case for a band.
+        """
+        return np.eye(len(keys))
+
+
+def intervals_by_counts(
+    groups: Sequence[np.ndarray],
+    inverse: np.ndarray,
+    size: int,
+    of_counts: Callable[[np.ndarray | None, np.ndarray, Clusters | None], dict[ScoreKey, Interval]],
+    cluster_index: np.ndarray | None = None,
+) -> list[dict[ScoreKey, Interval]]:
+    """The intervals of groups of questions, which depend on the counts of the questions only.
+
+    Groups with equal counts have equal intervals, which are computed once, for many groups at a
+    time. The first group is computed alone: it is the whole run, whose prior may be known.
+
+    Args:
+        groups: the indices of the questions of each group.
+        inverse: (M,) index of each question's counts among U distinct ones.
+        size: U.
+        of_counts: the intervals of B groups, from the indices of V of the U distinct counts (None
+            for all), the (B, V) numbers of questions with each, and the clusters.
+        cluster_index: (M,) cluster of each question, or None if each is its own.
+    """
+    if not groups:
+        return []
+
+    def of_block(block: list[int]) -> list[dict[ScoreKey, Interval]]:
+        counts, rows, used = [inverse[groups[group]] for group in block], None, size
+        if sum(map(len, counts)) < size:  # leave out the counts that no group has
+            rows, index = np.unique(np.concatenate(counts), return_inverse=True)
+            last = np.cumsum([len(of_group) for of_group in counts])
+            counts, used = np.split(index, last[:-1]), len(rows)
+        multiplicity = np.array([np.bincount(of_group, minlength=used) for of_group in counts])
+        clusters = None
+        if cluster_index is not None:
+            labels = (cluster_index[groups[group]] for group in block)
+            clusters = list(zip(counts, labels, strict=True))
+        intervals = of_counts(rows, multiplicity, clusters)
+        return [
+            {key: interval.of_group(i) for key, interval in intervals.items()}
+            for i in range(len(block))
+        ]
+
+    # What is equal for groups with equal intervals.
+    contents: list[Any] = [0]
+    for questions in groups[1:]:
+        content = np.sort(inverse[questions]) if cluster_index is None else questions
+        contents.append(content.tobytes())
+    first = {content: group for group, content in reversed([*enumerate(contents)])}
+    distinct = sorted(first.values())
+    step = max(1, min(_GROUPS_AT_ONCE, _CELLS_OF_GROUPS // size))
+    blocks = [distinct[:1]]
+    blocks += [distinct[start : start + step] for start in range(1, len(distinct), step)]
+    result: dict[int, dict[ScoreKey, Interval]] = {}
+    for block in blocks:
+        result |= zip(block, of_block(block), strict=True)
+    return [result[first[content]] for content in contents]
+
+
+@lru_cache(maxsize=64)
+def normal_z(confidence: float) -> float:
+    """The z-value of a two-sided normal interval."""
+    return -NormalDist().inv_cdf((1 - confidence) / 2)
+
+
+def student_z(clusters: int, confidence: float) -> float:
+    """The quantile of Student's t for a standard deviation estimated from at least 2 clusters."""
+    from scipy.special import stdtrit  # imported here, because it takes longer than all of at_k
+
+    # Of the lower tail, as (1 + confidence) / 2 may round to 1.
+    return -float(stdtrit(clusters - 1, (1 - confidence) / 2))

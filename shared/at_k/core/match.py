@@ -1,0 +1,179 @@
+"""exact_match, and what other checkers that compare answers with references share.
+
+Texts and numbers are compared in Arrow, without a Python object for each.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Callable
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .checks import InputError, InPython, Place, short
+from .columns import JSON, TEXTS, distinct_entries, from_numpy, one_chunk, sample_kind, to_python
+from .containers import to_numpy
+from .rows import Rows, sample_place
+
+# `pa.array` and `pa.scalar` import pandas, if it is installed, which takes 0.2 s.
+_FALSE = from_numpy(np.zeros(1, dtype=bool))[0]
+_ALL_DIGITS = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
+_SAMPLES_AT_ONCE = 1 << 14  # that are compared, to bound memory
+
+
+def match_exactly(rows: Rows) -> np.ndarray:
+    """Return (S,) whether each sample equals an acceptable answer of its question.
+
+    Raises:
+        ValueError: if samples or references cannot be compared, with its index.
+    """
+    values, references = rows.values, rows.references
+    kind = sample_kind(values)
+    if kind is None:
+        return np.zeros(len(values), dtype=bool)
+    if kind == "numbers":
+        expected = "exact_match compares numbers, as the predictions are, with a number"
+        answers, counts = acceptable_answers(references, _as_number, expected)
+        values, accepted = _comparable_numbers(rows, answers)
+    elif kind != "texts":
+        raise no_texts_or_numbers("exact_match")
+    elif references.type == TEXTS and not references.null_count and values.type == TEXTS:
+        accepted, counts = one_chunk(references), np.ones(len(references), dtype=np.int64)
+    else:
+        expected = (
+            "exact_match compares texts with a text (for numbers there is numeric, for programs "
+            "with tests python_tests)"
+        )
+        answers, counts = acceptable_answers(references, _as_text, expected)
+        if values.type == JSON or not all(map(_is_unicode, answers)):
+            _, values = read_distinct(values, json.dumps)
+            answers = [*map(json.dumps, answers)]
+        accepted = pa.array(answers, TEXTS)
+    return equals_any(values, accepted.cast(values.type), counts, rows.sizes)
+
+
+def no_texts_or_numbers(checker: str) -> ValueError:
+    what = f"{checker} compares texts or numbers, and some predictions are neither"
+    return InputError(what, InPython(": give a function as check_correct_fn"), ".")
+
+
+def equals_any(
+    values: pa.ChunkedArray, accepted: pa.Array, counts: np.ndarray, sizes: np.ndarray
+) -> np.ndarray:
+    """Return (S,) whether each sample equals an acceptable answer of its question.
+
+    Each of M questions has a number of samples (`sizes`) and of accepted answers (`counts`).
+    """
+    first = np.cumsum(counts) - counts
+    starts = np.cumsum(sizes) - sizes
+    correct = np.zeros(len(values), dtype=bool)
+    step = max(1, _SAMPLES_AT_ONCE * len(sizes) // len(values))
+    for start in range(0, len(sizes), step):
+        block = slice(start, start + step)
+        samples = slice(starts[start], starts[block][-1] + sizes[block][-1])
+        for choice in range(counts[block].max()):
+            # Questions with fewer answers compare their last one again.
+            index = first[block] + np.minimum(choice, counts[block] - 1)
+            answers = accepted.take(from_numpy(np.repeat(index, sizes[block])))
+            correct[samples] |= to_numpy(pc.equal(values[samples], answers).fill_null(_FALSE))
+    return correct
+
+
+def acceptable_answers(
+    references: pa.ChunkedArray, read: Callable[[Any], Any], expected: str
+) -> tuple[list[Any], np.ndarray]:
+    """Return the acceptable answers, question after question, and (M,) their numbers.
+
+    Args:
+        references: (M,) an answer, or a list of acceptable answers, for each question.
+        read: returns an answer in the form to compare, or None if it is not valid.
+        expected: what a valid answer is, for the message.
+    """
+    rows = []
+    for question, reference in enumerate(to_python(references)):
+        row = [*map(read, reference if isinstance(reference, list) else [reference])]
+        if not row or None in row:
+            raise InputError(
+                Place("references", question),
+                f" is {short(reference)}, but {expected}. Give that, or a list of acceptable ones",
+                InPython(", or a function as check_correct_fn"),
+                ".",
+            )
+        rows.append(row)
+    return list(itertools.chain.from_iterable(rows)), np.array([len(row) for row in rows])
+
+
+def _as_text(answer) -> str | None:
+    """Return a text as it is, and an integer as it is written."""
+    is_integer = isinstance(answer, int) and not isinstance(answer, bool)
+    return str(answer) if is_integer or isinstance(answer, str) else None
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether UTF-8 can hold a text. It cannot hold half of a surrogate pair."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _as_number(answer) -> int | float | None:
+    """Return a number, as an int if its shortest decimal is an integer."""
+    if not isinstance(answer, (int, float)):
+        return None
+    if isinstance(answer, float) and answer.is_integer():
+        return int(Decimal(repr(answer)))
+    return int(answer) if isinstance(answer, bool) else answer
+
+
+def _as_double(answer: int | float) -> float | None:
+    """Return the double whose shortest decimal is the number, or None if there is none."""
+    try:
+        double = float(answer)
+    except OverflowError:
+        return None
+    return double if double != double or _as_number(double) == answer else None
+
+
+def _comparable_numbers(rows: Rows, answers: list[int | float]) -> tuple[pa.ChunkedArray, pa.Array]:
+    """Return samples and acceptable answers in a type that holds both without rounding."""
+    values = rows.values
+    if values.type == JSON:  # bools, or large integers, among other numbers
+        accepted = [None if math.isnan(x) else exact_form(x) for x in answers]
+        return read_distinct(values, exact_form)[1], pa.array(accepted, TEXTS)
+    if pa.types.is_floating(values.type):
+        if pc.any(pc.is_nan(values)).as_py():
+            index = pc.index(pc.is_nan(values), True).as_py()
+            place = sample_place("predictions", rows.sizes, index)
+            what = " is nan, which equals nothing: give None if it is unscored."
+            raise InputError(place, what)
+        return values, pa.array([*map(_as_double, answers)], pa.float64())
+    integer = pa.uint64() if values.type == pa.uint64() else pa.int64()
+    least, beyond = (0, 2**64) if integer == pa.uint64() else (-(2**63), 2**63)
+    integers = [x if isinstance(x, int) and least <= x < beyond else None for x in answers]
+    return values.cast(integer), pa.array(integers, integer)
+
+
+def exact_form(number: int | float) -> str:
+    """Return the normal form of a number. True is 1."""
+    if not math.isfinite(number):
+        return str(number)
+    return decimal_form(Decimal(int(number) if isinstance(number, int) else repr(number)))
+
+
+def decimal_form(number: Decimal) -> str:
+    """Return the normal form of a number with all of its digits: equal numbers have one form."""
+    return f"{number.normalize(_ALL_DIGITS) if number else Decimal(0)}"
+
+
+def read_distinct(
+    values: pa.ChunkedArray, form: Callable[[Any], str | None]
+) -> tuple[list[str | None], pa.ChunkedArray]:
+    """Return the forms of the distinct samples, and (S,) the form of each sample, or None."""
+    distinct, code = distinct_entries(values)
+    forms = [form(entry) for entry in to_python(distinct)]
+    samples = pa.array(forms, TEXTS).take(from_numpy(code, code < 0))
+    return forms, pa.chunked_array([samples])

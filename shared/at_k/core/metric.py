@@ -1,0 +1,214 @@
+"""What the metrics have in common: how they fit into the protocol of `evaluate`."""
+
+from __future__ import annotations
+
+import abc
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import evaluate
+from evaluate.module import temp_seed
+
+from .batches import Added, Batch, check_alike, read_batch, unite, write_batch
+from .checking import CheckCache
+from .computation import Computation, SampledQuestions
+from .package import PACKAGE
+
+_computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
+"""The ids of the metric objects that compute, for the calls of their checkers in any thread."""
+
+
+class SampledMetric(evaluate.Metric, abc.ABC):
+    """A metric of several samples per question.
+
+    A question is a row: the list of its predictions, and its reference. Rows are parsed and
+    validated when they are added, and kept until a `compute` succeeds: an error in `compute` loses
+    nothing that was added before. One thread at a time adds or computes, and the others wait.
+
+    With several processes, `compute` is a collective call: see `exchange`.
+    """
+
+    def __init__(self, *args, experiment_id: str | None = None, **kwargs):
+        run = experiment_id or PACKAGE.rooms.run_name()
+        super().__init__(*args, experiment_id=run, **kwargs)
+        self._lock = threading.Lock()
+        self._exchange: Any = None
+        if self.num_process > 1:
+            self._exchange = PACKAGE.rooms.exchange(self)
+        self._forget()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock())
+
+    computation: Computation
+    """What the metric computes."""
+
+    _patience = 30.0
+    """Seconds that a thread waits for another one before it warns."""
+
+    @staticmethod
+    @abc.abstractmethod
+    def _compute(questions: SampledQuestions):
+        """Return the scores of questions: `computation.results`, whose parameters tools look at."""
+
+    def _build_data_dir(self) -> str:
+        """Return the folder for several processes. `Exchange` creates it, and only for several."""
+        return str(Path(self._data_dir_root, self.name, self.config_name))
+
+    def _forget(self) -> None:
+        self._added = Added()
+        self._cache = CheckCache()
+
+    def __len__(self) -> int:
+        return len(self._added)
+
+    # --- Adding ---------------------------------------------------------------------------
+
+    def add(self, *, prediction=None, reference=None, predictions=None, references=None):
+        """Add one question: the list of its predictions, and its reference.
+
+        Both names of each are accepted, as `evaluate` uses both.
+        """
+        samples = [value for value in (prediction, predictions) if value is not None]
+        answers = [value for value in (reference, references) if value is not None]
+        if len(samples) != 1 or len(answers) > 1:
+            raise ValueError("Give one prediction, the list of one question's samples.")
+        self.add_batch(predictions=samples, references=answers or None)
+
+    def add_batch(self, *, predictions=None, references=None):
+        """Add questions: a list of predictions and a reference for each of them.
+
+        Outcomes that are categories are kept as counts.
+
+        Raises:
+            ValueError: if an input is invalid, with its index. Nothing is added then.
+        """
+        self._refuse_own_checker("add_batch")
+        batch = self.computation.read(predictions, references)
+        with self._alone():
+            self._added.append(batch, self.computation.counts_suffice)
+
+    # --- Computing ------------------------------------------------------------------------
+
+    def compute(self, *, predictions=None, references=None, **options) -> dict[str, Any] | None:
+        """Compute the scores of these questions and all that were added before.
+
+        Raises:
+            ValueError: if an input is invalid, with its index; questions are counted from the first
+                that was added. What was added before is kept.
+        """
+        self._refuse_own_checker("compute")
+        self.computation.check_options(options)
+        ordered = self.computation.ordered_options(options)
+        if ordered and (len(self._added) or self._exchange is not None):
+            raise ValueError(
+                f"{ordered[0]} goes with the samples of one call, in their order: give all "
+                f"predictions to compute, in one process, and add none before."
+            )
+        with self._alone():
+            token = _computing.set((*_computing.get(), id(self)))
+            try:
+                if self._exchange is not None:
+                    result = self._collective_result(
+                        self._exchange, predictions, references, options
+                    )
+                else:
+                    batches = self._batches(predictions, references, bool(ordered))
+                    result = self._scores(batches, options, bool(ordered))
+            finally:
+                _computing.reset(token)
+            self._forget()
+        return result
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Hold the lock. `threading.Thread` passes no context on, so waiting may be for ever."""
+        if not self._lock.acquire(timeout=self._patience):
+            warnings.warn(
+                f"Another thread has computed with this metric object for {self._patience:g} s, "
+                f"and this one waits. If the checker of the other one waits for this thread, "
+                f"neither ends: load another metric object for each.",
+                stacklevel=4,
+            )
+            self._lock.acquire()
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _refuse_own_checker(self, method: str) -> None:
+        """Raise an error if a checker of this object calls one of its methods.
+
+        What it adds would be lost, and from another thread it would wait for ever.
+        """
+        if id(self) in _computing.get():
+            raise ValueError(
+                f"{method} was called by a checker of the same metric object: load another one."
+            )
+
+    def _batches(self, predictions, references, in_order: bool = False) -> list[Batch]:
+        """Return the questions that were added before, and these."""
+        batches = [*self._added.batches]
+        if predictions is not None or references is not None:
+            batches.append(self.computation.read(predictions, references, in_order))
+            check_alike(batches[-1], batches[:-1])
+        return batches
+
+    def _scores(
+        self, batches: list[Batch], options: dict[str, Any], in_order: bool = False
+    ) -> dict[str, Any]:
+        if not batches:
+            raise ValueError("There is nothing to compute: give or add predictions first.")
+        batch = unite(batches)
+        questions = SampledQuestions(
+            batch, self.computation.validate, self._cache, in_order=in_order
+        )
+        with temp_seed(self.seed):
+            return self.computation.results(questions, **options)
+
+    def _collective_result(
+        self, exchange: Any, predictions, references, options: dict[str, Any]
+    ) -> dict[str, Any] | None:
+        """Return the scores of the questions of all processes in process 0, None in the others.
+
+        A process that cannot read its questions takes part all the same, so that the others learn
+        why there is no result.
+        """
+        batches: list[Batch] = []
+        problem = None
+        try:
+            batches = self._batches(predictions, references)
+        except Exception as error:
+            problem = error
+        if self.process_id > 0:
+            write = partial(write_batch, unite(batches)) if batches else None
+            exchange.send(write, problem)
+            if problem is not None:
+                raise problem
+            exchange.leave()
+            return None
+        try:
+            received = exchange.receive()
+            if problem is not None:
+                raise problem
+            for rows in received:
+                if rows:
+                    batch = read_batch(rows)
+                    check_alike(batch, batches)
+                    batches.append(batch)
+            result = self._scores(batches, options)
+        except BaseException as error:
+            exchange.report(error)
+            raise
+        exchange.report(None)
+        exchange.leave()
+        return result

@@ -1,0 +1,185 @@
+"""The flat dict that `compute` returns: scores of all questions and of groups of them."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import numpy as np
+
+from .checks import check_flag, check_name, label_index
+from .choice import IntervalOptions
+from .estimates import Estimate, Result, as_dict, safe_prefixes
+from .interval import Interval, IntervalMethod
+from .package import PACKAGE
+from .score import ScoreId, Scores
+
+
+class Report:
+    """What `compute` returns: the mean scores over all questions and over each group.
+
+    Args:
+        questions: M.
+        groups: a label for each question, or None.
+        options: of the intervals.
+        return_per_question: whether to add the scores of each question.
+        keys: "exact", or "safe" for numbers only, under names that every logger takes.
+        with_mu: whether to add the centers of intervals.
+
+    Raises:
+        ValueError: if there are not M labels, or if two labels have the same safe name.
+    """
+
+    def __init__(
+        self,
+        questions: int,
+        groups,
+        options: IntervalOptions,
+        return_per_question: bool,
+        keys: str = "exact",
+        with_mu: bool = True,
+    ):
+        self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
+        self._groups: list[str | None] = [None]
+        self._questions_of = [np.arange(questions)]
+        if groups is not None:
+            labels, index = label_index(groups, questions, "groups")
+            last = np.cumsum(np.bincount(index))
+            self._groups += labels
+            self._questions_of += np.split(np.argsort(index, kind="stable"), last[:-1])
+            if self._safe:
+                safe_prefixes(labels)
+        self._return_per_question = check_flag("return_per_question", return_per_question)
+        if self._safe and self._return_per_question:
+            warnings.warn(
+                'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
+                stacklevel=2,
+            )
+        self._options, self._with_mu = options, with_mu
+
+    def of(
+        self,
+        scores: Scores,
+        method: IntervalMethod | None = None,
+        checker: dict[str, float] | None = None,
+    ) -> Result:
+        """Return the flat dict of `compute`.
+
+        Args:
+            scores: of the questions.
+            method: of the intervals, or None to leave them out.
+            checker: what the scores were corrected for, or None.
+
+        Raises:
+            ValueError: if the data do not allow the interval, with the label of the group.
+        """
+        estimates = self.estimates(scores, method)
+        others: dict[str, Any] = {}
+        if checker is not None and not self._safe:
+            others["checker"] = checker
+        if self._return_per_question and not self._safe:
+            known = {x.score_id for x in estimates if x.group is None}
+            others["per_question"] = {
+                score.key: values
+                for score, values in scores.per_question().items()
+                if score in known
+            }
+        return as_dict(estimates, self._safe, others)
+
+    def estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
+        """Return the scores over all questions, then over each group, with intervals if requested.
+
+        An interval that the options name has the name of its method, or "none: " and the reason why
+        there is no interval. Scores that the data do not identify are left out, with a warning.
+
+        Args:
+            scores: of the questions.
+            method: of the intervals, or None to leave them out.
+
+        Raises:
+            ValueError: if no score of all questions is left.
+        """
+        options, estimates = self._options, []
+        left_out: dict[str | None, list[str]] = {}
+        intervals = self._intervals(method)
+        bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
+        for group, questions, interval_of, band_of in zip(
+            self._groups, self._questions_of, intervals, bands, strict=True
+        ):
+            unidentified: Collection[ScoreId] = ()
+            if method is not None and options.confidence is not None:
+                unidentified = method.unidentified(questions)
+            for score, mean in scores.over(questions).items():
+                if score in unidentified:
+                    left_out.setdefault(group, []).append(score.key)
+                    continue
+                interval, band = interval_of.get(score), band_of.get(score)
+                if interval is not None:
+                    interval = self._shown(interval, mean)
+                elif options.is_named and method is not None and options.confidence is not None:
+                    # Every other method gives an interval for each score.
+                    reason = f"none: {score} has no posterior"
+                    interval = Interval(None, None, None, None, reason)
+                limits = None if band is None else (band.lo, band.hi)
+                estimates.append(
+                    Estimate(score.metric, score.k, score.tau, group, mean, interval, limits)
+                )
+        for group, names in left_out.items():
+            scope = "" if group is None else f" of group {group!r}"
+            problem = f"Each question{scope} has one sample, which does not identify"
+            if not estimates:
+                raise ValueError(f"{problem} {', '.join(names)}: give k=1, or add samples.")
+            warnings.warn(f"{problem} {', '.join(names)}: left out.", stacklevel=2)
+        return estimates
+
+    def _shown(self, interval: Interval, score: float) -> Interval:
+        """Return an interval without the fields that are not requested."""
+        if not self._with_mu:
+            interval = interval._replace(mu=None)
+        elif math.isclose(interval.mu, score, rel_tol=1e-12):
+            interval = interval._replace(mu=score)  # the same sum in another order
+        return interval if self._options.is_named else interval._replace(interval=None)
+
+    def _intervals(self, method: IntervalMethod | None) -> list[dict[ScoreId, Interval]]:
+        """The intervals over all questions and over each group."""
+        confidence = self._options.confidence
+        if method is None or confidence is None:
+            return [{} for _ in self._questions_of]
+        for group, questions in zip(self._groups, self._questions_of, strict=True):
+            if problem := method.problem(questions):
+                name = "The run" if group is None else f"Group {group!r}"
+                raise ValueError(f"{name} has no interval: {problem}.")
+        return method.for_groups(self._questions_of, confidence)
+
+    def _bands(
+        self, method: IntervalMethod | None, intervals: list[dict[ScoreId, Interval]]
+    ) -> list[dict[ScoreId, Interval]]:
+        """The simultaneous bands over all questions and over each group."""
+        options = self._options
+        if method is None or options.confidence is None:
+            return [{} for _ in self._questions_of]
+        bands = []
+        for questions, interval_of in zip(self._questions_of, intervals, strict=True):
+            band: dict[ScoreId, Interval] = {}
+            for curve in curves(interval_of):
+                covariance = method.covariance(questions, curve)
+                confidence = PACKAGE.rooms.band_confidence(covariance, options.confidence)
+                wider = method.for_groups([questions], confidence)[0]
+                band |= {score: wider[score] for score in curve}
+            bands.append(band)
+        return bands
+
+
+def curves(scores: Iterable[ScoreId]) -> list[list[ScoreId]]:
+    """Return the scores that differ only in k together, in ascending order of k.
+
+    >>> scores = [ScoreId("pass@k", 1), ScoreId("avg@N", "n"), ScoreId("pass@k", 16)]
+    >>> [[score.key for score in curve] for curve in curves([*scores, ScoreId("pass@k", 4)])]
+    [['pass@1', 'pass@4', 'pass@16'], ['avg@n']]
+    """
+    by_name: dict[tuple[str, float | None], list[ScoreId]] = {}
+    for score in scores:
+        by_name.setdefault((score.metric, score.tau), []).append(score)
+    return [sorted(curve, key=lambda score: score.k or 0) for curve in by_name.values()]

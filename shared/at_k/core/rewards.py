@@ -1,0 +1,422 @@
+"""Max@k, the expected maximum reward of k samples, and Bayes@N, which is the case k = 1.
+
+Let r_1 < r_2 < .. < r_L be the rewards. The maximum of k samples is at most r_l if all k are.
+With Q_l the probability of that,
+
+    E[max] = sum over l of r_l (Q_l - Q_(l-1)).
+
+Choose k of the n observed samples, N_l of which are at most r_l. Then Q_l = fall(N_l, k) /
+fall(n, k), which gives the unbiased estimate (Bagirov et al. 2025, arXiv:2510.23393). For new
+samples, let A_l be the probability of a reward of at most r_l. With a uniform Dirichlet prior
+(one pseudo-outcome of each category) and all observed and prior outcomes, a_l of t are at most
+r_l, and
+
+    E[A_l^k] = rise(a_l, k) / rise(t, k) = Q_l,
+    Cov[A_l^k, A_m^k] = Q_l (Q'_m - Q_m)  for l <= m,  Q'_m = rise(a_m + k, k) / rise(t + k, k).
+
+Q'_m is Q_m after k more outcomes of at most r_m. The covariance follows because A_l is A_m times
+an independent share, so E[A_l^k A_m^k] = E[A_m^2k] E[A_l^k] / E[A_m^k]. The expected maximum is
+r_L less the sum of (r_(l+1) - r_l) A_l^k, so its variance is a sum of positive terms. For k = 1
+these are the moments of Bayes@N (Hariri et al. 2026, arXiv:2510.04265).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from .checks import as_list, check_number, is_frame, is_list_like, short
+from .counts import UniqueIntegers, one_size
+from .double_double import (
+    LARGE_TABLE,
+    DoubleDouble,
+    ScaledDoubleDouble,
+    factorial_power,
+    rising_factorials,
+)
+from .outcomes import Outcomes, read_outcomes
+from .score import Moments, ScoreKey, Scores, one_column_each
+
+_VALID_REWARD = "a reward is a number from -1e150 to 1e150, whose square is a double"
+_REWARDS_AT_ONCE = 1 << 18  # to bound memory
+
+
+@dataclass(frozen=True)
+class Rewards:
+    """The rewards of the samples of each question, as cumulative counts.
+
+    Questions with equal counts share one of U rows, as in `BinaryCounts`.
+
+    Args:
+        inverse: (M,) the row of each question.
+        levels: (L,) rewards, ascending.
+        at_most: (U, L) number of samples with at most each reward; the last is n.
+        categories: (L,) number of categories with at most each reward, or None for real
+            rewards, which have no categories.
+        prior: (U, L) number of prior outcomes with at most each reward.
+    """
+
+    inverse: np.ndarray
+    levels: np.ndarray
+    at_most: np.ndarray
+    categories: np.ndarray | None = None
+    prior: np.ndarray | int = 0
+
+    @property
+    def multiplicity(self) -> np.ndarray:
+        """(U,) number of questions in each row."""
+        return np.bincount(self.inverse)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """(U,) number of samples in each row."""
+        return self.at_most[:, -1]
+
+    @property
+    def n(self) -> np.ndarray:
+        """(M,) number of samples of each question."""
+        return self.sizes[self.inverse]
+
+    @property
+    def ranges(self) -> np.ndarray:
+        """(U, 2) the smallest and the largest reward that the samples of each row can have."""
+        return np.broadcast_to(self.levels[[0, -1]], (len(self.sizes), 2))
+
+    def __getitem__(self, rows: np.ndarray) -> Rewards:
+        """The rewards of some rows, each as one question."""
+        prior = self.prior if isinstance(self.prior, int) else self.prior[rows]
+        at_most = self.at_most[rows]
+        return replace(self, inverse=np.arange(len(at_most)), at_most=at_most, prior=prior)
+
+    def by_level(self) -> tuple[np.ndarray, np.ndarray]:
+        """(L,) rewards, ascending, and (U, L) number of samples with each."""
+        return self.levels, np.diff(self.at_most, axis=1, prepend=0)
+
+    def max_of(self, k: int) -> np.ndarray:
+        """(U,) the expected maximum of k of the samples, unbiased, for k <= n."""
+        if k == 1:
+            return self._mean(self.at_most)
+        return np.concatenate(
+            [
+                _mean_max(self.levels, _share_below(self.at_most[rows], k))
+                for rows in _slices_of_rows(*self.at_most.shape)
+            ]
+        )
+
+    def posterior_max(self, k: int, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """(U,) posterior mean and variance of the expected maximum of k new samples.
+
+        Args:
+            prior_outcomes: whether the prior outcomes count beside the uniform prior.
+        """
+        a = self.posterior_counts(prior_outcomes)
+        if k == 1:
+            t = a[:, -1:]
+            mean, q, increase = self._mean(a), a / t, (t - a) / (t * (t + 1.0))
+        else:
+            below = _rising_quotient(a, k).to_double_double()
+            after = _rising_quotient(a + k, k).to_double_double()
+            mean, q = _mean_max(self.levels, below), below.hi
+            increase = np.maximum((after - below).hi, 0.0)
+        gaps = np.diff(self.levels, append=self.levels[-1:])
+        terms = gaps * q
+        preceding = np.cumsum(terms, axis=1) - terms
+        return mean, (gaps * increase * (terms + 2 * preceding)).sum(axis=1)
+
+    def average(self) -> tuple[np.ndarray, np.ndarray]:
+        """(U,) the average of the samples, and its variance.
+
+        The average is an affine function of the posterior mean without prior outcomes, of t
+        outcomes in all. Its standard deviation is t/n times the posterior's (eq. 20 of the
+        Bayes@N paper).
+        """
+        t, n = self.posterior_counts(False)[:, -1], self.at_most[:, -1]
+        return self.max_of(1), (t / n) ** 2 * self.posterior_max(1, prior_outcomes=False)[1]
+
+    def posterior_counts(self, prior_outcomes: bool = True) -> np.ndarray:
+        """(U, L) cumulative counts of outcomes of the posterior: with the uniform prior.
+
+        Raises:
+            ValueError: if the rewards are real.
+        """
+        if self.categories is None:
+            raise ValueError(
+                "The posterior needs categories, and these outcomes are real rewards: pass "
+                "interval='sampling', or give categories and w."
+            )
+        return self.at_most + self.categories + (self.prior if prior_outcomes else 0)
+
+    def _mean(self, at_most: np.ndarray) -> np.ndarray:
+        """(U,) the mean reward of (U, L) cumulative counts."""
+        sums = [
+            _sum_of_levels(self.levels, np.diff(at_most[rows], axis=1, prepend=0))
+            for rows in _slices_of_rows(*at_most.shape)
+        ]
+        return np.concatenate(sums) / at_most[:, -1]
+
+
+@dataclass(frozen=True)
+class RankedRewards(Rewards):
+    """Real rewards: those of each question are levels of its own.
+
+    Args:
+        inverse: (M,) the index of each question.
+        levels: (S,) rewards of all samples, question after question, ascending in each.
+        at_most: (S,) rank of each among the samples of its question, from 1 to n.
+    """
+
+    @property
+    def sizes(self) -> np.ndarray:
+        return self.at_most[self._last]
+
+    @property
+    def ranges(self) -> np.ndarray:
+        last = self._last
+        return np.stack([self.levels[last + 1 - self.at_most[last]], self.levels[last]], axis=1)
+
+    @property
+    def _last(self) -> np.ndarray:
+        """(M,) index of the largest reward of each question."""
+        starts = np.flatnonzero(self.at_most == 1)
+        return np.append(starts[1:], len(self.at_most)) - 1
+
+    def __getitem__(self, rows: np.ndarray) -> Rewards:
+        sizes, ends = self.sizes[rows], np.cumsum(self.sizes[rows])
+        of_sample = np.arange(ends[-1]) + np.repeat(self._last[rows] + 1 - ends, sizes)
+        return RankedRewards(np.arange(len(sizes)), self.levels[of_sample], self.at_most[of_sample])
+
+    def by_level(self) -> tuple[np.ndarray, np.ndarray]:
+        levels, index = np.unique(self.levels, return_inverse=True)
+        return levels, self.count(index)
+
+    def count(self, level: np.ndarray) -> np.ndarray:
+        """(M, L) samples of each question at each of L levels, from the (S,) level of each."""
+        size = int(level.max()) + 1
+        cell = np.repeat(self.inverse * size, self.sizes) + level
+        return np.bincount(cell, minlength=len(self.inverse) * size).reshape(-1, size)
+
+    def max_of(self, k: int) -> np.ndarray:
+        sizes = self.sizes
+        start, result = self._last + 1 - sizes, np.empty(len(sizes))
+        order = np.argsort(sizes, kind="stable")
+        # The probabilities are those of ranks: the same for all questions with n samples.
+        for questions in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
+            n = int(sizes[questions[0]])
+            rank = np.arange(1, n + 1)
+            below = _share_below(rank[None], k)
+            for rows in _slices_of_rows(len(questions), n):
+                levels = self.levels[start[questions[rows], None] + rank - 1]
+                result[questions[rows]] = (
+                    _sum_of_levels(levels, np.ones(n)) / n if k == 1 else _mean_max(levels, below)
+                )
+        return result
+
+
+def _slices_of_rows(rows: int, columns: int) -> Iterator[slice]:
+    step = max(1, _REWARDS_AT_ONCE // columns)
+    return (slice(start, start + step) for start in range(0, rows, step))
+
+
+def _sum_of_levels(levels: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
+    """(U,) the sum of (U, L) levels with (U, L) multiplicities."""
+    return DoubleDouble.exact_product(multiplicity.astype(float), levels).sum().hi
+
+
+def _share_below(at_most: np.ndarray, k: int) -> DoubleDouble:
+    """(U, L) the share of the subsets of k samples that are at most each level."""
+    if at_most.max() > max(LARGE_TABLE, at_most.size * k):
+        falling = factorial_power(at_most, k, -1).where(at_most >= k)
+        return (falling * falling[:, -1:].inverse()).to_double_double()
+    factorial, inverse = rising_factorials(Fraction(1), at_most.max())
+    n, rest = at_most[:, -1:], at_most - k
+    possible = rest >= 0
+    ways = (factorial[at_most] * inverse[np.where(possible, rest, 0)]).where(possible)
+    return (ways * (factorial[n - k] * inverse[n])).to_double_double()
+
+
+def _mean_max(levels: np.ndarray, below: DoubleDouble) -> np.ndarray:
+    """(U,) the mean maximum, from the probabilities (U, L) that it is at most each level."""
+    previous = DoubleDouble.concatenate(
+        [DoubleDouble.from_doubles(np.zeros_like(below.hi[:, :1])), below[:, :-1]]
+    )
+    return (DoubleDouble.from_doubles(levels) * (below - previous)).sum().hi
+
+
+def _rising_quotient(a: np.ndarray, k: int) -> ScaledDoubleDouble:
+    """rise(a, k) / rise(t, k), where t is the last entry of each row of a."""
+    if a.max() > max(LARGE_TABLE, a.size * k):
+        rising = factorial_power(a, k, 1)
+        return rising * rising[:, -1:].inverse()
+    factorial, inverse = rising_factorials(Fraction(1), a.max() + k)
+    t = a[:, -1:]
+    return factorial[a + k - 1] * inverse[a - 1] * (factorial[t - 1] * inverse[t + k - 1])
+
+
+# --- From outcomes ------------------------------------------------------------------------
+
+
+def category_rewards(outcomes: Outcomes, w: np.ndarray, prior: np.ndarray) -> Rewards:
+    """The rewards of outcomes that are categories 0, 1, .., C.
+
+    Args:
+        w: (C + 1,) the reward of each category.
+        prior: (M, C + 1) number of prior outcomes of each category.
+
+    Raises:
+        ValueError: if an outcome is not one of the categories.
+    """
+    if outcomes.values.max() >= len(w):
+        outcomes.require(
+            outcomes.values < len(w),
+            f"w has rewards for the categories 0 to {len(w) - 1}: give one for each "
+            f"category, or write rewards as floats, such as 3.0",
+        )
+    if outcomes.values.dtype.kind == "b" and len(w) > 2:
+        raise ValueError(
+            f"The outcomes are correct or incorrect, but w has rewards for {len(w)} categories: "
+            f"pass a check_correct_fn that returns a category."
+        )
+    counts = np.stack([outcomes.category_counts(len(w)), prior], axis=1)
+    row, inverse = _unique_rows(counts.reshape(len(counts), -1))
+    order = np.argsort(w, kind="stable")
+    last = np.flatnonzero(np.diff(w[order], append=np.inf))  # the last category of each reward
+    at_most = np.cumsum(counts[row][..., order], axis=-1)[..., last]
+    return Rewards(inverse, w[order][last], at_most[:, 0], last + 1, at_most[:, 1])
+
+
+def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(U,) the index of one row of each distinct content, and (M,) the inverse."""
+    code, size = table[:, 0], int(table[:, 0].max()) + 1
+    for column in table.T[1:]:
+        base = int(column.max()) + 1
+        if base == 1:
+            continue
+        if size * base > 2**62:  # the counts of a row do not fit into an integer of 62 bits
+            return np.unique(table, axis=0, return_index=True, return_inverse=True)[1:]
+        code, size = code + size * column, size * base
+    unique = UniqueIntegers(code, size)
+    row = np.empty(len(unique.values), dtype=np.int64)
+    row[unique.inverse] = np.arange(len(code))
+    return row, unique.inverse
+
+
+def has_real_rewards(outcomes: Outcomes) -> bool:
+    """Whether a scored outcome is a float other than 0 and 1, which no default category has."""
+    if outcomes.values.dtype.kind != "f":
+        return False
+    values = outcomes.scored_values
+    return bool(((values != 0) & (values != 1)).any())
+
+
+def are_real_rewards(outcomes: Outcomes, w, R0=None, categories=None) -> bool:
+    """Whether outcomes are real rewards, and not categories with the rewards w.
+
+    Raises:
+        ValueError: if they are, and a parameter for categories is given.
+    """
+    if w is not None or not has_real_rewards(outcomes):
+        return False
+    if R0 is not None or categories is not None:
+        name = "R0" if categories is None else "categories"
+        raise ValueError(f"{name} is given, but the outcomes are real rewards: leave it out.")
+    return True
+
+
+def real_rewards(outcomes: Outcomes) -> Rewards:
+    """The rewards of outcomes that are real rewards: each question has levels of its own.
+
+    Raises:
+        ValueError: that names the first sample whose reward is not from -1e150 to 1e150.
+    """
+    n, all_values = outcomes.n, outcomes.values.astype(float, copy=False)
+    outcomes.require(np.abs(all_values) <= 1e150, _VALID_REWARD)
+    values = outcomes.scored_values.astype(float)
+    if size := one_size(n):
+        values = np.sort(values.reshape(-1, size), axis=1).ravel()
+    else:
+        values = values[np.lexsort((values, np.repeat(np.arange(len(n)), n)))]
+    rank = np.arange(1, len(values) + 1) - np.repeat(np.cumsum(n) - n, n)
+    return RankedRewards(np.arange(len(n)), values, rank)
+
+
+def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
+    """Return (C + 1,) finite rewards of the categories, by default 0 and 1."""
+    wanted = _VALID_REWARD
+    rewards = [0.0, 1.0] if w is None else as_list("w", w)
+    rewards = [
+        int(reward) if isinstance(reward, (bool, np.bool_)) else reward for reward in rewards
+    ]
+    if labels is not None and len(labels) != len(rewards):
+        raise ValueError(
+            f"There are {len(labels)} categories but {len(rewards)} rewards: give w with one "
+            f"reward for each category."
+        )
+    return np.array(
+        [check_number(f"w[{i}]", reward, wanted, -1e150, 1e150) for i, reward in enumerate(rewards)]
+    )
+
+
+def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
+    """Return (M, C + 1) numbers of prior outcomes of each question by category.
+
+    Args:
+        R0: M rows of D prior outcomes, or a flat list of M x D of them, question after question.
+        questions: M.
+        categories: C + 1.
+
+    Raises:
+        ValueError: unless R0 has this shape, without missing entries.
+    """
+    if is_list_like(R0) and not hasattr(R0, "__len__"):  # a generator, which is read twice below
+        R0 = list(R0)
+    if R0 is None or _has_no_entries(R0, questions):
+        return np.zeros((questions, categories), dtype=np.int64)
+    outcomes = read_outcomes(R0, "R0")
+    rows, size = len(outcomes.sizes), one_size(outcomes.sizes)
+    if not (is_frame(R0) or is_list_like(next(iter(R0)))):
+        rows, size = questions, size // questions
+    if rows != questions or rows * size != len(outcomes.values) or outcomes.scored is not None:
+        lengths = sorted({*outcomes.sizes.tolist()})
+        raise ValueError(
+            f"R0 has {len(outcomes.sizes)} rows with {short(lengths)} outcomes: give {questions} "
+            f"rows of one length, without None."
+        )
+    return replace(outcomes, sizes=np.full(rows, size)).category_counts(categories)
+
+
+def _has_no_entries(R0, questions: int) -> bool:
+    """Whether R0 has no prior outcome for any of the questions."""
+    if is_frame(R0) or not is_list_like(R0) or len(R0) not in (0, questions):
+        return False
+    return all(is_list_like(row) and len(row) == 0 for row in R0)
+
+
+# --- Scores -------------------------------------------------------------------------------
+
+
+def max_scores(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Scores:
+    """Unbiased estimates of Max@k: one key for each k, and no k above any n."""
+    none = np.empty((len(rewards.sizes), 0))
+    columns = np.column_stack([none, *(rewards.max_of(k) for k in ks.values())])
+    return Scores(one_column_each(ks), rewards.inverse, columns)
+
+
+def max_moments(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Moments:
+    """Posterior means and variances of Max@k, one key for each k."""
+    return _as_moments(rewards, {key: rewards.posterior_max(k) for key, k in ks.items()})
+
+
+def bayes_moments(rewards: Rewards, bayes: ScoreKey, avg: ScoreKey) -> Moments:
+    """Means and variances of Bayes@N and avg@N, under these keys."""
+    return _as_moments(rewards, {bayes: rewards.posterior_max(1), avg: rewards.average()})
+
+
+def _as_moments(
+    rewards: Rewards, moments: Mapping[ScoreKey, tuple[np.ndarray, np.ndarray]]
+) -> Moments:
+    mean = np.stack([mean for mean, _ in moments.values()], axis=1)
+    variances = {(i, i): variance for i, (_, variance) in enumerate(moments.values())}
+    return Moments(one_column_each(moments), rewards.inverse, mean, variances)

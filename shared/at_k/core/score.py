@@ -1,0 +1,252 @@
+"""A score as a product of powers of means, and the scores of a run.
+
+Most scores are one mean over questions, such as the mean expected credit. The geometric
+combinations are products of powers of two of them. Both are a `Score`: it names the means it
+needs as terms. `number_terms` lists the distinct terms of many scores as columns, so that each
+term is computed once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .counts import UniqueIntegers
+
+ColumnPair = tuple[int, int]
+"""Two columns a <= b of a table."""
+
+ScoreKey = Any
+"""What names a score in a dict: a `ScoreId` in a run. Scores and intervals do not look into it."""
+
+
+class ScoreId(NamedTuple):
+    """The identity of a score: its name, and what the name leaves open.
+
+    Attributes:
+        metric: the name, such as "pass@k", "bayes@N" or "score_agg".
+        k: the number that stands for the k, N or n of the name; "n" for all samples, if their
+            number differs between questions; None if the name has none.
+        tau: a threshold, or None.
+    """
+
+    metric: str
+    k: int | str | None = None
+    tau: float | None = None
+
+    @property
+    def key(self) -> str:
+        """The key of the score in the dict of `compute`: "G-Pass@4_0.5"."""
+        return key_of(self)
+
+    def __str__(self) -> str:
+        return self.key
+
+
+def key_of(score: Any) -> str:
+    """Return the key of a score: a `ScoreId`, or another record with its fields."""
+    name, k, tau = score.metric, score.k, score.tau
+    if name.endswith(")"):
+        name = name.replace("(n ", f"({k} ")
+    elif k is not None:
+        name = f"{name[:-1]}{k}"
+    return name if tau is None else f"{name}_{tau}"
+
+
+class Score(NamedTuple):
+    """A product of powers of terms.
+
+    Args:
+        terms: what is averaged over questions: credits, or the columns of a table.
+        powers: of the terms, not 0.
+        pooled: whether the terms are averaged over questions first. If not, the product is
+            computed for each question and then averaged.
+    """
+
+    terms: tuple[Any, ...]
+    powers: tuple[float, ...] = (1.0,)
+    pooled: bool = True
+
+    def pairs(self) -> Iterator[ColumnPair]:
+        """Each pair of columns whose covariance the variance of the score needs."""
+        return ((a, b) for a in self.terms for b in self.terms if a <= b)
+
+    def value(self, columns):
+        """The product, from (m,) numbers or from an (m, ..) array.
+
+        It is 0 if a factor with a positive power is 0. An estimate that corrects for the errors of
+        a checker may be below 0; as a factor it then counts as 0.
+
+        Raises:
+            ValueError: if it is infinite.
+        """
+        if self.powers == (1.0,):
+            return columns[self.terms[0]]
+        factors = [(_not_negative(columns[column]), power) for column, power in self._factors()]
+        if min(self.powers) > 0:
+            return math.prod(base**power for base, power in factors)
+        zero = sum((base == 0) & (power > 0) for base, power in factors)
+        undefined = sum((base == 0) & (power < 0) for base, power in factors)
+        if np.any(undefined > zero):
+            raise ValueError(
+                "pass_power or unanimous_power is negative where its score is 0, so the product "
+                "is infinite: give powers that are not negative."
+            )
+        return math.prod((base + (base == 0)) ** power for base, power in factors) * (zero == 0)
+
+    def variance(self, columns, covariance):
+        """The variance to first order (delta method).
+
+        Args:
+            columns: (m, ..) values of the columns.
+            covariance: of each pair of columns.
+        """
+        if self.powers == (1.0,):
+            return covariance[self.terms[0], self.terms[0]]
+        relative = 0.0
+        for a, p in self._factors():
+            for b, q in self._factors():
+                over_a = _quotient(covariance[min(a, b), max(a, b)], columns[a])
+                relative = relative + p * q * _quotient(over_a, columns[b])
+        product = self.value(columns)
+        return product * relative * product
+
+    def gradient(self, columns: np.ndarray) -> np.ndarray:
+        """(m,) partial derivatives by each column, at (m,) values; 0 where a factor is 0."""
+        result = np.zeros(len(columns))
+        product = self.value(columns)
+        for column, power in self._factors():
+            is_mean = self.powers == (1.0,)
+            result[column] = 1.0 if is_mean else _quotient(power * product, columns[column])
+        return result
+
+    def _factors(self) -> Iterator[tuple[int, float]]:
+        return zip(self.terms, self.powers, strict=True)
+
+
+def _not_negative(number):
+    return np.maximum(number, 0.0) if isinstance(number, np.ndarray) else max(number, 0.0)
+
+
+def _quotient(number, divisor):
+    """number / divisor, or number where the divisor is 0 or close enough to overflow."""
+    return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
+
+
+def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
+    """The distinct terms of all scores, and each score with the numbers of its terms."""
+    number: dict[Any, int] = {}
+    numbered = {
+        key: score._replace(
+            terms=tuple(number.setdefault(term, len(number)) for term in score.terms)
+        )
+        for key, score in scores.items()
+    }
+    return list(number), numbered
+
+
+def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
+    """For each key a score that is one column, in order."""
+    return {key: Score((column,)) for column, key in enumerate(keys)}
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Point estimates. Questions with equal counts have equal estimates and share a row.
+
+    Args:
+        keys: the name of each score, and the columns it is made of.
+        inverse: (M,) the row of each question.
+        columns: (U, m) estimates.
+    """
+
+    keys: Mapping[ScoreKey, Score]
+    inverse: np.ndarray
+    columns: np.ndarray
+
+    def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
+        """Each score over a set of questions.
+
+        Args:
+            multiplicity: (U,) number of questions in each row.
+        """
+        total, columns = int(multiplicity.sum()), np.ascontiguousarray(self.columns.T)
+        # A matrix product would add in an order that depends on the number of columns, so that the
+        # last digit of a score would depend on which other scores are computed.
+        means = ((columns * multiplicity).sum(axis=1) / total).tolist()
+        return {
+            key: score.value(means)
+            if score.pooled
+            else float((score.value(columns) * multiplicity).sum()) / total
+            for key, score in self.keys.items()
+        }
+
+    def over(self, questions: np.ndarray) -> dict[ScoreKey, float]:
+        """Each score over the questions with these indices."""
+        rows, size = self.inverse[questions], len(self.columns)
+        if len(rows) >= size:
+            return self.means(np.bincount(rows, minlength=size))
+        used = UniqueIntegers(rows, size)
+        return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
+
+    def values_over(self, questions: np.ndarray) -> dict[ScoreKey, np.ndarray]:
+        """(M,) values of the questions with these indices, whose mean is the score over them.
+
+        A score that combines means has a value of each question to first order (delta method).
+        """
+        columns = self.columns[self.inverse[questions]]
+        means = columns.mean(axis=0)
+        result = {}
+        for key, score in self.keys.items():
+            if score.powers == (1.0,):
+                result[key] = columns[:, score.terms[0]]
+            elif score.pooled:
+                result[key] = score.value(means) + (columns - means) @ score.gradient(means)
+            else:
+                result[key] = score.value(columns.T)
+        return result
+
+    def per_question(self) -> dict[ScoreKey, list[float]]:
+        """Each score of each question."""
+        columns = self.columns.T
+        return {
+            key: score.value(columns)[self.inverse].tolist() for key, score in self.keys.items()
+        }
+
+
+def join_scores(a: Scores, b: Scores) -> Scores:
+    """The scores of both, of the same questions."""
+    if a.inverse is not b.inverse:  # a row for each question
+        a, b = (Scores(x.keys, np.arange(len(x.inverse)), x.columns[x.inverse]) for x in (a, b))
+    first = a.columns.shape[1]
+    moved = {
+        key: score._replace(terms=tuple(first + column for column in score.terms))
+        for key, score in b.keys.items()
+    }
+    return Scores({**a.keys, **moved}, a.inverse, np.hstack([a.columns, b.columns]))
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Posterior means of scores and their covariances, independent between questions.
+
+    Args:
+        keys: the name of each score, and the columns it is made of.
+        inverse: (M,) the row of each question.
+        mean: (U, m) posterior means.
+        covariance: (U,) for each pair of columns that a score needs.
+    """
+
+    keys: Mapping[ScoreKey, Score]
+    inverse: np.ndarray
+    mean: np.ndarray
+    covariance: Mapping[ColumnPair, np.ndarray]
+
+    def of_rows(self, rows: np.ndarray) -> Moments:
+        """The moments of some of the U rows."""
+        covariance = {pair: of_rows[rows] for pair, of_rows in self.covariance.items()}
+        return Moments(self.keys, np.arange(len(rows)), self.mean[rows], covariance)

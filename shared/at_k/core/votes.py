@@ -1,0 +1,252 @@
+"""vote@k: the probability that the most frequent answer of k samples is correct.
+
+Draw k of the n samples of a question, without replacement. The answer with the most votes wins;
+answers with equally many votes share the win. Let m_i samples give the answer i, u samples give no
+answer, and t be the number of votes of a winner. In the generating function
+
+    G_t(z, y) = (1 + z)^u
+                * product over i of (C(m_i, 0) + .. + C(m_i, t-1) z^(t-1) + y C(m_i, t) z^t)
+
+the coefficient of z^k y^w is the number of subsets of k samples in which w answers have t votes
+each and no answer has more. Each of the w winners has the share 1/w, the integral of y^(w-1) from 0
+to 1. So
+
+    vote@k = sum over t, and over correct answers a, of
+             [z^k] integral of C(m_a, t) z^t G_t(z, y) / (factor of a) dy,  divided by C(n, k).
+
+The integrand is a polynomial in y of degree at most k/t - 1, which Gauss-Legendre quadrature with
+half as many nodes integrates exactly. For t = 1 it needs none: the winners are all answers with a
+vote, so w is the degree in z without the samples that have no answer. No term is negative, so
+nothing cancels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from .checks import InputError, Place
+from .credits import majority
+from .expected import expected_credits
+from .outcomes import Outcomes
+
+_MOST_OPERATIONS = 3e10  # of vote@k of one question
+
+
+class AnswerCounts(NamedTuple):
+    """How many samples of a question gave each of its answers.
+
+    Attributes:
+        correct: number of samples of each correct answer, ascending.
+        incorrect: number of samples of each incorrect answer, ascending.
+        unanswered: number of samples without an answer. They are drawn, but have no vote.
+    """
+
+    correct: tuple[int, ...]
+    incorrect: tuple[int, ...]
+    unanswered: int
+
+
+def count_answers(
+    correct: Outcomes, answers: np.ndarray, merge_correct: bool
+) -> list[AnswerCounts]:
+    """Return the answer counts of each question.
+
+    Args:
+        correct: whether each sample is correct.
+        answers: (sum of sizes,) integer code of the answer of each sample, or -1 for no answer.
+        merge_correct: whether all correct answers to a question count as one answer.
+    """
+    question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
+    scored = correct.weights > 0
+    question, answers, is_correct = question[scored], answers[scored], correct.values[scored]
+    if merge_correct:
+        answers = np.where(is_correct, answers.max(initial=0) + 1, answers)
+    # The codes of the answers to one question are consecutive.
+    code = question * (int(answers.max(initial=0)) + 2) + answers + 1
+    _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
+    samples = np.bincount(inverse, correct.weights[scored]).astype(np.int64)
+    ends = np.cumsum(np.bincount(question[first], minlength=len(correct.sizes)))
+    columns = (samples, is_correct[first], answers[first] >= 0)
+    by_question = zip(*(np.split(column, ends[:-1]) for column in columns), strict=True)
+    return [
+        AnswerCounts(
+            correct=tuple(sorted(m[is_correct & answered].tolist())),
+            incorrect=tuple(sorted(m[~is_correct & answered].tolist())),
+            unanswered=int(m[~answered].sum()),
+        )
+        for m, is_correct, answered in by_question
+    ]
+
+
+def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray:
+    """Return vote@k of each question, (M,).
+
+    Args:
+        counts: M answer counts.
+        k: one k, or (M,) of them; at most the number of samples of the question.
+    """
+    ks = np.broadcast_to(k, len(counts)).tolist()
+    _check_work(counts, ks)
+    return np.array([vote_probability(*pair) for pair in zip(counts, ks, strict=True)])
+
+
+def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
+    """Raise a ValueError if vote@k of a question takes more operations than some minutes allow."""
+    for question, (answers, k) in enumerate(zip(counts, ks, strict=True)):
+        number = len(answers.correct) + len(answers.incorrect)
+        if k**3 * number <= 4 * _MOST_OPERATIONS or not answers.correct:  # the usual case, and fast
+            continue
+        samples = np.array(answers.correct + answers.incorrect)
+        work = sum(
+            k * _number_of_nodes(k, t) * int(np.minimum(samples, t).sum())
+            for t in range(1, min(k // 2, max(answers.correct)) + 1)
+        )
+        check_operations(work, question, answers, k)
+
+
+def check_operations(work: float, question: int, counts: AnswerCounts, k: int) -> None:
+    """Raise a ValueError if vote@k of a question would take longer than some minutes."""
+    if work > _MOST_OPERATIONS:
+        raise InputError(
+            f"vote@{k} of ",
+            Place("question", question),
+            f", which has {len(counts.correct + counts.incorrect)} answers, needs {work:.0e} "
+            f"operations, and {_MOST_OPERATIONS:.0e} are possible: give a smaller k, such as "
+            f"{int(k * (_MOST_OPERATIONS / work) ** (1 / 3))}.",
+        )
+
+
+@lru_cache(maxsize=1 << 14)
+def vote_probability(counts: AnswerCounts, k: int) -> float:
+    """Return the probability that a correct answer has the most of k votes; ties are shared."""
+    correct, incorrect, unanswered = counts
+    if not correct:
+        return 0.0
+    n = sum(correct) + sum(incorrect) + unanswered
+    if k == n:
+        most = max(correct + incorrect)
+        return correct.count(most) / (correct + incorrect).count(most)
+    # An answer with more than half of the votes wins, whatever votes the others have.
+    absolute = expected_credits(np.full(len(correct), n), np.array(correct), [majority(k)])
+    return min(1.0, float(absolute.sum()) + _win_with_at_most_half(counts, n, k))
+
+
+def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
+    """Return the probability that a correct answer wins with at most k/2 votes; ties are shared."""
+    correct, incorrect, unanswered = counts
+    samples = np.array(incorrect + correct)
+    nodes = [
+        (t, node, weight)
+        for t in range(1, min(k // 2, max(correct)) + 1)
+        # With at most t votes for each answer, k samples must be available.
+        if np.minimum(samples, t).sum() + unanswered >= k
+        for node, weight in (gauss_legendre(_number_of_nodes(k, t)) if t > 1 else [(1.0, 1.0)])
+    ]
+    if not nodes:
+        return 0.0
+    t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
+    first = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # node that has terms of this degree
+    single = t[0, 0] == 1  # the first node, which needs no quadrature
+    # All polynomials in z are scaled by powers of two, which is exact and keeps the coefficients
+    # near 1: z by 2^shift, each factor, and after every 32 factors the products.
+    shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
+    ways_unanswered, exponent = _scaled_binomials(unanswered, k, shift)
+    exponents = np.full(len(nodes), exponent)
+    product = np.zeros((len(nodes), k + 1))  # coefficients of z^0 .. z^k of G_t, at each node
+    product[:, : len(ways_unanswered)] = ways_unanswered
+    if single:
+        product[0] = np.arange(k + 1) == 0  # samples without an answer follow in the end
+    winning = np.zeros_like(product)  # the same, summed over the correct answer that wins
+    for answer, m in enumerate(incorrect + correct):
+        ways, exponent = _scaled_binomials(m, int(t.max()), shift)
+        votes = np.arange(len(ways))
+        wins = ways * (votes == t)
+        factor = ways * (votes < t) + y * wins
+        if answer >= len(incorrect):
+            winning = _multiply(winning, factor, first)
+            for votes_of_winner, start, stop in _runs(t[:, 0], len(ways)):
+                rows = slice(start, stop)
+                winning[rows, votes_of_winner:] += (
+                    wins[rows, votes_of_winner, None] * product[rows, :-votes_of_winner]
+                )
+        product = _multiply(product, factor, first)
+        exponents += exponent
+        if answer % 32 == 31:
+            excess = np.frexp(np.maximum(product.max(axis=1), winning.max(axis=1)))[1]
+            product = np.ldexp(product, -excess[:, None])
+            winning = np.ldexp(winning, -excess[:, None])
+            exponents += excess
+    subsets, exponent = _mantissa_and_exponent(math.comb(n, k))
+    last = winning[:, k].copy()
+    if single:
+        winners = np.arange(max(1, k + 1 - len(ways_unanswered)), k + 1)
+        last[0] = (winning[0, winners] / winners) @ ways_unanswered[k - winners]
+    wins = np.ldexp(last / subsets, exponents - exponent - shift * k)
+    return float((weight[:, 0] * wins).sum())
+
+
+def _number_of_nodes(k: int, t: int) -> int:
+    """Return the number of quadrature nodes at which G_t is computed."""
+    return 1 if t == 1 else -(-(k // t) // 2)
+
+
+def _runs(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
+    """Return each distinct value of ascending t below `most`, with its first and last rows."""
+    values = np.unique(t[t < most])
+    ends = np.searchsorted(t, values, side="right")
+    return [*zip(values.tolist(), np.searchsorted(t, values).tolist(), ends.tolist(), strict=True)]
+
+
+def _multiply(polynomial: np.ndarray, factor: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """Return the products of polynomials, row by row, truncated to the degree of the first.
+
+    Args:
+        first: for each power, the first row whose factor has it.
+    """
+    product = factor[:, :1] * polynomial
+    for power, row in enumerate(first[: factor.shape[1]].tolist()):
+        if power:
+            product[row:, power:] += factor[row:, power, None] * polynomial[row:, :-power]
+    return product
+
+
+@lru_cache(maxsize=1 << 12)
+def _scaled_binomials(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
+    """Return C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), at most 1 each, and the e."""
+    floats = [_mantissa_and_exponent(math.comb(m, x)) for x in range(min(m, most) + 1)]
+    scale = max(exponent + shift * x for x, (_, exponent) in enumerate(floats))
+    binomials = [
+        math.ldexp(mantissa, exponent + shift * x - scale)
+        for x, (mantissa, exponent) in enumerate(floats)
+    ]
+    return np.array(binomials), scale
+
+
+def _mantissa_and_exponent(number: int) -> tuple[float, int]:
+    """Return a positive integer as mantissa * 2^exponent, 1/2 <= mantissa <= 1, rounded once."""
+    exponent = number.bit_length()
+    return number / (1 << exponent), exponent
+
+
+@lru_cache(maxsize=256)
+def gauss_legendre(nodes: int) -> list[tuple[float, float]]:
+    """Return the nodes and weights of Gauss-Legendre quadrature on [0, 1].
+
+    The nodes are the zeros of a Legendre polynomial. Newton's method in extended precision refines
+    those of NumPy.
+    """
+    x: np.ndarray = np.polynomial.legendre.leggauss(nodes)[0].astype(np.longdouble)
+    for _ in range(3):
+        previous, value = np.ones_like(x), x.copy()
+        for degree in range(1, nodes):
+            following = ((2 * degree + 1) * x * value - degree * previous) / (degree + 1)
+            previous, value = value, following
+        slope = nodes * (x * value - previous) / (x * x - 1)
+        x = x - value / slope
+    weights = 1 / ((1 - x * x) * slope * slope)
+    return list(zip(((1 + x) / 2).astype(float), weights.astype(float), strict=True))

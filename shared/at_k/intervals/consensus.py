@@ -1,0 +1,117 @@
+"""Limits of the scores of cons_at_k, for the same questions sampled again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..core.choice import IntervalOptions
+from ..core.consensus import Consensus, mean_shares, rows_by_k
+from ..core.credits import Credits, any_correct, majority
+from ..core.distributions import Prior
+from ..core.expected import expected_credits
+from ..core.interval import UNIT_RANGE, IntervalMethod
+from ..core.outcomes import Outcomes
+from ..core.posterior import PosteriorIntervals
+from ..core.questions import QuestionIntervals
+from ..core.score import Moments, ScoreId, Scores, one_column_each
+from ..core.votes import vote_at_k
+from ..scores.covariances import credit_covariances
+from .binary_family import BinaryFamily
+from .methods import AutoIntervals, EstimatedScore, JoinedIntervals, VarianceIntervals
+from .sampling import family_intervals
+from .vote_variances import vote_variances
+
+
+def consensus_limits(consensus: Consensus, options: IntervalOptions) -> IntervalMethod:
+    """Return the method of the limits of all scores, which is not "questions"."""
+    counts, scores = consensus.counts, consensus.count_scores()
+    if options.method == "posterior":
+        return PosteriorIntervals(_posterior_moments(consensus, options.prior), UNIT_RANGE)
+
+    def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
+        return np.stack([score(n, c) for score in scores.values()], axis=1)
+
+    family = BinaryFamily.of_run(counts, one_column_each(scores), estimate, {})
+    estimated = _estimated_scores(consensus)
+    method: IntervalMethod = VarianceIntervals(estimated)
+    if options.method == "auto":
+        columns = np.array([score.values for score in estimated.values()]).reshape(-1, len(counts))
+        points = Scores(one_column_each(estimated), np.arange(len(counts)), columns.T)
+        method = AutoIntervals(counts.n, method, QuestionIntervals(points, allow_one=True))
+    return JoinedIntervals(family_intervals(family, options), method, estimated)
+
+
+def _estimated_scores(consensus: Consensus) -> dict[ScoreId, EstimatedScore]:
+    """Return the scores of more than the counts of correct samples, with their variances."""
+    n, estimated = consensus.counts.n, {}
+    if consensus.has_shares:
+        key = ScoreId("accuracy (n runs average)", consensus.n)
+        shares = consensus.shares
+        estimated[key] = EstimatedScore(mean_shares(shares), share_variances(shares), n)
+    for shown, k in consensus.ks.items():
+        size = consensus.sizes(k)
+        if (votes := consensus.votes) is not None:
+            key = ScoreId("vote@k", shown)
+            values, variances = vote_at_k(votes, size), vote_variances(votes, size)
+            estimated[key] = EstimatedScore(values, variances, n / size)
+        if (weighted := consensus.weighted) is not None:
+            key = ScoreId("weighted_vote@k", shown)
+            estimated[key] = EstimatedScore(weighted.at(size), weighted.variances(size), n / size)
+    return estimated
+
+
+def share_variances(outcomes: Outcomes) -> np.ndarray:
+    """Return the estimated variance of the mean share of each question for new samples, (M,).
+
+    It is unbiased. One sample does not show how samples vary, and has the largest possible
+    variance, 1/4.
+    """
+    n, question = outcomes.n, np.repeat(np.arange(len(outcomes.sizes)), outcomes.sizes)
+    # Equal shares are counted first, so that counts of samples have the same last digit.
+    order = np.lexsort((outcomes.values, question))
+    shares, question = outcomes.values[order], question[order]
+    is_first = (np.diff(shares, prepend=np.nan) != 0) | (np.diff(question, prepend=-1) > 0)
+    first = np.flatnonzero(is_first)
+    multiplicity = np.add.reduceat(outcomes.weights[order], first, dtype=np.int64)
+    deviations = shares[first] - mean_shares(outcomes)[question[first]]
+    squares = np.bincount(question[first], deviations**2 * multiplicity)
+    return np.where(n > 1, squares / np.maximum(n * (n - 1.0), 1.0), 0.25)
+
+
+# --- The posterior ------------------------------------------------------------------------
+
+
+def _posterior_moments(consensus: Consensus, prior: Prior) -> Moments:
+    """Return the posterior moments of avg@n, pass@k and maj@k. cons@k has no posterior."""
+    counts = consensus.counts
+    n, c = counts.unique
+    moments = {ScoreId("avg@N", consensus.n): _share_moments(n, c)}
+    for metric, credits in (("pass@k", any_correct), ("maj@k", majority)):
+        for shown, k in consensus.ks.items():
+            moments[ScoreId(metric, shown)] = _credit_moments(credits, k, n, c, prior)
+    return Moments(
+        one_column_each(moments),
+        counts.inverse,
+        np.stack([mean for mean, _ in moments.values()], axis=1),
+        {(column, column): variance for column, (_, variance) in enumerate(moments.values())},
+    )
+
+
+def _share_moments(n: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the moments of avg@N, whose prior is always uniform (see `Rewards.average`)."""
+    rate = any_correct(1)
+    variance = credit_covariances(n, c, [(rate, rate)], (1.0, 1.0))[:, 0]
+    return c / n, ((n + 2) / n) ** 2 * variance
+
+
+def _credit_moments(
+    credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray, prior: Prior
+) -> tuple[np.ndarray, np.ndarray]:
+    mean, variance = np.empty(len(n)), np.empty(len(n))
+    for size, rows in rows_by_k(k, n):
+        credit = credits(size)
+        mean[rows] = expected_credits(n[rows], c[rows], [credit], prior)[:, 0]
+        variance[rows] = credit_covariances(n[rows], c[rows], [(credit, credit)], prior)[:, 0]
+    return mean, variance

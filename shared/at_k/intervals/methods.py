@@ -1,0 +1,123 @@
+"""Methods of limits that are made of others, and one for scores with known variances."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.choice import method_of_auto
+from ..core.interval import UNIT_RANGE, Interval, IntervalMethod, normal_z
+from ..core.questions import wilson_limits
+from ..core.score import ScoreKey
+
+
+class AutoIntervals(IntervalMethod):
+    """For each group of questions, the method that its data allow: see `method_of_auto`.
+
+    Args:
+        n: (M,) samples.
+        repeated: the method for groups in which a question has two samples or more.
+        single: the method for groups in which each question has one sample.
+    """
+
+    def __init__(self, n: np.ndarray, repeated: IntervalMethod, single: IntervalMethod):
+        self._n, self._repeated, self._single = n, repeated, single
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        methods = [self._method(questions) for questions in groups]
+        repeated = [i for i, method in enumerate(methods) if method is self._repeated]
+        intervals = self._repeated.for_groups([groups[i] for i in repeated], confidence)
+        result = dict(zip(repeated, intervals, strict=True))
+        for i, questions in enumerate(groups):
+            if i not in result:
+                (result[i],) = self._single.for_groups([questions], confidence)
+        return [result[i] for i in range(len(groups))]
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return self._method(questions).unidentified(questions)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._method(questions).covariance(questions, keys)
+
+    def _method(self, questions: np.ndarray) -> IntervalMethod:
+        chosen = method_of_auto(False, False, repeated=bool(self._n[questions].max() > 1))
+        return self._repeated if chosen == "sampling" else self._single
+
+
+class JoinedIntervals(IntervalMethod):
+    """A method for most scores of a metric, joined with another for some.
+
+    Args:
+        most: the method for most scores.
+        some: the method for the others.
+        keys: of the scores of `some`.
+    """
+
+    def __init__(self, most: IntervalMethod, some: IntervalMethod, keys: Iterable[ScoreKey]):
+        self._most, self._some, self._keys = most, some, {*keys}
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return self._most.problem(questions)
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return self._most.unidentified(questions)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        method = self._some if self._keys >= {*keys} else self._most
+        return method.covariance(questions, keys)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        most, some = (method.for_groups(groups, confidence) for method in (self._most, self._some))
+        return [a | b for a, b in zip(most, some, strict=True)]
+
+
+class EstimatedScore(NamedTuple):
+    """A score of M questions.
+
+    Args:
+        values: (M,) estimates.
+        variances: (M,) of the estimates, for new samples of the same questions.
+        trials: (M,) number of disjoint sets of samples that a question has.
+    """
+
+    values: np.ndarray
+    variances: np.ndarray
+    trials: np.ndarray
+
+
+class VarianceIntervals(IntervalMethod):
+    """Intervals of means of scores, for new samples of the same questions.
+
+    Args:
+        scores: by key.
+        limits: the smallest and the largest possible score.
+    """
+
+    def __init__(
+        self,
+        scores: Mapping[ScoreKey, EstimatedScore],
+        limits: tuple[float, float] = UNIT_RANGE,
+    ):
+        self._scores, self._limits = scores, limits
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        return [self._intervals(questions, confidence) for questions in groups]
+
+    def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        result = {}
+        for key, (values, variances, trials) in self._scores.items():
+            mean = float(values[questions].mean())
+            variance = float(variances[questions].sum()) / len(questions) ** 2
+            number = float(trials[questions].sum())
+            lo, hi = wilson_limits(mean, variance, number, self._limits, normal_z(confidence))
+            result[key] = Interval(mean, math.sqrt(variance), lo, hi, "sampling")
+        return result
