@@ -4,7 +4,7 @@ import itertools
 
 from at_k.core.checking import Checking
 from at_k.core.columns import stored
-from at_k.core.rows import read_rows
+from at_k.core.samples import read_samples
 
 SAMPLES = [["a", "b", "a"], ["b"], ["c", "c", "a", "b"]]
 REFERENCES = ["a", "b", "c"]
@@ -13,7 +13,7 @@ OUTCOMES = [[1, 0, 1], [1], [1, 1, 0, 0]]
 
 def check(predictions, references, checker="exact_match", **options):
     """Return the outcome of every sample, None for a sample that is not scored."""
-    rows = stored(read_rows(predictions), references)
+    rows = stored(read_samples(predictions), references)
     outcomes = Checking(checker, **options).check(rows).outcomes
     scored = itertools.repeat(True) if outcomes.scored is None else outcomes.scored
     flat = iter(

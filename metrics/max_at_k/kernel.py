@@ -691,7 +691,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "ac5f134754ec"
+KERNEL = "f73e48e4cc95"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2753,9 +2753,9 @@ def wilson_limits(
     return least + width * lo, least + width * hi
 
 
-# --- shared/at_k/core/rows.py ---------------------------------------------------------------------
+# --- shared/at_k/core/samples.py ------------------------------------------------------------------
 
-"""The one door: whatever users hand in as outcomes, answers or counts becomes `Rows`.
+"""The one door: whatever users hand in as outcomes, answers or counts becomes `Samples`.
 
 A function takes outcomes, and a metric takes predictions, as
 
@@ -2765,13 +2765,22 @@ A function takes outcomes, and a metric takes predictions, as
     a data frame of pandas, polars, Arrow or DuckDB with a question in each row
     counts in place of samples, see `count_tables`
 
-`read_rows` finds the values of all samples and the number of samples of each question. Numbers
-become an array of NumPy. Other values stay as they are: a list of Python objects, or an Arrow
-column. `outcomes` reads numbers as outcomes, and `columns` stores values that are to be checked.
+`read_samples` finds the values of all samples and the number of samples of each question. Numbers
+become an array of NumPy, and are outcomes. Other values stay as they are, a list of Python objects
+or an Arrow column: `columns` stores those that are to be checked, and `read_labels` reads labels.
+
+Samples of one question are exchangeable, so the counts of its outcomes are sufficient: ragged
+inputs, unscored samples and shards of a run are all counts.
 """
 
 
 PLAIN_TYPES = {bool, int, float, str, type(None)}
+
+_BLOCK_BYTES = 1 << 21  # outcomes that are counted at once, which fit in the cache
+_BLOCK_SAMPLES = 1 << 20  # categories that are counted at once, to bound memory
+
+Labels = Mapping[str, float]
+"""Labels that stand for outcomes, and the number of each."""
 
 
 def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
@@ -2787,26 +2796,17 @@ def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
     return Place(name, question, int(sample - (ends[question] - sizes[question])))
 
 
-def require_sample(name: str, n: np.ndarray) -> np.ndarray:
-    """Return (M,) numbers of samples that are not None; a ValueError if one of them is 0."""
-    if not n.all():
-        only_none = InPython(" (nothing but None)")
-        raise InputError(
-            Place(name, int(n.argmin())), " has no scored ", SAMPLE, only_none, ": leave it out."
-        )
-    return n
-
-
 @dataclass(frozen=True)
-class Rows:
+class Samples:
     """The samples of M questions, question after question.
+
+    Samples whose values are numbers are outcomes.
 
     Attributes:
         values: (S,) an array of numbers, an Arrow column of other values, or a list of them.
         sizes: (M,) number of values of each question, at least one.
         name: what the caller calls the samples, for messages.
-        scored: (S,) False for samples that are None, if the values are an array of numbers; None if
-            all are scored.
+        scored: (S,) False for numbers that stand for None, or None if all are scored.
         multiplicity: (S,) how often each value occurs, or None if once each.
         references: (M,) an Arrow column to check the samples against, or None if there is none. The
             values are an Arrow column then.
@@ -2823,25 +2823,50 @@ class Rows:
         """M."""
         return len(self.sizes)
 
+    @property
     def are_numbers(self) -> bool:
         """Whether the values are an array of numbers."""
         return isinstance(self.values, np.ndarray)
 
-    @cached_property
-    def n(self) -> np.ndarray:
-        """(M,) number of samples of each question that are not None; a ValueError if it is 0."""
-        return require_sample(self.name, self.sizes_where(self.is_present))
+    @property
+    def nbytes(self) -> int:
+        """The memory that the samples take, if they are no list."""
+        parts = (self.values, self.sizes, self.scored, self.multiplicity, self.references)
+        return sum(part.nbytes for part in parts if part is not None)
 
     @cached_property
-    def is_present(self) -> np.ndarray | None:
-        """(S,) whether each sample is not None, or None if all are."""
-        if self.are_numbers():
+    def n(self) -> np.ndarray:
+        """(M,) number of samples of each question that are scored; a ValueError if it is 0."""
+        n = self.number_where(self.scored_or_none)
+        if not n.all():
+            question = int(n.argmin())
+            raise InputError(
+                Place(self.name, question),
+                " has no scored ",
+                SAMPLE,
+                InPython(": all are None"),
+                ". Give 0 for each that counts as incorrect, or leave the ",
+                QUESTION,
+                " out.",
+            )
+        return n
+
+    @cached_property
+    def scored_or_none(self) -> np.ndarray | None:
+        """(S,) whether each sample is scored, or None if all are."""
+        if self.are_numbers:
             return self.scored
         if isinstance(self.values, list):
             return np.array([value is not None for value in self.values], dtype=bool)
         return to_numpy(self.values.is_valid()) if self.values.null_count else None
 
-    def sizes_where(self, condition: np.ndarray | None = None) -> np.ndarray:
+    @property
+    def is_scored(self) -> np.ndarray:
+        """(S,) whether each sample is scored."""
+        scored = self.scored_or_none
+        return np.ones(len(self.values), dtype=bool) if scored is None else scored
+
+    def number_where(self, condition: np.ndarray | None = None) -> np.ndarray:
         """(M,) number of samples of each question, or of those where (S,) a condition holds."""
         if condition is None:
             if self.multiplicity is None:
@@ -2851,18 +2876,164 @@ class Rows:
             condition = condition * self.multiplicity
         return sums_per_question(condition, self.sizes)
 
+    # --- Outcomes ---------------------------------------------------------------------------
+
     @property
-    def nbytes(self) -> int:
-        """The memory that the values and references take, which are Arrow columns."""
-        references = 0 if self.references is None else self.references.nbytes
-        return self.values.nbytes + references + self.sizes.nbytes
+    def weights(self) -> np.ndarray:
+        """(S,) how often each outcome occurs, and 0 if it is not scored."""
+        return self.is_scored if self.multiplicity is None else self.multiplicity * self.is_scored
+
+    @property
+    def scored_values(self) -> np.ndarray:
+        """(sum of n,) the outcomes of the scored samples, each as often as it occurs."""
+        if self.multiplicity is not None:
+            return np.repeat(self.values, self.weights)
+        return self.values if self.scored is None else self.values[self.scored]
+
+    def require(self, valid: np.ndarray, *wanted: str) -> None:
+        """Raise a ValueError that names the first scored sample that is not valid.
+
+        Args:
+            valid: (S,) bool.
+            wanted: what a valid outcome is, in parts of the message.
+        """
+        invalid = ~valid if self.scored is None else ~valid & self.scored
+        if invalid.any():
+            first = int(np.argmax(invalid))
+            place, verb = sample_place(self.name, self.sizes, first), "is"
+            value = self.values[first]
+            if self.multiplicity is not None:  # samples have no index
+                place, verb = place._replace(sample=None, value=value.item()), "has an outcome"
+            raise InputError(place, f" {verb} {value}: ", *wanted, ".")
+
+    def counts(self) -> BinaryCounts:
+        """Return the number of scored and of correct samples of each question.
+
+        Raises:
+            ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
+        """
+        if self.multiplicity is not None:
+            correct = require_binary(self).values * self.weights
+            return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
+        size = one_size(self.sizes)
+        if self.scored is not None or not size:
+            require_binary(self)
+            correct = self.values if self.scored is None else (self.values == 1) & self.scored
+            return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
+        rows = self.values.reshape(-1, size)
+        c = np.empty(len(rows), dtype=np.int64)
+        # A block is validated and summed while it is in the cache.
+        step = max(1, _BLOCK_BYTES // (size * rows.itemsize))
+        for start in range(0, len(rows), step):
+            block = rows[start : start + step]
+            if not _is_binary(block):
+                require_binary(self)
+            c[start : start + step] = row_sums(block)
+        return BinaryCounts(self.sizes, c)
+
+    def category_counts(self, categories: int) -> np.ndarray:
+        """Return (M, C + 1) the number of samples of each question in each category 0, .., C.
+
+        Args:
+            categories: C + 1.
+
+        Raises:
+            ValueError: if a scored outcome is not one of the categories.
+        """
+        if categories == 2:
+            counts = self.counts()
+            return np.array([counts.n - counts.c, counts.c]).T
+        values = require_categories(self).values
+        self.require(values < categories, f"the categories are 0 to {categories - 1}")
+        table = np.zeros((len(self.n), categories), dtype=np.int64)
+        last = np.cumsum(self.sizes)
+        first = last - self.sizes
+        for start in range(0, len(values), _BLOCK_SAMPLES):
+            stop = min(start + _BLOCK_SAMPLES, len(values))
+            a, b = np.searchsorted(last, [start, stop - 1], side="right")
+            questions = slice(a, b + 1)
+            sizes = np.minimum(last[questions], stop) - np.maximum(first[questions], start)
+            cell = np.repeat(np.arange(len(sizes)) * categories, sizes)
+            cell += values[start:stop].astype(np.int64)
+            weights = None
+            if self.scored is not None or self.multiplicity is not None:
+                weights = self.weights[start:stop]
+            block = np.bincount(cell, weights, minlength=len(sizes) * categories)
+            table[questions] += block.astype(np.int64).reshape(-1, categories)
+        return table
 
 
-def read_rows(
+def concatenate(batches: Sequence[Samples]) -> Samples:
+    """Return the outcomes of all questions of several batches."""
+    scored = None
+    if any(batch.scored is not None for batch in batches):
+        scored = np.concatenate([batch.is_scored for batch in batches])
+    values = np.concatenate([batch.values for batch in batches])
+    sizes = np.concatenate([batch.sizes for batch in batches])
+    return Samples(values, sizes, batches[0].name, scored, joined_multiplicity(batches))
+
+
+# --- Validation ---------------------------------------------------------------------------
+
+
+def require_binary(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is 0 or 1."""
+    values = outcomes.values
+    if not _is_binary(values):
+        wanted = ["an outcome is 0", InPython(" or False"), " if incorrect, 1"]
+        wanted += [InPython(" or True"), " if correct"]
+        if np.any((values < 0) | (values % 1 != 0)):
+            wanted.append(" (max_at_k and bayes_at_n take rewards, as floats such as -1.0)")
+        outcomes.require((values == 0) | (values == 1), *wanted)
+    return outcomes
+
+
+def _is_binary(values: np.ndarray) -> bool:
+    if values.dtype.kind == "b":
+        return True
+    if values.dtype.kind in "iu":
+        # OR-ing all values costs half as much as comparing them.
+        return np.bitwise_or.reduce(values.reshape(-1)) in (0, 1)
+    return bool(((values == 0) | (values == 1)).all())
+
+
+def require_categories(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is a category."""
+    values = outcomes.values
+    whole = values == np.floor(values) if values.dtype.kind == "f" else True
+    outcomes.require(
+        (values >= 0) & whole,
+        "an outcome is a category 0, 1, 2, .. (a real reward is a float, such as -1.0)",
+    )
+    return outcomes
+
+
+def require_shares(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is from 0 to 1."""
+    values = outcomes.values
+    wanted = "an outcome is 0 or 1, or a share of correctness from 0.0 to 1.0"
+    outcomes.require((values >= 0) & (values <= 1), wanted)
+    return outcomes
+
+
+def require_finite(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is a finite number."""
+    outcomes.require(
+        np.isfinite(outcomes.values),
+        "an outcome is a finite number, or None if the sample is not scored",
+        InPython(" (np.ma.masked_invalid leaves out every NaN of an array)"),
+    )
+    return outcomes
+
+
+# --- Reading ------------------------------------------------------------------------------
+
+
+def read_samples(
     values,
     name: str = "predictions",
     flat_is_one_question: bool = False,
-) -> Rows:
+) -> Samples:
     """Read the samples of M questions from any container, see the head of this module.
 
     Args:
@@ -2877,11 +3048,11 @@ def read_rows(
     """
     values = as_arrow(values)
     if isinstance(values, (list, tuple)):
-        rows = _rows_of_lists([*values], name, flat_is_one_question)
+        rows = _samples_of_lists([*values], name, flat_is_one_question)
     elif is_counts(values):
-        rows = _rows_of_counts(values, name)
+        rows = _samples_of_counts(values, name)
     else:
-        rows = _rows_of_container(values, name, flat_is_one_question)
+        rows = _samples_of_container(values, name, flat_is_one_question)
     if not len(rows):
         raise ValueError(f"{name} holds no question.")
     if not rows.sizes.all():
@@ -2890,7 +3061,7 @@ def read_rows(
     return rows
 
 
-def _rows_of_container(values, name: str, flat_is_one_question: bool) -> Rows:
+def _samples_of_container(values, name: str, flat_is_one_question: bool) -> Samples:
     if is_frame(values):
         values = sample_rows(values, name)
     if not is_list_like(values):
@@ -2899,11 +3070,11 @@ def _rows_of_container(values, name: str, flat_is_one_question: bool) -> Rows:
         )
     array = numeric_array(values)
     if array is not None:
-        return _rows_of_array(array, name, flat_is_one_question)
+        return _samples_of_array(array, name, flat_is_one_question)
     column = arrow_column(values)
     if column is not None:
-        return _rows_of_column(column, name, flat_is_one_question)
-    return _rows_of_lists(_entries(values), name, flat_is_one_question)
+        return _samples_of_column(column, name, flat_is_one_question)
+    return _samples_of_lists(_entries(values), name, flat_is_one_question)
 
 
 def _no_list(name: str, question: int, row: Any) -> ValueError:
@@ -2916,18 +3087,18 @@ def _no_list(name: str, question: int, row: Any) -> ValueError:
 # --- Counts -------------------------------------------------------------------------------
 
 
-def _rows_of_counts(counts, name: str) -> Rows:
+def _samples_of_counts(counts, name: str) -> Samples:
     samples, multiplicity, sizes = read_counts(counts, name)
     if isinstance(samples, list):  # answers
-        rows = read_rows(samples, name) if len(samples) else Rows([], sizes, name)
+        rows = read_samples(samples, name) if len(samples) else Samples([], sizes, name)
         return replace(rows, multiplicity=multiplicity)
-    return Rows(samples, sizes, name, multiplicity=multiplicity)
+    return Samples(samples, sizes, name, multiplicity=multiplicity)
 
 
 # --- Arrays -------------------------------------------------------------------------------
 
 
-def _rows_of_array(array: np.ndarray, name: str, flat_is_one_question: bool) -> Rows:
+def _samples_of_array(array: np.ndarray, name: str, flat_is_one_question: bool) -> Samples:
     if array.ndim == 1 and flat_is_one_question:
         array = array[None]
     if array.ndim == 1 and len(array):
@@ -2935,21 +3106,21 @@ def _rows_of_array(array: np.ndarray, name: str, flat_is_one_question: bool) -> 
     if array.ndim > 2:
         raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
     values = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).ravel()
-    return Rows(values, np.full(len(array), array.shape[-1]), name)
+    return Samples(values, np.full(len(array), array.shape[-1]), name)
 
 
 # --- Arrow columns ------------------------------------------------------------------------
 
 
-def _rows_of_column(column, name: str, flat_is_one_question: bool) -> Rows:
+def _samples_of_column(column, name: str, flat_is_one_question: bool) -> Samples:
     """Read an Arrow column, with a Python object for each sample only where Arrow has no type."""
     is_list = "list" in str(column.type).partition("<")[0]
     entry_type = column.type.value_type if is_list else column.type
     if getattr(entry_type, "extension_name", "") == "arrow.json":
         lists = [_from_json(row) for row in column.to_pylist()]
-        return _rows_of_lists(lists, name, flat_is_one_question)
+        return _samples_of_lists(lists, name, flat_is_one_question)
     if not is_list:
-        return _rows_of_lists(column.to_pylist(), name, flat_is_one_question)
+        return _samples_of_lists(column.to_pylist(), name, flat_is_one_question)
     if column.null_count:
         question = next(i for i, row in enumerate(column) if not row.is_valid)
         raise _no_list(name, question, None)
@@ -2958,9 +3129,9 @@ def _rows_of_column(column, name: str, flat_is_one_question: bool) -> Rows:
     sizes = np.concatenate([np.empty(0, np.int64), *lengths])
     values = plain_types(chunked(chunk.flatten() for chunk in chunks))
     if not is_numeric(values.type):
-        return Rows(values, sizes, name)
+        return Samples(values, sizes, name)
     numbers, scored = numbers_and_scored(values)
-    return Rows(numbers, sizes, name, scored)
+    return Samples(numbers, sizes, name, scored)
 
 
 def _from_json(row: Any) -> Any:
@@ -2970,10 +3141,10 @@ def _from_json(row: Any) -> Any:
 # --- Lists --------------------------------------------------------------------------------
 
 
-def _rows_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> Rows:
+def _samples_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> Samples:
     if is_counts(lists):
-        return _rows_of_counts(lists, name)
-    if not flat_is_one_question and (rows := _rows_of_texts(lists, name)) is not None:
+        return _samples_of_counts(lists, name)
+    if not flat_is_one_question and (rows := _samples_of_texts(lists, name)) is not None:
         return rows
     if flat_is_one_question and lists and not any(map(is_list_like, lists)):
         lists = [lists]
@@ -2982,7 +3153,7 @@ def _rows_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> R
             raise _no_list(name, question, row)
     if lists and all(map(_is_numeric_array, lists)) and len({x.dtype.kind for x in lists}) == 1:
         sizes = np.array([len(row) for row in lists], dtype=np.int64)
-        return Rows(np.concatenate(lists), sizes, name)
+        return Samples(np.concatenate(lists), sizes, name)
     lists = [row if isinstance(row, (list, tuple)) else _entries(row) for row in lists]
     sizes = np.fromiter(map(len, lists), np.int64, len(lists))
     entries = list(itertools.chain.from_iterable(lists))
@@ -2995,15 +3166,15 @@ def _rows_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> R
             with contextlib.suppress(UnicodeDecodeError):
                 entries = [x.decode() if type(x) is bytes else x for x in entries]
     if not types <= _NUMBERS:
-        return Rows(entries, sizes, name)
+        return Samples(entries, sizes, name)
     scored, filled = None, entries
     if type(None) in types:
         scored = np.array([entry is not None for entry in entries], dtype=bool)
         filled = [0 if entry is None else entry for entry in entries]
     numbers = np.asarray(filled)
     if numbers.dtype.kind == "O" or not _keeps_values(numbers, types, filled):
-        return Rows(entries, sizes, name)
-    return Rows(numbers, sizes, name, scored)
+        return Samples(entries, sizes, name)
+    return Samples(numbers, sizes, name, scored)
 
 
 _NUMBERS = PLAIN_TYPES - {str}
@@ -3018,7 +3189,7 @@ def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> 
     return all(type(entry) is float or abs(entry) <= 2**53 for entry in entries)
 
 
-def _rows_of_texts(lists: list[Any], name: str) -> Rows | None:
+def _samples_of_texts(lists: list[Any], name: str) -> Samples | None:
     """Read lists of texts into an Arrow column; None if there are other values.
 
     Arrow takes bytes among texts for UTF-8.
@@ -3034,7 +3205,7 @@ def _rows_of_texts(lists: list[Any], name: str) -> Rows | None:
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
     sizes = np.fromiter(map(len, lists), np.int64, len(lists))
-    return Rows(pa.chunked_array([array.values]), sizes, name)
+    return Samples(pa.chunked_array([array.values]), sizes, name)
 
 
 def _is_numeric_array(row: Any) -> bool:
@@ -3050,6 +3221,77 @@ def _entries(row) -> list[Any]:
             except RuntimeError:  # a tensor without data, or a sparse one: `to_array` says so
                 return to_array(row).tolist()
     return list(row)
+
+
+# --- Outcomes -----------------------------------------------------------------------------
+
+
+def number_of_samples(n: np.ndarray) -> int | str:
+    """Return the number of samples per question as keys show it, or "n" if it differs.
+
+    Args:
+        n: (M,) number of samples of each question.
+    """
+    return one_size(n) or "n"
+
+
+def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
+    """Read already-graded outcomes, see `read_samples` and `as_outcomes`, or counts of them.
+
+    A flat list or array is one question. Missing entries (None, masked, or NA of pandas) are not
+    scored.
+    """
+    return as_outcomes(read_samples(R, name, flat_is_one_question=True), labels)
+
+
+def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:
+    """Return the outcomes that rows without references are, with the numbers of labels.
+
+    Raises:
+        ValueError: if a sample is neither a finite number nor one of the labels, or if a question
+            has nothing but None, with its index.
+    """
+    values, scored = rows.values, rows.scored
+    if not rows.are_numbers:
+        values, scored = _numbers_of_labels(rows, labels or {})
+    outcomes = Samples(values, rows.sizes, rows.name, scored, rows.multiplicity)
+    outcomes.n  # noqa: B018, a ValueError if a question has none
+    return require_finite(outcomes) if values.dtype.kind == "f" else outcomes
+
+
+def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return (S,) numbers, and (S,) whether each sample is scored, or None if all are."""
+    entries, index = rows.values, None
+    if not isinstance(entries, list) and str(entries.type) != "large_string":
+        entries = entries.to_pylist()
+    if not isinstance(entries, list):  # texts of Arrow: the distinct ones suffice
+        encoded = entries.combine_chunks().dictionary_encode()
+        entries, index = encoded.dictionary.to_pylist(), to_numpy(encoded.indices.fill_null(-1))
+        entries.append(None)
+    numbers = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in entries]
+    for entry, number in enumerate(numbers):
+        is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
+        if not (number is None or isinstance(number, float) or is_integer):
+            sample = entry if index is None else int(np.argmax(index == entry))
+            raise _no_outcome(rows, sample, number, labels)
+    scored = np.array([number is not None for number in numbers], dtype=bool)
+    values = np.asarray([0 if number is None else number for number in numbers])
+    if index is not None:
+        values, scored = values[index], scored[index]
+    return values, None if scored.all() else scored
+
+
+def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
+    problem = ": an outcome is a number or a bool."
+    if labels:
+        problem = f", which is none of {', '.join(labels)}, and no number."
+    elif isinstance(entry, str) and rows.name == "predictions":
+        problem = (
+            ", but there are no references to check the predictions against: give references, or "
+            "bools or numbers as predictions."
+        )
+    place = sample_place(rows.name, rows.sizes, sample)
+    return InputError(place, f" is {short(entry)}{problem}")
 
 
 # --- shared/at_k/core/integer_tables.py -----------------------------------------------------------
@@ -3239,7 +3481,7 @@ JSON = pa.struct([("at_k.json", TEXTS)])
 """The type of values that Arrow has no common type for."""
 
 
-def stored(rows: Rows, references: Any = None) -> Rows:
+def stored(rows: Samples, references: Any = None) -> Samples:
     """Return rows with their values in an Arrow column, and with references.
 
     Args:
@@ -3251,7 +3493,7 @@ def stored(rows: Rows, references: Any = None) -> Rows:
             question, or if Arrow and JSON cannot hold a value, with its index.
     """
     values = rows.values
-    if rows.are_numbers():
+    if rows.are_numbers:
         if rows.scored is not None and not rows.scored.any():
             array = pa.nulls(len(values))
         else:
@@ -3319,7 +3561,7 @@ def _as_doubles(numbers: np.ndarray) -> np.ndarray:
 # --- Values of Python ---------------------------------------------------------------------
 
 
-def check_types(rows: Rows) -> None:
+def check_types(rows: Samples) -> None:
     """Raise a ValueError if a sample has another type than the first one, with both indices."""
     samples = rows.values
     if not isinstance(samples, list) or _PLAIN_TEXTS.issuperset(map(type, samples)):
@@ -3481,765 +3723,6 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
     code = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
     code = code.fill_null(-1) if code.null_count else code
     return encoded.chunk(0).dictionary, to_numpy(code)
-
-
-# --- shared/at_k/core/outcomes.py -----------------------------------------------------------------
-
-"""Outcomes: numbers that grade samples, and what each metric accepts as one.
-
-Samples of one question are exchangeable, so the counts of its outcomes are sufficient: ragged
-inputs, unscored samples and shards of a run are all counts.
-"""
-
-
-_BLOCK_BYTES = 1 << 21  # outcomes that are counted at once, which fit in the cache
-_BLOCK_SAMPLES = 1 << 20  # categories that are counted at once, to bound memory
-
-Labels = Mapping[str, float]
-"""Labels that stand for outcomes, and the number of each."""
-
-
-@dataclass(frozen=True)
-class Outcomes:
-    """The outcome of every sample, question after question.
-
-    Attributes:
-        values: (S,) bool, int or float, S being the sum of the sizes.
-        sizes: (M,) number of values of each question, at least one.
-        name: what the caller calls the outcomes, for messages.
-        scored: (S,) False for samples that are not scored, or None if all are.
-        multiplicity: (S,) how often each value occurs, or None if once each.
-    """
-
-    values: np.ndarray
-    sizes: np.ndarray
-    name: str = "R"
-    scored: np.ndarray | None = None
-    multiplicity: np.ndarray | None = None
-
-    def __len__(self) -> int:
-        """M."""
-        return len(self.sizes)
-
-    @property
-    def nbytes(self) -> int:
-        """The memory that the outcomes take."""
-        arrays = (self.values, self.sizes, self.scored, self.multiplicity)
-        return sum(array.nbytes for array in arrays if array is not None)
-
-    @classmethod
-    def concatenate(cls, batches: Sequence[Outcomes]) -> Outcomes:
-        """Return the outcomes of all questions of several batches."""
-        scored = None
-        if any(batch.scored is not None for batch in batches):
-            scored = np.concatenate([batch.is_scored for batch in batches])
-        values = np.concatenate([batch.values for batch in batches])
-        sizes = np.concatenate([batch.sizes for batch in batches])
-        return cls(values, sizes, batches[0].name, scored, joined_multiplicity(batches))
-
-    def require(self, valid: np.ndarray, *wanted: str) -> None:
-        """Raise a ValueError that names the first scored sample that is not valid.
-
-        Args:
-            valid: (S,) bool.
-            wanted: what a valid outcome is, in parts of the message.
-        """
-        invalid = ~valid if self.scored is None else ~valid & self.scored
-        if invalid.any():
-            first = int(np.argmax(invalid))
-            place, verb = sample_place(self.name, self.sizes, first), "is"
-            value = self.values[first]
-            if self.multiplicity is not None:  # samples have no index
-                place, verb = place._replace(sample=None, value=value.item()), "has an outcome"
-            raise InputError(place, f" {verb} {value}: ", *wanted, ".")
-
-    def counts(self) -> BinaryCounts:
-        """Return the number of scored and of correct samples of each question.
-
-        Raises:
-            ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
-        """
-        if self.multiplicity is not None:
-            correct = require_binary(self).values * self.weights
-            return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
-        size = one_size(self.sizes)
-        if self.scored is not None or not size:
-            require_binary(self)
-            correct = self.values if self.scored is None else (self.values == 1) & self.scored
-            return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
-        rows = self.values.reshape(-1, size)
-        c = np.empty(len(rows), dtype=np.int64)
-        # A block is validated and summed while it is in the cache.
-        step = max(1, _BLOCK_BYTES // (size * rows.itemsize))
-        for start in range(0, len(rows), step):
-            block = rows[start : start + step]
-            if not _is_binary(block):
-                require_binary(self)
-            c[start : start + step] = row_sums(block)
-        return BinaryCounts(self.sizes, c)
-
-    def category_counts(self, categories: int) -> np.ndarray:
-        """Return (M, C + 1) the number of samples of each question in each category 0, .., C.
-
-        Args:
-            categories: C + 1.
-
-        Raises:
-            ValueError: if a scored outcome is not one of the categories.
-        """
-        if categories == 2:
-            counts = self.counts()
-            return np.array([counts.n - counts.c, counts.c]).T
-        values = require_categories(self).values
-        self.require(values < categories, f"the categories are 0 to {categories - 1}")
-        table = np.zeros((len(self.n), categories), dtype=np.int64)
-        last = np.cumsum(self.sizes)
-        first = last - self.sizes
-        for start in range(0, len(values), _BLOCK_SAMPLES):
-            stop = min(start + _BLOCK_SAMPLES, len(values))
-            a, b = np.searchsorted(last, [start, stop - 1], side="right")
-            questions = slice(a, b + 1)
-            sizes = np.minimum(last[questions], stop) - np.maximum(first[questions], start)
-            cell = np.repeat(np.arange(len(sizes)) * categories, sizes)
-            cell += values[start:stop].astype(np.int64)
-            weights = None
-            if self.scored is not None or self.multiplicity is not None:
-                weights = self.weights[start:stop]
-            block = np.bincount(cell, weights, minlength=len(sizes) * categories)
-            table[questions] += block.astype(np.int64).reshape(-1, categories)
-        return table
-
-    @cached_property
-    def n(self) -> np.ndarray:
-        """(M,) number of scored samples of each question; a ValueError if there are none."""
-        if self.scored is None and self.multiplicity is None:
-            return self.sizes
-        n = sums_per_question(self.weights, self.sizes)
-        if not n.all():
-            place = Place("Question", int(n.argmin()))
-            raise InputError(place, " has no scored ", SAMPLE, ": leave it out.")
-        return n
-
-    @property
-    def is_scored(self) -> np.ndarray:
-        """(S,) whether each sample is scored."""
-        return np.ones(len(self.values), dtype=bool) if self.scored is None else self.scored
-
-    @property
-    def weights(self) -> np.ndarray:
-        """(S,) how often each value occurs, and 0 if it is not scored."""
-        return self.is_scored if self.multiplicity is None else self.multiplicity * self.is_scored
-
-    @property
-    def scored_values(self) -> np.ndarray:
-        """(sum of n,) the values of the scored samples, each as often as it occurs."""
-        if self.multiplicity is not None:
-            return np.repeat(self.values, self.weights)
-        return self.values if self.scored is None else self.values[self.scored]
-
-
-# --- Validation ---------------------------------------------------------------------------
-
-
-def require_binary(outcomes: Outcomes) -> Outcomes:
-    """Return the outcomes; raise a ValueError unless every scored one is 0 or 1."""
-    values = outcomes.values
-    if not _is_binary(values):
-        wanted = ["an outcome is 0", InPython(" or False"), " if incorrect, 1"]
-        wanted += [InPython(" or True"), " if correct"]
-        if np.any((values < 0) | (values % 1 != 0)):
-            wanted.append(" (max_at_k and bayes_at_n take rewards, as floats such as -1.0)")
-        outcomes.require((values == 0) | (values == 1), *wanted)
-    return outcomes
-
-
-def _is_binary(values: np.ndarray) -> bool:
-    if values.dtype.kind == "b":
-        return True
-    if values.dtype.kind in "iu":
-        # OR-ing all values costs half as much as comparing them.
-        return np.bitwise_or.reduce(values.reshape(-1)) in (0, 1)
-    return bool(((values == 0) | (values == 1)).all())
-
-
-def require_categories(outcomes: Outcomes) -> Outcomes:
-    """Return the outcomes; raise a ValueError unless every scored one is a category."""
-    values = outcomes.values
-    whole = values == np.floor(values) if values.dtype.kind == "f" else True
-    outcomes.require(
-        (values >= 0) & whole,
-        "an outcome is a category 0, 1, 2, .. (a real reward is a float, such as -1.0)",
-    )
-    return outcomes
-
-
-def require_shares(outcomes: Outcomes) -> Outcomes:
-    """Return the outcomes; raise a ValueError unless every scored one is from 0 to 1."""
-    values = outcomes.values
-    wanted = "an outcome is 0 or 1, or a share of correctness from 0.0 to 1.0"
-    outcomes.require((values >= 0) & (values <= 1), wanted)
-    return outcomes
-
-
-def require_finite(outcomes: Outcomes) -> Outcomes:
-    """Return the outcomes; raise a ValueError unless every scored one is a finite number."""
-    outcomes.require(
-        np.isfinite(outcomes.values),
-        "an outcome is a finite number, or None if the sample is not scored",
-        InPython(" (np.ma.masked_invalid leaves out every NaN of an array)"),
-    )
-    return outcomes
-
-
-# --- Reading ------------------------------------------------------------------------------
-
-
-def number_of_samples(n: np.ndarray) -> int | str:
-    """Return the number of samples per question as keys show it, or "n" if it differs.
-
-    Args:
-        n: (M,) number of samples of each question.
-    """
-    return one_size(n) or "n"
-
-
-def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Outcomes:
-    """Read already-graded outcomes, see `read_rows` and `outcomes_of`, or counts of them.
-
-    A flat list or array is one question. Missing entries (None, masked, or NA of pandas) are not
-    scored.
-    """
-    return outcomes_of(read_rows(R, name, flat_is_one_question=True), labels)
-
-
-def outcomes_of(rows: Rows, labels: Labels | None = None) -> Outcomes:
-    """Return the outcomes that rows without references are, with the numbers of labels.
-
-    Raises:
-        ValueError: if a sample is neither a finite number nor one of the labels, or if a question
-            has nothing but None, with its index.
-    """
-    values, scored = rows.values, rows.scored
-    if not rows.are_numbers():
-        values, scored = _numbers_of_labels(rows, labels or {})
-    outcomes = Outcomes(values, rows.sizes, rows.name, scored, rows.multiplicity)
-    if scored is not None:
-        require_sample(rows.name, sums_per_question(scored, rows.sizes))
-    return require_finite(outcomes) if values.dtype.kind == "f" else outcomes
-
-
-def _numbers_of_labels(rows: Rows, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return (S,) numbers, and (S,) whether each sample is scored, or None if all are."""
-    entries, index = rows.values, None
-    if not isinstance(entries, list) and str(entries.type) != "large_string":
-        entries = entries.to_pylist()
-    if not isinstance(entries, list):  # texts of Arrow: the distinct ones suffice
-        encoded = entries.combine_chunks().dictionary_encode()
-        entries, index = encoded.dictionary.to_pylist(), to_numpy(encoded.indices.fill_null(-1))
-        entries.append(None)
-    numbers = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in entries]
-    for entry, number in enumerate(numbers):
-        is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
-        if not (number is None or isinstance(number, float) or is_integer):
-            sample = entry if index is None else int(np.argmax(index == entry))
-            raise _no_outcome(rows, sample, number, labels)
-    scored = np.array([number is not None for number in numbers], dtype=bool)
-    values = np.asarray([0 if number is None else number for number in numbers])
-    if index is not None:
-        values, scored = values[index], scored[index]
-    return values, None if scored.all() else scored
-
-
-def _no_outcome(rows: Rows, sample: int, entry: Any, labels: Labels) -> ValueError:
-    problem = ": an outcome is a number or a bool."
-    if labels:
-        problem = f", which is none of {', '.join(labels)}, and no number."
-    elif isinstance(entry, str) and rows.name == "predictions":
-        problem = (
-            ", but there are no references to check the predictions against: give references, or "
-            "bools or numbers as predictions."
-        )
-    place = sample_place(rows.name, rows.sizes, sample)
-    return InputError(place, f" is {short(entry)}{problem}")
-
-
-# --- shared/at_k/core/expected.py -----------------------------------------------------------------
-
-"""pass@k and its family: expected credits of questions.
-
-A score is an expected credit (`credits`) under one of two distributions (`distributions`):
-unbiased from the observed samples, or a posterior mean for new samples. For small n and k,
-`integer_tables` computes it exactly for every c. This module computes it for any n and k, in
-double-double arithmetic. Posterior covariances are in `covariances`.
-"""
-
-
-_CELLS_AT_ONCE = 1 << 18  # cells of a pmf, to bound memory
-
-
-# --- Scores of a run --------------------------------------------------------------------
-
-
-def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
-    """Unbiased estimates of the scores. No k may exceed the n of a question."""
-    credits, keys = number_terms(scores)
-    return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
-
-
-# --- Expected credits -------------------------------------------------------------------
-
-
-def expected_credits(
-    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior | None = None
-) -> np.ndarray:
-    """(U, m) expected values of m vectors of credits for U questions (n, c), both (U,).
-
-    The length of a vector of credits is its k. Without a prior, the caller ensures k <= n.
-    """
-    result = np.zeros((len(c), len(credits)))
-    size = one_size(n)
-    for k, columns in columns_by_k(credits).items():
-        if size and has_table(size, k, prior):
-            for column in columns:
-                result[:, column] = expected_table(size, credits[column], prior)[c]
-            continue
-        credit = np.array([credits[column] for column in columns])
-        needed = np.flatnonzero(credit.any(axis=0)) + 1
-        for rows in blocks_of_rows(np.arange(len(c)), k):
-            tails = _tails(n[rows], c[rows], k, needed, prior)
-            for column, of_column in zip(columns, credit[:, needed - 1], strict=True):
-                credited = np.flatnonzero(of_column)
-                result[rows, column] = _sum_of_tails(tails[:, credited], of_column[credited])
-    return result
-
-
-@lru_cache(maxsize=16)
-def cumulative_credit(credit: Credits) -> DoubleDouble:
-    """(k + 1,) the value of 0, 1, .., k correct samples."""
-    return DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
-
-
-def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
-    """The columns of each k, without those whose credits are all 0."""
-    columns: dict[int, list[int]] = {}
-    for column, credit in enumerate(credits):
-        if any(credit):
-            columns.setdefault(len(credit), []).append(column)
-    return columns
-
-
-def _sum_of_tails(tails: np.ndarray, credit: np.ndarray) -> np.ndarray:
-    """(U,) the sum over r of the credit of r x P(at least r correct), from (U, r) and (r,).
-
-    The tails are rounded to doubles before they are added, as in the formula of mG-Pass@k, so
-    published digits are reproduced to the last. The sum is exact to double-double precision.
-    """
-    terms = tails * credit
-    return terms[:, 0] if len(credit) == 1 else DoubleDouble.from_doubles(terms).sum().hi
-
-
-def _tails(
-    n: np.ndarray, c: np.ndarray, k: int, needed: np.ndarray, prior: Prior | None
-) -> np.ndarray:
-    """(U, r) P(at least r of k samples are correct), rounded, for each needed r, in order."""
-    if prior is None and (n == k).all():
-        return (c[:, None] >= needed).astype(float)
-    low, high = needed[2 * needed <= k], needed[2 * needed > k]
-    upper = _upper_tails(n, c, k, high, prior)
-    if not len(low):
-        return upper
-    # Sum the shorter tail and subtract it from 1, unless almost nothing would be left.
-    below = pmf(n, c, k, prior, np.arange(low[-1])[::-1]).suffix_sums()[:, ::-1]
-    left = (DoubleDouble.from_doubles(1.0) - below[:, low - 1]).hi
-    tiny = np.flatnonzero((left < 1e-12).any(axis=1))
-    left[tiny] = _upper_tails(n[tiny], c[tiny], k, low, prior)
-    return np.concatenate([left, upper], axis=1)
-
-
-def _upper_tails(
-    n: np.ndarray, c: np.ndarray, k: int, needed: np.ndarray, prior: Prior | None
-) -> np.ndarray:
-    if not len(needed):
-        return np.empty((len(c), 0))
-    correct = np.arange(needed[0], k + 1)
-    return pmf(n, c, k, prior, correct).suffix_sums().hi[:, needed - needed[0]]
-
-
-def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
-    step = max(1, _CELLS_AT_ONCE // (k + 1))
-    return (rows[start : start + step] for start in range(0, len(rows), step))
-
-
-# --- shared/at_k/core/match.py --------------------------------------------------------------------
-
-"""exact_match, and what other checkers that compare answers with references share.
-
-Texts and numbers are compared in Arrow, without a Python object for each.
-"""
-
-
-# `pa.array` and `pa.scalar` import pandas, if it is installed, which takes 0.2 s.
-_FALSE = from_numpy(np.zeros(1, dtype=bool))[0]
-_ALL_DIGITS = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
-_SAMPLES_AT_ONCE = 1 << 14  # that are compared, to bound memory
-
-
-def match_exactly(rows: Rows) -> np.ndarray:
-    """Return (S,) whether each sample equals an acceptable answer of its question.
-
-    Raises:
-        ValueError: if samples or references cannot be compared, with its index.
-    """
-    values, references = rows.values, rows.references
-    kind = sample_kind(values)
-    if kind is None:
-        return np.zeros(len(values), dtype=bool)
-    if kind == "numbers":
-        expected = "exact_match compares numbers, as the predictions are, with a number"
-        answers, counts = acceptable_answers(references, _as_number, expected)
-        values, accepted = _comparable_numbers(rows, answers)
-    elif kind != "texts":
-        raise no_texts_or_numbers("exact_match")
-    elif references.type == TEXTS and not references.null_count and values.type == TEXTS:
-        accepted, counts = one_chunk(references), np.ones(len(references), dtype=np.int64)
-    else:
-        expected = (
-            "exact_match compares texts with a text (for numbers there is numeric, for programs "
-            "with tests python_tests)"
-        )
-        answers, counts = acceptable_answers(references, _as_text, expected)
-        if values.type == JSON or not all(map(_is_unicode, answers)):
-            _, values = read_distinct(values, json.dumps)
-            answers = [*map(json.dumps, answers)]
-        accepted = pa.array(answers, TEXTS)
-    return equals_any(values, accepted.cast(values.type), counts, rows.sizes)
-
-
-def no_texts_or_numbers(checker: str) -> ValueError:
-    what = f"{checker} compares texts or numbers, and some predictions are neither"
-    return InputError(what, InPython(": give a function as check_correct_fn"), ".")
-
-
-def equals_any(
-    values: pa.ChunkedArray, accepted: pa.Array, counts: np.ndarray, sizes: np.ndarray
-) -> np.ndarray:
-    """Return (S,) whether each sample equals an acceptable answer of its question.
-
-    Each of M questions has a number of samples (`sizes`) and of accepted answers (`counts`).
-    """
-    first = np.cumsum(counts) - counts
-    starts = np.cumsum(sizes) - sizes
-    correct = np.zeros(len(values), dtype=bool)
-    step = max(1, _SAMPLES_AT_ONCE * len(sizes) // len(values))
-    for start in range(0, len(sizes), step):
-        block = slice(start, start + step)
-        samples = slice(starts[start], starts[block][-1] + sizes[block][-1])
-        for choice in range(counts[block].max()):
-            # Questions with fewer answers compare their last one again.
-            index = first[block] + np.minimum(choice, counts[block] - 1)
-            answers = accepted.take(from_numpy(np.repeat(index, sizes[block])))
-            correct[samples] |= to_numpy(pc.equal(values[samples], answers).fill_null(_FALSE))
-    return correct
-
-
-def acceptable_answers(
-    references: pa.ChunkedArray, read: Callable[[Any], Any], expected: str
-) -> tuple[list[Any], np.ndarray]:
-    """Return the acceptable answers, question after question, and (M,) their numbers.
-
-    Args:
-        references: (M,) an answer, or a list of acceptable answers, for each question.
-        read: returns an answer in the form to compare, or None if it is not valid.
-        expected: what a valid answer is, for the message.
-    """
-    rows = []
-    for question, reference in enumerate(to_python(references)):
-        row = [*map(read, reference if isinstance(reference, list) else [reference])]
-        if not row or None in row:
-            raise InputError(
-                Place("references", question),
-                f" is {short(reference)}, but {expected}. Give that, or a list of acceptable ones",
-                InPython(", or a function as check_correct_fn"),
-                ".",
-            )
-        rows.append(row)
-    return list(itertools.chain.from_iterable(rows)), np.array([len(row) for row in rows])
-
-
-def _as_text(answer) -> str | None:
-    """Return a text as it is, and an integer as it is written."""
-    is_integer = isinstance(answer, int) and not isinstance(answer, bool)
-    return str(answer) if is_integer or isinstance(answer, str) else None
-
-
-def _is_unicode(text: str) -> bool:
-    """Whether UTF-8 can hold a text. It cannot hold half of a surrogate pair."""
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def _as_number(answer) -> int | float | None:
-    """Return a number, as an int if its shortest decimal is an integer."""
-    if not isinstance(answer, (int, float)):
-        return None
-    if isinstance(answer, float) and answer.is_integer():
-        return int(Decimal(repr(answer)))
-    return int(answer) if isinstance(answer, bool) else answer
-
-
-def _as_double(answer: int | float) -> float | None:
-    """Return the double whose shortest decimal is the number, or None if there is none."""
-    try:
-        double = float(answer)
-    except OverflowError:
-        return None
-    return double if double != double or _as_number(double) == answer else None
-
-
-def _comparable_numbers(rows: Rows, answers: list[int | float]) -> tuple[pa.ChunkedArray, pa.Array]:
-    """Return samples and acceptable answers in a type that holds both without rounding."""
-    values = rows.values
-    if values.type == JSON:  # bools, or large integers, among other numbers
-        accepted = [None if math.isnan(x) else exact_form(x) for x in answers]
-        return read_distinct(values, exact_form)[1], pa.array(accepted, TEXTS)
-    if pa.types.is_floating(values.type):
-        if pc.any(pc.is_nan(values)).as_py():
-            index = pc.index(pc.is_nan(values), True).as_py()
-            place = sample_place("predictions", rows.sizes, index)
-            what = " is nan, which equals nothing: give None if it is unscored."
-            raise InputError(place, what)
-        return values, pa.array([*map(_as_double, answers)], pa.float64())
-    integer = pa.uint64() if values.type == pa.uint64() else pa.int64()
-    least, beyond = (0, 2**64) if integer == pa.uint64() else (-(2**63), 2**63)
-    integers = [x if isinstance(x, int) and least <= x < beyond else None for x in answers]
-    return values.cast(integer), pa.array(integers, integer)
-
-
-def exact_form(number: int | float) -> str:
-    """Return the normal form of a number. True is 1."""
-    if not math.isfinite(number):
-        return str(number)
-    return decimal_form(Decimal(int(number) if isinstance(number, int) else repr(number)))
-
-
-def decimal_form(number: Decimal) -> str:
-    """Return the normal form of a number with all of its digits: equal numbers have one form."""
-    return f"{number.normalize(_ALL_DIGITS) if number else Decimal(0)}"
-
-
-def read_distinct(
-    values: pa.ChunkedArray, form: Callable[[Any], str | None]
-) -> tuple[list[str | None], pa.ChunkedArray]:
-    """Return the forms of the distinct samples, and (S,) the form of each sample, or None."""
-    distinct, code = distinct_entries(values)
-    forms = [form(entry) for entry in to_python(distinct)]
-    samples = pa.array(forms, TEXTS).take(from_numpy(code, code < 0))
-    return forms, pa.chunked_array([samples])
-
-
-# --- shared/at_k/core/batches.py ------------------------------------------------------------------
-
-"""Batches of questions: what `add_batch` keeps until `compute`, and what processes exchange.
-
-A batch is the least that the scores depend on: the counts of binary outcomes, the outcomes, or the
-rows that a checker or labels have yet to grade.
-
-Small batches are merged, so that many of them take no more memory than a few large ones. A question
-is copied a logarithmic number of times, as batches are merged with those of a similar size.
-"""
-
-
-Batch = Rows | Outcomes | BinaryCounts
-
-_SMALL_BATCHES = 64  # merging fewer at once would take longer than reading them
-
-
-class Added:
-    """The questions that were added and wait for `compute`."""
-
-    def __init__(self) -> None:
-        self.batches: list[Batch] = []
-
-    def __len__(self) -> int:
-        """The number of questions."""
-        return sum(map(len, self.batches))
-
-    def append(self, batch: Batch, counts_suffice: bool) -> None:
-        """Add a batch, which has to be like the others, see `check_alike`.
-
-        Args:
-            batch: questions.
-            counts_suffice: whether scores do not depend on the order of the samples of a question,
-                not even in the last digit.
-        """
-        check_alike(batch, self.batches)
-        batches = [*self.batches, _kept(batch, counts_suffice)]
-        if len(batches) > _SMALL_BATCHES:
-            start, size = len(batches) - 1, batches[-1].nbytes
-            while start > 0 and batches[start - 1].nbytes <= 2 * size:
-                start -= 1
-                size += batches[start].nbytes
-            batches[start:] = [_in_one_chunk(unite(batches[start:]))]
-        self.batches = batches
-
-
-def _kept(batch: Batch, counts_suffice: bool) -> Batch:
-    """Return a batch counted, or else in memory of its own.
-
-    The caller may change an array after it was added, or it may be a small part of a large table.
-    """
-    if isinstance(batch, BinaryCounts):
-        return batch
-    if isinstance(batch, Rows):
-        sink = pa.BufferOutputStream()
-        write_batch(batch, sink)
-        return read_batch(sink.getvalue())
-    counted = _counted(batch) if counts_suffice else batch
-    return replace(batch, values=batch.values.copy()) if counted is batch else counted
-
-
-def _counted(outcomes: Outcomes) -> Outcomes:
-    """Return categories with how often each occurs, or outcomes as they are if that is shorter."""
-    values = outcomes.values
-    if values.dtype.kind == "f" or outcomes.multiplicity is not None or values.min() < 0:
-        return outcomes
-    categories = int(values.max()) + 1
-    if 8 * categories * len(outcomes.sizes) > values.nbytes:
-        return outcomes
-    table = outcomes.category_counts(categories)
-    question, category = np.nonzero(table)
-    sizes = np.bincount(question, minlength=len(table))
-    return Outcomes(
-        category.astype(values.dtype), sizes, outcomes.name, multiplicity=table[question, category]
-    )
-
-
-# --- All batches as one -------------------------------------------------------------------
-
-
-def check_alike(batch: Batch, earlier: Sequence[Batch]) -> None:
-    """Raise a ValueError unless a batch can be scored together with earlier ones."""
-    if not earlier:
-        return
-    if _has_references(batch) != _has_references(earlier[-1]):
-        raise ValueError("Some questions have references and some have none: give all or none.")
-    kind = _kind(batch)
-    earlier_kind = next((known for known in map(_kind, reversed(earlier)) if known), None)
-    if kind and earlier_kind and kind != earlier_kind:
-        raise ValueError(
-            f"Some questions have {earlier_kind} as predictions, and some have {kind}: samples are "
-            f"all of one type."
-        )
-
-
-def _has_references(batch: Batch) -> bool:
-    return isinstance(batch, Rows) and batch.references is not None
-
-
-def _kind(batch: Batch) -> str | None:
-    return sample_kind(batch.values) if isinstance(batch, Rows) else "numbers"
-
-
-def unite(batches: Sequence[Any]) -> Batch:
-    """Return all questions as one batch. The batches have to be alike, see `check_alike`."""
-    first = batches[0]
-    if len(batches) == 1:
-        return first
-    if not isinstance(first, Rows):
-        return type(first).concatenate(batches)
-    references = None
-    if first.references is not None:
-        references = _joined([rows.references for rows in batches], "references")
-    return Rows(
-        _joined([rows.values for rows in batches], "predictions"),
-        np.concatenate([rows.sizes for rows in batches]),
-        multiplicity=joined_multiplicity(batches),
-        references=references,
-    )
-
-
-def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
-    """Return columns as one: numbers as doubles if that keeps them, and other types as JSON."""
-    types = {column.type for column in columns if not pa.types.is_null(column.type)}
-    if types <= {TEXTS}:
-        common = TEXTS if types else pa.null()
-    elif len(types) == 1:
-        (common,) = types
-    elif name == "predictions" and all(map(is_number, types)) and not _lose_values(columns):
-        common = pa.float64()
-    else:
-        common = JSON
-        columns = [_as_json(column, name) for column in columns]
-    columns = [x if x.type == common else x.cast(common, safe=False) for x in columns]
-    return pa.chunked_array([chunk for column in columns for chunk in column.chunks], common)
-
-
-def _lose_values(columns: list[pa.ChunkedArray]) -> bool:
-    """Whether numbers would change as doubles: True would be 1, and large integers are rounded."""
-    for column in columns:
-        if pa.types.is_boolean(column.type):
-            return True
-        if pa.types.is_integer(column.type):
-            bounds = pc.min_max(column)
-            if any(abs(bound.as_py() or 0) > 2**53 for bound in bounds.values()):
-                return True
-    return False
-
-
-def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    if column.type == JSON or pa.types.is_null(column.type):
-        return column
-    return pa.chunked_array([to_json(to_python(column), name)])
-
-
-def _in_one_chunk(batch: Batch) -> Batch:
-    if not isinstance(batch, Rows):
-        return batch
-    values, references = (
-        None if column is None else pa.chunked_array([one_chunk(column)])
-        for column in (batch.values, batch.references)
-    )
-    return replace(batch, values=values, references=references)
-
-
-# --- Files --------------------------------------------------------------------------------
-
-
-def write_batch(batch: Batch, file: BinaryIO) -> None:
-    """Write a batch as an Arrow stream, with a row for each question."""
-    if isinstance(batch, BinaryCounts):
-        columns = {"n": from_numpy(batch.n), "c": from_numpy(batch.c)}
-    else:
-        references = None
-        if isinstance(batch, Rows):
-            values, references = one_chunk(batch.values), batch.references
-        else:
-            values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
-        offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
-        columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
-        if batch.multiplicity is not None:
-            multiplicity = from_numpy(batch.multiplicity)
-            columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
-        if references is not None:
-            columns["references"] = references
-    table = pa.table(columns)
-    with pa.ipc.new_stream(file, table.schema) as stream:
-        stream.write_table(table)
-
-
-def read_batch(data: Any) -> Batch:
-    """Read a batch that `write_batch` has written, without a copy."""
-    table = pa.ipc.open_stream(data).read_all()
-    if "n" in table.column_names:
-        return BinaryCounts(to_numpy(table["n"]), to_numpy(table["c"]))
-    sizes = to_numpy(pc.list_value_length(table["values"])).astype(np.int64)
-    values, multiplicity = pc.list_flatten(table["values"]), None
-    if "multiplicity" in table.column_names:
-        multiplicity = to_numpy(pc.list_flatten(table["multiplicity"]))
-    if "references" in table.column_names or not is_number(values.type):
-        references = table["references"] if "references" in table.column_names else None
-        return Rows(values, sizes, multiplicity=multiplicity, references=references)
-    numbers, scored = numbers_and_scored(values)
-    return Outcomes(numbers, sizes, "predictions", scored, multiplicity)
 
 
 # --- shared/at_k/core/rewards.py ------------------------------------------------------------------
@@ -4485,7 +3968,7 @@ def _rising_quotient(a: np.ndarray, k: int) -> ScaledDoubleDouble:
 # --- From outcomes ------------------------------------------------------------------------
 
 
-def category_rewards(outcomes: Outcomes, w: np.ndarray, prior: np.ndarray) -> Rewards:
+def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rewards:
     """The rewards of outcomes that are categories 0, 1, .., C.
 
     Args:
@@ -4530,7 +4013,7 @@ def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return row, unique.inverse
 
 
-def has_real_rewards(outcomes: Outcomes) -> bool:
+def has_real_rewards(outcomes: Samples) -> bool:
     """Whether a scored outcome is a float other than 0 and 1, which no default category has."""
     if outcomes.values.dtype.kind != "f":
         return False
@@ -4538,7 +4021,7 @@ def has_real_rewards(outcomes: Outcomes) -> bool:
     return bool(((values != 0) & (values != 1)).any())
 
 
-def are_real_rewards(outcomes: Outcomes, w, R0=None, categories=None) -> bool:
+def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
     """Whether outcomes are real rewards, and not categories with the rewards w.
 
     Raises:
@@ -4552,7 +4035,7 @@ def are_real_rewards(outcomes: Outcomes, w, R0=None, categories=None) -> bool:
     return True
 
 
-def real_rewards(outcomes: Outcomes) -> Rewards:
+def real_rewards(outcomes: Samples) -> Rewards:
     """The rewards of outcomes that are real rewards: each question has levels of its own.
 
     Raises:
@@ -4709,7 +4192,7 @@ def check_weights(weights) -> dict[str, float]:
     return {label: float(weight) for label, weight in weights.items()}
 
 
-def require_weights(outcomes: Outcomes) -> Outcomes:
+def require_weights(outcomes: Samples) -> Samples:
     """Return the outcomes; raise a ValueError unless every scored one is from 0 to 1."""
     values = outcomes.values
     if not (values.min() >= 0 and values.max() <= 1):
@@ -4750,7 +4233,7 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
     return np.clip(means, minimum, np.maximum(maximum, eps))
 
 
-def item_scores(verdicts: Outcomes, p: float, penalty: float, eps: float) -> np.ndarray:
+def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.ndarray:
     """Return the score of each item, (M,): its power mean, reduced for each verdict of 0.
 
     Raises:
@@ -4880,6 +4363,668 @@ def _release_score(
     return round(mean * factor, 4)
 
 
+# --- shared/at_k/core/expected.py -----------------------------------------------------------------
+
+"""pass@k and its family: expected credits of questions.
+
+A score is an expected credit (`credits`) under one of two distributions (`distributions`):
+unbiased from the observed samples, or a posterior mean for new samples. For small n and k,
+`integer_tables` computes it exactly for every c. This module computes it for any n and k, in
+double-double arithmetic. Posterior covariances are in `covariances`.
+"""
+
+
+_CELLS_AT_ONCE = 1 << 18  # cells of a pmf, to bound memory
+
+
+# --- Scores of a run --------------------------------------------------------------------
+
+
+def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
+    """Unbiased estimates of the scores. No k may exceed the n of a question."""
+    credits, keys = number_terms(scores)
+    return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
+
+
+# --- Expected credits -------------------------------------------------------------------
+
+
+def expected_credits(
+    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior | None = None
+) -> np.ndarray:
+    """(U, m) expected values of m vectors of credits for U questions (n, c), both (U,).
+
+    The length of a vector of credits is its k. Without a prior, the caller ensures k <= n.
+    """
+    result = np.zeros((len(c), len(credits)))
+    size = one_size(n)
+    for k, columns in columns_by_k(credits).items():
+        if size and has_table(size, k, prior):
+            for column in columns:
+                result[:, column] = expected_table(size, credits[column], prior)[c]
+            continue
+        credit = np.array([credits[column] for column in columns])
+        needed = np.flatnonzero(credit.any(axis=0)) + 1
+        for rows in blocks_of_rows(np.arange(len(c)), k):
+            tails = _tails(n[rows], c[rows], k, needed, prior)
+            for column, of_column in zip(columns, credit[:, needed - 1], strict=True):
+                credited = np.flatnonzero(of_column)
+                result[rows, column] = _sum_of_tails(tails[:, credited], of_column[credited])
+    return result
+
+
+@lru_cache(maxsize=16)
+def cumulative_credit(credit: Credits) -> DoubleDouble:
+    """(k + 1,) the value of 0, 1, .., k correct samples."""
+    return DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
+
+
+def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
+    """The columns of each k, without those whose credits are all 0."""
+    columns: dict[int, list[int]] = {}
+    for column, credit in enumerate(credits):
+        if any(credit):
+            columns.setdefault(len(credit), []).append(column)
+    return columns
+
+
+def _sum_of_tails(tails: np.ndarray, credit: np.ndarray) -> np.ndarray:
+    """(U,) the sum over r of the credit of r x P(at least r correct), from (U, r) and (r,).
+
+    The tails are rounded to doubles before they are added, as in the formula of mG-Pass@k, so
+    published digits are reproduced to the last. The sum is exact to double-double precision.
+    """
+    terms = tails * credit
+    return terms[:, 0] if len(credit) == 1 else DoubleDouble.from_doubles(terms).sum().hi
+
+
+def _tails(
+    n: np.ndarray, c: np.ndarray, k: int, needed: np.ndarray, prior: Prior | None
+) -> np.ndarray:
+    """(U, r) P(at least r of k samples are correct), rounded, for each needed r, in order."""
+    if prior is None and (n == k).all():
+        return (c[:, None] >= needed).astype(float)
+    low, high = needed[2 * needed <= k], needed[2 * needed > k]
+    upper = _upper_tails(n, c, k, high, prior)
+    if not len(low):
+        return upper
+    # Sum the shorter tail and subtract it from 1, unless almost nothing would be left.
+    below = pmf(n, c, k, prior, np.arange(low[-1])[::-1]).suffix_sums()[:, ::-1]
+    left = (DoubleDouble.from_doubles(1.0) - below[:, low - 1]).hi
+    tiny = np.flatnonzero((left < 1e-12).any(axis=1))
+    left[tiny] = _upper_tails(n[tiny], c[tiny], k, low, prior)
+    return np.concatenate([left, upper], axis=1)
+
+
+def _upper_tails(
+    n: np.ndarray, c: np.ndarray, k: int, needed: np.ndarray, prior: Prior | None
+) -> np.ndarray:
+    if not len(needed):
+        return np.empty((len(c), 0))
+    correct = np.arange(needed[0], k + 1)
+    return pmf(n, c, k, prior, correct).suffix_sums().hi[:, needed - needed[0]]
+
+
+def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
+    step = max(1, _CELLS_AT_ONCE // (k + 1))
+    return (rows[start : start + step] for start in range(0, len(rows), step))
+
+
+# --- shared/at_k/core/batches.py ------------------------------------------------------------------
+
+"""Batches of questions: what `add_batch` keeps until `compute`, and what processes exchange.
+
+A batch is the least that the scores depend on: the counts of binary outcomes, the outcomes, or the
+samples that a checker or labels have yet to grade, in Arrow.
+
+Small batches are merged, so that many of them take no more memory than a few large ones. A question
+is copied a logarithmic number of times, as batches are merged with those of a similar size.
+"""
+
+
+Batch = Samples | BinaryCounts
+
+_SMALL_BATCHES = 64  # merging fewer at once would take longer than reading them
+
+
+class Added:
+    """The questions that were added and wait for `compute`."""
+
+    def __init__(self) -> None:
+        self.batches: list[Batch] = []
+
+    def __len__(self) -> int:
+        """The number of questions."""
+        return sum(map(len, self.batches))
+
+    def append(self, batch: Batch, counts_suffice: bool) -> None:
+        """Add a batch, which has to be like the others, see `check_alike`.
+
+        Args:
+            batch: questions.
+            counts_suffice: whether scores do not depend on the order of the samples of a question,
+                not even in the last digit.
+        """
+        check_alike(batch, self.batches)
+        batches = [*self.batches, _kept(batch, counts_suffice)]
+        if len(batches) > _SMALL_BATCHES:
+            start, size = len(batches) - 1, batches[-1].nbytes
+            while start > 0 and batches[start - 1].nbytes <= 2 * size:
+                start -= 1
+                size += batches[start].nbytes
+            batches[start:] = [_in_one_chunk(unite(batches[start:]))]
+        self.batches = batches
+
+
+def _kept(batch: Batch, counts_suffice: bool) -> Batch:
+    """Return a batch counted, or else in memory of its own.
+
+    The caller may change an array after it was added, or it may be a small part of a large table.
+    """
+    if isinstance(batch, BinaryCounts):
+        return batch
+    if not batch.are_numbers:
+        sink = pa.BufferOutputStream()
+        write_batch(batch, sink)
+        return read_batch(sink.getvalue())
+    counted = _counted(batch) if counts_suffice else batch
+    return replace(batch, values=batch.values.copy()) if counted is batch else counted
+
+
+def _counted(outcomes: Samples) -> Samples:
+    """Return categories with how often each occurs, or outcomes as they are if that is shorter."""
+    values = outcomes.values
+    if values.dtype.kind == "f" or outcomes.multiplicity is not None or values.min() < 0:
+        return outcomes
+    categories = int(values.max()) + 1
+    if 8 * categories * len(outcomes.sizes) > values.nbytes:
+        return outcomes
+    table = outcomes.category_counts(categories)
+    question, category = np.nonzero(table)
+    sizes = np.bincount(question, minlength=len(table))
+    return Samples(
+        category.astype(values.dtype), sizes, outcomes.name, multiplicity=table[question, category]
+    )
+
+
+# --- All batches as one -------------------------------------------------------------------
+
+
+def check_alike(batch: Batch, earlier: Sequence[Batch]) -> None:
+    """Raise a ValueError unless a batch can be scored together with earlier ones."""
+    if not earlier:
+        return
+    if _has_references(batch) != _has_references(earlier[-1]):
+        raise ValueError("Some questions have references and some have none: give all or none.")
+    kind = _kind(batch)
+    earlier_kind = next((known for known in map(_kind, reversed(earlier)) if known), None)
+    if kind and earlier_kind and kind != earlier_kind:
+        raise ValueError(
+            f"Some questions have {earlier_kind} as predictions, and some have {kind}: samples are "
+            f"all of one type."
+        )
+
+
+def _has_references(batch: Batch) -> bool:
+    return isinstance(batch, Samples) and batch.references is not None
+
+
+def _kind(batch: Batch) -> str | None:
+    if isinstance(batch, BinaryCounts) or batch.are_numbers:
+        return "numbers"
+    return sample_kind(batch.values)
+
+
+def unite(batches: Sequence[Any]) -> Batch:
+    """Return all questions as one batch. The batches have to be alike, see `check_alike`."""
+    first = batches[0]
+    if len(batches) == 1:
+        return first
+    if isinstance(first, BinaryCounts):
+        return BinaryCounts.concatenate(batches)
+    if first.are_numbers:
+        return concatenate(batches)
+    references = None
+    if first.references is not None:
+        references = _joined([rows.references for rows in batches], "references")
+    return Samples(
+        _joined([rows.values for rows in batches], "predictions"),
+        np.concatenate([rows.sizes for rows in batches]),
+        multiplicity=joined_multiplicity(batches),
+        references=references,
+    )
+
+
+def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
+    """Return columns as one: numbers as doubles if that keeps them, and other types as JSON."""
+    types = {column.type for column in columns if not pa.types.is_null(column.type)}
+    if types <= {TEXTS}:
+        common = TEXTS if types else pa.null()
+    elif len(types) == 1:
+        (common,) = types
+    elif name == "predictions" and all(map(is_number, types)) and not _lose_values(columns):
+        common = pa.float64()
+    else:
+        common = JSON
+        columns = [_as_json(column, name) for column in columns]
+    columns = [x if x.type == common else x.cast(common, safe=False) for x in columns]
+    return pa.chunked_array([chunk for column in columns for chunk in column.chunks], common)
+
+
+def _lose_values(columns: list[pa.ChunkedArray]) -> bool:
+    """Whether numbers would change as doubles: True would be 1, and large integers are rounded."""
+    for column in columns:
+        if pa.types.is_boolean(column.type):
+            return True
+        if pa.types.is_integer(column.type):
+            bounds = pc.min_max(column)
+            if any(abs(bound.as_py() or 0) > 2**53 for bound in bounds.values()):
+                return True
+    return False
+
+
+def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    if column.type == JSON or pa.types.is_null(column.type):
+        return column
+    return pa.chunked_array([to_json(to_python(column), name)])
+
+
+def _in_one_chunk(batch: Batch) -> Batch:
+    if isinstance(batch, BinaryCounts) or batch.are_numbers:
+        return batch
+    values, references = (
+        None if column is None else pa.chunked_array([one_chunk(column)])
+        for column in (batch.values, batch.references)
+    )
+    return replace(batch, values=values, references=references)
+
+
+# --- Files --------------------------------------------------------------------------------
+
+
+def write_batch(batch: Batch, file: BinaryIO) -> None:
+    """Write a batch as an Arrow stream, with a row for each question."""
+    if isinstance(batch, BinaryCounts):
+        columns = {"n": from_numpy(batch.n), "c": from_numpy(batch.c)}
+    else:
+        if batch.are_numbers:
+            values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
+        else:
+            values = one_chunk(batch.values)
+        offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
+        columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
+        if batch.multiplicity is not None:
+            multiplicity = from_numpy(batch.multiplicity)
+            columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
+        if batch.references is not None:
+            columns["references"] = batch.references
+    table = pa.table(columns)
+    with pa.ipc.new_stream(file, table.schema) as stream:
+        stream.write_table(table)
+
+
+def read_batch(data: Any) -> Batch:
+    """Read a batch that `write_batch` has written, without a copy."""
+    table = pa.ipc.open_stream(data).read_all()
+    if "n" in table.column_names:
+        return BinaryCounts(to_numpy(table["n"]), to_numpy(table["c"]))
+    sizes = to_numpy(pc.list_value_length(table["values"])).astype(np.int64)
+    values, multiplicity = pc.list_flatten(table["values"]), None
+    if "multiplicity" in table.column_names:
+        multiplicity = to_numpy(pc.list_flatten(table["multiplicity"]))
+    if "references" in table.column_names or not is_number(values.type):
+        references = table["references"] if "references" in table.column_names else None
+        return Samples(values, sizes, multiplicity=multiplicity, references=references)
+    numbers, scored = numbers_and_scored(values)
+    return Samples(numbers, sizes, "predictions", scored, multiplicity)
+
+
+# --- shared/at_k/core/match.py --------------------------------------------------------------------
+
+"""exact_match, and what other checkers that compare answers with references share.
+
+Texts and numbers are compared in Arrow, without a Python object for each.
+"""
+
+
+# `pa.array` and `pa.scalar` import pandas, if it is installed, which takes 0.2 s.
+_FALSE = from_numpy(np.zeros(1, dtype=bool))[0]
+_ALL_DIGITS = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
+_SAMPLES_AT_ONCE = 1 << 14  # that are compared, to bound memory
+
+
+def match_exactly(rows: Samples) -> np.ndarray:
+    """Return (S,) whether each sample equals an acceptable answer of its question.
+
+    Raises:
+        ValueError: if samples or references cannot be compared, with its index.
+    """
+    values, references = rows.values, rows.references
+    kind = sample_kind(values)
+    if kind is None:
+        return np.zeros(len(values), dtype=bool)
+    if kind == "numbers":
+        expected = "exact_match compares numbers, as the predictions are, with a number"
+        answers, counts = acceptable_answers(references, _as_number, expected)
+        values, accepted = _comparable_numbers(rows, answers)
+    elif kind != "texts":
+        raise no_texts_or_numbers("exact_match")
+    elif references.type == TEXTS and not references.null_count and values.type == TEXTS:
+        accepted, counts = one_chunk(references), np.ones(len(references), dtype=np.int64)
+    else:
+        expected = (
+            "exact_match compares texts with a text (for numbers there is numeric, for programs "
+            "with tests python_tests)"
+        )
+        answers, counts = acceptable_answers(references, _as_text, expected)
+        if values.type == JSON or not all(map(_is_unicode, answers)):
+            _, values = read_distinct(values, json.dumps)
+            answers = [*map(json.dumps, answers)]
+        accepted = pa.array(answers, TEXTS)
+    return equals_any(values, accepted.cast(values.type), counts, rows.sizes)
+
+
+def no_texts_or_numbers(checker: str) -> ValueError:
+    what = f"{checker} compares texts or numbers, and some predictions are neither"
+    return InputError(what, InPython(": give a function as check_correct_fn"), ".")
+
+
+def equals_any(
+    values: pa.ChunkedArray, accepted: pa.Array, counts: np.ndarray, sizes: np.ndarray
+) -> np.ndarray:
+    """Return (S,) whether each sample equals an acceptable answer of its question.
+
+    Each of M questions has a number of samples (`sizes`) and of accepted answers (`counts`).
+    """
+    first = np.cumsum(counts) - counts
+    starts = np.cumsum(sizes) - sizes
+    correct = np.zeros(len(values), dtype=bool)
+    step = max(1, _SAMPLES_AT_ONCE * len(sizes) // len(values))
+    for start in range(0, len(sizes), step):
+        block = slice(start, start + step)
+        samples = slice(starts[start], starts[block][-1] + sizes[block][-1])
+        for choice in range(counts[block].max()):
+            # Questions with fewer answers compare their last one again.
+            index = first[block] + np.minimum(choice, counts[block] - 1)
+            answers = accepted.take(from_numpy(np.repeat(index, sizes[block])))
+            correct[samples] |= to_numpy(pc.equal(values[samples], answers).fill_null(_FALSE))
+    return correct
+
+
+def acceptable_answers(
+    references: pa.ChunkedArray, read: Callable[[Any], Any], expected: str
+) -> tuple[list[Any], np.ndarray]:
+    """Return the acceptable answers, question after question, and (M,) their numbers.
+
+    Args:
+        references: (M,) an answer, or a list of acceptable answers, for each question.
+        read: returns an answer in the form to compare, or None if it is not valid.
+        expected: what a valid answer is, for the message.
+    """
+    rows = []
+    for question, reference in enumerate(to_python(references)):
+        row = [*map(read, reference if isinstance(reference, list) else [reference])]
+        if not row or None in row:
+            raise InputError(
+                Place("references", question),
+                f" is {short(reference)}, but {expected}. Give that, or a list of acceptable ones",
+                InPython(", or a function as check_correct_fn"),
+                ".",
+            )
+        rows.append(row)
+    return list(itertools.chain.from_iterable(rows)), np.array([len(row) for row in rows])
+
+
+def _as_text(answer) -> str | None:
+    """Return a text as it is, and an integer as it is written."""
+    is_integer = isinstance(answer, int) and not isinstance(answer, bool)
+    return str(answer) if is_integer or isinstance(answer, str) else None
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether UTF-8 can hold a text. It cannot hold half of a surrogate pair."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _as_number(answer) -> int | float | None:
+    """Return a number, as an int if its shortest decimal is an integer."""
+    if not isinstance(answer, (int, float)):
+        return None
+    if isinstance(answer, float) and answer.is_integer():
+        return int(Decimal(repr(answer)))
+    return int(answer) if isinstance(answer, bool) else answer
+
+
+def _as_double(answer: int | float) -> float | None:
+    """Return the double whose shortest decimal is the number, or None if there is none."""
+    try:
+        double = float(answer)
+    except OverflowError:
+        return None
+    return double if double != double or _as_number(double) == answer else None
+
+
+def _comparable_numbers(
+    rows: Samples, answers: list[int | float]
+) -> tuple[pa.ChunkedArray, pa.Array]:
+    """Return samples and acceptable answers in a type that holds both without rounding."""
+    values = rows.values
+    if values.type == JSON:  # bools, or large integers, among other numbers
+        accepted = [None if math.isnan(x) else exact_form(x) for x in answers]
+        return read_distinct(values, exact_form)[1], pa.array(accepted, TEXTS)
+    if pa.types.is_floating(values.type):
+        if pc.any(pc.is_nan(values)).as_py():
+            index = pc.index(pc.is_nan(values), True).as_py()
+            place = sample_place("predictions", rows.sizes, index)
+            what = " is nan, which equals nothing: give None if it is unscored."
+            raise InputError(place, what)
+        return values, pa.array([*map(_as_double, answers)], pa.float64())
+    integer = pa.uint64() if values.type == pa.uint64() else pa.int64()
+    least, beyond = (0, 2**64) if integer == pa.uint64() else (-(2**63), 2**63)
+    integers = [x if isinstance(x, int) and least <= x < beyond else None for x in answers]
+    return values.cast(integer), pa.array(integers, integer)
+
+
+def exact_form(number: int | float) -> str:
+    """Return the normal form of a number. True is 1."""
+    if not math.isfinite(number):
+        return str(number)
+    return decimal_form(Decimal(int(number) if isinstance(number, int) else repr(number)))
+
+
+def decimal_form(number: Decimal) -> str:
+    """Return the normal form of a number with all of its digits: equal numbers have one form."""
+    return f"{number.normalize(_ALL_DIGITS) if number else Decimal(0)}"
+
+
+def read_distinct(
+    values: pa.ChunkedArray, form: Callable[[Any], str | None]
+) -> tuple[list[str | None], pa.ChunkedArray]:
+    """Return the forms of the distinct samples, and (S,) the form of each sample, or None."""
+    distinct, code = distinct_entries(values)
+    forms = [form(entry) for entry in to_python(distinct)]
+    samples = pa.array(forms, TEXTS).take(from_numpy(code, code < 0))
+    return forms, pa.chunked_array([samples])
+
+
+# --- shared/at_k/core/choice.py -------------------------------------------------------------------
+
+"""The options of intervals, and the rule of `interval="auto"`.
+
+`interval_options` checks the parameters of a metric once, before any sample is checked, and makes
+one value of them. `method_of_auto` is the rule.
+"""
+
+
+INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
+
+
+def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = None) -> str:
+    """The rule of `interval="auto"`: the method that uses what was given and what the data show.
+
+    A prior that is not uniform calls for the posterior, and clusters for other questions. Without
+    them, the rule applies to all questions and to each group by itself:
+
+    - If a question has two samples or more, the samples show how scores vary when the same
+      questions are sampled again: `sampling`, which includes `hierarchical` for k > n.
+    - If each question has one sample, only other questions show it: `questions` for k <= n.
+    - A single question with one sample does not show the variance: the interval is the whole range
+      of the score, named "none: " and the reason (see `OneSampleIntervals`).
+    - If each question has one sample, nothing identifies scores with k > n: they have no estimate.
+
+    Args:
+        repeated: whether one of the questions has two samples or more; None if that is not known.
+
+    Returns:
+        The name of a method, or "auto" if it depends on `repeated`.
+    """
+    if has_prior:
+        return "posterior"
+    if has_clusters:
+        return "questions"
+    if repeated is None:
+        return "auto"
+    return "sampling" if repeated else "questions"
+
+
+# --- Options ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class IntervalOptions:
+    """How intervals are computed. The values have been checked.
+
+    Args:
+        confidence: of each interval, or None for no intervals.
+        method: the name of the method; "auto" if it depends on the numbers of samples.
+        is_named: whether the results name the method of each interval.
+        clusters: (M,) cluster of each question, or None if each is its own.
+        prior: Beta prior of the success rates, for the posterior.
+        bounds: of the score.
+        band: whether to add the simultaneous band of each score over k.
+    """
+
+    confidence: float | None = None
+    method: str = "auto"
+    is_named: bool = True
+    clusters: np.ndarray | None = None
+    prior: tuple[float, float] = (1.0, 1.0)
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    band: bool = False
+
+    @property
+    def allow_above_n(self) -> bool:
+        """Whether k may exceed the number of samples of a question."""
+        return self.confidence is not None and self.method in ("hierarchical", "auto")
+
+
+def interval_options(
+    questions: int,
+    confidence: float | None,
+    interval: str | None,
+    clusters,
+    *,
+    known: Sequence[str] = INTERVALS,
+    default: str = "auto",
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    has_prior_outcomes: bool = False,
+    bounds: tuple[float, float] | None = None,
+    band: bool = False,
+) -> IntervalOptions:
+    """Return the options of intervals from the parameters of a metric.
+
+    Args:
+        questions: M.
+        known: the names that `interval` can have.
+        default: what `interval` is if it is None.
+        has_prior_outcomes: whether there are prior outcomes.
+
+    Raises:
+        ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
+            no use without another.
+    """
+    prior = check_prior(alpha0, beta0)
+    limits = check_bounds(bounds)
+    if interval is not None:
+        check_name("interval", interval, known)
+        if confidence is None:
+            raise ValueError(
+                f"interval is {interval!r} but confidence is None: give a confidence, such as 0.95."
+            )
+    requested = method = default if interval is None else interval
+    prior_name = "R0" if has_prior_outcomes else None if prior == (1, 1) else "alpha0, beta0"
+    if requested == "auto":
+        method = method_of_auto(prior_name is not None, clusters is not None)
+    if prior_name is not None:
+        _check_prior_is_used(prior_name, requested, clusters)
+    cluster_index = check_clusters(clusters, method, confidence, questions)
+    if confidence is not None:
+        confidence = check_confidence(confidence)
+    if check_flag("band", band) and confidence is None:
+        raise ValueError("band needs an interval: give a confidence, such as 0.95.")
+    return IntervalOptions(
+        confidence, method, requested == "auto", cluster_index, prior, limits, band
+    )
+
+
+def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
+    if interval not in ("posterior", "auto"):
+        raise ValueError(
+            f"only interval='posterior' uses {prior_name}, and interval is {interval!r}."
+        )
+    if interval == "auto" and clusters is not None:
+        raise ValueError(
+            f"interval='posterior' uses {prior_name}, and interval='questions' uses clusters: "
+            f"leave out one of them."
+        )
+
+
+def check_clusters(
+    clusters, interval: str, confidence: float | None, questions: int
+) -> np.ndarray | None:
+    """Return (M,) cluster labels as integers, or None if each question is its own cluster.
+
+    Raises:
+        ValueError: if there are not M labels, or no interval that uses clusters.
+    """
+    if clusters is None:
+        return None
+    if confidence is None:
+        raise ValueError(
+            "clusters are given but confidence is None: give a confidence, such as 0.95."
+        )
+    if interval not in ("questions", "auto"):
+        raise ValueError(
+            f"clusters are used by interval='questions' only, and interval is {interval!r}."
+        )
+    return label_index(clusters, questions, "clusters")[1]
+
+
+# --- Scores, and the method of their limits ------------------------------------------------
+
+
+def pass_limits(
+    counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
+) -> tuple[Scores, IntervalMethod]:
+    """Return scores of the pass@k family, and the method of their limits."""
+    if options.method != "questions":
+        return PACKAGE.rooms.pass_limits(counts, scores, options)
+    points = pass_scores(counts, scores)
+    return points, QuestionIntervals(points, UNIT_RANGE, options.clusters)
+
+
+def max_limits(
+    rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
+) -> tuple[Scores, IntervalMethod]:
+    """Return Max@k for each key, and the method of its limits."""
+    if options.method != "questions":
+        return PACKAGE.rooms.max_limits(rewards, ks, options)
+    points = max_scores(rewards, ks)
+    ranges = np.clip(rewards.ranges[rewards.inverse], *options.bounds)
+    return points, QuestionIntervals(points, ranges, options.clusters)
+
+
 # --- shared/at_k/core/votes.py --------------------------------------------------------------------
 
 """vote@k: the probability that the most frequent answer of k samples is correct.
@@ -4922,9 +5067,7 @@ class AnswerCounts(NamedTuple):
     unanswered: int
 
 
-def count_answers(
-    correct: Outcomes, answers: np.ndarray, merge_correct: bool
-) -> list[AnswerCounts]:
+def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) -> list[AnswerCounts]:
     """Return the answer counts of each question.
 
     Args:
@@ -5178,7 +5321,7 @@ class Checked:
 
     outcomes: Any
     read: pa.ChunkedArray | None = None
-    graded: Outcomes | None = None
+    graded: Samples | None = None
 
     @cached_property
     def answers(self) -> np.ndarray | None:
@@ -5271,7 +5414,7 @@ class Checking:
         size = getattr(self.checker, "batch_size", 64)
         return check_count("batch_size of check_correct_fn", size, "give a number of pairs")
 
-    def check(self, rows: Rows, cache: CheckCache | None = None) -> Checked:
+    def check(self, rows: Samples, cache: CheckCache | None = None) -> Checked:
         """Check every sample.
 
         Each distinct pair of a prediction and its question's reference is checked once. A sample is
@@ -5495,10 +5638,10 @@ class DistinctPairs:
     pairs: list[PairToCheck]
     first: np.ndarray
     index: np.ndarray
-    rows: Rows
+    rows: Samples
 
     @classmethod
-    def of(cls, rows: Rows) -> DistinctPairs:
+    def of(cls, rows: Samples) -> DistinctPairs:
         """Find the distinct pairs."""
         distinct, code = distinct_entries(rows.values)
         question = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
@@ -5517,14 +5660,14 @@ class DistinctPairs:
         place = sample_place("predictions", self.rows.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
 
-    def outcomes(self, results: Sequence[float | None]) -> Outcomes:
+    def outcomes(self, results: Sequence[float | None]) -> Samples:
         """Return the outcomes of all samples, from the (P,) results of the pairs."""
         dtype = np.float64 if any(isinstance(result, float) for result in results) else np.int64
         values = np.array([*(result or 0 for result in results), 0], dtype=dtype)[self.index]
         is_scored = np.array([*(result is not None for result in results), False], dtype=bool)
         scored = is_scored[self.index]
         sizes, multiplicity = self.rows.sizes, self.rows.multiplicity
-        return Outcomes(
+        return Samples(
             values, sizes, _CHECKED, None if scored.all() else scored, multiplicity=multiplicity
         )
 
@@ -5570,12 +5713,14 @@ class CheckCache:
 # --- exact_match --------------------------------------------------------------
 
 
-def outcomes_of_match(rows: Rows, correct: np.ndarray) -> Outcomes:
+def outcomes_of_match(rows: Samples, correct: np.ndarray) -> Samples:
     """Return the outcomes of all samples, from (S,) whether each equals its reference."""
-    return Outcomes(correct, rows.sizes, _CHECKED, rows.is_present, multiplicity=rows.multiplicity)
+    return Samples(
+        correct, rows.sizes, _CHECKED, rows.scored_or_none, multiplicity=rows.multiplicity
+    )
 
 
-def _warn_of_responses(rows: Rows, outcomes: Outcomes) -> None:
+def _warn_of_responses(rows: Samples, outcomes: Samples) -> None:
     """Warn if texts are compared with answers that they contain, or if none equals its answer."""
     first = slice(_COMPARED)
     correct, multiplicity = outcomes.values[first], np.ones(_COMPARED, dtype=int)
@@ -5616,479 +5761,6 @@ def _contains(text: str | None, reference: Any) -> bool:
         and re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text or "")
         for answer in answers
     )
-
-
-# --- shared/at_k/core/choice.py -------------------------------------------------------------------
-
-"""The options of intervals, and the rule of `interval="auto"`.
-
-`interval_options` checks the parameters of a metric once, before any sample is checked, and makes
-one value of them. `method_of_auto` is the rule.
-"""
-
-
-INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
-
-
-def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = None) -> str:
-    """The rule of `interval="auto"`: the method that uses what was given and what the data show.
-
-    A prior that is not uniform calls for the posterior, and clusters for other questions. Without
-    them, the rule applies to all questions and to each group by itself:
-
-    - If a question has two samples or more, the samples show how scores vary when the same
-      questions are sampled again: `sampling`, which includes `hierarchical` for k > n.
-    - If each question has one sample, only other questions show it: `questions` for k <= n.
-    - A single question with one sample does not show the variance: the interval is the whole range
-      of the score, named "none: " and the reason (see `OneSampleIntervals`).
-    - If each question has one sample, nothing identifies scores with k > n: they have no estimate.
-
-    Args:
-        repeated: whether one of the questions has two samples or more; None if that is not known.
-
-    Returns:
-        The name of a method, or "auto" if it depends on `repeated`.
-    """
-    if has_prior:
-        return "posterior"
-    if has_clusters:
-        return "questions"
-    if repeated is None:
-        return "auto"
-    return "sampling" if repeated else "questions"
-
-
-# --- Options ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class IntervalOptions:
-    """How intervals are computed. The values have been checked.
-
-    Args:
-        confidence: of each interval, or None for no intervals.
-        method: the name of the method; "auto" if it depends on the numbers of samples.
-        is_named: whether the results name the method of each interval.
-        clusters: (M,) cluster of each question, or None if each is its own.
-        prior: Beta prior of the success rates, for the posterior.
-        bounds: of the score.
-        band: whether to add the simultaneous band of each score over k.
-    """
-
-    confidence: float | None = None
-    method: str = "auto"
-    is_named: bool = True
-    clusters: np.ndarray | None = None
-    prior: tuple[float, float] = (1.0, 1.0)
-    bounds: tuple[float, float] = (-math.inf, math.inf)
-    band: bool = False
-
-    @property
-    def allow_above_n(self) -> bool:
-        """Whether k may exceed the number of samples of a question."""
-        return self.confidence is not None and self.method in ("hierarchical", "auto")
-
-
-def interval_options(
-    questions: int,
-    confidence: float | None,
-    interval: str | None,
-    clusters,
-    *,
-    known: Sequence[str] = INTERVALS,
-    default: str = "auto",
-    alpha0: float = 1.0,
-    beta0: float = 1.0,
-    has_prior_outcomes: bool = False,
-    bounds: tuple[float, float] | None = None,
-    band: bool = False,
-) -> IntervalOptions:
-    """Return the options of intervals from the parameters of a metric.
-
-    Args:
-        questions: M.
-        known: the names that `interval` can have.
-        default: what `interval` is if it is None.
-        has_prior_outcomes: whether there are prior outcomes.
-
-    Raises:
-        ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
-            no use without another.
-    """
-    prior = check_prior(alpha0, beta0)
-    limits = check_bounds(bounds)
-    if interval is not None:
-        check_name("interval", interval, known)
-        if confidence is None:
-            raise ValueError(
-                f"interval is {interval!r} but confidence is None: give a confidence, such as 0.95."
-            )
-    requested = method = default if interval is None else interval
-    prior_name = "R0" if has_prior_outcomes else None if prior == (1, 1) else "alpha0, beta0"
-    if requested == "auto":
-        method = method_of_auto(prior_name is not None, clusters is not None)
-    if prior_name is not None:
-        _check_prior_is_used(prior_name, requested, clusters)
-    cluster_index = check_clusters(clusters, method, confidence, questions)
-    if confidence is not None:
-        confidence = check_confidence(confidence)
-    if check_flag("band", band) and confidence is None:
-        raise ValueError("band needs an interval: give a confidence, such as 0.95.")
-    return IntervalOptions(
-        confidence, method, requested == "auto", cluster_index, prior, limits, band
-    )
-
-
-def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
-    if interval not in ("posterior", "auto"):
-        raise ValueError(
-            f"only interval='posterior' uses {prior_name}, and interval is {interval!r}."
-        )
-    if interval == "auto" and clusters is not None:
-        raise ValueError(
-            f"interval='posterior' uses {prior_name}, and interval='questions' uses clusters: "
-            f"leave out one of them."
-        )
-
-
-def check_clusters(
-    clusters, interval: str, confidence: float | None, questions: int
-) -> np.ndarray | None:
-    """Return (M,) cluster labels as integers, or None if each question is its own cluster.
-
-    Raises:
-        ValueError: if there are not M labels, or no interval that uses clusters.
-    """
-    if clusters is None:
-        return None
-    if confidence is None:
-        raise ValueError(
-            "clusters are given but confidence is None: give a confidence, such as 0.95."
-        )
-    if interval not in ("questions", "auto"):
-        raise ValueError(
-            f"clusters are used by interval='questions' only, and interval is {interval!r}."
-        )
-    return label_index(clusters, questions, "clusters")[1]
-
-
-# --- Scores, and the method of their limits ------------------------------------------------
-
-
-def pass_limits(
-    counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
-) -> tuple[Scores, IntervalMethod]:
-    """Return scores of the pass@k family, and the method of their limits."""
-    if options.method != "questions":
-        return PACKAGE.rooms.pass_limits(counts, scores, options)
-    points = pass_scores(counts, scores)
-    return points, QuestionIntervals(points, UNIT_RANGE, options.clusters)
-
-
-def max_limits(
-    rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
-) -> tuple[Scores, IntervalMethod]:
-    """Return Max@k for each key, and the method of its limits."""
-    if options.method != "questions":
-        return PACKAGE.rooms.max_limits(rewards, ks, options)
-    points = max_scores(rewards, ks)
-    ranges = np.clip(rewards.ranges[rewards.inverse], *options.bounds)
-    return points, QuestionIntervals(points, ranges, options.clusters)
-
-
-# --- shared/at_k/core/computation.py --------------------------------------------------------------
-
-"""A metric without the protocol of `evaluate`: what `compute` returns for samples.
-
-The metrics of `evaluate` and the command both compute with this. Importing `evaluate` takes longer
-than most computations.
-"""
-
-
-DEFAULT_K = (4, 8, 16)
-
-
-@dataclass(frozen=True)
-class SampledQuestions:
-    """The samples of M questions, and how they become outcomes.
-
-    Args:
-        batch: the questions.
-        validate: see `Computation`.
-        cache: results of earlier checks; a failed run adds its own.
-        in_order: whether already-graded outcomes are kept in their order, and not yet counted.
-    """
-
-    batch: Batch
-    validate: Callable[[Outcomes], Any]
-    cache: CheckCache
-    in_order: bool = field(default=False, kw_only=True)
-
-    def __len__(self) -> int:
-        """M."""
-        return len(self.batch)
-
-    @property
-    def n(self) -> np.ndarray:
-        """(M,) the number of samples of each question that are not None."""
-        return self.batch.n
-
-    def check(self, checking: Checking) -> Checked:
-        """Return the validated outcomes of all questions, and the answers that were read.
-
-        Raises:
-            ValueError: if a sample cannot be checked, or if there is nothing to check it against.
-        """
-        batch = self.batch
-        if isinstance(batch, Rows) and batch.references is not None:
-            checked = checking.check(batch, self.cache)
-            graded = checked.outcomes
-            return replace(checked, outcomes=self.validate(graded), graded=graded)
-        if checking.checker != "exact_match":
-            raise ValueError(
-                "check_correct_fn is given, but there are no references to check against: without "
-                "references, predictions are outcomes."
-            )
-        if isinstance(batch, Rows):
-            batch = outcomes_of(batch, checking.labels)
-        elif isinstance(batch, BinaryCounts):
-            return Checked(batch)
-        elif not self.in_order:
-            return Checked(batch, graded=batch)
-        return Checked(self.validate(batch), graded=batch)
-
-
-@dataclass(frozen=True)
-class Computation:
-    """What a metric computes.
-
-    Args:
-        results: a function of `SampledQuestions` and the parameters of the metric that returns the
-            flat dict of `compute`.
-        validate: returns the outcomes, or the counts that the scores depend on. It raises a
-            ValueError for an outcome that the metric does not accept, with its index.
-        counts_suffice: whether the results do not depend on the order of the samples of a question,
-            not even in the last digit.
-        accepts_labels: whether already-graded outcomes may be labels, whose numbers are parameters
-            of the metric.
-        in_order: the parameters that need the samples in their order, of a single call of
-            `compute`, as one that has a number for each sample does.
-    """
-
-    results: Callable[..., dict[str, Any]]
-    validate: Callable[[Outcomes], Outcomes | BinaryCounts]
-    accepts_labels: bool = False
-    counts_suffice: bool = True
-    in_order: tuple[str, ...] = ()
-
-    @property
-    def parameters(self) -> Mapping[str, inspect.Parameter]:
-        """The parameters of the metric, beside predictions and references."""
-        parameters = dict(inspect.signature(self.results, eval_str=True).parameters)
-        del parameters["questions"]
-        return parameters
-
-    def check_options(self, options: Mapping[str, Any]) -> None:
-        """Raise a TypeError if one of the options is not a parameter."""
-        inspect.signature(self.results).bind(None, **options)
-
-    def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
-        """The names of those options that need the samples in their order."""
-        values = {name: options.get(name) for name in self.in_order}
-        return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
-
-    def read(self, predictions, references, in_order: bool = False) -> Batch:
-        """Read questions, and outcomes that are already graded.
-
-        Args:
-            in_order: whether the order of samples matters.
-
-        Raises:
-            ValueError: if an input is invalid, with its index.
-        """
-        if predictions is None:
-            raise ValueError("predictions are missing: give each question's list of samples.")
-        rows = read_rows(predictions if references is None else shortest_decimals(predictions))
-        if references is not None:
-            if rows.multiplicity is not None and rows.are_numbers():
-                raise ValueError(
-                    "predictions are counts, which are already graded: leave out references, or "
-                    "give counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, "
-                    "3]]}."
-                )
-            return stored(rows, references)
-        if self.accepts_labels and not rows.are_numbers():
-            texts = stored(rows)
-            if sample_kind(texts.values) == "texts":
-                return texts
-        check_types(rows)
-        outcomes = outcomes_of(rows)
-        counts = self.validate(outcomes)
-        return outcomes if in_order else counts
-
-    def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
-        """Return the samples of these questions, as these options take them.
-
-        Raises:
-            ValueError: if an input is invalid, with its index.
-        """
-        self.check_options(options)
-        in_order = bool(self.ordered_options(options))
-        batch = self.read(predictions, references, in_order)
-        return SampledQuestions(batch, self.validate, CheckCache(), in_order=in_order)
-
-    def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
-        """Return the scores of these questions.
-
-        Raises:
-            ValueError: if an input is invalid, with its index.
-        """
-        return self.results(self.samples(predictions, references, options), **options)
-
-
-# --- shared/at_k/core/consensus.py ----------------------------------------------------------------
-
-"""Scores of a majority of the samples: cons@k, avg@n, pass@k, maj@k, votes, and mean shares.
-
-The first four depend on a question only through its counts: n samples, c of them correct. cons@k is
-the indicator that more than k/2 of all n samples are correct; it has no posterior. The vote of
-answers is in `votes`.
-"""
-
-
-CountScore = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""Returns the (U,) values of a score, from n and c, both (U,)."""
-
-
-@dataclass(frozen=True)
-class Consensus:
-    """What the scores of cons_at_k depend on.
-
-    Attributes:
-        shares: the share of correctness of each sample.
-        correct: whether it is above 1/2.
-        counts: of correct samples.
-        ks: each k by the number that keys show for it. None stands for all samples of a question.
-        votes: (M,) the votes of the answers, or None if there are no answers.
-        weighted: the votes with weights, or None.
-    """
-
-    shares: Outcomes
-    correct: Outcomes
-    counts: BinaryCounts
-    ks: Mapping[int | str, int | None]
-    votes: Sequence[AnswerCounts] | None = None
-    weighted: Any = None
-
-    @classmethod
-    def of(
-        cls, checked: Checked, ks: Sequence[int] | None, merge_right: bool, with_votes: bool
-    ) -> Consensus:
-        """Return what the scores of checked samples depend on.
-
-        Args:
-            checked: the samples.
-            ks: the requested k, or None for all samples of each question.
-            merge_right: whether all correct answers to a question count as one.
-            with_votes: whether votes are counted.
-
-        Raises:
-            ValueError: if a k exceeds the number of scored samples of a question.
-        """
-        correct = more_than_half(checked.outcomes)
-        counts = correct.counts()
-        check_samples([*(ks or [])], counts.n)  # the checker may leave samples unscored
-        shown: dict[int | str, int | None] = {number_of_samples(counts.n): None}
-        if ks:
-            shown = {k: k for k in ks}
-        votes = None
-        if checked.answers is not None and with_votes:
-            votes = count_answers(correct, checked.answers, merge_right)
-        return cls(checked.outcomes, correct, counts, shown, votes)
-
-    def with_weighted_votes(self, weighted: Any) -> Consensus:
-        """Return the same with the votes that have weights."""
-        return replace(self, weighted=weighted)
-
-    @property
-    def n(self) -> int | str:
-        """The number of samples that keys show."""
-        return number_of_samples(self.counts.n)
-
-    def sizes(self, k: int | None) -> int | np.ndarray:
-        """The size of the subsets: k, or (M,) all samples of each question for None."""
-        return self.counts.n if k is None else k
-
-    @property
-    def has_shares(self) -> bool:
-        """Whether outcomes may be shares of correctness, which have a mean of their own."""
-        return self.shares.values.dtype.kind == "f"
-
-    def count_scores(self) -> dict[ScoreId, CountScore]:
-        """Return the scores of counts: cons@k for each k, then avg@n, pass@k and maj@k."""
-        scores: dict[ScoreId, CountScore] = {
-            ScoreId("cons@k", shown): partial(_has_majority, k) for shown, k in self.ks.items()
-        }
-        scores[ScoreId("avg@N", self.n)] = _share_correct
-        for metric, credits in (("pass@k", any_correct), ("maj@k", majority)):
-            for shown, k in self.ks.items():
-                scores[ScoreId(metric, shown)] = partial(_expected_credit, credits, k)
-        return scores
-
-    def values(self) -> dict[ScoreId, np.ndarray]:
-        """Return the (M,) values of all scores."""
-        counts = self.counts
-        values = {
-            key: score(*counts.unique)[counts.inverse] for key, score in self.count_scores().items()
-        }
-        if self.has_shares:
-            values[ScoreId("accuracy (n runs average)", self.n)] = mean_shares(self.shares)
-        for shown, k in self.ks.items() if self.votes is not None else ():
-            values[ScoreId("vote@k", shown)] = vote_at_k(self.votes or [], self.sizes(k))
-        for shown, k in self.ks.items() if self.weighted is not None else ():
-            values[ScoreId("weighted_vote@k", shown)] = self.weighted.at(self.sizes(k))
-        return values
-
-
-# --- Single scores ----------------------------------------------------------------------
-
-
-def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    return (2 * c > (n if k is None else k)).astype(float)
-
-
-def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    return c / n
-
-
-def _expected_credit(
-    credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
-) -> np.ndarray:
-    result = np.empty(len(n))
-    for size, rows in rows_by_k(k, n):
-        result[rows] = expected_credits(n[rows], c[rows], [credits(size)])[:, 0]
-    return result
-
-
-def rows_by_k(k: int | None, n: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield each k with the rows that it applies to. None stands for k = n."""
-    ks = n if k is None else np.full(len(n), k)
-    for size in sorted({*ks.tolist()}):
-        yield size, np.flatnonzero(ks == size)
-
-
-# --- Shares of correctness --------------------------------------------------------------
-
-
-def more_than_half(outcomes: Outcomes) -> Outcomes:
-    """Return binary outcomes: correct if the share of correctness is above 1/2."""
-    return replace(outcomes, values=outcomes.values > 0.5)
-
-
-def mean_shares(outcomes: Outcomes) -> np.ndarray:
-    """Return the mean share of correctness of the scored samples of each question, (M,)."""
-    shares = outcomes.values * outcomes.weights.astype(float)
-    return np.add.reduceat(shares, np.cumsum(outcomes.sizes) - outcomes.sizes) / outcomes.n
 
 
 # --- shared/at_k/core/report.py -------------------------------------------------------------------
@@ -6262,6 +5934,301 @@ def curves(scores: Iterable[ScoreId]) -> list[list[ScoreId]]:
     for score in scores:
         by_name.setdefault((score.metric, score.tau), []).append(score)
     return [sorted(curve, key=lambda score: score.k or 0) for curve in by_name.values()]
+
+
+# --- shared/at_k/core/computation.py --------------------------------------------------------------
+
+"""A metric without the protocol of `evaluate`: what `compute` returns for samples.
+
+The metrics of `evaluate` and the command both compute with this. Importing `evaluate` takes longer
+than most computations.
+"""
+
+
+DEFAULT_K = (4, 8, 16)
+
+
+@dataclass(frozen=True)
+class SampledQuestions:
+    """The samples of M questions, and how they become outcomes.
+
+    Args:
+        batch: the questions.
+        validate: see `Computation`.
+        cache: results of earlier checks; a failed run adds its own.
+        in_order: whether already-graded outcomes are kept in their order, and not yet counted.
+    """
+
+    batch: Batch
+    validate: Callable[[Samples], Any]
+    cache: CheckCache
+    in_order: bool = field(default=False, kw_only=True)
+
+    def __len__(self) -> int:
+        """M."""
+        return len(self.batch)
+
+    @property
+    def n(self) -> np.ndarray:
+        """(M,) the number of samples of each question that are not None."""
+        return self.batch.n
+
+    def check(self, checking: Checking) -> Checked:
+        """Return the validated outcomes of all questions, and the answers that were read.
+
+        Raises:
+            ValueError: if a sample cannot be checked, or if there is nothing to check it against.
+        """
+        batch = self.batch
+        if isinstance(batch, Samples) and batch.references is not None:
+            checked = checking.check(batch, self.cache)
+            graded = checked.outcomes
+            return replace(checked, outcomes=self.validate(graded), graded=graded)
+        if checking.checker != "exact_match":
+            raise ValueError(
+                "check_correct_fn is given, but there are no references to check against: without "
+                "references, predictions are outcomes."
+            )
+        if isinstance(batch, BinaryCounts):
+            return Checked(batch)
+        if not batch.are_numbers:
+            batch = as_outcomes(batch, checking.labels)
+        elif not self.in_order:
+            return Checked(batch, graded=batch)
+        return Checked(self.validate(batch), graded=batch)
+
+
+@dataclass(frozen=True)
+class Computation:
+    """What a metric computes.
+
+    Args:
+        results: a function of `SampledQuestions` and the parameters of the metric that returns the
+            flat dict of `compute`.
+        validate: returns the outcomes, or the counts that the scores depend on. It raises a
+            ValueError for an outcome that the metric does not accept, with its index.
+        counts_suffice: whether the results do not depend on the order of the samples of a question,
+            not even in the last digit.
+        accepts_labels: whether already-graded outcomes may be labels, whose numbers are parameters
+            of the metric.
+        in_order: the parameters that need the samples in their order, of a single call of
+            `compute`, as one that has a number for each sample does.
+    """
+
+    results: Callable[..., dict[str, Any]]
+    validate: Callable[[Samples], Samples | BinaryCounts]
+    accepts_labels: bool = False
+    counts_suffice: bool = True
+    in_order: tuple[str, ...] = ()
+
+    @property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """The parameters of the metric, beside predictions and references."""
+        parameters = dict(inspect.signature(self.results, eval_str=True).parameters)
+        del parameters["questions"]
+        return parameters
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Raise a TypeError if one of the options is not a parameter."""
+        inspect.signature(self.results).bind(None, **options)
+
+    def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
+        """The names of those options that need the samples in their order."""
+        values = {name: options.get(name) for name in self.in_order}
+        return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
+
+    def read(self, predictions, references, in_order: bool = False) -> Batch:
+        """Read questions, and outcomes that are already graded.
+
+        Args:
+            in_order: whether the order of samples matters.
+
+        Raises:
+            ValueError: if an input is invalid, with its index.
+        """
+        if predictions is None:
+            raise ValueError("predictions are missing: give each question's list of samples.")
+        rows = read_samples(predictions if references is None else shortest_decimals(predictions))
+        if references is not None:
+            if rows.multiplicity is not None and rows.are_numbers:
+                raise ValueError(
+                    "predictions are counts, which are already graded: leave out references, or "
+                    "give counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, "
+                    "3]]}."
+                )
+            return stored(rows, references)
+        if self.accepts_labels and not rows.are_numbers:
+            texts = stored(rows)
+            if sample_kind(texts.values) == "texts":
+                return texts
+        check_types(rows)
+        outcomes = as_outcomes(rows)
+        counts = self.validate(outcomes)
+        return outcomes if in_order else counts
+
+    def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
+        """Return the samples of these questions, as these options take them.
+
+        Raises:
+            ValueError: if an input is invalid, with its index.
+        """
+        self.check_options(options)
+        in_order = bool(self.ordered_options(options))
+        batch = self.read(predictions, references, in_order)
+        return SampledQuestions(batch, self.validate, CheckCache(), in_order=in_order)
+
+    def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
+        """Return the scores of these questions.
+
+        Raises:
+            ValueError: if an input is invalid, with its index.
+        """
+        return self.results(self.samples(predictions, references, options), **options)
+
+
+# --- shared/at_k/core/consensus.py ----------------------------------------------------------------
+
+"""Scores of a majority of the samples: cons@k, avg@n, pass@k, maj@k, votes, and mean shares.
+
+The first four depend on a question only through its counts: n samples, c of them correct. cons@k is
+the indicator that more than k/2 of all n samples are correct; it has no posterior. The vote of
+answers is in `votes`.
+"""
+
+
+CountScore = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""Returns the (U,) values of a score, from n and c, both (U,)."""
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """What the scores of cons_at_k depend on.
+
+    Attributes:
+        shares: the share of correctness of each sample.
+        correct: whether it is above 1/2.
+        counts: of correct samples.
+        ks: each k by the number that keys show for it. None stands for all samples of a question.
+        votes: (M,) the votes of the answers, or None if there are no answers.
+        weighted: the votes with weights, or None.
+    """
+
+    shares: Samples
+    correct: Samples
+    counts: BinaryCounts
+    ks: Mapping[int | str, int | None]
+    votes: Sequence[AnswerCounts] | None = None
+    weighted: Any = None
+
+    @classmethod
+    def of(
+        cls, checked: Checked, ks: Sequence[int] | None, merge_right: bool, with_votes: bool
+    ) -> Consensus:
+        """Return what the scores of checked samples depend on.
+
+        Args:
+            checked: the samples.
+            ks: the requested k, or None for all samples of each question.
+            merge_right: whether all correct answers to a question count as one.
+            with_votes: whether votes are counted.
+
+        Raises:
+            ValueError: if a k exceeds the number of scored samples of a question.
+        """
+        correct = more_than_half(checked.outcomes)
+        counts = correct.counts()
+        check_samples([*(ks or [])], counts.n)  # the checker may leave samples unscored
+        shown: dict[int | str, int | None] = {number_of_samples(counts.n): None}
+        if ks:
+            shown = {k: k for k in ks}
+        votes = None
+        if checked.answers is not None and with_votes:
+            votes = count_answers(correct, checked.answers, merge_right)
+        return cls(checked.outcomes, correct, counts, shown, votes)
+
+    def with_weighted_votes(self, weighted: Any) -> Consensus:
+        """Return the same with the votes that have weights."""
+        return replace(self, weighted=weighted)
+
+    @property
+    def n(self) -> int | str:
+        """The number of samples that keys show."""
+        return number_of_samples(self.counts.n)
+
+    def sizes(self, k: int | None) -> int | np.ndarray:
+        """The size of the subsets: k, or (M,) all samples of each question for None."""
+        return self.counts.n if k is None else k
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether outcomes may be shares of correctness, which have a mean of their own."""
+        return self.shares.values.dtype.kind == "f"
+
+    def count_scores(self) -> dict[ScoreId, CountScore]:
+        """Return the scores of counts: cons@k for each k, then avg@n, pass@k and maj@k."""
+        scores: dict[ScoreId, CountScore] = {
+            ScoreId("cons@k", shown): partial(_has_majority, k) for shown, k in self.ks.items()
+        }
+        scores[ScoreId("avg@N", self.n)] = _share_correct
+        for metric, credits in (("pass@k", any_correct), ("maj@k", majority)):
+            for shown, k in self.ks.items():
+                scores[ScoreId(metric, shown)] = partial(_expected_credit, credits, k)
+        return scores
+
+    def values(self) -> dict[ScoreId, np.ndarray]:
+        """Return the (M,) values of all scores."""
+        counts = self.counts
+        values = {
+            key: score(*counts.unique)[counts.inverse] for key, score in self.count_scores().items()
+        }
+        if self.has_shares:
+            values[ScoreId("accuracy (n runs average)", self.n)] = mean_shares(self.shares)
+        for shown, k in self.ks.items() if self.votes is not None else ():
+            values[ScoreId("vote@k", shown)] = vote_at_k(self.votes or [], self.sizes(k))
+        for shown, k in self.ks.items() if self.weighted is not None else ():
+            values[ScoreId("weighted_vote@k", shown)] = self.weighted.at(self.sizes(k))
+        return values
+
+
+# --- Single scores ----------------------------------------------------------------------
+
+
+def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
+    return (2 * c > (n if k is None else k)).astype(float)
+
+
+def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
+    return c / n
+
+
+def _expected_credit(
+    credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
+) -> np.ndarray:
+    result = np.empty(len(n))
+    for size, rows in rows_by_k(k, n):
+        result[rows] = expected_credits(n[rows], c[rows], [credits(size)])[:, 0]
+    return result
+
+
+def rows_by_k(k: int | None, n: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield each k with the rows that it applies to. None stands for k = n."""
+    ks = n if k is None else np.full(len(n), k)
+    for size in sorted({*ks.tolist()}):
+        yield size, np.flatnonzero(ks == size)
+
+
+# --- Shares of correctness --------------------------------------------------------------
+
+
+def more_than_half(outcomes: Samples) -> Samples:
+    """Return binary outcomes: correct if the share of correctness is above 1/2."""
+    return replace(outcomes, values=outcomes.values > 0.5)
+
+
+def mean_shares(outcomes: Samples) -> np.ndarray:
+    """Return the mean share of correctness of the scored samples of each question, (M,)."""
+    shares = outcomes.values * outcomes.weights.astype(float)
+    return np.add.reduceat(shares, np.cumsum(outcomes.sizes) - outcomes.sizes) / outcomes.n
 
 
 # --- shared/at_k/core/metric.py -------------------------------------------------------------------
@@ -6593,7 +6560,7 @@ def _warn_of_stopping(counts: BinaryCounts) -> None:
     )
 
 
-GPASSK = Computation(gpassk_results, Outcomes.counts, in_order=("labels", "budget"))
+GPASSK = Computation(gpassk_results, Samples.counts, in_order=("labels", "budget"))
 
 
 # --- bayes_at_n ---------------------------------------------------------------------------
@@ -6659,7 +6626,7 @@ def bayes_at_n_results(
     return report.of(points, method)
 
 
-def _categories_or_rewards(outcomes: Outcomes) -> Outcomes:
+def _categories_or_rewards(outcomes: Samples) -> Samples:
     # A float may be a real reward: that depends on w.
     return outcomes if outcomes.values.dtype.kind == "f" else require_categories(outcomes)
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .core.consensus import Consensus
     from .core.counts import BinaryCounts
     from .core.interval import IntervalMethod
-    from .core.outcomes import Outcomes
     from .core.rewards import Rewards
+    from .core.samples import Samples
     from .core.score import Score, ScoreKey, Scores
     from .intervals.corrected import CheckerErrors
     from .scores.weighted_votes import WeightedVotes
@@ -98,7 +98,7 @@ class PackageRooms(Rooms):
 
     def picked(
         self,
-        outcomes: Outcomes,
+        outcomes: Samples,
         rewards: np.ndarray,
         picked_by: Any,
         ks: Sequence[int],

@@ -13,8 +13,8 @@ from at_k.core.checking import CheckCache, Checked, Checking
 from at_k.core.checks import InputError, Place, RunName, short
 from at_k.core.columns import from_numpy
 from at_k.core.computation import Computation, SampledQuestions
-from at_k.core.outcomes import Labels, Outcomes
-from at_k.core.rows import Rows
+from at_k.core.samples import Labels
+from at_k.core.samples import Samples as MetricSamples
 from at_k.runs.outcomes_of_runs import Run, grade_runs, parse_run
 
 from .request import Progress, Questions, Samples
@@ -109,7 +109,7 @@ def _require_outcomes(predictions: list[Any], label: str, labels: Labels | None)
 def samples_for(computation: Computation, samples: Samples, run: Run) -> SampledQuestions:
     """Return the samples of a run as a metric takes them, with the outcomes of their checks."""
     batch = computation.read(samples["predictions"], samples.get("references"))
-    if isinstance(batch, Rows) and batch.references is not None:
+    if isinstance(batch, MetricSamples) and batch.references is not None:
         return CheckedSamples(batch, computation.validate, CheckCache(), run)
     return SampledQuestions(batch, computation.validate, CheckCache())
 
@@ -129,7 +129,7 @@ def questions_of(
     return Questions(names, texts, {run.name: _by_question(run.outcomes) for run in runs})
 
 
-def _by_question(outcomes: Outcomes) -> list[list[float | None]]:
+def _by_question(outcomes: MetricSamples) -> list[list[float | None]]:
     """Return the outcome of each sample of each question, None if it is not scored."""
     found: list[float | None]
     if outcomes.multiplicity is not None:  # counts

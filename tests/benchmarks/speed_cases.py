@@ -14,7 +14,7 @@ import at_k
 import datasets
 import numpy as np
 import pyarrow as pa
-from at_k.core.outcomes import read_outcomes
+from at_k.core.samples import read_outcomes
 from scorio import eval as scorio
 from speed_peers import (
     DoNothing,

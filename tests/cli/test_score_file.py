@@ -6,7 +6,7 @@ import pytest
 from at_k.cli.command import main
 from at_k.core.computation import Computation, SampledQuestions
 from at_k.core.computations import COMPUTATIONS
-from at_k.core.outcomes import Outcomes
+from at_k.core.samples import Samples
 from conftest import ROOT
 from run_command import (
     FLAGS,
@@ -95,7 +95,7 @@ def test_a_new_metric_has_flags_for_parameters_of_every_type(capsys, monkeypatch
     ):
         return {"seen": [temperature, weights, w, twice]}
 
-    monkeypatch.setitem(COMPUTATIONS, "other", Computation(results, Outcomes.counts))
+    monkeypatch.setitem(COMPUTATIONS, "other", Computation(results, Samples.counts))
     folder = tmp_path / "other"
     folder.mkdir()
     (folder / "other.py").write_text('_KWARGS_DESCRIPTION = "Args:\\n    weights: a table.\\n"')

@@ -10,8 +10,8 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
-from at_k.core.outcomes import read_outcomes
 from at_k.core.posterior import normal_limits
+from at_k.core.samples import read_outcomes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scorio import eval as scorio

@@ -196,7 +196,7 @@ def test_counts_of_10_000_questions_with_10_000_samples_take_milliseconds():
         ({"n": [4, -1], "correct": [1, 0]}, r"\['n'\]\[1\] has the count -1"),
         ({"n": ["4"], "correct": [1]}, r"\['n'\]\[0\] has the count '4'"),
         ({"n": [None], "correct": [1]}, r"\['n'\]\[0\] has the count None"),
-        ({"n": [0], "correct": [0]}, "Question 0 has no scored sample"),
+        ({"n": [0], "correct": [0]}, r"R\[0\] has no scored sample"),
         ({"n": 4, "correct": 1}, r"\['n'\] is 4: give a list"),
         ({"n": [], "correct": []}, "holds no question"),
         ({"counts": [[1, 2], [3]]}, r"\['counts'\]\[1\] has 1 categories, .* question 0 has 2"),

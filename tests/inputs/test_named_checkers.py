@@ -14,7 +14,7 @@ from at_k.checkers import named as named_checkers
 from at_k.core.checking import CheckCache, Checking
 from at_k.core.columns import stored
 from at_k.core.computations import CONS_AT_K
-from at_k.core.rows import read_rows
+from at_k.core.samples import read_samples
 from checked import OUTCOMES, REFERENCES, SAMPLES, check
 
 
@@ -156,7 +156,7 @@ def test_checks_that_are_kept_after_a_failure_keep_their_answers():
             yield check(batches[0])
             raise RuntimeError("lost")
 
-    rows = stored(read_rows(VOTES["predictions"][:1]), ["31"])
+    rows = stored(read_samples(VOTES["predictions"][:1]), ["31"])
     whole = Checking("math_verify").check(rows)
     cache = CheckCache()
     failing: Any = Failing()
@@ -184,7 +184,7 @@ def test_checks_that_are_kept_after_a_failure_keep_their_answers():
 )
 def test_equal_answers_have_equal_codes(samples, checker, answers):
     reference = 0.5 if isinstance(samples[0], float) else "b" if checker == "exact_match" else "12"
-    rows = stored(read_rows([samples]), [reference])
+    rows = stored(read_samples([samples]), [reference])
     assert answer_codes(Checking(checker).check(rows)) == answers
 
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from at_k.core.outcomes import read_outcomes
 from at_k.core.rewards import Rewards, real_rewards
+from at_k.core.samples import read_outcomes
 from at_k.intervals.reward_levels import (
     FittedRewards,
     expected_squared_changes,

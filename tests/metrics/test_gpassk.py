@@ -93,7 +93,7 @@ def test_unscored_samples_are_ignored(gpassk):
     assert checked == gpassk.compute(predictions=scored, k=2)
     with pytest.raises(ValueError, match="k is 3, but question 1 has n = 2 scored samples"):
         gpassk.compute(predictions=samples, references=["a", "a"], check_correct_fn=checker, k=3)
-    with pytest.raises(ValueError, match="Question 0 has no scored sample"):
+    with pytest.raises(ValueError, match=r"predictions\[0\] has no scored sample"):
         gpassk.compute(predictions=[["?"]], references=["a"], check_correct_fn=checker, k=1)
 
 

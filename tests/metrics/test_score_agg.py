@@ -129,7 +129,7 @@ def test_numbers_outside_0_to_1_are_refused_when_they_are_added(score_agg, verdi
 
 
 def test_an_item_needs_a_scored_statement(score_agg):
-    with pytest.raises(ValueError, match="Question 0 has no scored sample"):
+    with pytest.raises(ValueError, match="has no scored sample"):
         score_agg.compute(predictions=[["?"]], references=[""], check_correct_fn=grade)
 
 

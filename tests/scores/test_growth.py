@@ -10,8 +10,8 @@ from at_k.core import expected as expected_values
 from at_k.core.choice import IntervalOptions
 from at_k.core.counts import BinaryCounts
 from at_k.core.credits import above_half, any_correct, area_under_pass, geom, majority
-from at_k.core.outcomes import Outcomes, read_outcomes
 from at_k.core.rewards import category_rewards, real_rewards
+from at_k.core.samples import Samples, read_outcomes
 from at_k.core.score import Score
 from at_k.core.votes import AnswerCounts, vote_at_k
 from at_k.intervals import binary_family, reward_levels
@@ -58,7 +58,7 @@ def test_one_question_with_many_rewards_needs_memory_for_its_rewards_only():
 
 def test_categories_are_counted_with_little_memory_beside_them():
     values = np.random.default_rng(0).integers(0, 3, 20_000_000, dtype=np.int8)
-    outcomes = Outcomes(values, np.array([3, 7_000_000, 12_999_997]))
+    outcomes = Samples(values, np.array([3, 7_000_000, 12_999_997]))
     counts = []
     assert peak_bytes(lambda: counts.append(outcomes.category_counts(3))) < 4 * values.nbytes
     assert (counts[0].sum(axis=0) == np.bincount(values)).all()

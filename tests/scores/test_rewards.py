@@ -8,7 +8,6 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
-from at_k.core.outcomes import read_outcomes
 from at_k.core.rewards import (
     Rewards,
     category_rewards,
@@ -16,6 +15,7 @@ from at_k.core.rewards import (
     has_real_rewards,
     real_rewards,
 )
+from at_k.core.samples import read_outcomes
 from exact import posterior_moments_of_maximum, subset_mean_of_maximum
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from at_k.core.outcomes import Outcomes
+from at_k.core.samples import Samples
 from at_k.core.votes import AnswerCounts, count_answers, vote_at_k, vote_probability
 from at_k.intervals.vote_variances import _approximate_vote, vote_variances
 from exact import vote as every_subset
@@ -131,7 +131,7 @@ def test_answers_of_samples_are_counted_for_each_question():
     is_correct = np.array([1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0], dtype=bool)
     scored = np.arange(13) != 2
     k = np.array([3, 2, 1])
-    correct = Outcomes(is_correct, sizes, "R", scored)
+    correct = Samples(is_correct, sizes, "R", scored)
     merged = vote_at_k(count_answers(correct, codes, merge_correct=True), k)
     separate = vote_at_k(count_answers(correct, codes, merge_correct=False), k)
     assert merged == pytest.approx([float(every_subset([3], [1], 1, 3)), 0, 0])

@@ -40,7 +40,7 @@ from ..core.match import (
     no_texts_or_numbers,
     read_distinct,
 )
-from ..core.rows import Rows, sample_place
+from ..core.samples import Samples, sample_place
 from .numeric import equal_forms, read_reference, read_response
 from .python_tests import python_tests
 from .workers import Workers, with_progress
@@ -52,7 +52,7 @@ class Numeric:
     def validate(self, checking: Checking) -> None:
         """Raise an error if an option does not go with this checker."""
 
-    def check_samples(self, rows: Rows, checking: Checking, cache: CheckCache) -> Checked:
+    def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
         """Return the outcome of each sample, and the number that was read."""
         correct, numbers = match_numbers(rows)
         return Checked(outcomes_of_match(rows, correct), numbers)
@@ -70,7 +70,7 @@ class MathVerify:
                 "an executor of processes."
             )
 
-    def check_samples(self, rows: Rows, checking: Checking, cache: CheckCache) -> Checked:
+    def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
         """Return outcomes and answers. A pair that ran into a limit of math-verify is incorrect."""
         check_references(rows.references)
         pairs = DistinctPairs.of(rows)
@@ -110,11 +110,11 @@ class OwnWorkers:
                 "at_k.checkers instead of a timeout."
             )
 
-    def check_samples(self, rows: Rows, checking: Checking, cache: CheckCache) -> Checked:
+    def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
         """Return the outcome of each sample."""
         self._checker.read_references(to_python(rows.references))
         if rows.values.type != TEXTS:
-            first = 0 if rows.is_present is None else int(rows.is_present.argmax())
+            first = 0 if rows.scored_or_none is None else int(rows.scored_or_none.argmax())
             what = f" is {short(to_python(rows.values)[first])}: python_tests checks Python "
             raise InputError(sample_place(rows.name, rows.sizes, first), what, "code.")
         pairs = DistinctPairs.of(rows)
@@ -139,7 +139,7 @@ def package_checker(checker: Any) -> Any:
 # --- Comparisons in Arrow, without a Python object for each text --------------------------
 
 
-def match_numbers(rows: Rows) -> tuple[np.ndarray, pa.ChunkedArray]:
+def match_numbers(rows: Samples) -> tuple[np.ndarray, pa.ChunkedArray]:
     """Compare the number of each sample with the acceptable numbers of its question.
 
     A number is read as `numbers` says.

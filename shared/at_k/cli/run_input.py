@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.checks import InputError, short
-from ..core.outcomes import Outcomes
-from ..core.rows import Rows, read_rows
+from ..core.samples import Samples, read_samples
 from ..readers.questions import Questions
 from .formats import number_of
 
@@ -48,18 +47,18 @@ class RunInput:
         return getattr(checker, "__name__", type(checker).__name__)
 
     @cached_property
-    def _rows(self) -> Rows:
-        return read_rows(self.questions.arguments["predictions"])
+    def _rows(self) -> Samples:
+        return read_samples(self.questions.arguments["predictions"])
 
     @property
     def sizes(self) -> np.ndarray:
         """(M,) the number of samples of each question."""
-        return self._rows.sizes_where()
+        return self._rows.number_where()
 
     @property
     def present(self) -> np.ndarray:
         """(M,) the number of samples of each question that are not missing."""
-        return self._rows.sizes_where(self._rows.is_present)
+        return self._rows.number_where(self._rows.scored_or_none)
 
     @property
     def caption(self) -> dict[str, Any]:
@@ -127,7 +126,7 @@ def naming_questions(questions: Questions) -> Iterator[None]:
         raise InputError(*parts) from error
 
 
-def warn_of_other_grades(questions: Questions, outcomes: Outcomes | None, run: str = "") -> None:
+def warn_of_other_grades(questions: Questions, outcomes: Samples | None, run: str = "") -> None:
     """Warn if a harness has graded samples otherwise than the checker does.
 
     Args:

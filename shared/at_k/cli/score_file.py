@@ -17,7 +17,7 @@ from ..core.checks import InputError, Place, short
 from ..core.computation import Computation, SampledQuestions
 from ..core.computations import COMPUTATIONS
 from ..core.estimates import estimates_of
-from ..core.outcomes import read_outcomes
+from ..core.samples import read_outcomes
 from ..functions import Counts
 from ..intervals.labelled import Errors, check_errors
 from ..loading import metric_script

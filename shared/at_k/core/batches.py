@@ -1,7 +1,7 @@
 """Batches of questions: what `add_batch` keeps until `compute`, and what processes exchange.
 
 A batch is the least that the scores depend on: the counts of binary outcomes, the outcomes, or the
-rows that a checker or labels have yet to grade.
+samples that a checker or labels have yet to grade, in Arrow.
 
 Small batches are merged, so that many of them take no more memory than a few large ones. A question
 is copied a logarithmic number of times, as batches are merged with those of a similar size.
@@ -29,10 +29,9 @@ from .columns import (
 )
 from .containers import numbers_and_scored, to_numpy
 from .counts import BinaryCounts, joined_multiplicity
-from .outcomes import Outcomes
-from .rows import Rows
+from .samples import Samples, concatenate
 
-Batch = Rows | Outcomes | BinaryCounts
+Batch = Samples | BinaryCounts
 
 _SMALL_BATCHES = 64  # merging fewer at once would take longer than reading them
 
@@ -73,7 +72,7 @@ def _kept(batch: Batch, counts_suffice: bool) -> Batch:
     """
     if isinstance(batch, BinaryCounts):
         return batch
-    if isinstance(batch, Rows):
+    if not batch.are_numbers:
         sink = pa.BufferOutputStream()
         write_batch(batch, sink)
         return read_batch(sink.getvalue())
@@ -81,7 +80,7 @@ def _kept(batch: Batch, counts_suffice: bool) -> Batch:
     return replace(batch, values=batch.values.copy()) if counted is batch else counted
 
 
-def _counted(outcomes: Outcomes) -> Outcomes:
+def _counted(outcomes: Samples) -> Samples:
     """Return categories with how often each occurs, or outcomes as they are if that is shorter."""
     values = outcomes.values
     if values.dtype.kind == "f" or outcomes.multiplicity is not None or values.min() < 0:
@@ -92,7 +91,7 @@ def _counted(outcomes: Outcomes) -> Outcomes:
     table = outcomes.category_counts(categories)
     question, category = np.nonzero(table)
     sizes = np.bincount(question, minlength=len(table))
-    return Outcomes(
+    return Samples(
         category.astype(values.dtype), sizes, outcomes.name, multiplicity=table[question, category]
     )
 
@@ -116,11 +115,13 @@ def check_alike(batch: Batch, earlier: Sequence[Batch]) -> None:
 
 
 def _has_references(batch: Batch) -> bool:
-    return isinstance(batch, Rows) and batch.references is not None
+    return isinstance(batch, Samples) and batch.references is not None
 
 
 def _kind(batch: Batch) -> str | None:
-    return sample_kind(batch.values) if isinstance(batch, Rows) else "numbers"
+    if isinstance(batch, BinaryCounts) or batch.are_numbers:
+        return "numbers"
+    return sample_kind(batch.values)
 
 
 def unite(batches: Sequence[Any]) -> Batch:
@@ -128,12 +129,14 @@ def unite(batches: Sequence[Any]) -> Batch:
     first = batches[0]
     if len(batches) == 1:
         return first
-    if not isinstance(first, Rows):
-        return type(first).concatenate(batches)
+    if isinstance(first, BinaryCounts):
+        return BinaryCounts.concatenate(batches)
+    if first.are_numbers:
+        return concatenate(batches)
     references = None
     if first.references is not None:
         references = _joined([rows.references for rows in batches], "references")
-    return Rows(
+    return Samples(
         _joined([rows.values for rows in batches], "predictions"),
         np.concatenate([rows.sizes for rows in batches]),
         multiplicity=joined_multiplicity(batches),
@@ -176,7 +179,7 @@ def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 
 
 def _in_one_chunk(batch: Batch) -> Batch:
-    if not isinstance(batch, Rows):
+    if isinstance(batch, BinaryCounts) or batch.are_numbers:
         return batch
     values, references = (
         None if column is None else pa.chunked_array([one_chunk(column)])
@@ -193,18 +196,17 @@ def write_batch(batch: Batch, file: BinaryIO) -> None:
     if isinstance(batch, BinaryCounts):
         columns = {"n": from_numpy(batch.n), "c": from_numpy(batch.c)}
     else:
-        references = None
-        if isinstance(batch, Rows):
-            values, references = one_chunk(batch.values), batch.references
-        else:
+        if batch.are_numbers:
             values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
+        else:
+            values = one_chunk(batch.values)
         offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
         columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
         if batch.multiplicity is not None:
             multiplicity = from_numpy(batch.multiplicity)
             columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
-        if references is not None:
-            columns["references"] = references
+        if batch.references is not None:
+            columns["references"] = batch.references
     table = pa.table(columns)
     with pa.ipc.new_stream(file, table.schema) as stream:
         stream.write_table(table)
@@ -221,6 +223,6 @@ def read_batch(data: Any) -> Batch:
         multiplicity = to_numpy(pc.list_flatten(table["multiplicity"]))
     if "references" in table.column_names or not is_number(values.type):
         references = table["references"] if "references" in table.column_names else None
-        return Rows(values, sizes, multiplicity=multiplicity, references=references)
+        return Samples(values, sizes, multiplicity=multiplicity, references=references)
     numbers, scored = numbers_and_scored(values)
-    return Outcomes(numbers, sizes, "predictions", scored, multiplicity)
+    return Samples(numbers, sizes, "predictions", scored, multiplicity)

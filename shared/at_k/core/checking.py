@@ -23,9 +23,8 @@ import pyarrow.compute as pc
 from .checks import InputError, Place, check_count, check_name, short
 from .columns import TEXTS, distinct_entries, from_numpy, to_python
 from .match import match_exactly
-from .outcomes import Labels, Outcomes
 from .package import PACKAGE
-from .rows import Rows, sample_place
+from .samples import Labels, Samples, sample_place
 
 CHECKERS = ("exact_match", "numeric", "math_verify", "python_tests")
 """The names of checkers. All but exact_match come from the package."""
@@ -77,7 +76,7 @@ class Checked:
 
     outcomes: Any
     read: pa.ChunkedArray | None = None
-    graded: Outcomes | None = None
+    graded: Samples | None = None
 
     @cached_property
     def answers(self) -> np.ndarray | None:
@@ -170,7 +169,7 @@ class Checking:
         size = getattr(self.checker, "batch_size", 64)
         return check_count("batch_size of check_correct_fn", size, "give a number of pairs")
 
-    def check(self, rows: Rows, cache: CheckCache | None = None) -> Checked:
+    def check(self, rows: Samples, cache: CheckCache | None = None) -> Checked:
         """Check every sample.
 
         Each distinct pair of a prediction and its question's reference is checked once. A sample is
@@ -394,10 +393,10 @@ class DistinctPairs:
     pairs: list[PairToCheck]
     first: np.ndarray
     index: np.ndarray
-    rows: Rows
+    rows: Samples
 
     @classmethod
-    def of(cls, rows: Rows) -> DistinctPairs:
+    def of(cls, rows: Samples) -> DistinctPairs:
         """Find the distinct pairs."""
         distinct, code = distinct_entries(rows.values)
         question = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
@@ -416,14 +415,14 @@ class DistinctPairs:
         place = sample_place("predictions", self.rows.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
 
-    def outcomes(self, results: Sequence[float | None]) -> Outcomes:
+    def outcomes(self, results: Sequence[float | None]) -> Samples:
         """Return the outcomes of all samples, from the (P,) results of the pairs."""
         dtype = np.float64 if any(isinstance(result, float) for result in results) else np.int64
         values = np.array([*(result or 0 for result in results), 0], dtype=dtype)[self.index]
         is_scored = np.array([*(result is not None for result in results), False], dtype=bool)
         scored = is_scored[self.index]
         sizes, multiplicity = self.rows.sizes, self.rows.multiplicity
-        return Outcomes(
+        return Samples(
             values, sizes, _CHECKED, None if scored.all() else scored, multiplicity=multiplicity
         )
 
@@ -469,12 +468,14 @@ class CheckCache:
 # --- exact_match --------------------------------------------------------------
 
 
-def outcomes_of_match(rows: Rows, correct: np.ndarray) -> Outcomes:
+def outcomes_of_match(rows: Samples, correct: np.ndarray) -> Samples:
     """Return the outcomes of all samples, from (S,) whether each equals its reference."""
-    return Outcomes(correct, rows.sizes, _CHECKED, rows.is_present, multiplicity=rows.multiplicity)
+    return Samples(
+        correct, rows.sizes, _CHECKED, rows.scored_or_none, multiplicity=rows.multiplicity
+    )
 
 
-def _warn_of_responses(rows: Rows, outcomes: Outcomes) -> None:
+def _warn_of_responses(rows: Samples, outcomes: Samples) -> None:
     """Warn if texts are compared with answers that they contain, or if none equals its answer."""
     first = slice(_COMPARED)
     correct, multiplicity = outcomes.values[first], np.ones(_COMPARED, dtype=int)

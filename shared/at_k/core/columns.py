@@ -30,7 +30,7 @@ from .containers import (
     shortest_decimals,
     to_numpy,
 )
-from .rows import Rows, sample_place
+from .samples import Samples, sample_place
 
 TEXTS = pa.large_string()
 """The type of texts."""
@@ -39,7 +39,7 @@ JSON = pa.struct([("at_k.json", TEXTS)])
 """The type of values that Arrow has no common type for."""
 
 
-def stored(rows: Rows, references: Any = None) -> Rows:
+def stored(rows: Samples, references: Any = None) -> Samples:
     """Return rows with their values in an Arrow column, and with references.
 
     Args:
@@ -51,7 +51,7 @@ def stored(rows: Rows, references: Any = None) -> Rows:
             question, or if Arrow and JSON cannot hold a value, with its index.
     """
     values = rows.values
-    if rows.are_numbers():
+    if rows.are_numbers:
         if rows.scored is not None and not rows.scored.any():
             array = pa.nulls(len(values))
         else:
@@ -119,7 +119,7 @@ def _as_doubles(numbers: np.ndarray) -> np.ndarray:
 # --- Values of Python ---------------------------------------------------------------------
 
 
-def check_types(rows: Rows) -> None:
+def check_types(rows: Samples) -> None:
     """Raise a ValueError if a sample has another type than the first one, with both indices."""
     samples = rows.values
     if not isinstance(samples, list) or _PLAIN_TEXTS.issuperset(map(type, samples)):

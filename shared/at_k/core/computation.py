@@ -18,8 +18,7 @@ from .checking import CheckCache, Checked, Checking
 from .columns import check_types, sample_kind, stored
 from .containers import shortest_decimals
 from .counts import BinaryCounts
-from .outcomes import Outcomes, outcomes_of
-from .rows import Rows, read_rows
+from .samples import Samples, as_outcomes, read_samples
 
 DEFAULT_K = (4, 8, 16)
 
@@ -36,7 +35,7 @@ class SampledQuestions:
     """
 
     batch: Batch
-    validate: Callable[[Outcomes], Any]
+    validate: Callable[[Samples], Any]
     cache: CheckCache
     in_order: bool = field(default=False, kw_only=True)
 
@@ -56,7 +55,7 @@ class SampledQuestions:
             ValueError: if a sample cannot be checked, or if there is nothing to check it against.
         """
         batch = self.batch
-        if isinstance(batch, Rows) and batch.references is not None:
+        if isinstance(batch, Samples) and batch.references is not None:
             checked = checking.check(batch, self.cache)
             graded = checked.outcomes
             return replace(checked, outcomes=self.validate(graded), graded=graded)
@@ -65,10 +64,10 @@ class SampledQuestions:
                 "check_correct_fn is given, but there are no references to check against: without "
                 "references, predictions are outcomes."
             )
-        if isinstance(batch, Rows):
-            batch = outcomes_of(batch, checking.labels)
-        elif isinstance(batch, BinaryCounts):
+        if isinstance(batch, BinaryCounts):
             return Checked(batch)
+        if not batch.are_numbers:
+            batch = as_outcomes(batch, checking.labels)
         elif not self.in_order:
             return Checked(batch, graded=batch)
         return Checked(self.validate(batch), graded=batch)
@@ -92,7 +91,7 @@ class Computation:
     """
 
     results: Callable[..., dict[str, Any]]
-    validate: Callable[[Outcomes], Outcomes | BinaryCounts]
+    validate: Callable[[Samples], Samples | BinaryCounts]
     accepts_labels: bool = False
     counts_suffice: bool = True
     in_order: tuple[str, ...] = ()
@@ -124,21 +123,21 @@ class Computation:
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
-        rows = read_rows(predictions if references is None else shortest_decimals(predictions))
+        rows = read_samples(predictions if references is None else shortest_decimals(predictions))
         if references is not None:
-            if rows.multiplicity is not None and rows.are_numbers():
+            if rows.multiplicity is not None and rows.are_numbers:
                 raise ValueError(
                     "predictions are counts, which are already graded: leave out references, or "
                     "give counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, "
                     "3]]}."
                 )
             return stored(rows, references)
-        if self.accepts_labels and not rows.are_numbers():
+        if self.accepts_labels and not rows.are_numbers:
             texts = stored(rows)
             if sample_kind(texts.values) == "texts":
                 return texts
         check_types(rows)
-        outcomes = outcomes_of(rows)
+        outcomes = as_outcomes(rows)
         counts = self.validate(outcomes)
         return outcomes if in_order else counts
 

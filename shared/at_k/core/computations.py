@@ -43,13 +43,6 @@ from .credits import (
 )
 from .expected import pass_scores
 from .interval import UNIT_RANGE, IntervalMethod
-from .outcomes import (
-    Outcomes,
-    number_of_samples,
-    require_binary,
-    require_categories,
-    require_shares,
-)
 from .package import PACKAGE
 from .posterior import PosteriorIntervals
 from .questions import QuestionIntervals
@@ -62,6 +55,13 @@ from .rewards import (
     check_rewards,
     max_scores,
     real_rewards,
+)
+from .samples import (
+    Samples,
+    number_of_samples,
+    require_binary,
+    require_categories,
+    require_shares,
 )
 from .score import ScoreId, Scores, join_scores, one_column_each
 from .score_agg import (
@@ -195,7 +195,7 @@ def _warn_of_stopping(counts: BinaryCounts) -> None:
     )
 
 
-GPASSK = Computation(gpassk_results, Outcomes.counts, in_order=("labels", "budget"))
+GPASSK = Computation(gpassk_results, Samples.counts, in_order=("labels", "budget"))
 
 
 # --- bayes_at_n ---------------------------------------------------------------------------
@@ -261,7 +261,7 @@ def bayes_at_n_results(
     return report.of(points, method)
 
 
-def _categories_or_rewards(outcomes: Outcomes) -> Outcomes:
+def _categories_or_rewards(outcomes: Samples) -> Samples:
     # A float may be a real reward: that depends on w.
     return outcomes if outcomes.values.dtype.kind == "f" else require_categories(outcomes)
 

@@ -19,7 +19,7 @@ from .checks import check_samples
 from .counts import BinaryCounts
 from .credits import Credits, any_correct, majority
 from .expected import expected_credits
-from .outcomes import Outcomes, number_of_samples
+from .samples import Samples, number_of_samples
 from .score import ScoreId
 from .votes import AnswerCounts, count_answers, vote_at_k
 
@@ -40,8 +40,8 @@ class Consensus:
         weighted: the votes with weights, or None.
     """
 
-    shares: Outcomes
-    correct: Outcomes
+    shares: Samples
+    correct: Samples
     counts: BinaryCounts
     ks: Mapping[int | str, int | None]
     votes: Sequence[AnswerCounts] | None = None
@@ -147,12 +147,12 @@ def rows_by_k(k: int | None, n: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
 # --- Shares of correctness --------------------------------------------------------------
 
 
-def more_than_half(outcomes: Outcomes) -> Outcomes:
+def more_than_half(outcomes: Samples) -> Samples:
     """Return binary outcomes: correct if the share of correctness is above 1/2."""
     return replace(outcomes, values=outcomes.values > 0.5)
 
 
-def mean_shares(outcomes: Outcomes) -> np.ndarray:
+def mean_shares(outcomes: Samples) -> np.ndarray:
     """Return the mean share of correctness of the scored samples of each question, (M,)."""
     shares = outcomes.values * outcomes.weights.astype(float)
     return np.add.reduceat(shares, np.cumsum(outcomes.sizes) - outcomes.sizes) / outcomes.n

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from .checks import InputError, InPython, Place, short
 from .columns import JSON, TEXTS, distinct_entries, from_numpy, one_chunk, sample_kind, to_python
 from .containers import to_numpy
-from .rows import Rows, sample_place
+from .samples import Samples, sample_place
 
 # `pa.array` and `pa.scalar` import pandas, if it is installed, which takes 0.2 s.
 _FALSE = from_numpy(np.zeros(1, dtype=bool))[0]
@@ -27,7 +27,7 @@ _ALL_DIGITS = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _SAMPLES_AT_ONCE = 1 << 14  # that are compared, to bound memory
 
 
-def match_exactly(rows: Rows) -> np.ndarray:
+def match_exactly(rows: Samples) -> np.ndarray:
     """Return (S,) whether each sample equals an acceptable answer of its question.
 
     Raises:
@@ -138,7 +138,9 @@ def _as_double(answer: int | float) -> float | None:
     return double if double != double or _as_number(double) == answer else None
 
 
-def _comparable_numbers(rows: Rows, answers: list[int | float]) -> tuple[pa.ChunkedArray, pa.Array]:
+def _comparable_numbers(
+    rows: Samples, answers: list[int | float]
+) -> tuple[pa.ChunkedArray, pa.Array]:
     """Return samples and acceptable answers in a type that holds both without rounding."""
     values = rows.values
     if values.type == JSON:  # bools, or large integers, among other numbers

@@ -37,7 +37,7 @@ from .double_double import (
     factorial_power,
     rising_factorials,
 )
-from .outcomes import Outcomes, read_outcomes
+from .samples import Samples, read_outcomes
 from .score import Moments, ScoreKey, Scores, one_column_each
 
 _VALID_REWARD = "a reward is a number from -1e150 to 1e150, whose square is a double"
@@ -258,7 +258,7 @@ def _rising_quotient(a: np.ndarray, k: int) -> ScaledDoubleDouble:
 # --- From outcomes ------------------------------------------------------------------------
 
 
-def category_rewards(outcomes: Outcomes, w: np.ndarray, prior: np.ndarray) -> Rewards:
+def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rewards:
     """The rewards of outcomes that are categories 0, 1, .., C.
 
     Args:
@@ -303,7 +303,7 @@ def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return row, unique.inverse
 
 
-def has_real_rewards(outcomes: Outcomes) -> bool:
+def has_real_rewards(outcomes: Samples) -> bool:
     """Whether a scored outcome is a float other than 0 and 1, which no default category has."""
     if outcomes.values.dtype.kind != "f":
         return False
@@ -311,7 +311,7 @@ def has_real_rewards(outcomes: Outcomes) -> bool:
     return bool(((values != 0) & (values != 1)).any())
 
 
-def are_real_rewards(outcomes: Outcomes, w, R0=None, categories=None) -> bool:
+def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
     """Whether outcomes are real rewards, and not categories with the rewards w.
 
     Raises:
@@ -325,7 +325,7 @@ def are_real_rewards(outcomes: Outcomes, w, R0=None, categories=None) -> bool:
     return True
 
 
-def real_rewards(outcomes: Outcomes) -> Rewards:
+def real_rewards(outcomes: Samples) -> Rewards:
     """The rewards of outcomes that are real rewards: each question has levels of its own.
 
     Raises:

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from .checks import check_name, check_number, check_positive, short
-from .outcomes import Outcomes, read_outcomes
+from .samples import Samples, read_outcomes
 
 VERDICTS = {"fully": 1.0, "mostly": 0.9, "partial": 0.7, "minor": 0.3, "none": 0.0}
 """The standard labels of verdicts, and their weights."""
@@ -69,7 +69,7 @@ def check_weights(weights) -> dict[str, float]:
     return {label: float(weight) for label, weight in weights.items()}
 
 
-def require_weights(outcomes: Outcomes) -> Outcomes:
+def require_weights(outcomes: Samples) -> Samples:
     """Return the outcomes; raise a ValueError unless every scored one is from 0 to 1."""
     values = outcomes.values
     if not (values.min() >= 0 and values.max() <= 1):
@@ -110,7 +110,7 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
     return np.clip(means, minimum, np.maximum(maximum, eps))
 
 
-def item_scores(verdicts: Outcomes, p: float, penalty: float, eps: float) -> np.ndarray:
+def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.ndarray:
     """Return the score of each item, (M,): its power mean, reduced for each verdict of 0.
 
     Raises:

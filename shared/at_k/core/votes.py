@@ -32,7 +32,7 @@ import numpy as np
 from .checks import InputError, Place
 from .credits import majority
 from .expected import expected_credits
-from .outcomes import Outcomes
+from .samples import Samples
 
 _MOST_OPERATIONS = 3e10  # of vote@k of one question
 
@@ -51,9 +51,7 @@ class AnswerCounts(NamedTuple):
     unanswered: int
 
 
-def count_answers(
-    correct: Outcomes, answers: np.ndarray, merge_correct: bool
-) -> list[AnswerCounts]:
+def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) -> list[AnswerCounts]:
     """Return the answer counts of each question.
 
     Args:

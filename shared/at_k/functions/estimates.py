@@ -11,8 +11,8 @@ from ..core.checks import check_bounds, check_confidence, check_k, check_prior
 from ..core.choice import interval_options, pass_limits
 from ..core.credits import Credits
 from ..core.expected import pass_scores
-from ..core.outcomes import read_outcomes
 from ..core.posterior import PosteriorIntervals
+from ..core.samples import read_outcomes
 from ..core.score import Moments, Score
 from ..functions import Bounds, OutcomesLike, Summary
 from ..scores.covariances import pass_moments

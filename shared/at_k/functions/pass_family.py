@@ -16,7 +16,7 @@ from ..core.credits import (
     majority,
     threshold,
 )
-from ..core.outcomes import read_outcomes
+from ..core.samples import read_outcomes
 from ..functions import Bounds, OutcomesLike, Summary
 from .estimates import LimitOptions, point_estimate, summary_of_score
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.checks import check_bounds, check_confidence, check_k
-from ..core.outcomes import read_outcomes
 from ..core.rewards import (
     Rewards,
     are_real_rewards,
@@ -17,6 +16,7 @@ from ..core.rewards import (
     max_scores,
     real_rewards,
 )
+from ..core.samples import read_outcomes
 from ..functions import Bounds, Numbers, OutcomesLike, Summary
 from .estimates import summary_of_moments
 

@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from ..core.checks import as_list, check_confidence, check_k, check_number, check_positive, short
 from ..core.credits import check_thresholds
-from ..core.outcomes import read_outcomes
 from ..core.rewards import (
     are_real_rewards,
     category_rewards,
@@ -25,6 +24,7 @@ from ..core.rewards import (
     check_rewards,
     real_rewards,
 )
+from ..core.samples import read_outcomes
 from ..functions import Numbers, OutcomesLike, Summary
 from ..scores.tails import Tail, levels_of, tails_of_subsets
 

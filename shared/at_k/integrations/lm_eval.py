@@ -25,7 +25,7 @@ from typing import Any
 
 from ..core.checking import Checking
 from ..core.columns import stored
-from ..core.rows import read_rows
+from ..core.samples import read_samples
 from .request import REQUESTED, ScoreRequest, log_problems
 
 
@@ -81,7 +81,7 @@ def at_k(
     """
     (responses,) = predictions
     samples = [responses] if isinstance(responses, str) else list(responses)
-    rows = stored(read_rows([samples]), list(references))
+    rows = stored(read_samples([samples]), list(references))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about this document; `_values` looks at all of them
         checked = Checking(check_correct_fn).check(rows).outcomes

@@ -12,9 +12,9 @@ from ..core.credits import Credits, any_correct, majority
 from ..core.distributions import Prior
 from ..core.expected import expected_credits
 from ..core.interval import UNIT_RANGE, IntervalMethod
-from ..core.outcomes import Outcomes
 from ..core.posterior import PosteriorIntervals
 from ..core.questions import QuestionIntervals
+from ..core.samples import Samples
 from ..core.score import Moments, ScoreId, Scores, one_column_each
 from ..core.votes import vote_at_k
 from ..scores.covariances import credit_covariances
@@ -62,7 +62,7 @@ def _estimated_scores(consensus: Consensus) -> dict[ScoreId, EstimatedScore]:
     return estimated
 
 
-def share_variances(outcomes: Outcomes) -> np.ndarray:
+def share_variances(outcomes: Samples) -> np.ndarray:
     """Return the estimated variance of the mean share of each question for new samples, (M,).
 
     It is unbiased. One sample does not show how samples vary, and has the largest possible

@@ -33,7 +33,7 @@ import numpy as np
 from ..core.checks import check_count
 from ..core.counts import BinaryCounts
 from ..core.interval import Interval, IntervalMethod, normal_z
-from ..core.outcomes import Outcomes, require_binary
+from ..core.samples import Samples, require_binary
 from ..core.score import ScoreKey, Scores
 from ..scores.aligned import read_aligned
 from ..scores.checker_rates import NO_ERRORS, CheckerRates, check_rates
@@ -153,7 +153,7 @@ class Errors:
     labels: LabelCounts | None = None
 
     @classmethod
-    def of_options(cls, checker_rates, labels, graded: Outcomes | None) -> Errors:
+    def of_options(cls, checker_rates, labels, graded: Samples | None) -> Errors:
         """Return the errors that the parameters of a metric state, after `check_errors`.
 
         Args:
@@ -214,7 +214,7 @@ class Errors:
         return LabelledIntervals(method, points, cache(under), self.labels)
 
 
-def count_labels(labels, graded: Outcomes | None) -> LabelCounts:
+def count_labels(labels, graded: Samples | None) -> LabelCounts:
     """Count labelled samples by what the person and the checker say.
 
     Raises:

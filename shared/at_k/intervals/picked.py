@@ -9,9 +9,9 @@ import numpy as np
 
 from ..core.choice import IntervalOptions
 from ..core.interval import IntervalMethod
-from ..core.outcomes import Outcomes
 from ..core.questions import QuestionIntervals
 from ..core.rewards import max_scores
+from ..core.samples import Samples
 from ..core.score import ScoreId, Scores
 from ..scores.aligned import read_scores
 from ..scores.picked import PickedRewards
@@ -19,7 +19,7 @@ from .methods import AutoIntervals, EstimatedScore, VarianceIntervals
 
 
 def picked_with_limits(
-    outcomes: Outcomes,
+    outcomes: Samples,
     values: np.ndarray,
     picked_by: Any,
     ks: Sequence[int],

@@ -26,7 +26,6 @@ from ..core.choice import check_clusters
 from ..core.consensus import more_than_half
 from ..core.credits import PASS_FAMILY, ScoreOptions, check_tau, scores_by_name
 from ..core.interval import UNIT_RANGE, IntervalMethod
-from ..core.outcomes import number_of_samples, require_shares
 from ..core.posterior import PosteriorIntervals
 from ..core.questions import QuestionIntervals, cluster_deviations
 from ..core.rewards import (
@@ -38,6 +37,7 @@ from ..core.rewards import (
     has_real_rewards,
     real_rewards,
 )
+from ..core.samples import number_of_samples, require_shares
 from ..core.score import Score, ScoreId, Scores, one_column_each
 from ..core.score_agg import VERDICTS, exponent, item_scores, require_weights
 from ..core.votes import count_answers, vote_at_k

@@ -12,8 +12,7 @@ import pyarrow as pa
 from ..core.checking import Checking
 from ..core.checks import InputError, Place, as_list, short
 from ..core.columns import stored
-from ..core.outcomes import Labels, Outcomes, outcomes_of, read_outcomes
-from ..core.rows import Rows, read_rows
+from ..core.samples import Labels, Samples, as_outcomes, read_outcomes, read_samples
 from ..intervals.labelled import Errors, check_errors
 
 
@@ -28,7 +27,7 @@ class Run(NamedTuple):
     """
 
     name: str
-    outcomes: Outcomes
+    outcomes: Samples
     answers: np.ndarray | None = None
     errors: Errors = Errors()
 
@@ -53,11 +52,11 @@ class Ungraded(NamedTuple):
 
     Args:
         name: for messages and tables.
-        samples: its outcomes, or the rows to be checked.
+        samples: its outcomes, or the samples to be checked.
     """
 
     name: str
-    samples: Outcomes | Rows
+    samples: Samples
 
     @property
     def n(self) -> np.ndarray:
@@ -67,7 +66,7 @@ class Ungraded(NamedTuple):
     @property
     def references(self) -> pa.ChunkedArray | None:
         """What the samples are to be checked against, or None if they are outcomes."""
-        return self.samples.references if isinstance(self.samples, Rows) else None
+        return self.samples.references
 
 
 def grade_sources(
@@ -110,9 +109,9 @@ def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:
     if not is_read_result(source):
         return Ungraded(name, read_outcomes(source, name, labels))  # its errors have the name
     try:
-        rows = read_rows(source["predictions"])
+        rows = read_samples(source["predictions"])
         if source.get("references") is None:
-            return Ungraded(name, outcomes_of(rows, labels))
+            return Ungraded(name, as_outcomes(rows, labels))
         return Ungraded(name, stored(rows, source["references"]))
     except ValueError as error:
         raise InputError.of_run(name, error) from error
@@ -138,7 +137,7 @@ def grade_runs(runs: Sequence[Ungraded], checking: Checking) -> list[Run]:
 
 
 def _grade(run: Ungraded, checking: Checking) -> Run:
-    if not isinstance(run.samples, Rows):
+    if run.samples.references is None:
         return Run(run.name, run.samples)
     try:
         checked = checking.check(run.samples)

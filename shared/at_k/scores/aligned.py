@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.checks import InputError, Place, is_list_like, short
-from ..core.outcomes import Outcomes
-from ..core.rows import Rows, read_rows, sample_place
+from ..core.samples import Samples, read_samples, sample_place
 
 
 class Aligned(NamedTuple):
@@ -20,7 +19,7 @@ class Aligned(NamedTuple):
         is_given: (S,) False for samples without a number.
     """
 
-    rows: Rows
+    rows: Samples
     values: np.ndarray
     is_given: np.ndarray
 
@@ -49,8 +48,8 @@ def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
         if len(lists) == len(sizes):
             pairs = zip(lists, sizes.tolist(), strict=True)
             lists = [[None] * size if row is None else row for row, size in pairs]
-    rows = read_rows(lists, name)
-    if rows.multiplicity is not None or not rows.are_numbers():
+    rows = read_samples(lists, name)
+    if rows.multiplicity is not None or not rows.are_numbers:
         raise ValueError(
             f"{name} is {short(lists)}: give a number for each sample in lists, as the predictions "
             f"are, and None for samples without one."
@@ -71,7 +70,7 @@ def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
     return Aligned(rows, values, is_given)
 
 
-def read_scores(lists, name: str, outcomes: Outcomes) -> np.ndarray:
+def read_scores(lists, name: str, outcomes: Samples) -> np.ndarray:
     """Return (S,) numbers, one for each sample, finite for those that are scored.
 
     Raises:

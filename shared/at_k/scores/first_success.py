@@ -19,9 +19,8 @@ from ..core.choice import IntervalOptions
 from ..core.computation import DEFAULT_K
 from ..core.counts import BinaryCounts
 from ..core.interval import UNIT_RANGE, IntervalMethod
-from ..core.outcomes import Outcomes
 from ..core.questions import QuestionIntervals
-from ..core.rows import sample_place
+from ..core.samples import Samples, sample_place
 from ..core.score import ScoreId, ScoreKey, Scores, one_column_each
 
 
@@ -44,7 +43,7 @@ def first_successes(
     return points, method
 
 
-def check_stopped(counts: BinaryCounts, graded: Outcomes | None, budget: int) -> np.ndarray:
+def check_stopped(counts: BinaryCounts, graded: Samples | None, budget: int) -> np.ndarray:
     """Return (M,) the largest k for which it is known whether one of k samples is correct.
 
     Args:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.outcomes import Outcomes
 from ..core.rewards import RankedRewards
+from ..core.samples import Samples
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ class PickedRewards(RankedRewards):
     tie: np.ndarray
 
     @classmethod
-    def of(cls, outcomes: Outcomes, rewards: np.ndarray, scores: np.ndarray) -> PickedRewards:
+    def of(cls, outcomes: Samples, rewards: np.ndarray, scores: np.ndarray) -> PickedRewards:
         """Sort the scored samples of each question by their picking scores.
 
         Args:

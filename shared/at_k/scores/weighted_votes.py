@@ -24,7 +24,7 @@ import numpy as np
 from ..core.checking import Checked
 from ..core.checks import InputError, Place
 from ..core.consensus import more_than_half
-from ..core.outcomes import Outcomes
+from ..core.samples import Samples
 from .aligned import read_scores
 
 _MOST_SUBSETS = 20_000  # that are enumerated
@@ -69,7 +69,7 @@ class WeightedVotes:
         return weighted_vote_variances(self.questions, k)
 
 
-def read_weights(vote_weights, outcomes: Outcomes) -> np.ndarray:
+def read_weights(vote_weights, outcomes: Samples) -> np.ndarray:
     """Return (S,) weights of the votes of samples; a ValueError if one is missing or below 0."""
     weights = read_scores(vote_weights, "vote_weights", outcomes)
     named = replace(outcomes, values=weights, name="vote_weights")
@@ -78,7 +78,7 @@ def read_weights(vote_weights, outcomes: Outcomes) -> np.ndarray:
 
 
 def weigh_answers(
-    correct: Outcomes, answers: np.ndarray, weights: np.ndarray, merge_correct: bool
+    correct: Samples, answers: np.ndarray, weights: np.ndarray, merge_correct: bool
 ) -> list[WeightedAnswers]:
     """Return the weights of the votes of each question.
 

@@ -1,0 +1,576 @@
+"""The one door: whatever users hand in as outcomes, answers or counts becomes `Samples`.
+
+A function takes outcomes, and a metric takes predictions, as
+
+    nested lists, also of arrays, and of different lengths
+    an array or tensor (M, N) of any library on the CPU
+    a column of Arrow, of `datasets` or of pandas
+    a data frame of pandas, polars, Arrow or DuckDB with a question in each row
+    counts in place of samples, see `count_tables`
+
+`read_samples` finds the values of all samples and the number of samples of each question. Numbers
+become an array of NumPy, and are outcomes. Other values stay as they are, a list of Python objects
+or an Arrow column: `columns` stores those that are to be checked, and `read_labels` reads labels.
+
+Samples of one question are exchangeable, so the counts of its outcomes are sufficient: ragged
+inputs, unscored samples and shards of a run are all counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .checks import (
+    QUESTION,
+    SAMPLE,
+    InputError,
+    InPython,
+    Place,
+    check_depth,
+    is_frame,
+    is_list_like,
+    is_masked,
+    short,
+)
+from .containers import (
+    arrow_column,
+    as_arrow,
+    chunked,
+    is_numeric,
+    numbers_and_scored,
+    numeric_array,
+    plain_entry,
+    plain_types,
+    sample_rows,
+    to_array,
+    to_numpy,
+)
+from .count_tables import is_counts, read_counts
+from .counts import BinaryCounts, joined_multiplicity, one_size, row_sums, sums_per_question
+
+PLAIN_TYPES = {bool, int, float, str, type(None)}
+
+_BLOCK_BYTES = 1 << 21  # outcomes that are counted at once, which fit in the cache
+_BLOCK_SAMPLES = 1 << 20  # categories that are counted at once, to bound memory
+
+Labels = Mapping[str, float]
+"""Labels that stand for outcomes, and the number of each."""
+
+
+def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
+    """Return the place of a sample, such as `R[3][7]`.
+
+    Args:
+        name: what holds the samples.
+        sizes: (M,) number of samples of each question.
+        sample: index of the sample among all samples, question after question.
+    """
+    ends = np.cumsum(sizes)
+    question = int(np.searchsorted(ends, sample, side="right"))
+    return Place(name, question, int(sample - (ends[question] - sizes[question])))
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The samples of M questions, question after question.
+
+    Samples whose values are numbers are outcomes.
+
+    Attributes:
+        values: (S,) an array of numbers, an Arrow column of other values, or a list of them.
+        sizes: (M,) number of values of each question, at least one.
+        name: what the caller calls the samples, for messages.
+        scored: (S,) False for numbers that stand for None, or None if all are scored.
+        multiplicity: (S,) how often each value occurs, or None if once each.
+        references: (M,) an Arrow column to check the samples against, or None if there is none. The
+            values are an Arrow column then.
+    """
+
+    values: Any
+    sizes: np.ndarray
+    name: str = "predictions"
+    scored: np.ndarray | None = None
+    multiplicity: np.ndarray | None = None
+    references: Any = None
+
+    def __len__(self) -> int:
+        """M."""
+        return len(self.sizes)
+
+    @property
+    def are_numbers(self) -> bool:
+        """Whether the values are an array of numbers."""
+        return isinstance(self.values, np.ndarray)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the samples take, if they are no list."""
+        parts = (self.values, self.sizes, self.scored, self.multiplicity, self.references)
+        return sum(part.nbytes for part in parts if part is not None)
+
+    @cached_property
+    def n(self) -> np.ndarray:
+        """(M,) number of samples of each question that are scored; a ValueError if it is 0."""
+        n = self.number_where(self.scored_or_none)
+        if not n.all():
+            question = int(n.argmin())
+            raise InputError(
+                Place(self.name, question),
+                " has no scored ",
+                SAMPLE,
+                InPython(": all are None"),
+                ". Give 0 for each that counts as incorrect, or leave the ",
+                QUESTION,
+                " out.",
+            )
+        return n
+
+    @cached_property
+    def scored_or_none(self) -> np.ndarray | None:
+        """(S,) whether each sample is scored, or None if all are."""
+        if self.are_numbers:
+            return self.scored
+        if isinstance(self.values, list):
+            return np.array([value is not None for value in self.values], dtype=bool)
+        return to_numpy(self.values.is_valid()) if self.values.null_count else None
+
+    @property
+    def is_scored(self) -> np.ndarray:
+        """(S,) whether each sample is scored."""
+        scored = self.scored_or_none
+        return np.ones(len(self.values), dtype=bool) if scored is None else scored
+
+    def number_where(self, condition: np.ndarray | None = None) -> np.ndarray:
+        """(M,) number of samples of each question, or of those where (S,) a condition holds."""
+        if condition is None:
+            if self.multiplicity is None:
+                return self.sizes
+            return sums_per_question(self.multiplicity, self.sizes)
+        if self.multiplicity is not None:
+            condition = condition * self.multiplicity
+        return sums_per_question(condition, self.sizes)
+
+    # --- Outcomes ---------------------------------------------------------------------------
+
+    @property
+    def weights(self) -> np.ndarray:
+        """(S,) how often each outcome occurs, and 0 if it is not scored."""
+        return self.is_scored if self.multiplicity is None else self.multiplicity * self.is_scored
+
+    @property
+    def scored_values(self) -> np.ndarray:
+        """(sum of n,) the outcomes of the scored samples, each as often as it occurs."""
+        if self.multiplicity is not None:
+            return np.repeat(self.values, self.weights)
+        return self.values if self.scored is None else self.values[self.scored]
+
+    def require(self, valid: np.ndarray, *wanted: str) -> None:
+        """Raise a ValueError that names the first scored sample that is not valid.
+
+        Args:
+            valid: (S,) bool.
+            wanted: what a valid outcome is, in parts of the message.
+        """
+        invalid = ~valid if self.scored is None else ~valid & self.scored
+        if invalid.any():
+            first = int(np.argmax(invalid))
+            place, verb = sample_place(self.name, self.sizes, first), "is"
+            value = self.values[first]
+            if self.multiplicity is not None:  # samples have no index
+                place, verb = place._replace(sample=None, value=value.item()), "has an outcome"
+            raise InputError(place, f" {verb} {value}: ", *wanted, ".")
+
+    def counts(self) -> BinaryCounts:
+        """Return the number of scored and of correct samples of each question.
+
+        Raises:
+            ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
+        """
+        if self.multiplicity is not None:
+            correct = require_binary(self).values * self.weights
+            return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
+        size = one_size(self.sizes)
+        if self.scored is not None or not size:
+            require_binary(self)
+            correct = self.values if self.scored is None else (self.values == 1) & self.scored
+            return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
+        rows = self.values.reshape(-1, size)
+        c = np.empty(len(rows), dtype=np.int64)
+        # A block is validated and summed while it is in the cache.
+        step = max(1, _BLOCK_BYTES // (size * rows.itemsize))
+        for start in range(0, len(rows), step):
+            block = rows[start : start + step]
+            if not _is_binary(block):
+                require_binary(self)
+            c[start : start + step] = row_sums(block)
+        return BinaryCounts(self.sizes, c)
+
+    def category_counts(self, categories: int) -> np.ndarray:
+        """Return (M, C + 1) the number of samples of each question in each category 0, .., C.
+
+        Args:
+            categories: C + 1.
+
+        Raises:
+            ValueError: if a scored outcome is not one of the categories.
+        """
+        if categories == 2:
+            counts = self.counts()
+            return np.array([counts.n - counts.c, counts.c]).T
+        values = require_categories(self).values
+        self.require(values < categories, f"the categories are 0 to {categories - 1}")
+        table = np.zeros((len(self.n), categories), dtype=np.int64)
+        last = np.cumsum(self.sizes)
+        first = last - self.sizes
+        for start in range(0, len(values), _BLOCK_SAMPLES):
+            stop = min(start + _BLOCK_SAMPLES, len(values))
+            a, b = np.searchsorted(last, [start, stop - 1], side="right")
+            questions = slice(a, b + 1)
+            sizes = np.minimum(last[questions], stop) - np.maximum(first[questions], start)
+            cell = np.repeat(np.arange(len(sizes)) * categories, sizes)
+            cell += values[start:stop].astype(np.int64)
+            weights = None
+            if self.scored is not None or self.multiplicity is not None:
+                weights = self.weights[start:stop]
+            block = np.bincount(cell, weights, minlength=len(sizes) * categories)
+            table[questions] += block.astype(np.int64).reshape(-1, categories)
+        return table
+
+
+def concatenate(batches: Sequence[Samples]) -> Samples:
+    """Return the outcomes of all questions of several batches."""
+    scored = None
+    if any(batch.scored is not None for batch in batches):
+        scored = np.concatenate([batch.is_scored for batch in batches])
+    values = np.concatenate([batch.values for batch in batches])
+    sizes = np.concatenate([batch.sizes for batch in batches])
+    return Samples(values, sizes, batches[0].name, scored, joined_multiplicity(batches))
+
+
+# --- Validation ---------------------------------------------------------------------------
+
+
+def require_binary(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is 0 or 1."""
+    values = outcomes.values
+    if not _is_binary(values):
+        wanted = ["an outcome is 0", InPython(" or False"), " if incorrect, 1"]
+        wanted += [InPython(" or True"), " if correct"]
+        if np.any((values < 0) | (values % 1 != 0)):
+            wanted.append(" (max_at_k and bayes_at_n take rewards, as floats such as -1.0)")
+        outcomes.require((values == 0) | (values == 1), *wanted)
+    return outcomes
+
+
+def _is_binary(values: np.ndarray) -> bool:
+    if values.dtype.kind == "b":
+        return True
+    if values.dtype.kind in "iu":
+        # OR-ing all values costs half as much as comparing them.
+        return np.bitwise_or.reduce(values.reshape(-1)) in (0, 1)
+    return bool(((values == 0) | (values == 1)).all())
+
+
+def require_categories(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is a category."""
+    values = outcomes.values
+    whole = values == np.floor(values) if values.dtype.kind == "f" else True
+    outcomes.require(
+        (values >= 0) & whole,
+        "an outcome is a category 0, 1, 2, .. (a real reward is a float, such as -1.0)",
+    )
+    return outcomes
+
+
+def require_shares(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is from 0 to 1."""
+    values = outcomes.values
+    wanted = "an outcome is 0 or 1, or a share of correctness from 0.0 to 1.0"
+    outcomes.require((values >= 0) & (values <= 1), wanted)
+    return outcomes
+
+
+def require_finite(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is a finite number."""
+    outcomes.require(
+        np.isfinite(outcomes.values),
+        "an outcome is a finite number, or None if the sample is not scored",
+        InPython(" (np.ma.masked_invalid leaves out every NaN of an array)"),
+    )
+    return outcomes
+
+
+# --- Reading ------------------------------------------------------------------------------
+
+
+def read_samples(
+    values,
+    name: str = "predictions",
+    flat_is_one_question: bool = False,
+) -> Samples:
+    """Read the samples of M questions from any container, see the head of this module.
+
+    Args:
+        values: the samples.
+        name: what the caller calls them, for messages.
+        flat_is_one_question: whether a flat list or array is one question, and not an error.
+
+    Raises:
+        ValueError: if there is no question, or if a question has no list of samples or an empty
+            one, with the question.
+        TypeError: if a library cannot convert its array.
+    """
+    values = as_arrow(values)
+    if isinstance(values, (list, tuple)):
+        rows = _samples_of_lists([*values], name, flat_is_one_question)
+    elif is_counts(values):
+        rows = _samples_of_counts(values, name)
+    else:
+        rows = _samples_of_container(values, name, flat_is_one_question)
+    if not len(rows):
+        raise ValueError(f"{name} holds no question.")
+    if not rows.sizes.all():
+        place = Place(name, int(rows.sizes.argmin()))
+        raise InputError(place, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
+    return rows
+
+
+def _samples_of_container(values, name: str, flat_is_one_question: bool) -> Samples:
+    if is_frame(values):
+        values = sample_rows(values, name)
+    if not is_list_like(values):
+        raise ValueError(
+            f"{name} is {short(values)}: give a list with the samples of each question."
+        )
+    array = numeric_array(values)
+    if array is not None:
+        return _samples_of_array(array, name, flat_is_one_question)
+    column = arrow_column(values)
+    if column is not None:
+        return _samples_of_column(column, name, flat_is_one_question)
+    return _samples_of_lists(_entries(values), name, flat_is_one_question)
+
+
+def _no_list(name: str, question: int, row: Any) -> ValueError:
+    return InputError(
+        *(Place(name, question), f" is {short(row)}: each ", QUESTION, " has a list of ", SAMPLE),
+        "s.",
+    )
+
+
+# --- Counts -------------------------------------------------------------------------------
+
+
+def _samples_of_counts(counts, name: str) -> Samples:
+    samples, multiplicity, sizes = read_counts(counts, name)
+    if isinstance(samples, list):  # answers
+        rows = read_samples(samples, name) if len(samples) else Samples([], sizes, name)
+        return replace(rows, multiplicity=multiplicity)
+    return Samples(samples, sizes, name, multiplicity=multiplicity)
+
+
+# --- Arrays -------------------------------------------------------------------------------
+
+
+def _samples_of_array(array: np.ndarray, name: str, flat_is_one_question: bool) -> Samples:
+    if array.ndim == 1 and flat_is_one_question:
+        array = array[None]
+    if array.ndim == 1 and len(array):
+        raise _no_list(name, 0, array[0].item())
+    if array.ndim > 2:
+        raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
+    values = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).ravel()
+    return Samples(values, np.full(len(array), array.shape[-1]), name)
+
+
+# --- Arrow columns ------------------------------------------------------------------------
+
+
+def _samples_of_column(column, name: str, flat_is_one_question: bool) -> Samples:
+    """Read an Arrow column, with a Python object for each sample only where Arrow has no type."""
+    is_list = "list" in str(column.type).partition("<")[0]
+    entry_type = column.type.value_type if is_list else column.type
+    if getattr(entry_type, "extension_name", "") == "arrow.json":
+        lists = [_from_json(row) for row in column.to_pylist()]
+        return _samples_of_lists(lists, name, flat_is_one_question)
+    if not is_list:
+        return _samples_of_lists(column.to_pylist(), name, flat_is_one_question)
+    if column.null_count:
+        question = next(i for i, row in enumerate(column) if not row.is_valid)
+        raise _no_list(name, question, None)
+    chunks = column.chunks
+    lengths = [to_numpy(chunk.value_lengths()).astype(np.int64) for chunk in chunks]
+    sizes = np.concatenate([np.empty(0, np.int64), *lengths])
+    values = plain_types(chunked(chunk.flatten() for chunk in chunks))
+    if not is_numeric(values.type):
+        return Samples(values, sizes, name)
+    numbers, scored = numbers_and_scored(values)
+    return Samples(numbers, sizes, name, scored)
+
+
+def _from_json(row: Any) -> Any:
+    return [_from_json(text) for text in row] if isinstance(row, list) else row and json.loads(row)
+
+
+# --- Lists --------------------------------------------------------------------------------
+
+
+def _samples_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> Samples:
+    if is_counts(lists):
+        return _samples_of_counts(lists, name)
+    if not flat_is_one_question and (rows := _samples_of_texts(lists, name)) is not None:
+        return rows
+    if flat_is_one_question and lists and not any(map(is_list_like, lists)):
+        lists = [lists]
+    for question, row in enumerate(lists):
+        if not is_list_like(row):
+            raise _no_list(name, question, row)
+    if lists and all(map(_is_numeric_array, lists)) and len({x.dtype.kind for x in lists}) == 1:
+        sizes = np.array([len(row) for row in lists], dtype=np.int64)
+        return Samples(np.concatenate(lists), sizes, name)
+    lists = [row if isinstance(row, (list, tuple)) else _entries(row) for row in lists]
+    sizes = np.fromiter(map(len, lists), np.int64, len(lists))
+    entries = list(itertools.chain.from_iterable(lists))
+    types = {*map(type, entries)}
+    if not types <= PLAIN_TYPES:
+        check_depth(name, lists)
+        entries = [plain_entry(entry) for entry in entries]
+        types = {*map(type, entries)}
+        if types >= {bytes, str}:  # as in `_column_of_texts`
+            with contextlib.suppress(UnicodeDecodeError):
+                entries = [x.decode() if type(x) is bytes else x for x in entries]
+    if not types <= _NUMBERS:
+        return Samples(entries, sizes, name)
+    scored, filled = None, entries
+    if type(None) in types:
+        scored = np.array([entry is not None for entry in entries], dtype=bool)
+        filled = [0 if entry is None else entry for entry in entries]
+    numbers = np.asarray(filled)
+    if numbers.dtype.kind == "O" or not _keeps_values(numbers, types, filled):
+        return Samples(entries, sizes, name)
+    return Samples(numbers, sizes, name, scored)
+
+
+_NUMBERS = PLAIN_TYPES - {str}
+
+
+def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
+    """Whether an array has the same values: True is not 1, and a float no integer above 2^53."""
+    if bool in types:
+        return not types & {int, float}
+    if int not in types or numbers.dtype.kind != "f" or np.nanmax(np.abs(numbers)) < 2**53:
+        return True
+    return all(type(entry) is float or abs(entry) <= 2**53 for entry in entries)
+
+
+def _samples_of_texts(lists: list[Any], name: str) -> Samples | None:
+    """Read lists of texts into an Arrow column; None if there are other values.
+
+    Arrow takes bytes among texts for UTF-8.
+    """
+    if not {*map(type, lists)} <= {list, tuple} or not (lists and lists[0]):
+        return None
+    if type(lists[0][0]) is not str:
+        return None
+    import pyarrow as pa  # imported here, because it takes half as long as all of at_k
+
+    try:
+        array = pa.array(lists, pa.large_list(pa.large_string()))
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
+    sizes = np.fromiter(map(len, lists), np.int64, len(lists))
+    return Samples(pa.chunked_array([array.values]), sizes, name)
+
+
+def _is_numeric_array(row: Any) -> bool:
+    is_array = isinstance(row, np.ndarray) and row.ndim == 1 and not is_masked(row)
+    return is_array and row.dtype.kind in "biuf" and row.itemsize <= 8
+
+
+def _entries(row) -> list[Any]:
+    for method in ("tolist", "to_pylist"):
+        if hasattr(row, method):
+            try:
+                return getattr(row, method)()
+            except RuntimeError:  # a tensor without data, or a sparse one: `to_array` says so
+                return to_array(row).tolist()
+    return list(row)
+
+
+# --- Outcomes -----------------------------------------------------------------------------
+
+
+def number_of_samples(n: np.ndarray) -> int | str:
+    """Return the number of samples per question as keys show it, or "n" if it differs.
+
+    Args:
+        n: (M,) number of samples of each question.
+    """
+    return one_size(n) or "n"
+
+
+def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
+    """Read already-graded outcomes, see `read_samples` and `as_outcomes`, or counts of them.
+
+    A flat list or array is one question. Missing entries (None, masked, or NA of pandas) are not
+    scored.
+    """
+    return as_outcomes(read_samples(R, name, flat_is_one_question=True), labels)
+
+
+def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:
+    """Return the outcomes that rows without references are, with the numbers of labels.
+
+    Raises:
+        ValueError: if a sample is neither a finite number nor one of the labels, or if a question
+            has nothing but None, with its index.
+    """
+    values, scored = rows.values, rows.scored
+    if not rows.are_numbers:
+        values, scored = _numbers_of_labels(rows, labels or {})
+    outcomes = Samples(values, rows.sizes, rows.name, scored, rows.multiplicity)
+    outcomes.n  # noqa: B018, a ValueError if a question has none
+    return require_finite(outcomes) if values.dtype.kind == "f" else outcomes
+
+
+def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return (S,) numbers, and (S,) whether each sample is scored, or None if all are."""
+    entries, index = rows.values, None
+    if not isinstance(entries, list) and str(entries.type) != "large_string":
+        entries = entries.to_pylist()
+    if not isinstance(entries, list):  # texts of Arrow: the distinct ones suffice
+        encoded = entries.combine_chunks().dictionary_encode()
+        entries, index = encoded.dictionary.to_pylist(), to_numpy(encoded.indices.fill_null(-1))
+        entries.append(None)
+    numbers = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in entries]
+    for entry, number in enumerate(numbers):
+        is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
+        if not (number is None or isinstance(number, float) or is_integer):
+            sample = entry if index is None else int(np.argmax(index == entry))
+            raise _no_outcome(rows, sample, number, labels)
+    scored = np.array([number is not None for number in numbers], dtype=bool)
+    values = np.asarray([0 if number is None else number for number in numbers])
+    if index is not None:
+        values, scored = values[index], scored[index]
+    return values, None if scored.all() else scored
+
+
+def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
+    problem = ": an outcome is a number or a bool."
+    if labels:
+        problem = f", which is none of {', '.join(labels)}, and no number."
+    elif isinstance(entry, str) and rows.name == "predictions":
+        problem = (
+            ", but there are no references to check the predictions against: give references, or "
+            "bools or numbers as predictions."
+        )
+    place = sample_place(rows.name, rows.sizes, sample)
+    return InputError(place, f" is {short(entry)}{problem}")
