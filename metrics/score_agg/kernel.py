@@ -62,10 +62,8 @@ from functools import cached_property, partial
 from functools import lru_cache
 from functools import partial
 from functools import reduce
-from itertools import accumulate
 from numbers import Integral, Real
 from numbers import Real
-from operator import mul
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -691,7 +689,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "f73e48e4cc95"
+KERNEL = "119c623f9e81"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -3294,173 +3292,126 @@ def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> Value
     return InputError(place, f" is {short(entry)}{problem}")
 
 
-# --- shared/at_k/core/integer_tables.py -----------------------------------------------------------
+# --- shared/at_k/core/expected.py -----------------------------------------------------------------
 
-"""Expected scores and covariances for small n and k, computed in integers.
+"""pass@k and its family: expected credits of questions.
 
-Each function returns a table for all questions with n samples, with one entry for each number c
-of correct samples. The two distributions are those of `distributions`. Both are distributions of a
-Polya urn, which holds balls of two colors, one for correct and one for incorrect outcomes. A ball
-is drawn at random; then it is left out (the hypergeometric distribution), or it is put back
-together with one more ball of its color (the Beta-binomial distribution). There are
-
-    correct (correct -+ 1) .. (correct -+ (j-1))  *  incorrect .. (incorrect -+ (k-j-1))
-
-ways to draw first j correct balls and then k - j incorrect ones. Each of the C(k, j) orders of
-their colors has the same number of ways. If n, k and the prior are small, these integers are short.
-All operations on them are exact, except the final division, which Python rounds correctly.
+A score is an expected credit (`credits`) under one of two distributions (`distributions`):
+unbiased from the observed samples, or a posterior mean for new samples. All are computed in
+double-double arithmetic. For small n, the values for every c are kept.
 """
 
 
-Integers = list[int]
-"""One integer for each c = 0 .. n."""
-
-# Above these limits, double-double arithmetic is faster.
-_MAX_TABLE_SAMPLES, _MAX_TABLE_BITS = 128, 1200
+_MOST_OF_A_TABLE = 128  # samples of a question, up to which values for all c are kept
+_CELLS_AT_ONCE = 1 << 18  # cells of a pmf, to bound memory
 
 
-@lru_cache(maxsize=1 << 12)
-def has_table(n: int, k: int, prior: Prior | None) -> bool:
-    """Return whether n, k and the prior are small enough for a table."""
-    urn = _urn(prior)
-    balls = urn.correct + urn.incorrect + n * urn.per_sample
-    bits = (balls + k * urn.change).bit_length()
-    return n <= _MAX_TABLE_SAMPLES and k * bits <= _MAX_TABLE_BITS
+# --- Scores of a run --------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1 << 14)
-def expected_table(n: int, credit: Credits, prior: Prior | None) -> np.ndarray:
-    """Return the expected credit of k samples for c = 0 .. n, of shape (n + 1,)."""
-    k = len(credit)
-    total = _total_ways(n, k, prior)
-    terms = [  # each rounded before the sum, as in `distributions.expected`
-        [w * (ways / total) for ways in _ways_at_least(n, k, r, prior)]
-        for r, w in enumerate(credit, start=1)
-        if w
-    ]
-    return np.array([math.fsum(row) for row in zip(*terms, strict=True)])
+def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
+    """Unbiased estimates of the scores. No k may exceed the n of a question."""
+    credits, keys = number_terms(scores)
+    return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
 
 
-@lru_cache(maxsize=1 << 14)
-def covariance_table(n: int, a: Credits, b: Credits, prior: Prior) -> np.ndarray:
-    """Return the posterior covariance of two scores of k new samples, of shape (n + 1,).
+# --- Expected credits -------------------------------------------------------------------
 
-    The product of the scores is a function of 2k samples: the first k are scored by a, the other
-    k by b.
+
+def expected_credits(
+    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior | None = None
+) -> np.ndarray:
+    """(U, m) expected values of m vectors of credits for U questions (n, c), both (U,).
+
+    The length of a vector of credits is its k. Without a prior, the caller ensures k <= n.
     """
-    k = len(a)
-    (values_a, unit_a), (values_b, unit_b) = _centered_values(a), _centered_values(b)
-    products = [0] * (2 * k + 1)
-    for i, x in values_a.items():
-        for j, y in values_b.items():
-            products[i + j] += x * y
-    of_products = _weighted_ways(n, 2 * k, {j: x for j, x in enumerate(products) if x}, prior)
-    of_means = map(mul, _centered_sums(n, a, prior), _centered_sums(n, b, prior))
-    ways_k, ways_2k = _total_ways(n, k, prior) ** 2, _total_ways(n, 2 * k, prior)
-    unit = ways_k * ways_2k * unit_a * unit_b
-    return np.array(
-        [(x * ways_k - y * ways_2k) / unit for x, y in zip(of_products, of_means, strict=True)]
-    )
+    result = np.zeros((len(c), len(credits)))
+    size = one_size(n)
+    for k, columns in columns_by_k(credits).items():
+        of_k = tuple(credits[column] for column in columns)
+        if 0 < size <= _MOST_OF_A_TABLE and k <= _MOST_OF_A_TABLE:
+            result[:, columns] = _expected_table(size, of_k, prior)[c]
+            continue
+        for rows in blocks_of_rows(np.arange(len(c)), k):
+            result[np.ix_(rows, columns)] = _expected_of_k(n[rows], c[rows], of_k, prior)
+    return result
 
 
-@lru_cache(maxsize=64)
-def _centered_sums(n: int, credit: Credits, prior: Prior) -> Integers:
-    """Return the expected centered value of k samples, in units, times the ways to draw them."""
-    return _weighted_ways(n, len(credit), _centered_values(credit)[0], prior)
+@lru_cache(maxsize=1 << 10)
+def _expected_table(n: int, credits: tuple[Credits, ...], prior: Prior | None) -> np.ndarray:
+    """(n + 1, m) expected values of credits of one k for c = 0 .. n of n samples."""
+    return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), credits, prior)
 
 
-@lru_cache(maxsize=64)
-def _centered_values(credit: Credits) -> tuple[dict[int, int], int]:
-    """Return C(k, j) times the centered value of j correct samples, and the units in 1.
+def _expected_of_k(
+    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior | None
+) -> np.ndarray:
+    """(U, m) expected values of credits of one k."""
+    credit = np.array(credits)
+    needed = np.flatnonzero(credit.any(axis=0)) + 1
+    tails = _tails(n, c, len(credits[0]), needed, prior)
+    values = []
+    for of_column in credit[:, needed - 1]:
+        credited = np.flatnonzero(of_column)
+        values.append(_sum_of_tails(tails[:, credited], of_column[credited]))
+    return np.stack(values, axis=1)
 
-    The value of j correct samples is their cumulative credit, an integer number of units. A
-    covariance does not change if a constant is subtracted from the values. The most frequent value
-    is subtracted here, which makes most of them 0: the others are returned, by j.
+
+@lru_cache(maxsize=16)
+def cumulative_credit(credit: Credits) -> DoubleDouble:
+    """(k + 1,) the value of 0, 1, .., k correct samples."""
+    return DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
+
+
+def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
+    """The columns of each k, without those whose credits are all 0."""
+    columns: dict[int, list[int]] = {}
+    for column, credit in enumerate(credits):
+        if any(credit):
+            columns.setdefault(len(credit), []).append(column)
+    return columns
+
+
+def _sum_of_tails(tails: np.ndarray, credit: np.ndarray) -> np.ndarray:
+    """(U,) the sum over r of the credit of r x P(at least r correct), from (U, r) and (r,).
+
+    The tails are rounded to doubles before they are added, as in the formula of mG-Pass@k, so
+    published digits are reproduced to the last. The sum is exact to double-double precision.
     """
-    ratios = [w.as_integer_ratio() for w in credit]
-    unit = max(denominator for _, denominator in ratios)  # all are powers of two
-    in_units = (numerator * (unit // denominator) for numerator, denominator in ratios)
-    values, k = [*accumulate(in_units, initial=0)], len(credit)
-    mode = max(values, key=values.count)
-    return {j: math.comb(k, j) * (x - mode) for j, x in enumerate(values) if x != mode}, unit
+    terms = tails * credit
+    return terms[:, 0] if len(credit) == 1 else DoubleDouble.from_doubles(terms).sum().hi
 
 
-# --- Ways to draw -----------------------------------------------------------------------
+def _tails(
+    n: np.ndarray, c: np.ndarray, k: int, needed: np.ndarray, prior: Prior | None
+) -> np.ndarray:
+    """(U, r) P(at least r of k samples are correct), rounded, for each needed r, in order."""
+    if prior is None and (n == k).all():
+        return (c[:, None] >= needed).astype(float)
+    low, high = needed[2 * needed <= k], needed[2 * needed > k]
+    upper = _upper_tails(n, c, k, high, prior)
+    if not len(low):
+        return upper
+    # Sum the shorter tail and subtract it from 1, unless almost nothing would be left.
+    below = pmf(n, c, k, prior, np.arange(low[-1])[::-1]).suffix_sums()[:, ::-1]
+    left = (DoubleDouble.from_doubles(1.0) - below[:, low - 1]).hi
+    tiny = np.flatnonzero((left < 1e-12).any(axis=1))
+    left[tiny] = _upper_tails(n[tiny], c[tiny], k, low, prior)
+    return np.concatenate([left, upper], axis=1)
 
 
-class _Urn(NamedTuple):
-    """A Polya urn, with all numbers multiplied so that they are integers.
-
-    Attributes:
-        correct: balls for correct outcomes before any sample was seen.
-        incorrect: balls for incorrect outcomes before any sample was seen.
-        per_sample: balls that stand for one observed sample.
-        change: change of the number of balls after a draw.
-    """
-
-    correct: int
-    incorrect: int
-    per_sample: int
-    change: int
+def _upper_tails(
+    n: np.ndarray, c: np.ndarray, k: int, needed: np.ndarray, prior: Prior | None
+) -> np.ndarray:
+    if not len(needed):
+        return np.empty((len(c), 0))
+    correct = np.arange(needed[0], k + 1)
+    return pmf(n, c, k, prior, correct).suffix_sums().hi[:, needed - needed[0]]
 
 
-def _urn(prior: Prior | None) -> _Urn:
-    if prior is None:
-        return _Urn(0, 0, 1, -1)
-    (a, a_unit), (b, b_unit) = (x.as_integer_ratio() for x in prior)
-    unit = max(a_unit, b_unit)  # both are powers of two
-    return _Urn(a * (unit // a_unit), b * (unit // b_unit), unit, unit)
-
-
-@lru_cache(maxsize=512)
-def _ways_at_least(n: int, k: int, r: int, prior: Prior | None) -> Integers:
-    """Return the ways to draw k balls of which at least r are correct.
-
-    The terms are summed from r = k downwards, or subtracted from all ways from r = 0 upwards,
-    whichever is shorter.
-    """
-    if r == 0:
-        return [_total_ways(n, k, prior)] * (n + 1)
-    if r > k:
-        return [0] * (n + 1)
-    neighbor, j, sign = (r + 1, r, 1) if 2 * r > k else (r - 1, r - 1, -1)
-    sums, orders = _ways_at_least(n, k, neighbor, prior), sign * math.comb(k, j)
-    ordered = _ways_in_order(n, k, j, prior)
-    return [total + orders * ways for total, ways in zip(sums, ordered, strict=True)]
-
-
-def _weighted_ways(n: int, k: int, weights: dict[int, int], prior: Prior) -> Integers:
-    """Return the sum over j of weights[j] times the ways to draw j correct balls in one order."""
-    sums = [0] * (n + 1)
-    for j, weight in weights.items():
-        ordered = _ways_in_order(n, k, j, prior)
-        sums = [total + weight * ways for total, ways in zip(sums, ordered, strict=True)]
-    return sums
-
-
-def _ways_in_order(n: int, k: int, j: int, prior: Prior | None) -> Iterator[int]:
-    """Yield the ways to draw j correct balls and then k - j incorrect ones, for c = 0 .. n."""
-    correct, incorrect, per_sample, change = _urn(prior)
-    first = _ways_of_one_color(correct, per_sample, change, n, k)[j]
-    second = _ways_of_one_color(incorrect, per_sample, change, n, k)[k - j]
-    return map(mul, first, reversed(second))
-
-
-@lru_cache(maxsize=64)
-def _ways_of_one_color(balls: int, per_sample: int, change: int, n: int, k: int) -> list[Integers]:
-    """Return the ways to draw 0 .. k balls of one color, for 0 .. n samples of it."""
-    ways = [[1] * (n + 1)]
-    for unseen in range(balls, balls + k * change, change):  # at each draw, without the samples
-        present = range(unseen, unseen + (n + 1) * per_sample, per_sample)
-        ways.append([*map(mul, ways[-1], present)])
-    return ways
-
-
-def _total_ways(n: int, k: int, prior: Prior | None) -> int:
-    """Return the ways to draw k balls, one after the other."""
-    correct, incorrect, per_sample, change = _urn(prior)
-    balls = correct + incorrect + n * per_sample
-    return math.prod(range(balls, balls + k * change, change))
+def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
+    step = max(1, _CELLS_AT_ONCE // (k + 1))
+    return (rows[start : start + step] for start in range(0, len(rows), step))
 
 
 # --- shared/at_k/core/columns.py ------------------------------------------------------------------
@@ -4363,111 +4314,245 @@ def _release_score(
     return round(mean * factor, 4)
 
 
-# --- shared/at_k/core/expected.py -----------------------------------------------------------------
+# --- shared/at_k/core/votes.py --------------------------------------------------------------------
 
-"""pass@k and its family: expected credits of questions.
+"""vote@k: the probability that the most frequent answer of k samples is correct.
 
-A score is an expected credit (`credits`) under one of two distributions (`distributions`):
-unbiased from the observed samples, or a posterior mean for new samples. For small n and k,
-`integer_tables` computes it exactly for every c. This module computes it for any n and k, in
-double-double arithmetic. Posterior covariances are in `covariances`.
+Draw k of the n samples of a question, without replacement. The answer with the most votes wins;
+answers with equally many votes share the win. Let m_i samples give the answer i, u samples give no
+answer, and t be the number of votes of a winner. In the generating function
+
+    G_t(z, y) = (1 + z)^u
+                * product over i of (C(m_i, 0) + .. + C(m_i, t-1) z^(t-1) + y C(m_i, t) z^t)
+
+the coefficient of z^k y^w is the number of subsets of k samples in which w answers have t votes
+each and no answer has more. Each of the w winners has the share 1/w, the integral of y^(w-1) from 0
+to 1. So
+
+    vote@k = sum over t, and over correct answers a, of
+             [z^k] integral of C(m_a, t) z^t G_t(z, y) / (factor of a) dy,  divided by C(n, k).
+
+The integrand is a polynomial in y of degree at most k/t - 1, which Gauss-Legendre quadrature with
+half as many nodes integrates exactly. For t = 1 it needs none: the winners are all answers with a
+vote, so w is the degree in z without the samples that have no answer. No term is negative, so
+nothing cancels.
 """
 
 
-_CELLS_AT_ONCE = 1 << 18  # cells of a pmf, to bound memory
+_MOST_OPERATIONS = 3e10  # of vote@k of one question
 
 
-# --- Scores of a run --------------------------------------------------------------------
+class AnswerCounts(NamedTuple):
+    """How many samples of a question gave each of its answers.
 
-
-def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
-    """Unbiased estimates of the scores. No k may exceed the n of a question."""
-    credits, keys = number_terms(scores)
-    return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
-
-
-# --- Expected credits -------------------------------------------------------------------
-
-
-def expected_credits(
-    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior | None = None
-) -> np.ndarray:
-    """(U, m) expected values of m vectors of credits for U questions (n, c), both (U,).
-
-    The length of a vector of credits is its k. Without a prior, the caller ensures k <= n.
+    Attributes:
+        correct: number of samples of each correct answer, ascending.
+        incorrect: number of samples of each incorrect answer, ascending.
+        unanswered: number of samples without an answer. They are drawn, but have no vote.
     """
-    result = np.zeros((len(c), len(credits)))
-    size = one_size(n)
-    for k, columns in columns_by_k(credits).items():
-        if size and has_table(size, k, prior):
-            for column in columns:
-                result[:, column] = expected_table(size, credits[column], prior)[c]
+
+    correct: tuple[int, ...]
+    incorrect: tuple[int, ...]
+    unanswered: int
+
+
+def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) -> list[AnswerCounts]:
+    """Return the answer counts of each question.
+
+    Args:
+        correct: whether each sample is correct.
+        answers: (sum of sizes,) integer code of the answer of each sample, or -1 for no answer.
+        merge_correct: whether all correct answers to a question count as one answer.
+    """
+    question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
+    scored = correct.weights > 0
+    question, answers, is_correct = question[scored], answers[scored], correct.values[scored]
+    if merge_correct:
+        answers = np.where(is_correct, answers.max(initial=0) + 1, answers)
+    # The codes of the answers to one question are consecutive.
+    code = question * (int(answers.max(initial=0)) + 2) + answers + 1
+    _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
+    samples = np.bincount(inverse, correct.weights[scored]).astype(np.int64)
+    ends = np.cumsum(np.bincount(question[first], minlength=len(correct.sizes)))
+    columns = (samples, is_correct[first], answers[first] >= 0)
+    by_question = zip(*(np.split(column, ends[:-1]) for column in columns), strict=True)
+    return [
+        AnswerCounts(
+            correct=tuple(sorted(m[is_correct & answered].tolist())),
+            incorrect=tuple(sorted(m[~is_correct & answered].tolist())),
+            unanswered=int(m[~answered].sum()),
+        )
+        for m, is_correct, answered in by_question
+    ]
+
+
+def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray:
+    """Return vote@k of each question, (M,).
+
+    Args:
+        counts: M answer counts.
+        k: one k, or (M,) of them; at most the number of samples of the question.
+    """
+    ks = np.broadcast_to(k, len(counts)).tolist()
+    _check_work(counts, ks)
+    return np.array([vote_probability(*pair) for pair in zip(counts, ks, strict=True)])
+
+
+def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
+    """Raise a ValueError if vote@k of a question takes more operations than some minutes allow."""
+    for question, (answers, k) in enumerate(zip(counts, ks, strict=True)):
+        number = len(answers.correct) + len(answers.incorrect)
+        if k**3 * number <= 4 * _MOST_OPERATIONS or not answers.correct:  # the usual case, and fast
             continue
-        credit = np.array([credits[column] for column in columns])
-        needed = np.flatnonzero(credit.any(axis=0)) + 1
-        for rows in blocks_of_rows(np.arange(len(c)), k):
-            tails = _tails(n[rows], c[rows], k, needed, prior)
-            for column, of_column in zip(columns, credit[:, needed - 1], strict=True):
-                credited = np.flatnonzero(of_column)
-                result[rows, column] = _sum_of_tails(tails[:, credited], of_column[credited])
-    return result
+        samples = np.array(answers.correct + answers.incorrect)
+        work = sum(
+            k * _number_of_nodes(k, t) * int(np.minimum(samples, t).sum())
+            for t in range(1, min(k // 2, max(answers.correct)) + 1)
+        )
+        check_operations(work, question, answers, k)
 
 
-@lru_cache(maxsize=16)
-def cumulative_credit(credit: Credits) -> DoubleDouble:
-    """(k + 1,) the value of 0, 1, .., k correct samples."""
-    return DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
+def check_operations(work: float, question: int, counts: AnswerCounts, k: int) -> None:
+    """Raise a ValueError if vote@k of a question would take longer than some minutes."""
+    if work > _MOST_OPERATIONS:
+        raise InputError(
+            f"vote@{k} of ",
+            Place("question", question),
+            f", which has {len(counts.correct + counts.incorrect)} answers, needs {work:.0e} "
+            f"operations, and {_MOST_OPERATIONS:.0e} are possible: give a smaller k, such as "
+            f"{int(k * (_MOST_OPERATIONS / work) ** (1 / 3))}.",
+        )
 
 
-def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
-    """The columns of each k, without those whose credits are all 0."""
-    columns: dict[int, list[int]] = {}
-    for column, credit in enumerate(credits):
-        if any(credit):
-            columns.setdefault(len(credit), []).append(column)
-    return columns
+@lru_cache(maxsize=1 << 14)
+def vote_probability(counts: AnswerCounts, k: int) -> float:
+    """Return the probability that a correct answer has the most of k votes; ties are shared."""
+    correct, incorrect, unanswered = counts
+    if not correct:
+        return 0.0
+    n = sum(correct) + sum(incorrect) + unanswered
+    if k == n:
+        most = max(correct + incorrect)
+        return correct.count(most) / (correct + incorrect).count(most)
+    # An answer with more than half of the votes wins, whatever votes the others have.
+    absolute = expected_credits(np.full(len(correct), n), np.array(correct), [majority(k)])
+    return min(1.0, float(absolute.sum()) + _win_with_at_most_half(counts, n, k))
 
 
-def _sum_of_tails(tails: np.ndarray, credit: np.ndarray) -> np.ndarray:
-    """(U,) the sum over r of the credit of r x P(at least r correct), from (U, r) and (r,).
+def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
+    """Return the probability that a correct answer wins with at most k/2 votes; ties are shared."""
+    correct, incorrect, unanswered = counts
+    samples = np.array(incorrect + correct)
+    nodes = [
+        (t, node, weight)
+        for t in range(1, min(k // 2, max(correct)) + 1)
+        # With at most t votes for each answer, k samples must be available.
+        if np.minimum(samples, t).sum() + unanswered >= k
+        for node, weight in (gauss_legendre(_number_of_nodes(k, t)) if t > 1 else [(1.0, 1.0)])
+    ]
+    if not nodes:
+        return 0.0
+    t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
+    first = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # node that has terms of this degree
+    single = t[0, 0] == 1  # the first node, which needs no quadrature
+    # All polynomials in z are scaled by powers of two, which is exact and keeps the coefficients
+    # near 1: z by 2^shift, each factor, and after every 32 factors the products.
+    shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
+    ways_unanswered, exponent = _scaled_binomials(unanswered, k, shift)
+    exponents = np.full(len(nodes), exponent)
+    product = np.zeros((len(nodes), k + 1))  # coefficients of z^0 .. z^k of G_t, at each node
+    product[:, : len(ways_unanswered)] = ways_unanswered
+    if single:
+        product[0] = np.arange(k + 1) == 0  # samples without an answer follow in the end
+    winning = np.zeros_like(product)  # the same, summed over the correct answer that wins
+    for answer, m in enumerate(incorrect + correct):
+        ways, exponent = _scaled_binomials(m, int(t.max()), shift)
+        votes = np.arange(len(ways))
+        wins = ways * (votes == t)
+        factor = ways * (votes < t) + y * wins
+        if answer >= len(incorrect):
+            winning = _multiply(winning, factor, first)
+            for votes_of_winner, start, stop in _runs(t[:, 0], len(ways)):
+                rows = slice(start, stop)
+                winning[rows, votes_of_winner:] += (
+                    wins[rows, votes_of_winner, None] * product[rows, :-votes_of_winner]
+                )
+        product = _multiply(product, factor, first)
+        exponents += exponent
+        if answer % 32 == 31:
+            excess = np.frexp(np.maximum(product.max(axis=1), winning.max(axis=1)))[1]
+            product = np.ldexp(product, -excess[:, None])
+            winning = np.ldexp(winning, -excess[:, None])
+            exponents += excess
+    subsets, exponent = _mantissa_and_exponent(math.comb(n, k))
+    last = winning[:, k].copy()
+    if single:
+        winners = np.arange(max(1, k + 1 - len(ways_unanswered)), k + 1)
+        last[0] = (winning[0, winners] / winners) @ ways_unanswered[k - winners]
+    wins = np.ldexp(last / subsets, exponents - exponent - shift * k)
+    return float((weight[:, 0] * wins).sum())
 
-    The tails are rounded to doubles before they are added, as in the formula of mG-Pass@k, so
-    published digits are reproduced to the last. The sum is exact to double-double precision.
+
+def _number_of_nodes(k: int, t: int) -> int:
+    """Return the number of quadrature nodes at which G_t is computed."""
+    return 1 if t == 1 else -(-(k // t) // 2)
+
+
+def _runs(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
+    """Return each distinct value of ascending t below `most`, with its first and last rows."""
+    values = np.unique(t[t < most])
+    ends = np.searchsorted(t, values, side="right")
+    return [*zip(values.tolist(), np.searchsorted(t, values).tolist(), ends.tolist(), strict=True)]
+
+
+def _multiply(polynomial: np.ndarray, factor: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """Return the products of polynomials, row by row, truncated to the degree of the first.
+
+    Args:
+        first: for each power, the first row whose factor has it.
     """
-    terms = tails * credit
-    return terms[:, 0] if len(credit) == 1 else DoubleDouble.from_doubles(terms).sum().hi
+    product = factor[:, :1] * polynomial
+    for power, row in enumerate(first[: factor.shape[1]].tolist()):
+        if power:
+            product[row:, power:] += factor[row:, power, None] * polynomial[row:, :-power]
+    return product
 
 
-def _tails(
-    n: np.ndarray, c: np.ndarray, k: int, needed: np.ndarray, prior: Prior | None
-) -> np.ndarray:
-    """(U, r) P(at least r of k samples are correct), rounded, for each needed r, in order."""
-    if prior is None and (n == k).all():
-        return (c[:, None] >= needed).astype(float)
-    low, high = needed[2 * needed <= k], needed[2 * needed > k]
-    upper = _upper_tails(n, c, k, high, prior)
-    if not len(low):
-        return upper
-    # Sum the shorter tail and subtract it from 1, unless almost nothing would be left.
-    below = pmf(n, c, k, prior, np.arange(low[-1])[::-1]).suffix_sums()[:, ::-1]
-    left = (DoubleDouble.from_doubles(1.0) - below[:, low - 1]).hi
-    tiny = np.flatnonzero((left < 1e-12).any(axis=1))
-    left[tiny] = _upper_tails(n[tiny], c[tiny], k, low, prior)
-    return np.concatenate([left, upper], axis=1)
+@lru_cache(maxsize=1 << 12)
+def _scaled_binomials(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
+    """Return C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), at most 1 each, and the e."""
+    floats = [_mantissa_and_exponent(math.comb(m, x)) for x in range(min(m, most) + 1)]
+    scale = max(exponent + shift * x for x, (_, exponent) in enumerate(floats))
+    binomials = [
+        math.ldexp(mantissa, exponent + shift * x - scale)
+        for x, (mantissa, exponent) in enumerate(floats)
+    ]
+    return np.array(binomials), scale
 
 
-def _upper_tails(
-    n: np.ndarray, c: np.ndarray, k: int, needed: np.ndarray, prior: Prior | None
-) -> np.ndarray:
-    if not len(needed):
-        return np.empty((len(c), 0))
-    correct = np.arange(needed[0], k + 1)
-    return pmf(n, c, k, prior, correct).suffix_sums().hi[:, needed - needed[0]]
+def _mantissa_and_exponent(number: int) -> tuple[float, int]:
+    """Return a positive integer as mantissa * 2^exponent, 1/2 <= mantissa <= 1, rounded once."""
+    exponent = number.bit_length()
+    return number / (1 << exponent), exponent
 
 
-def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
-    step = max(1, _CELLS_AT_ONCE // (k + 1))
-    return (rows[start : start + step] for start in range(0, len(rows), step))
+@lru_cache(maxsize=256)
+def gauss_legendre(nodes: int) -> list[tuple[float, float]]:
+    """Return the nodes and weights of Gauss-Legendre quadrature on [0, 1].
+
+    The nodes are the zeros of a Legendre polynomial. Newton's method in extended precision refines
+    those of NumPy.
+    """
+    x: np.ndarray = np.polynomial.legendre.leggauss(nodes)[0].astype(np.longdouble)
+    for _ in range(3):
+        previous, value = np.ones_like(x), x.copy()
+        for degree in range(1, nodes):
+            following = ((2 * degree + 1) * x * value - degree * previous) / (degree + 1)
+            previous, value = value, following
+        slope = nodes * (x * value - previous) / (x * x - 1)
+        x = x - value / slope
+    weights = 1 / ((1 - x * x) * slope * slope)
+    return list(zip(((1 + x) / 2).astype(float), weights.astype(float), strict=True))
 
 
 # --- shared/at_k/core/batches.py ------------------------------------------------------------------
@@ -5023,247 +5108,6 @@ def max_limits(
     points = max_scores(rewards, ks)
     ranges = np.clip(rewards.ranges[rewards.inverse], *options.bounds)
     return points, QuestionIntervals(points, ranges, options.clusters)
-
-
-# --- shared/at_k/core/votes.py --------------------------------------------------------------------
-
-"""vote@k: the probability that the most frequent answer of k samples is correct.
-
-Draw k of the n samples of a question, without replacement. The answer with the most votes wins;
-answers with equally many votes share the win. Let m_i samples give the answer i, u samples give no
-answer, and t be the number of votes of a winner. In the generating function
-
-    G_t(z, y) = (1 + z)^u
-                * product over i of (C(m_i, 0) + .. + C(m_i, t-1) z^(t-1) + y C(m_i, t) z^t)
-
-the coefficient of z^k y^w is the number of subsets of k samples in which w answers have t votes
-each and no answer has more. Each of the w winners has the share 1/w, the integral of y^(w-1) from 0
-to 1. So
-
-    vote@k = sum over t, and over correct answers a, of
-             [z^k] integral of C(m_a, t) z^t G_t(z, y) / (factor of a) dy,  divided by C(n, k).
-
-The integrand is a polynomial in y of degree at most k/t - 1, which Gauss-Legendre quadrature with
-half as many nodes integrates exactly. For t = 1 it needs none: the winners are all answers with a
-vote, so w is the degree in z without the samples that have no answer. No term is negative, so
-nothing cancels.
-"""
-
-
-_MOST_OPERATIONS = 3e10  # of vote@k of one question
-
-
-class AnswerCounts(NamedTuple):
-    """How many samples of a question gave each of its answers.
-
-    Attributes:
-        correct: number of samples of each correct answer, ascending.
-        incorrect: number of samples of each incorrect answer, ascending.
-        unanswered: number of samples without an answer. They are drawn, but have no vote.
-    """
-
-    correct: tuple[int, ...]
-    incorrect: tuple[int, ...]
-    unanswered: int
-
-
-def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) -> list[AnswerCounts]:
-    """Return the answer counts of each question.
-
-    Args:
-        correct: whether each sample is correct.
-        answers: (sum of sizes,) integer code of the answer of each sample, or -1 for no answer.
-        merge_correct: whether all correct answers to a question count as one answer.
-    """
-    question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
-    scored = correct.weights > 0
-    question, answers, is_correct = question[scored], answers[scored], correct.values[scored]
-    if merge_correct:
-        answers = np.where(is_correct, answers.max(initial=0) + 1, answers)
-    # The codes of the answers to one question are consecutive.
-    code = question * (int(answers.max(initial=0)) + 2) + answers + 1
-    _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
-    samples = np.bincount(inverse, correct.weights[scored]).astype(np.int64)
-    ends = np.cumsum(np.bincount(question[first], minlength=len(correct.sizes)))
-    columns = (samples, is_correct[first], answers[first] >= 0)
-    by_question = zip(*(np.split(column, ends[:-1]) for column in columns), strict=True)
-    return [
-        AnswerCounts(
-            correct=tuple(sorted(m[is_correct & answered].tolist())),
-            incorrect=tuple(sorted(m[~is_correct & answered].tolist())),
-            unanswered=int(m[~answered].sum()),
-        )
-        for m, is_correct, answered in by_question
-    ]
-
-
-def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray:
-    """Return vote@k of each question, (M,).
-
-    Args:
-        counts: M answer counts.
-        k: one k, or (M,) of them; at most the number of samples of the question.
-    """
-    ks = np.broadcast_to(k, len(counts)).tolist()
-    _check_work(counts, ks)
-    return np.array([vote_probability(*pair) for pair in zip(counts, ks, strict=True)])
-
-
-def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
-    """Raise a ValueError if vote@k of a question takes more operations than some minutes allow."""
-    for question, (answers, k) in enumerate(zip(counts, ks, strict=True)):
-        number = len(answers.correct) + len(answers.incorrect)
-        if k**3 * number <= 4 * _MOST_OPERATIONS or not answers.correct:  # the usual case, and fast
-            continue
-        samples = np.array(answers.correct + answers.incorrect)
-        work = sum(
-            k * _number_of_nodes(k, t) * int(np.minimum(samples, t).sum())
-            for t in range(1, min(k // 2, max(answers.correct)) + 1)
-        )
-        check_operations(work, question, answers, k)
-
-
-def check_operations(work: float, question: int, counts: AnswerCounts, k: int) -> None:
-    """Raise a ValueError if vote@k of a question would take longer than some minutes."""
-    if work > _MOST_OPERATIONS:
-        raise InputError(
-            f"vote@{k} of ",
-            Place("question", question),
-            f", which has {len(counts.correct + counts.incorrect)} answers, needs {work:.0e} "
-            f"operations, and {_MOST_OPERATIONS:.0e} are possible: give a smaller k, such as "
-            f"{int(k * (_MOST_OPERATIONS / work) ** (1 / 3))}.",
-        )
-
-
-@lru_cache(maxsize=1 << 14)
-def vote_probability(counts: AnswerCounts, k: int) -> float:
-    """Return the probability that a correct answer has the most of k votes; ties are shared."""
-    correct, incorrect, unanswered = counts
-    if not correct:
-        return 0.0
-    n = sum(correct) + sum(incorrect) + unanswered
-    if k == n:
-        most = max(correct + incorrect)
-        return correct.count(most) / (correct + incorrect).count(most)
-    # An answer with more than half of the votes wins, whatever votes the others have.
-    absolute = expected_credits(np.full(len(correct), n), np.array(correct), [majority(k)])
-    return min(1.0, float(absolute.sum()) + _win_with_at_most_half(counts, n, k))
-
-
-def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
-    """Return the probability that a correct answer wins with at most k/2 votes; ties are shared."""
-    correct, incorrect, unanswered = counts
-    samples = np.array(incorrect + correct)
-    nodes = [
-        (t, node, weight)
-        for t in range(1, min(k // 2, max(correct)) + 1)
-        # With at most t votes for each answer, k samples must be available.
-        if np.minimum(samples, t).sum() + unanswered >= k
-        for node, weight in (gauss_legendre(_number_of_nodes(k, t)) if t > 1 else [(1.0, 1.0)])
-    ]
-    if not nodes:
-        return 0.0
-    t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
-    first = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # node that has terms of this degree
-    single = t[0, 0] == 1  # the first node, which needs no quadrature
-    # All polynomials in z are scaled by powers of two, which is exact and keeps the coefficients
-    # near 1: z by 2^shift, each factor, and after every 32 factors the products.
-    shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
-    ways_unanswered, exponent = _scaled_binomials(unanswered, k, shift)
-    exponents = np.full(len(nodes), exponent)
-    product = np.zeros((len(nodes), k + 1))  # coefficients of z^0 .. z^k of G_t, at each node
-    product[:, : len(ways_unanswered)] = ways_unanswered
-    if single:
-        product[0] = np.arange(k + 1) == 0  # samples without an answer follow in the end
-    winning = np.zeros_like(product)  # the same, summed over the correct answer that wins
-    for answer, m in enumerate(incorrect + correct):
-        ways, exponent = _scaled_binomials(m, int(t.max()), shift)
-        votes = np.arange(len(ways))
-        wins = ways * (votes == t)
-        factor = ways * (votes < t) + y * wins
-        if answer >= len(incorrect):
-            winning = _multiply(winning, factor, first)
-            for votes_of_winner, start, stop in _runs(t[:, 0], len(ways)):
-                rows = slice(start, stop)
-                winning[rows, votes_of_winner:] += (
-                    wins[rows, votes_of_winner, None] * product[rows, :-votes_of_winner]
-                )
-        product = _multiply(product, factor, first)
-        exponents += exponent
-        if answer % 32 == 31:
-            excess = np.frexp(np.maximum(product.max(axis=1), winning.max(axis=1)))[1]
-            product = np.ldexp(product, -excess[:, None])
-            winning = np.ldexp(winning, -excess[:, None])
-            exponents += excess
-    subsets, exponent = _mantissa_and_exponent(math.comb(n, k))
-    last = winning[:, k].copy()
-    if single:
-        winners = np.arange(max(1, k + 1 - len(ways_unanswered)), k + 1)
-        last[0] = (winning[0, winners] / winners) @ ways_unanswered[k - winners]
-    wins = np.ldexp(last / subsets, exponents - exponent - shift * k)
-    return float((weight[:, 0] * wins).sum())
-
-
-def _number_of_nodes(k: int, t: int) -> int:
-    """Return the number of quadrature nodes at which G_t is computed."""
-    return 1 if t == 1 else -(-(k // t) // 2)
-
-
-def _runs(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
-    """Return each distinct value of ascending t below `most`, with its first and last rows."""
-    values = np.unique(t[t < most])
-    ends = np.searchsorted(t, values, side="right")
-    return [*zip(values.tolist(), np.searchsorted(t, values).tolist(), ends.tolist(), strict=True)]
-
-
-def _multiply(polynomial: np.ndarray, factor: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Return the products of polynomials, row by row, truncated to the degree of the first.
-
-    Args:
-        first: for each power, the first row whose factor has it.
-    """
-    product = factor[:, :1] * polynomial
-    for power, row in enumerate(first[: factor.shape[1]].tolist()):
-        if power:
-            product[row:, power:] += factor[row:, power, None] * polynomial[row:, :-power]
-    return product
-
-
-@lru_cache(maxsize=1 << 12)
-def _scaled_binomials(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
-    """Return C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), at most 1 each, and the e."""
-    floats = [_mantissa_and_exponent(math.comb(m, x)) for x in range(min(m, most) + 1)]
-    scale = max(exponent + shift * x for x, (_, exponent) in enumerate(floats))
-    binomials = [
-        math.ldexp(mantissa, exponent + shift * x - scale)
-        for x, (mantissa, exponent) in enumerate(floats)
-    ]
-    return np.array(binomials), scale
-
-
-def _mantissa_and_exponent(number: int) -> tuple[float, int]:
-    """Return a positive integer as mantissa * 2^exponent, 1/2 <= mantissa <= 1, rounded once."""
-    exponent = number.bit_length()
-    return number / (1 << exponent), exponent
-
-
-@lru_cache(maxsize=256)
-def gauss_legendre(nodes: int) -> list[tuple[float, float]]:
-    """Return the nodes and weights of Gauss-Legendre quadrature on [0, 1].
-
-    The nodes are the zeros of a Legendre polynomial. Newton's method in extended precision refines
-    those of NumPy.
-    """
-    x: np.ndarray = np.polynomial.legendre.leggauss(nodes)[0].astype(np.longdouble)
-    for _ in range(3):
-        previous, value = np.ones_like(x), x.copy()
-        for degree in range(1, nodes):
-            following = ((2 * degree + 1) * x * value - degree * previous) / (degree + 1)
-            previous, value = value, following
-        slope = nodes * (x * value - previous) / (x * x - 1)
-        x = x - value / slope
-    weights = 1 / ((1 - x * x) * slope * slope)
-    return list(zip(((1 + x) / 2).astype(float), weights.astype(float), strict=True))
 
 
 # --- shared/at_k/core/checking.py -----------------------------------------------------------------

@@ -275,7 +275,7 @@ def test_questions_with_different_n_have_the_same_scores_as_each_alone(prior):
 
 @pytest.mark.parametrize("prior", [None, (1.0, 1.0), (0.3, 2.0)])
 @pytest.mark.parametrize("block", [1, 1 << 7])
-def test_integer_tables_and_blocks_of_double_doubles_are_equal(monkeypatch, block, prior):
+def test_tables_that_are_kept_and_blocks_are_equal(monkeypatch, block, prior):
     n, c = np.full(33, 32), np.arange(33)
     families = (any_correct, all_correct, area_under_pass)
     credits = [family(k) for k in (1, 2, 5, 32) for family in families]
@@ -291,7 +291,8 @@ def test_integer_tables_and_blocks_of_double_doubles_are_equal(monkeypatch, bloc
         return [expected_credits(n, c, credits, prior), *covariances]
 
     from_tables = compute()
-    monkeypatch.setattr("at_k.core.integer_tables._MAX_TABLE_SAMPLES", 0)
+    monkeypatch.setattr("at_k.core.expected._MOST_OF_A_TABLE", 0)
+    monkeypatch.setattr("at_k.scores.covariances._MOST_OF_A_TABLE", 0)
     monkeypatch.setattr("at_k.core.expected._CELLS_AT_ONCE", block)
     for values, expected in zip(compute(), from_tables, strict=True):
         np.testing.assert_array_equal(values, expected)

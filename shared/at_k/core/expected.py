@@ -1,9 +1,8 @@
 """pass@k and its family: expected credits of questions.
 
 A score is an expected credit (`credits`) under one of two distributions (`distributions`):
-unbiased from the observed samples, or a posterior mean for new samples. For small n and k,
-`integer_tables` computes it exactly for every c. This module computes it for any n and k, in
-double-double arithmetic. Posterior covariances are in `covariances`.
+unbiased from the observed samples, or a posterior mean for new samples. All are computed in
+double-double arithmetic. For small n, the values for every c are kept.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from .counts import BinaryCounts, one_size
 from .credits import Credits
 from .distributions import Prior, pmf
 from .double_double import DoubleDouble
-from .integer_tables import expected_table, has_table
 from .score import Score, ScoreKey, Scores, number_terms
 
+_MOST_OF_A_TABLE = 128  # samples of a question, up to which values for all c are kept
 _CELLS_AT_ONCE = 1 << 18  # cells of a pmf, to bound memory
 
 
@@ -45,18 +44,33 @@ def expected_credits(
     result = np.zeros((len(c), len(credits)))
     size = one_size(n)
     for k, columns in columns_by_k(credits).items():
-        if size and has_table(size, k, prior):
-            for column in columns:
-                result[:, column] = expected_table(size, credits[column], prior)[c]
+        of_k = tuple(credits[column] for column in columns)
+        if 0 < size <= _MOST_OF_A_TABLE and k <= _MOST_OF_A_TABLE:
+            result[:, columns] = _expected_table(size, of_k, prior)[c]
             continue
-        credit = np.array([credits[column] for column in columns])
-        needed = np.flatnonzero(credit.any(axis=0)) + 1
         for rows in blocks_of_rows(np.arange(len(c)), k):
-            tails = _tails(n[rows], c[rows], k, needed, prior)
-            for column, of_column in zip(columns, credit[:, needed - 1], strict=True):
-                credited = np.flatnonzero(of_column)
-                result[rows, column] = _sum_of_tails(tails[:, credited], of_column[credited])
+            result[np.ix_(rows, columns)] = _expected_of_k(n[rows], c[rows], of_k, prior)
     return result
+
+
+@lru_cache(maxsize=1 << 10)
+def _expected_table(n: int, credits: tuple[Credits, ...], prior: Prior | None) -> np.ndarray:
+    """(n + 1, m) expected values of credits of one k for c = 0 .. n of n samples."""
+    return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), credits, prior)
+
+
+def _expected_of_k(
+    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior | None
+) -> np.ndarray:
+    """(U, m) expected values of credits of one k."""
+    credit = np.array(credits)
+    needed = np.flatnonzero(credit.any(axis=0)) + 1
+    tails = _tails(n, c, len(credits[0]), needed, prior)
+    values = []
+    for of_column in credit[:, needed - 1]:
+        credited = np.flatnonzero(of_column)
+        values.append(_sum_of_tails(tails[:, credited], of_column[credited]))
+    return np.stack(values, axis=1)
 
 
 @lru_cache(maxsize=16)

@@ -31,10 +31,10 @@ from ..core.credits import Credits
 from ..core.distributions import Prior, likely_pmf, pmf
 from ..core.double_double import DoubleDouble
 from ..core.expected import blocks_of_rows, columns_by_k, cumulative_credit, expected_credits
-from ..core.integer_tables import covariance_table, has_table
 from ..core.score import Moments, Score, ScoreKey, number_terms
 
 _FEW_VALUES = 4  # of a score, less a constant, which are not 0
+_MOST_OF_A_TABLE = 64  # samples of a question, up to which values for all c are kept
 _MOST_CELLS = 4e8  # of the pmf of the halves of 2k samples
 
 
@@ -61,19 +61,36 @@ def credit_covariances(
     """
     result = np.zeros((len(c), len(pairs)))
     size = one_size(n)
-    over_halves = lru_cache(maxsize=8)(_over_halves)  # the same for all rows
     for k, columns in columns_by_k([a if any(b) else b for a, b in pairs]).items():
-        if size and has_table(size, 2 * k, prior):
-            for column in columns:
-                result[:, column] = covariance_table(size, *pairs[column], prior)[c]
-            continue
-        for a, b in (pairs[column] for column in columns):
-            if not (a == b and _has_equal_halves(a)):
-                _check_cells(k, k + 1 - max(_longest_plateau(a), _longest_plateau(b)))
-        for rows in blocks_of_rows(np.arange(len(c)), 2 * k):
-            once, twice = (likely_pmf(n[rows], c[rows], size, prior) for size in (k, 2 * k))
-            for column in columns:
-                result[rows, column] = _covariance(once, twice, *pairs[column], over_halves)
+        of_k = tuple(pairs[column] for column in columns)
+        if 0 < size <= _MOST_OF_A_TABLE and k <= _MOST_OF_A_TABLE:
+            result[:, columns] = _covariance_table(size, of_k, prior)[c]
+        else:
+            result[:, columns] = _covariances_of_k(n, c, of_k, prior)
+    return result
+
+
+@lru_cache(maxsize=1 << 9)
+def _covariance_table(
+    n: int, pairs: tuple[tuple[Credits, Credits], ...], prior: Prior
+) -> np.ndarray:
+    """(n + 1, m) covariances of pairs of scores of one k for c = 0 .. n of n samples."""
+    return _covariances_of_k(np.full(n + 1, n), np.arange(n + 1), pairs, prior)
+
+
+def _covariances_of_k(
+    n: np.ndarray, c: np.ndarray, pairs: Sequence[tuple[Credits, Credits]], prior: Prior
+) -> np.ndarray:
+    """(U, m) covariances of pairs of scores of one k."""
+    k, result = len(pairs[0][0]), np.zeros((len(c), len(pairs)))
+    for a, b in pairs:
+        if not (a == b and _has_equal_halves(a)):
+            _check_cells(k, k + 1 - max(_longest_plateau(a), _longest_plateau(b)))
+    over_halves = lru_cache(maxsize=8)(_over_halves)  # the same for all rows
+    for rows in blocks_of_rows(np.arange(len(c)), 2 * k):
+        once, twice = (likely_pmf(n[rows], c[rows], size, prior) for size in (k, 2 * k))
+        for column, pair in enumerate(pairs):
+            result[rows, column] = _covariance(once, twice, *pair, over_halves)
     return result
 
 
