@@ -689,7 +689,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "119c623f9e81"
+KERNEL = "79e4b6a5f860"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1410,7 +1410,7 @@ def to_array(values) -> np.ndarray:
         raise TypeError(f"A {kind} cannot be converted to an array: {error}") from error
     # JAX registers float8_e5m2 as a float of NumPy, which np.unique and others cannot sort.
     is_foreign = array.dtype.kind == "f" and array.dtype.isbuiltin == 2
-    is_foreign = is_foreign or array.dtype.name == "bfloat16"
+    is_foreign = is_foreign or array.dtype.kind == "V" and array.dtype.name == "bfloat16"
     return array.astype(np.float32) if is_foreign else array
 
 
@@ -2835,7 +2835,10 @@ class Samples:
     @cached_property
     def n(self) -> np.ndarray:
         """(M,) number of samples of each question that are scored; a ValueError if it is 0."""
-        n = self.number_where(self.scored_or_none)
+        scored = self.scored_or_none
+        if scored is None and self.multiplicity is None:  # the usual case, and fast
+            return self.sizes
+        n = self.number_where(scored)
         if not n.all():
             question = int(n.argmin())
             raise InputError(

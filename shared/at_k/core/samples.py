@@ -119,7 +119,10 @@ class Samples:
     @cached_property
     def n(self) -> np.ndarray:
         """(M,) number of samples of each question that are scored; a ValueError if it is 0."""
-        n = self.number_where(self.scored_or_none)
+        scored = self.scored_or_none
+        if scored is None and self.multiplicity is None:  # the usual case, and fast
+            return self.sizes
+        n = self.number_where(scored)
         if not n.all():
             question = int(n.argmin())
             raise InputError(

@@ -10,10 +10,10 @@ import numpy as np
 from ..core.checks import check_bounds, check_confidence, check_k, check_prior
 from ..core.choice import interval_options, pass_limits
 from ..core.credits import Credits
-from ..core.expected import pass_scores
+from ..core.expected import expected_credits
 from ..core.posterior import PosteriorIntervals
 from ..core.samples import read_outcomes
-from ..core.score import Moments, Score
+from ..core.score import Moments, Score, Scores, number_terms
 from ..functions import Bounds, OutcomesLike, Summary
 from ..scores.covariances import pass_moments
 
@@ -24,8 +24,10 @@ ScoreOfK = Callable[[int], Score | Credits]
 def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
     """Return the unbiased estimate of a score, averaged over questions."""
     counts = read_outcomes(R).counts()
-    points = pass_scores(counts, {"": _as_score(score(check_k(k, counts.n)))})
-    return points.means(counts.multiplicity)[""]
+    credits, keys = number_terms({"": _as_score(score(check_k(k, counts.n)))})
+    columns = expected_credits(*counts.unique, credits)
+    # Questions with equal counts share a row, and no question is asked for its own.
+    return Scores(keys, np.empty(0), columns).means(counts.multiplicity)[""]
 
 
 class LimitOptions(NamedTuple):
