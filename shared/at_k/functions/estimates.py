@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -54,7 +55,12 @@ def summary_of_score(
     if not allow_above_n:
         check_k(k, counts.n)
     moments = pass_moments(counts, scores, prior)
-    return summary_of_moments(moments, "", counts.multiplicity, confidence, bounds)
+    summary = summary_of_moments(moments, "", counts.multiplicity, confidence, bounds)
+    if k <= counts.n.min():
+        keys, estimate = estimator(scores)
+        means = counts.multiplicity @ estimate(*counts.unique) / len(counts.n)
+        warn_if_excluded(float(keys[""].value(means)), summary, bounds, "pass interval='sampling'")
+    return summary
 
 
 def _summary_of_gpassk(R: OutcomesLike, k: int, score: Score, limits: LimitOptions) -> Summary:
@@ -93,6 +99,29 @@ def summary_of_moments(
     """Return the posterior summary of one score over (U,) questions with each distinct count."""
     intervals = PosteriorIntervals(moments, bounds).over(multiplicity[None], confidence)
     return intervals[key].of_group(0)[:4]
+
+
+def warn_if_excluded(
+    estimate: float, summary: Summary, bounds: tuple[float, float], remedy: str
+) -> None:
+    """Warn if the limits of a posterior exclude the unbiased estimate, and so contradict the data.
+
+    Args:
+        estimate: of the score.
+        summary: of its posterior.
+        bounds: that the limits are clipped to.
+        remedy: what gives other limits, as the start of a sentence.
+    """
+    _, _, lo, hi = summary
+    nearest = min(max(estimate, bounds[0]), bounds[1])
+    rounding = 1e-9 * max(1.0, abs(nearest))
+    if not lo - rounding <= nearest <= hi + rounding:
+        warnings.warn(
+            f"The limits of the posterior, {lo:.3g} to {hi:.3g}, exclude the estimate from the "
+            f"samples, {estimate:.3g}: the prior moves the score of each question by more than "
+            f"the limits allow for. For limits that contain the estimate, {remedy}.",
+            stacklevel=4,
+        )
 
 
 def _as_score(score: Score | Credits) -> Score:
