@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..intervals.binary_family import BinaryFamily
 from ..intervals.choice import AutoIntervals, JoinedIntervals, interval_options
 from ..intervals.interval import UNIT_RANGE, IntervalMethod
 from ..intervals.posterior import PosteriorIntervals
-from ..intervals.questions import EstimatedScore, QuestionIntervals, VarianceIntervals
+from ..intervals.question_scores import EstimatedScore, QuestionIntervals, VarianceIntervals
 from ..intervals.sampling import family_intervals
 from ..report import Report
 from ..scores.consensus import (
@@ -129,11 +129,7 @@ def cons_at_k_results(
     points_of = {key: of_questions for key, of_questions in values.items() if key.metric in metrics}
     if include is not None:
         _check_included(included, {key.metric for key in points_of})
-    points = Scores(
-        one_column_each(points_of),
-        np.arange(len(counts.n)),
-        np.stack([*points_of.values()], axis=1),
-    )
+    points = _scores_of(points_of)
     if confidence is None:
         return report.of(points)
     if options.method == "posterior":
@@ -141,13 +137,20 @@ def cons_at_k_results(
         return report.of(points, PosteriorIntervals(moments, UNIT_RANGE))
     family = BinaryFamily.of_run(counts, *consensus_estimator(scores), {})
     others = {key: of_questions for key, of_questions in values.items() if key not in scores}
+    if not others:
+        return report.of(points, family_intervals(family, options))
     method: IntervalMethod = VarianceIntervals(estimated)
-    if options.method == "questions":
-        method = QuestionIntervals(others, UNIT_RANGE, options.clusters)
-    elif options.method == "auto":
-        single = QuestionIntervals(others, UNIT_RANGE, allow_one=True)
-        method = AutoIntervals(counts.n, method, single)
+    if options.method in ("questions", "auto"):
+        by_auto = options.method == "auto"
+        new = QuestionIntervals(_scores_of(others), UNIT_RANGE, options.clusters, by_auto)
+        method = AutoIntervals(counts.n, method, new) if by_auto else new
     return report.of(points, JoinedIntervals(family_intervals(family, options), method, others))
+
+
+def _scores_of(values: Mapping[ScoreId, np.ndarray]) -> Scores:
+    """Return scores from their (M,) values for the questions."""
+    columns = np.stack([*values.values()], axis=1)
+    return Scores(one_column_each(values), np.arange(len(columns)), columns)
 
 
 def _check_included(included: list[str], metrics: set[str]) -> None:

@@ -12,7 +12,7 @@ from ..intervals.binary_family import pass_intervals
 from ..intervals.choice import INTERVALS, IntervalOptions, interval_options
 from ..intervals.interval import UNIT_RANGE
 from ..intervals.labelled import Errors, check_errors
-from ..intervals.questions import QuestionIntervals
+from ..intervals.question_scores import QuestionIntervals
 from ..report import Report
 from ..scores.checker_rates import CheckerRates, require_correction
 from ..scores.credits import (
@@ -138,10 +138,9 @@ def _first_successes(
     known = check_stopped(checked.outcomes, checked.graded, budget)
     ks = choose_ks(requested, DEFAULT_K, known)
     points = first_success_scores(checked.outcomes, {ScoreId("pass@k", k): k for k in ks})
-    scores = dict(zip(points.keys, points.columns.T, strict=True))
     # "auto" gives a single question the whole range, "questions" refuses it.
     by_auto = options.is_named
-    return report.of(points, QuestionIntervals(scores, UNIT_RANGE, options.clusters, by_auto))
+    return report.of(points, QuestionIntervals(points, UNIT_RANGE, options.clusters, by_auto))
 
 
 def _check_allowed_by_budget(

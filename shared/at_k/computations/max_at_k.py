@@ -19,7 +19,7 @@ from ..inputs.aligned import read_scores
 from ..inputs.checking import Checker, Checking
 from ..intervals.choice import AutoIntervals, IntervalOptions, JoinedIntervals, interval_options
 from ..intervals.interval import IntervalMethod
-from ..intervals.questions import EstimatedScore, QuestionIntervals, VarianceIntervals
+from ..intervals.question_scores import EstimatedScore, QuestionIntervals, VarianceIntervals
 from ..intervals.reward_family import max_intervals
 from ..intervals.tail_family import tail_intervals
 from ..report import Report
@@ -140,20 +140,20 @@ def _picked(
             f"leave out R0."
         )
     low, high = np.clip(limits, *options.bounds).tolist()
-    columns = dict(zip(points.keys, points.columns.T, strict=True))
     if options.method == "questions":
-        return points, QuestionIntervals(columns, (low, high), options.clusters)
+        return points, QuestionIntervals(points, (low, high), options.clusters)
     largest = (high - low) ** 2 / 4
+    columns = zip(points.keys, points.columns.T, strict=True)
     again = VarianceIntervals(
         {
             key: EstimatedScore(column, rewards.variances(k, largest), rewards.n / k)
-            for (key, column), k in zip(columns.items(), ks, strict=True)
+            for (key, column), k in zip(columns, ks, strict=True)
         },
         (low, high),
     )
     if not options.is_named:
         return points, again
-    single = QuestionIntervals(columns, (low, high), allow_one=True)
+    single = QuestionIntervals(points, (low, high), allow_one=True)
     return points, AutoIntervals(rewards.n, again, single)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..inputs.checking import Checker, Checking
 from ..intervals.choice import interval_options
 from ..intervals.interval import UNIT_RANGE
-from ..intervals.questions import QuestionIntervals
+from ..intervals.question_scores import QuestionIntervals
 from ..report import Report
 from ..scores.score import Score, ScoreId, Scores
 from ..scores.score_agg import (
@@ -60,7 +60,7 @@ def score_agg_results(
     points = Scores({_SCORE: Score((0,))}, np.arange(len(values)), values[:, None])
     # "auto" gives a single question the whole range, "questions" refuses it.
     by_auto = options.is_named
-    method = QuestionIntervals({_SCORE: values}, UNIT_RANGE, options.clusters, by_auto)
+    method = QuestionIntervals(points, UNIT_RANGE, options.clusters, by_auto)
     return report.of(points, method)
 
 

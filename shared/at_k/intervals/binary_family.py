@@ -5,10 +5,7 @@ k new samples has a posterior mean for each question, which is the estimate for 
 
 Adding d to all log-odds shifts the family: the score is then theta(d), the mean of E[h | p] over
 the shifted prior, where h(n, c) is the unbiased estimate of a question. Estimates from new samples
-of the same questions have the variance E[Var[h | p]] / M. For new questions it is Var[h] / M, and
-it is at least the same share of the largest variance that theta(d) allows as at d = 0: other
-questions may be a different mixture, which does not concentrate at a limit of the range as the
-shifted prior does.
+of the same questions have the variance E[Var[h | p]] / M.
 """
 
 from __future__ import annotations
@@ -34,12 +31,12 @@ from .family import (
     Fit,
     Shifted,
     Statistics,
-    variance_of_proportion,
     with_extrapolated,
 )
 from .interval import UNIT_RANGE, IntervalMethod
 from .posterior import PosteriorIntervals
 from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
+from .questions import Ranges
 from .sampling import family_intervals
 
 _HALF_SUPPORT, _SHIFTS = 80, 60  # the prior has log-odds from -12 to 12 and shifts by -9 to 9
@@ -169,27 +166,22 @@ class BinaryFamily(Family):
         priors = estimate_beta_prior(self.n, self.c, fit.multiplicity, fit.priors, self.rates)
         return [] if priors is None else [fit._replace(priors=priors)]
 
-    def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
+    def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
+        ranges = self.none_correct, self.all_correct
+        if self.rates.are_exact:
+            return ranges, None
+        none, every = (self.estimate(self.n, c) for c in (np.zeros_like(self.n), self.n))
+        return ranges, (np.minimum(none, ranges[0]), np.maximum(every, ranges[1]))
+
+    def shifted(self, fit: Fit) -> Shifted:
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
-        top, zero = self.all_correct[0], np.zeros(())
-        theta, of_pairs, total = zero, zero, _Moments(zero, zero, zero, zero)
+        top, theta, of_pairs = self.all_correct[0], np.zeros(()), np.zeros(())
         for n, moments in _estimate_moments([*fit.priors], self.estimate, top, pairs, self.rates):
             over_shifted = partial(_means_over_shifted, fit.priors[n])
-            if new_questions:
-                total = _Moments(*map(np.add, total, map(over_shifted, moments)))
-            else:
-                theta = theta + over_shifted(moments.mean)
-                of_pairs = of_pairs + over_shifted(moments.covariances(pairs))
-        if new_questions:
-            theta, of_pairs = total.mean, total.covariances(pairs)
+            theta = theta + over_shifted(moments.mean)
+            of_pairs = of_pairs + over_shifted(moments.covariances(pairs))
         covariance = {pair: of_pairs[:, i] for i, pair in enumerate(pairs)}
         theta = np.clip(theta, *self.extremes(fit.multiplicity))  # which rounding may exceed
-        if new_questions:
-            least, center = variance_of_proportion(theta), len(theta) // 2
-            for a, b in pairs:
-                if a == b:
-                    variance = covariance[a, a]
-                    covariance[a, a] = np.maximum(variance, least[:, a] * variance[center])
         groups = len(fit.multiplicity)
         return Shifted(theta, covariance, np.zeros(groups), np.ones(groups))
 
