@@ -355,7 +355,7 @@ def call_of_metric(rng: np.random.Generator) -> Call:
         moments["avg"] = means, variances
         for key, (means, variances) in moments.items():
             variance = exact.mean_of(variances) / len(rows)
-            values = summary(exact.mean_of(means), variance, options, None)
+            values = summary(exact.mean_of(means), variance, options, (0.0, 1.0))
             expected |= {f"{key}@{size}{n}": x for n, x in zip(names, values, strict=True)}
     return Call(f"metric {name}", rows, arguments, expected)
 

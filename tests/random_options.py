@@ -389,7 +389,7 @@ def check_variance(rng: Random) -> None:
     c = [int(rng.integers(0, x + 1) if rate == 0.5 else rng.binomial(x, rate)) for x in n]
     name, k = str(rng.choice([*_FAMILY])), int(rng.integers(1, min(n) + 1))
     values, key = exact.values_of(_FAMILY[name], k), name.replace("k", str(k))
-    weights, within, scores = [], 0.0, []
+    within = 0.0
     for size, prior in prior_by_em(n, c):
         h = [exact.subset_mean([1] * x + [0] * (size - x), values) for x in range(size + 1)]
         divisor = math.lcm(*(x.denominator for x in h))
@@ -403,12 +403,11 @@ def check_variance(rng: Random) -> None:
                 Fraction(sums[1], of_all * divisor**2),
             )
             within += weight * float(square - mean**2)
-            weights.append(weight)
-            scores.append((float(mean), float(1 - mean)))  # the smaller one keeps its digits
-    smaller = np.array(scores)[:, np.argmin(np.average(scores, axis=0, weights=weights))]
-    of_both = within + np.average(
-        (smaller - np.average(smaller, weights=weights)) ** 2, weights=weights
-    )
+    estimates = [
+        exact.subset_mean([1] * x + [0] * (size - x), values) for size, x in zip(n, c, strict=True)
+    ]
+    squares = [(x - exact.mean_of(estimates)) ** 2 for x in estimates]
+    of_both = float(sum(squares, Fraction(0)) / (questions - 1))
     counts, options = at_k.Counts(n, c), {"k": k, "include": name, "confidence": 0.9}
     for interval, variance in (("sampling", within), ("questions", of_both)):
         result = metric("gpassk").compute(predictions=counts, interval=interval, **options)

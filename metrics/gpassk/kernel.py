@@ -689,7 +689,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "79e4b6a5f860"
+KERNEL = "515667762439"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1307,22 +1307,14 @@ class Scores:
         used = UniqueIntegers(rows, size)
         return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
 
-    def values_over(self, questions: np.ndarray) -> dict[ScoreKey, np.ndarray]:
-        """(M,) values of the questions with these indices, whose mean is the score over them.
-
-        A score that combines means has a value of each question to first order (delta method).
-        """
-        columns = self.columns[self.inverse[questions]]
-        means = columns.mean(axis=0)
-        result = {}
+    def with_products(self) -> Scores:
+        """The same scores, with a column for each product that is averaged over questions."""
+        keys, columns = dict(self.keys), [*self.columns.T]
         for key, score in self.keys.items():
-            if score.powers == (1.0,):
-                result[key] = columns[:, score.terms[0]]
-            elif score.pooled:
-                result[key] = score.value(means) + (columns - means) @ score.gradient(means)
-            else:
-                result[key] = score.value(columns.T)
-        return result
+            if not score.pooled:
+                keys[key] = Score((len(columns),))
+                columns.append(score.value(self.columns.T))
+        return replace(self, keys=keys, columns=np.stack(columns, axis=1))
 
     def per_question(self) -> dict[ScoreKey, list[float]]:
         """Each score of each question."""
@@ -1863,9 +1855,6 @@ UNIT_RANGE = (0.0, 1.0)  # of a score that is a probability or a share
 
 _GROUPS_AT_ONCE, _CELLS_OF_GROUPS = 1 << 8, 1 << 22  # groups, and groups x distinct counts
 
-Clusters = Sequence[tuple[np.ndarray, np.ndarray]]
-"""For each of B groups, (M,) distinct counts and (M,) cluster labels of its questions."""
-
 
 class Interval(NamedTuple):
     """Center, standard deviation, limits and method of an interval.
@@ -1930,8 +1919,7 @@ def intervals_by_counts(
     groups: Sequence[np.ndarray],
     inverse: np.ndarray,
     size: int,
-    of_counts: Callable[[np.ndarray | None, np.ndarray, Clusters | None], dict[ScoreKey, Interval]],
-    cluster_index: np.ndarray | None = None,
+    of_counts: Callable[[np.ndarray | None, np.ndarray], dict[ScoreKey, Interval]],
 ) -> list[dict[ScoreKey, Interval]]:
     """The intervals of groups of questions, which depend on the counts of the questions only.
 
@@ -1943,8 +1931,7 @@ def intervals_by_counts(
         inverse: (M,) index of each question's counts among U distinct ones.
         size: U.
         of_counts: the intervals of B groups, from the indices of V of the U distinct counts (None
-            for all), the (B, V) numbers of questions with each, and the clusters.
-        cluster_index: (M,) cluster of each question, or None if each is its own.
+            for all), and the (B, V) numbers of questions with each.
     """
     if not groups:
         return []
@@ -1956,21 +1943,14 @@ def intervals_by_counts(
             last = np.cumsum([len(of_group) for of_group in counts])
             counts, used = np.split(index, last[:-1]), len(rows)
         multiplicity = np.array([np.bincount(of_group, minlength=used) for of_group in counts])
-        clusters = None
-        if cluster_index is not None:
-            labels = (cluster_index[groups[group]] for group in block)
-            clusters = list(zip(counts, labels, strict=True))
-        intervals = of_counts(rows, multiplicity, clusters)
+        intervals = of_counts(rows, multiplicity)
         return [
             {key: interval.of_group(i) for key, interval in intervals.items()}
             for i in range(len(block))
         ]
 
     # What is equal for groups with equal intervals.
-    contents: list[Any] = [0]
-    for questions in groups[1:]:
-        content = np.sort(inverse[questions]) if cluster_index is None else questions
-        contents.append(content.tobytes())
+    contents: list[Any] = [0, *(np.sort(inverse[questions]).tobytes() for questions in groups[1:])]
     first = {content: group for group, content in reversed([*enumerate(contents)])}
     distinct = sorted(first.values())
     step = max(1, min(_GROUPS_AT_ONCE, _CELLS_OF_GROUPS // size))
@@ -1986,14 +1966,6 @@ def intervals_by_counts(
 def normal_z(confidence: float) -> float:
     """The z-value of a two-sided normal interval."""
     return -NormalDist().inv_cdf((1 - confidence) / 2)
-
-
-def student_z(clusters: int, confidence: float) -> float:
-    """The quantile of Student's t for a standard deviation estimated from at least 2 clusters."""
-    from scipy.special import stdtrit  # imported here, because it takes longer than all of at_k
-
-    # Of the lower tail, as (1 + confidence) / 2 may round to 1.
-    return -float(stdtrit(clusters - 1, (1 - confidence) / 2))
 
 
 # --- shared/at_k/core/count_tables.py -------------------------------------------------------------
@@ -2580,7 +2552,7 @@ class PosteriorIntervals(IntervalMethod):
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
         def of_counts(
-            rows: np.ndarray | None, multiplicity: np.ndarray, clusters: Clusters | None
+            rows: np.ndarray | None, multiplicity: np.ndarray
         ) -> dict[ScoreKey, Interval]:
             used = moments if rows is None else moments.of_rows(rows)
             return PosteriorIntervals(used, bounds, name).over(multiplicity, confidence)
@@ -2617,15 +2589,43 @@ def normal_limits(mu, sigma, confidence: float, bounds: tuple[float, float]):
 
 # --- shared/at_k/core/questions.py ----------------------------------------------------------------
 
-"""Intervals from the scores of the questions alone, with the effect of clusters.
+"""Intervals for other questions like these, in closed form.
 
-*Other questions.* The mean U of M scores in [0, 1] has a sample variance. A proportion of m
-independent trials has the same variance for m = U (1 - U) / variance, the effective number of
-trials, and the interval of U is Wilson's interval (1927) for that proportion. It stays inside the
-range of the scores without clipping, and is longer towards the middle of the range.
+The mean U of M scores in [0, 1] has the estimated variance V. A proportion of m independent trials
+has the same variance for m = U (1 - U) / V, the effective number of trials, and the interval of U
+is Wilson's (1927) for that proportion, with the quantile z of Student's t in place of the normal
+one:
 
-*Clusters.* Questions of one cluster, such as those about one text, are correlated. The variance of
-their mean follows from the sums over clusters (Miller 2024, arXiv:2411.00640).
+    (U + z^2 / 2m -+ z sqrt(U (1 - U) / m + z^2 / 4m^2)) / (1 + z^2 / m).
+
+It stays inside the range of the scores without clipping, and is longer towards the middle of the
+range. Scores in another range are scaled to it.
+
+*Clusters.* Questions of one cluster, such as those about one text, are correlated. Leave out each
+cluster in turn: with D_g the sum over cluster g of its n_g deviations from U,
+
+    V = (G - 1) / G x the sum over the G clusters of (D_g / (M - n_g))^2,
+
+the jackknife, which is not too small where clusters differ in size. For single questions it is the
+sample variance divided by M (MacKinnon, Nielsen & Webb 2023, J. Econometrics 232, 272). The degrees
+of freedom are those of the effective number of clusters, G* = M^2 / sum of n_g^2 (Kish 1965), less
+1 but at least 1: ten clusters, one of which has half of the questions, are effectively 3.6.
+
+*What M questions cannot show.* Their effective number is M* = M divided by the factor by which
+clusters increase the variance; without clusters it is M.
+
+- An eighth of an event is added to V and to the largest variance that the mean allows, both for one
+  question, because M* observations cannot show rarer events.
+- A kind of questions that is a share 1 - r of all is missed by M* questions with the probability
+  r^M*. With alpha / 2 for it, r = (alpha / 2)^(1 / M*), and such questions may have any score: the
+  limits are at most U r and at least 1 - (1 - U) r.
+- Near a limit of the range the score is a sum of rare events. If their number is Poisson, matching
+  the mean and the variance gives the size V / U of each. Below four events the interval extends at
+  least to Garwood's exact limit (1936, Biometrika 28, 437), where the probability of as many events
+  or more is alpha. Brown, Cai & DasGupta (2001, Statistical Science 16, 101) modify Wilson's
+  interval in the same way.
+
+*Products* of means have limits from those of their factors, see `limits_of_product`.
 """
 
 
@@ -2636,47 +2636,234 @@ TOO_FEW_CLUSTERS = (
     "or pass interval='sampling'"
 )
 
+_EVENT = 1 / 8  # of a question
+FEW_EVENTS = 4.0  # below which the normal approximation is too poor
 
-def cluster_deviations(columns: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
-    """(G, m) sums over each cluster of the deviations from the mean of (M, m) columns.
+Ranges = tuple[np.ndarray | float, np.ndarray | float]
+"""The smallest and the largest values of scores."""
+
+
+class MeansOfQuestions(NamedTuple):
+    """The means of m scores over M questions, and how uncertain they are for other questions.
+
+    Attributes:
+        mean: (m,).
+        covariance: (m, m) of the errors of the means.
+        number: (m,) effective numbers of questions, M*.
+        clusters: effective number of clusters of questions, G*.
+    """
+
+    mean: np.ndarray
+    covariance: np.ndarray
+    number: np.ndarray
+    clusters: float
+
+    @property
+    def variance(self) -> np.ndarray:
+        """(m,) the variances of the means."""
+        return np.diag(self.covariance)
+
+    def limits(
+        self,
+        confidence: float,
+        score_range: Ranges,
+        range_of_estimates: Ranges | None = None,
+    ) -> np.ndarray:
+        """(2, m) lower and upper limits of the means.
+
+        Args:
+            confidence: of each interval.
+            score_range: (m,) smallest and largest possible scores of a question.
+            range_of_estimates: (m,) smallest and largest possible estimates, if they may lie
+                outside of the range of the scores.
+        """
+        alpha = 1 - confidence
+        z = student_quantile(degrees_of_freedom(self.clusters), alpha)
+        least, most = range_of_estimates or score_range
+        width = np.subtract(most, least)
+        scale = np.where(width > 0, width, 1.0)
+        u = np.clip((self.mean - least) / scale, 0.0, 1.0)
+        v = self.variance / scale**2
+        lo, hi = wilson_limits(u, v, self.number, z)
+        lo = np.minimum(lo, _few_events(u, v, alpha))
+        hi = np.maximum(hi, 1 - _few_events(1 - u, v, alpha))
+        lo, hi = least + width * lo, least + width * hi
+        # A kind of questions that none of these is of may have any score.
+        r = (alpha / 2) ** (1 / self.number)
+        lo = np.minimum(lo, score_range[0] + (self.mean - score_range[0]) * r)
+        hi = np.maximum(hi, score_range[1] - (score_range[1] - self.mean) * r)
+        return np.clip([np.minimum(lo, self.mean), np.maximum(hi, self.mean)], *score_range)
+
+
+def means_of_questions(
+    columns: np.ndarray,
+    multiplicity: np.ndarray | None = None,
+    clusters: np.ndarray | None = None,
+) -> MeansOfQuestions:
+    """Return the means of m scores over questions, of two clusters or more.
+
+    Args:
+        columns: (U, m) scores of the questions.
+        multiplicity: (U,) number of questions with these scores, without clusters. Default: 1.
+        clusters: (U,) label of each question's cluster. Default: each is its own.
+    """
+    if multiplicity is None:
+        multiplicity = np.ones(len(columns))
+    questions = float(multiplicity.sum())
+    mean = multiplicity @ columns / questions
+    independent = columns - mean
+    independent = (independent * multiplicity[:, None]).T @ independent
+    independent = independent / (questions * (questions - 1))
+    if clusters is None:
+        return MeansOfQuestions(mean, independent, np.full(len(mean), questions), questions)
+    errors, effective = (
+        cluster_errors(columns, clusters),
+        effective_clusters(clusters, len(columns)),
+    )
+    covariance = errors.T @ errors
+    of_one, of_clusters = np.diag(independent), np.diag(covariance)
+    effect = np.maximum(1.0, of_clusters / np.where(of_one > 0, of_one, np.inf))
+    return MeansOfQuestions(mean, covariance, np.maximum(questions / effect, effective), effective)
+
+
+def cluster_errors(columns: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
+    """(G, m) by how much the means of (M, m) columns move without each cluster.
+
+    They are scaled so that the sums of their squares are the variances of the means.
 
     Args:
         clusters: (M,) labels, or None if each question is its own cluster.
     """
-    deviations = columns - columns.mean(axis=0)
+    deviations, sizes = columns - columns.mean(axis=0), np.ones(len(columns))
+    if clusters is not None:
+        _, inverse = np.unique(clusters, return_inverse=True)
+        sizes = np.bincount(inverse).astype(float)
+        deviations = np.array([np.bincount(inverse, column) for column in deviations.T]).T
+    number, others = len(sizes), np.maximum(len(columns) - sizes, 1.0)
+    return np.sqrt((number - 1) / number) * deviations / others[:, None]
+
+
+def effective_clusters(clusters: np.ndarray | None, questions: int) -> float:
+    """Return how many clusters of equal size have as uncertain a mean as these, at the most.
+
+    Args:
+        clusters: (M,) labels, or None if each question is its own cluster.
+        questions: M.
+    """
     if clusters is None:
-        return deviations
-    _, inverse = np.unique(clusters, return_inverse=True)
-    return np.array([np.bincount(inverse, column) for column in deviations.T]).T
+        return float(questions)
+    sizes = np.unique(clusters, return_counts=True)[1].astype(float)
+    return questions**2 / float(np.sum(sizes**2))
 
 
-def design_effects(columns: np.ndarray, clusters: np.ndarray) -> np.ndarray:
-    """(m,) the factor by which clusters increase the variance of the mean, at least 1."""
-    independent = np.sum(cluster_deviations(columns, None) ** 2, axis=0)
-    clustered = np.sum(cluster_deviations(columns, clusters) ** 2, axis=0)
-    return np.maximum(1.0, clustered / np.where(independent > 0, independent, np.inf))
+def degrees_of_freedom(clusters: float) -> float:
+    """Return the degrees of freedom of a variance from an effective number of clusters."""
+    return max(1.0, clusters - 1)
+
+
+def student_quantile(freedom: float, alpha: float) -> float:
+    """Return the z-value of a two-sided interval from a variance with these degrees of freedom."""
+    from scipy.special import stdtrit  # imported here, because it takes longer than all of at_k
+
+    # Of the lower tail, as 1 - alpha / 2 may round to 1.
+    return -float(stdtrit(freedom, alpha / 2))
+
+
+def wilson_limits(u, v, number, z: float):
+    """Wilson's limits of means u from 0 to 1 with variances v.
+
+    Args:
+        number: of observations, whose mean shows no rarer events than one in eight of them.
+    """
+    u, event = np.clip(u, 0.0, 1.0), _EVENT / number
+    share = (number * v + event) / (u * (1 - u) + event)  # of the largest variance
+    m = number / np.maximum(share, 1e-6)
+    center = (u + z**2 / 2 / m) / (1 + z**2 / m)
+    margin = z / (1 + z**2 / m) * np.sqrt(u * (1 - u) / m + z**2 / 4 / m**2)
+    lo, hi = np.minimum(center - margin, u), np.maximum(center + margin, u)
+    return np.maximum(lo, 0.0), np.minimum(hi, 1.0)
+
+
+def _few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
+    """The lower limit of means u of few events, and 1 if they are not few."""
+    from scipy.special import gammaincinv
+
+    size = v / np.where(u > 0, u, 1.0)  # of an event
+    events = u / np.where(size > 0, size, np.inf)
+    few = (events > 0) & (events < FEW_EVENTS)
+    return np.where(few, size * gammaincinv(np.clip(events, 1e-9, FEW_EVENTS), alpha), 1.0)
+
+
+# --- Products -----------------------------------------------------------------------------
+
+
+def limits_of_product(
+    score: Score,
+    lo: np.ndarray,
+    u: np.ndarray,
+    hi: np.ndarray,
+    covariance: Mapping[ColumnPair, np.ndarray] | np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """(..) both limits of a score, from estimates and limits of its columns, (m, ..) each.
+
+    A product of powers is far from linear where a factor is near 0. Its limits are combined from
+    those of the factors as the limits of a difference are (Zou & Donner 2008, Statistics in
+    Medicine 27, 1693): the changes of the product when each factor alone moves to its limit are
+    added as correlated errors are. They do not exceed the values with all factors at their limits.
+
+    Args:
+        covariance: of each pair of columns.
+    """
+    if score.powers == (1.0,):
+        (column,) = score.terms
+        return lo[column], hi[column]
+    index = np.arange(len(u)).reshape(-1, *[1] * (u.ndim - 1))
+
+    def distance(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        moves = {
+            column: score.value(high) - score.value(np.where(index == column, low, high))
+            for column in score.terms
+        }
+        square = sum(move**2 for move in moves.values())
+        for a, b in score.pairs():
+            if a != b:
+                size = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
+                # No column decreases with c, so no correlation is negative.
+                r = np.clip(covariance[a, b] / np.where(size > 0, size, 1.0), 0.0, 1.0)
+                square = square + 2 * r * moves[a] * moves[b]
+        return np.sqrt(square)
+
+    center = score.value(u)
+    return (
+        np.maximum(center - distance(lo, u), score.value(lo)),
+        np.minimum(center + distance(u, hi), score.value(hi)),
+    )
+
+
+# --- The method ---------------------------------------------------------------------------
 
 
 class QuestionIntervals(IntervalMethod):
-    """Intervals of scores, for other questions like these.
+    """Intervals of scores for other questions like these.
 
     Args:
-        points: the scores of the questions.
-        limits: the smallest and the largest possible score, of all questions or (M, 2) of each.
+        scores: of the questions.
+        ranges: of the true scores in the columns, broadcast to (U, m).
         clusters: (M,) label of each question's cluster, or None if each question is its own.
         allow_one: whether one question, or one cluster, has the whole range as its interval.
+        ranges_of_estimates: if estimates may lie outside of the range of the scores.
     """
 
     def __init__(
         self,
-        points: Scores,
-        limits: tuple[float, float] | np.ndarray = UNIT_RANGE,
+        scores: Scores,
+        ranges: Ranges = UNIT_RANGE,
         clusters: np.ndarray | None = None,
         allow_one: bool = False,
+        ranges_of_estimates: Ranges | None = None,
     ):
-        self._points, self._clusters = points, clusters
-        self._limits = np.broadcast_to(limits, (len(points.inverse), 2))
-        self._allow_one = allow_one
+        self._scores, self._clusters, self._allow_one = scores, clusters, allow_one
+        self._ranges, self._ranges_of_estimates = ranges, ranges_of_estimates
 
     def problem(self, questions: np.ndarray) -> str | None:
         return TOO_FEW_CLUSTERS if self._is_one(questions) and not self._allow_one else None
@@ -2686,69 +2873,63 @@ class QuestionIntervals(IntervalMethod):
     ) -> list[dict[ScoreKey, Interval]]:
         return [self._intervals(questions, confidence) for questions in groups]
 
-    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        values = self._points.values_over(questions)
-        columns = np.stack([values[key] for key in keys], axis=1)
-        deviations = cluster_deviations(columns, self._labels(questions))
-        return deviations.T @ deviations
+    def means(self, questions: np.ndarray) -> MeansOfQuestions:
+        """The means of the columns over questions."""
+        if self._clusters is not None:
+            rows = self._scores.inverse[questions]
+            return means_of_questions(self._scores.columns[rows], None, self._clusters[questions])
+        used = UniqueIntegers(self._scores.inverse[questions], len(self._scores.columns))
+        return means_of_questions(self._scores.columns[used.values], used.multiplicity)
 
-    def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
-        clusters, result = self._labels(questions), {}
-        least, most = self._limits[questions].T
-        limits = float(least.min()), float(most.max())
-        for key, scores in self._points.values_over(questions).items():
-            mean = float(scores.mean())
-            if self._is_one(questions):
-                result[key] = whole_range(mean, *limits, ONE_CLUSTER)
-                continue
-            variance, z = variance_of_mean(scores, clusters, confidence)
-            lo, hi = wilson_limits(mean, variance, len(questions), limits, z)
-            result[key] = Interval(mean, math.sqrt(variance), lo, hi, "questions")
+    def gradient(self, means: np.ndarray) -> np.ndarray:
+        """(m, s) derivatives of each score by each column, at (m,) means."""
+        gradients = [score.gradient(means) for score in self._scores.keys.values()]
+        return np.array(gradients).reshape(-1, len(means)).T
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        result, scores = np.eye(len(keys)), [*self._scores.keys]
+        known = [i for i, key in enumerate(keys) if key in scores]
+        means = self.means(questions)
+        gradient = self.gradient(means.mean)[:, [scores.index(keys[i]) for i in known]]
+        result[np.ix_(known, known)] = gradient.T @ means.covariance @ gradient
         return result
 
+    def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        rows = self._scores.inverse[questions]
+        least, most = self._extremes(self._ranges, rows)
+        if self._is_one(questions):
+            mean = self._scores.columns[rows].mean(axis=0)
+            return {
+                key: whole_range(
+                    score.value(mean), score.value(least), score.value(most), ONE_CLUSTER
+                )
+                for key, score in self._scores.keys.items()
+            }
+        means, of_estimates = self.means(questions), self._ranges_of_estimates
+        lo, hi = means.limits(
+            confidence,
+            (least, most),
+            None if of_estimates is None else self._extremes(of_estimates, rows),
+        )
+        variances = np.diag(
+            self.gradient(means.mean).T @ means.covariance @ self.gradient(means.mean)
+        )
+        result = {}
+        for (key, score), variance in zip(self._scores.keys.items(), variances, strict=True):
+            lower, upper = limits_of_product(score, lo, means.mean, hi, means.covariance)
+            mean = float(score.value(means.mean))
+            sigma = math.sqrt(max(0.0, variance))
+            result[key] = Interval(mean, sigma, float(lower), float(upper), "questions")
+        return result
+
+    def _extremes(self, ranges: Ranges, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(m,) the smallest and the largest values of the columns over questions."""
+        least, most = (np.broadcast_to(x, self._scores.columns.shape)[rows] for x in ranges)
+        return least.min(axis=0), most.max(axis=0)
+
     def _is_one(self, questions: np.ndarray) -> bool:
-        labels = self._labels(questions)
+        labels = questions if self._clusters is None else self._clusters[questions]
         return bool((labels == labels[0]).all())
-
-    def _labels(self, questions: np.ndarray) -> np.ndarray:
-        return questions if self._clusters is None else self._clusters[questions]
-
-
-def variance_of_mean(
-    scores: np.ndarray, clusters: np.ndarray, confidence: float
-) -> tuple[float, float]:
-    """The variance of the mean of (M,) scores of clustered questions, and its Student quantile."""
-    number = len(np.unique(clusters))
-    effect = float(design_effects(scores[:, None], clusters)[0])
-    squares = float(np.sum((scores - scores.mean()) ** 2))
-    variance = effect * squares * number / (number - 1) / len(scores) ** 2
-    return variance, student_z(number, confidence)
-
-
-def wilson_limits(
-    mean: float,
-    variance: float,
-    trials: float,
-    limits: tuple[float, float],
-    z: float,
-) -> tuple[float, float]:
-    """Wilson's interval for the effective number of trials of a mean of observations.
-
-    A continuity correction of 1/8 event is added to the variance and to the largest variance
-    that the mean allows, because M observations cannot show rarer events. A smaller correction is
-    too narrow for scores that are rarely low, a larger one too wide for scores that hardly vary.
-    """
-    least, most = map(float, limits)
-    width = most - least
-    if not width:
-        return least, most
-    u, correction = min(1.0, max(0.0, (mean - least) / width)), 1 / 8 / trials
-    share = (trials * variance / width**2 + correction) / (u * (1 - u) + correction)
-    m = trials / max(share, 1e-6)
-    center = (u + z**2 / 2 / m) / (1 + z**2 / m)
-    margin = z / (1 + z**2 / m) * math.sqrt(u * (1 - u) / m + z**2 / 4 / m**2)
-    lo, hi = max(0.0, min(center - margin, u)), min(1.0, max(center + margin, u))
-    return least + width * lo, least + width * hi
 
 
 # --- shared/at_k/core/samples.py ------------------------------------------------------------------
@@ -3336,7 +3517,7 @@ def expected_credits(
             result[:, columns] = _expected_table(size, of_k, prior)[c]
             continue
         for rows in blocks_of_rows(np.arange(len(c)), k):
-            result[np.ix_(rows, columns)] = _expected_of_k(n[rows], c[rows], of_k, prior)
+            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], of_k, prior)
     return result
 
 
@@ -5099,7 +5280,7 @@ def pass_limits(
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)
     points = pass_scores(counts, scores)
-    return points, QuestionIntervals(points, UNIT_RANGE, options.clusters)
+    return points, QuestionIntervals(points.with_products(), UNIT_RANGE, options.clusters)
 
 
 def max_limits(
@@ -5109,8 +5290,8 @@ def max_limits(
     if options.method != "questions":
         return PACKAGE.rooms.max_limits(rewards, ks, options)
     points = max_scores(rewards, ks)
-    ranges = np.clip(rewards.ranges[rewards.inverse], *options.bounds)
-    return points, QuestionIntervals(points, ranges, options.clusters)
+    least, most = np.clip(rewards.ranges, *options.bounds).T
+    return points, QuestionIntervals(points, (least[:, None], most[:, None]), options.clusters)
 
 
 # --- shared/at_k/core/checking.py -----------------------------------------------------------------
@@ -6461,11 +6642,12 @@ def bayes_at_n_results(
         rewards = category_rewards(outcomes, category_values, prior)
         moments = bayes_moments(rewards, *ks)
         points = Scores(moments.keys, moments.inverse, moments.mean)
+        limits = options.bounds if bounds else (float(rewards.levels[0]), float(rewards.levels[-1]))
         if interval is None:  # the posterior defines Bayes@N, and its results do not name it
             check_clusters(clusters, "posterior", confidence, len(questions))
-            method = PosteriorIntervals(moments, options.bounds, name=None)
+            method = PosteriorIntervals(moments, limits, name=None)
         elif options.method == "posterior":
-            method = PosteriorIntervals(moments, options.bounds)
+            method = PosteriorIntervals(moments, limits)
     if method is None and confidence is not None:
         _, method = max_limits(rewards, ks, options)
     if errors is not None:

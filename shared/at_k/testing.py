@@ -42,8 +42,8 @@ def assert_at_least(
         threshold: the least score.
         metric: the score, see `at_k.compare`.
         k: size of the subsets of samples. Default: 1, for metrics that have a k.
-        interval: "sampling", for the same questions, sampled again; or "questions", for other
-            questions like these. Default: "sampling" where it applies.
+        interval: "questions", for other questions like these; or "sampling", for the same
+            questions, sampled again. Default: "questions" where it applies.
         confidence: probability that the interval covers the true score.
         tau: share of correct samples that G-Pass@k requires, from 0 to 1.
         clusters: a label of the cluster of each question, for interval "questions".

@@ -106,9 +106,12 @@ def half_widths(
     family = BinaryFamily.of_run(counts, keys, estimate, {})
     correct = [rng.binomial(n, case.rates(truth, kind, rng)) for _ in range(runs)]
     multiplicity = np.array([np.bincount(c, minlength=n + 1) for c in correct])
-    method = SamplingIntervals(family, new_questions=kind == "questions")
-    (found,) = method.over(multiplicity, 0.95).values()
-    return float(((found.hi - found.lo) / 2).mean())
+    if kind == "questions":
+        method = family.for_other_questions()
+        found = [*method.for_groups([np.repeat(np.arange(n + 1), x) for x in multiplicity], 0.95)]
+        return float(np.mean([(x.hi - x.lo) / 2 for of_run in found for x in of_run.values()]))
+    (interval,) = SamplingIntervals(family).over(multiplicity, 0.95).values()
+    return float(((interval.hi - interval.lo) / 2).mean())
 
 
 def power(

@@ -13,7 +13,7 @@ import itertools
 import sys
 
 import numpy as np
-from at_k.core.interval import UNIT_RANGE, normal_z
+from at_k.core.interval import normal_z
 from at_k.core.questions import wilson_limits
 from at_k.core.votes import AnswerCounts, vote_at_k
 from at_k.intervals.vote_variances import vote_variances
@@ -41,7 +41,7 @@ def coverage(
     (true,) = vote_at_k(answer_counts(np.rint(_MANY * np.array([answers])).astype(int)), k)
     covered = []
     for vote, variance in zip(votes.mean(axis=1), variances.mean(axis=1) / questions, strict=True):
-        lo, hi = wilson_limits(vote, variance, questions * n / k, UNIT_RANGE, normal_z(0.95))
+        lo, hi = wilson_limits(vote, variance, questions * n / k, normal_z(0.95))
         covered.append(lo <= true <= hi)
     return float(np.mean(covered)), float(variances.mean() / votes.var())
 

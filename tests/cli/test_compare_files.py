@@ -32,7 +32,7 @@ def write_two_runs(folder, **columns) -> tuple:
 
 
 def test_the_output_says_at_which_k_each_file_is_higher(capsys):
-    printed = output_of(capsys, "compare", *SHIPPED, *NUMERIC)
+    printed = output_of(capsys, "compare", *SHIPPED, *NUMERIC, "--interval", "sampling")
     head, table, summary, sentence = printed.strip().split("\n\n")
     assert head.splitlines() == [
         f"smollm2_{name}: 94 questions, 32 samples each in predictions, checked against reference "
@@ -56,10 +56,10 @@ def test_the_output_says_at_which_k_each_file_is_higher(capsys):
         "pass@4, where smollm2_cool is higher, and from pass@8 to pass@32, where smollm2_warm is "
         "higher."
     )
-    one_k = output_of(capsys, "compare", *SHIPPED, *NUMERIC, "--k", 6)
+    one_k = output_of(capsys, "compare", *SHIPPED, *NUMERIC, "--interval", "sampling", "--k", 6)
     contains = "The interval contains 0, so the data do not show which run has the higher pass@6."
     assert contains in " ".join(one_k.split())
-    one_k = output_of(capsys, "compare", *SHIPPED, *NUMERIC, "--k", 16)
+    one_k = output_of(capsys, "compare", *SHIPPED, *NUMERIC, "--interval", "sampling", "--k", 16)
     excludes = "The interval excludes 0: smollm2_warm has the higher pass@16."
     assert excludes in " ".join(one_k.split())
 
@@ -67,9 +67,9 @@ def test_the_output_says_at_which_k_each_file_is_higher(capsys):
 def test_the_output_says_what_the_interval_is_for(capsys, tmp_path):
     files = write_two_runs(tmp_path)
     printed = " ".join(output_of(capsys, "compare", *files).split())
-    assert "at each k, for the same questions, sampled again." in printed
-    printed = " ".join(output_of(capsys, "compare", *files, "--interval", "questions").split())
     assert "at each k, for other questions like these." in printed
+    printed = " ".join(output_of(capsys, "compare", *files, "--interval", "sampling").split())
+    assert "at each k, for the same questions, sampled again." in printed
 
 
 def test_json_is_the_dict_of_the_function(capsys, tmp_path):
@@ -100,10 +100,12 @@ def test_questions_are_matched_by_a_column_that_identifies_them(capsys, tmp_path
 def test_a_column_of_clusters_is_read_if_the_interval_uses_them(capsys, tmp_path):
     files = write_two_runs(tmp_path, cluster=lambda i: f"c{i // 2}")
     labels = [f"c{i // 2}" for i in range(len(OUTCOMES_A))]
-    scores = scores_of(capsys, "compare", *files, "--interval", "questions")
-    assert scores == at_k.compare(OUTCOMES_A, OUTCOMES_B, interval="questions", clusters=labels)
-    assert scores_of(capsys, "compare", *files) == at_k.compare(OUTCOMES_A, OUTCOMES_B)
-    error = error_of(capsys, "compare", *files, "--clusters", "cluster")
+    expected = at_k.compare(OUTCOMES_A, OUTCOMES_B, clusters=labels)
+    assert scores_of(capsys, "compare", *files) == expected
+    again = ("--interval", "sampling")
+    expected = at_k.compare(OUTCOMES_A, OUTCOMES_B, interval="sampling")
+    assert scores_of(capsys, "compare", *files, *again) == expected
+    error = error_of(capsys, "compare", *files, *again, "--clusters", "cluster")
     assert "--interval questions" in error
     assert "interval='" not in error
 
@@ -122,7 +124,7 @@ def test_groups_of_questions_are_compared_for_themselves(capsys, tmp_path):
     printed = output_of(capsys, "compare", a, b, "--groups", "topic", "--k", 1, 2)
     headings = [block.split("  ")[0] for block in printed.split("\n\n")[1:-2]]
     assert headings == ["all questions", "x", "y"]
-    flags = ("--groups", "id", "--interval", "questions")
+    flags = ("--groups", "id")
     assert "at-k: Group q0: " in error_of(capsys, "compare", a, b, *flags)
 
 

@@ -86,7 +86,7 @@ def test_as_many_questions_as_are_named_would_decide(capsys, tmp_path, above):
     """With the same questions several times, the estimate stays: the named number decides."""
     score = float(Fraction(int(np.sum(OUTCOMES)), np.size(OUTCOMES)))
     threshold = score + (-0.03 if above else 0.03)
-    flags = ("--interval", "questions", "--at-least", threshold)
+    flags = ("--at-least", threshold)
 
     def record_of(repetitions):
         rows = [{"outcomes": row} for row in OUTCOMES * repetitions]
@@ -104,7 +104,7 @@ def test_as_many_samples_as_are_named_would_decide(capsys, tmp_path):
     def record_of(repetitions):
         file = tmp_path / "more.jsonl"
         write_json_lines(file, [{"outcomes": row * repetitions} for row in rows])
-        return verdict_of(capsys, file, "--at-least", 0.61)
+        return verdict_of(capsys, file, "--interval", "sampling", "--at-least", 0.61)
 
     enough = -(-(10 + record_of(1)["more_samples"]) // 10)
     assert record_of(enough + 2)["status"] == "shown"
@@ -115,6 +115,8 @@ def test_no_number_of_samples_decides_a_score_that_is_equal_to_the_threshold(cap
     file = write_json_lines(tmp_path / "half.jsonl", [{"outcomes": [0, 1]}] * 6)
     status, printed = gate(capsys, file, "--at-least", 0.5)
     assert status == 3
+    assert "No number of questions would decide" in printed
+    status, printed = gate(capsys, file, "--at-least", 0.5, "--interval", "sampling")
     assert "No number of samples would decide" in printed
 
 
@@ -124,7 +126,7 @@ def test_no_number_of_samples_decides_a_score_that_differs_by_rounding():
         lambda: assert_at_least(rows, 0.44),
         lambda: assert_not_worse(rows, rows, margin=5e-324),
     ):
-        with pytest.raises(AssertionError, match="No number of samples would decide"):
+        with pytest.raises(AssertionError, match="No number of questions would decide"):
             assertion()
 
 
@@ -135,10 +137,14 @@ def test_the_last_line_says_which_of_the_three_holds_and_what_would_decide(capsy
         (0.95, "The contrary is shown: the score is below 0.95. pass@1 is "),
         (round(score, 2) + 0.01, "Not decided: the score may or may not be at least "),
     ]:
-        status, printed = gate(capsys, file, "--at-least", threshold)
-        last = printed.splitlines()[-1]
-        assert last.startswith(words)
-        assert ("more samples of each question would decide" in last) == (status == 3)
+        for interval, of_what in [
+            ((), "more questions would decide"),
+            (("--interval", "sampling"), "more samples of each question would decide"),
+        ]:
+            status, printed = gate(capsys, file, "--at-least", threshold, *interval)
+            last = printed.splitlines()[-1]
+            assert last.startswith(words)
+            assert (of_what in last) == (status == 3)
 
 
 def test_github_gets_an_annotation_and_a_table_in_the_summary(capsys, file, tmp_path, monkeypatch):
@@ -217,7 +223,7 @@ def test_assertions_pass_fail_and_name_their_arguments():
     assert_not_worse(OUTCOMES, BASELINE, margin=0.3)
     with pytest.raises(AssertionError, match=r"contrary is shown: the score is below 0.9"):
         assert_at_least(OUTCOMES, 0.9)
-    with pytest.raises(AssertionError, match=r"Not decided.* more samples of each question"):
+    with pytest.raises(AssertionError, match=r"Not decided.* more questions"):
         assert_not_worse(OUTCOMES, BASELINE)
     with pytest.raises(ValueError, match="threshold is inf"):
         assert_at_least(OUTCOMES, float("inf"))
@@ -262,7 +268,7 @@ def test_scores_and_limits_are_those_of_gpassk_if_the_checker_errs(
 
 def test_assertions_correct_by_the_labels_that_a_run_was_read_with():
     run = {"predictions": OUTCOMES, "labels": LABELS}
-    options = {"k": 1, "include": "pass@k", "confidence": 0.95, "interval": "sampling"}
+    options = {"k": 1, "include": "pass@k", "confidence": 0.95, "interval": "questions"}
     scores = at_k.load("gpassk").compute(predictions=OUTCOMES, labels=LABELS, **options)
     lowest = scores["pass@1_lo"]
     assert_at_least(run, lowest - 1e-6)

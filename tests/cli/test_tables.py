@@ -114,7 +114,7 @@ def test_without_limits_there_is_no_sentence_about_them(capsys, tmp_path):
         (
             ["gpassk", "--k", 2, "--include", "pass@k", "--interval", "questions"],
             "On 2 questions with 3 to 4 samples each, checked with exact_match, pass@2 is 100.0 % "
-            f"(90 % confidence interval 4.1 to 100.0, {OTHER}).",
+            f"(90 % confidence interval 4.8 to 100.0, {OTHER}).",
         ),
         (
             ["gpassk", "--k", 1, 8, "--include", "pass@k"],

@@ -6,6 +6,8 @@ from hostile_calls import check_hostile_calls
 from random_options import check_options
 from random_steps import check_random_steps
 
+pytestmark = pytest.mark.filterwarnings("ignore:The limits of the posterior")
+
 
 @pytest.mark.parametrize("seed", range(4))
 def test_random_calls_agree_with_brute_force_and_scorio(seed):

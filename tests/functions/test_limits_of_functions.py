@@ -4,6 +4,8 @@ import at_k
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.filterwarnings("ignore:The limits of the posterior")
+
 RNG = np.random.default_rng(7)
 OUTCOMES = (RNG.uniform(size=(24, 9)) < RNG.uniform(size=(24, 1))).astype(int).tolist()
 # The function, its other arguments, and the name and the key of the same score of the metric.
@@ -65,3 +67,35 @@ def test_what_does_not_apply_is_refused(arguments, message):
 def test_the_interval_is_given_by_its_name():
     with pytest.raises(TypeError):
         at_k.pass_at_k_ci(OUTCOMES, 2, 0.95, (0.0, 1.0), 1.0, 1.0, "sampling")  # type: ignore[call-arg]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("function", "arguments", "estimate"),
+    [
+        (at_k.pass_at_k_ci, (np.zeros((100, 32)), 8), 0),
+        (at_k.pass_hat_k_ci, (np.ones((60, 5)), 4), 1),
+        (at_k.g_pass_at_k_tau_ci, (np.zeros((90, 12)), 8, 0.5, 0.8), 0),
+        (at_k.geo_spectrum_star_at_k_ci, (np.ones((80, 6)), 4), 1),
+        (at_k.maj_at_k_ci, (at_k.Counts([4] * 200, [1] * 200), 3), 0),
+    ],
+)
+def test_limits_of_a_posterior_that_exclude_the_estimate_warn_and_name_others(
+    function, arguments, estimate
+):
+    with pytest.warns(UserWarning, match=rf"the samples, {estimate}: .* pass interval='sampling'"):
+        _, _, lo, hi = function(*arguments)
+    assert not lo <= estimate <= hi
+    R, *rest = arguments
+    _, _, lo, hi = function(R, *rest[:2], interval="sampling")
+    assert lo <= estimate <= hi
+
+
+@pytest.mark.filterwarnings("error")
+def test_limits_that_contain_the_estimate_or_have_none_do_not_warn():
+    rows = np.random.default_rng(0).integers(0, 2, (20, 8))
+    at_k.pass_at_k_ci(rows, 2)
+    at_k.geom_ds_at_k_ci(np.zeros((100, 4)), 8)  # no estimate: k is above n
+    at_k.max_at_k_ci(rows, 1)
+    with pytest.warns(UserWarning, match="use the metric max_at_k with interval='sampling'"):
+        at_k.max_at_k_ci(np.zeros((100, 32), dtype=int), 8)

@@ -18,9 +18,7 @@ def limits(scores: dict, key: str) -> tuple[float, float]:
     return scores[f"{key}_lo"], scores[f"{key}_hi"]
 
 
-def both_families(
-    counts: BinaryCounts, ks: list[int], new_questions: bool
-) -> list[tuple[Interval, Interval]]:
+def both_families(counts: BinaryCounts, ks: list[int]) -> list[tuple[Interval, Interval]]:
     """For each k, the interval of pass@k from success rates and from distributions of rewards."""
     scores = {str(k): Score((any_correct(k),)) for k in ks}
     n, c = counts.unique
@@ -32,7 +30,7 @@ def both_families(
     )
     every = [np.arange(len(counts.n))]
     of_rates, of_rewards = (
-        SamplingIntervals(family, new_questions).for_groups(every, 0.95)[0] for family in families
+        SamplingIntervals(family).for_groups(every, 0.95)[0] for family in families
     )
     return [(of_rates[key], of_rewards[key]) for key in scores]
 
@@ -61,37 +59,17 @@ def test_sampling_intervals_of_both_families_agree(rates, questions, n):
     """
     rng = np.random.default_rng([questions, n])
     counts = BinaryCounts(np.full(questions, n), rng.binomial(n, RATES[rates](rng, questions)))
-    for of_rates, of_rewards in both_families(counts, [1, 2, n // 2], False):
+    for of_rates, of_rewards in both_families(counts, [1, 2, n // 2]):
         assert of_rewards.mu == pytest.approx(of_rates.mu, abs=1e-14)
         assert of_rewards.sigma == pytest.approx(of_rates.sigma, rel=1e-4)
         assert largest_difference(of_rates, of_rewards) < 0.01
-
-
-@pytest.mark.parametrize("rates", RATES)
-@pytest.mark.parametrize(
-    ("questions", "n", "tolerance"), [(30, 8, 0.1), (200, 4, 0.02), (500, 8, 0.02)]
-)
-def test_question_intervals_of_both_families_agree_if_there_are_many_questions(
-    rates, questions, n, tolerance
-):
-    """Success rates alone have a lower bound on the variance of other mixtures of questions.
-
-    The bound accounts for up to 10 % of the width at 10 to 30 questions. Without it, the
-    differences are those of the sampling intervals.
-    """
-    rng = np.random.default_rng([questions, n])
-    counts = BinaryCounts(np.full(questions, n), rng.binomial(n, RATES[rates](rng, questions)))
-    for of_rates, of_rewards in both_families(counts, [1, 2, n // 2], True):
-        assert of_rewards.mu == pytest.approx(of_rates.mu, abs=1e-14)
-        assert of_rewards.sigma == pytest.approx(of_rates.sigma, rel=1e-4)
-        assert largest_difference(of_rates, of_rewards) < tolerance
 
 
 def test_ragged_runs_of_both_families_agree():
     rng = np.random.default_rng(30)
     n = rng.integers(8, 12, 60)  # within a power of 2, whose sizes are pooled for rewards
     counts = BinaryCounts(n, rng.binomial(n, rng.random(60)))
-    for of_rates, of_rewards in both_families(counts, [1, 4], False):
+    for of_rates, of_rewards in both_families(counts, [1, 4]):
         assert of_rewards.sigma == pytest.approx(of_rates.sigma, rel=0.02)
         assert largest_difference(of_rates, of_rewards) < 0.02
 

@@ -1,101 +1,209 @@
-"""Wilson-type intervals for other questions like these, and clusters of questions."""
+"""Limits for other questions like these, beside their formula written out with other tools."""
 
 import math
+from collections import Counter
+from fractions import Fraction
+from typing import Any
 
 import at_k
 import numpy as np
 import pytest
 from at_k.core.questions import (
     QuestionIntervals,
-    design_effects,
-    variance_of_mean,
+    limits_of_product,
+    means_of_questions,
     wilson_limits,
 )
-from at_k.core.rewards import Rewards
-from at_k.core.score import Scores, one_column_each
-from at_k.intervals.reward_family import RewardFamily
-from at_k.intervals.sampling import SamplingIntervals
-from hypothesis import given
+from at_k.core.score import Score, Scores, one_column_each
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.stats import gamma, t
 
-# --- Means of scores ----------------------------------------------------------------------
+shares = st.integers(0, 8).map(lambda eighths: Fraction(eighths, 8))
+
+
+def jackknife(scores: list[Fraction], clusters: list[Any]) -> Fraction:
+    """The variance of the mean, by leaving out each cluster and taking the mean again."""
+    mean, labels = sum(scores) / Fraction(len(scores)), sorted(set(clusters))
+    without = [
+        [x for x, cluster in zip(scores, clusters, strict=True) if cluster != label]
+        for label in labels
+    ]
+    squares = sum(((sum(rest) / Fraction(len(rest)) - mean) ** 2 for rest in without), Fraction(0))
+    return Fraction(len(labels) - 1, len(labels)) * squares
+
+
+def limits_by_formula(
+    scores: list[Fraction], clusters: list[Any], confidence: float = 0.95
+) -> tuple[float, float]:
+    """The limits of the mean of scores from 0 to 1, as the docstring of `questions` states them."""
+    questions, alpha = len(scores), 1 - confidence
+    u, v = sum(scores) / Fraction(questions), jackknife(scores, clusters)
+    independent = jackknife(scores, [*range(questions)])
+    sizes = Counter(clusters).values()
+    effective = Fraction(questions**2, sum(size**2 for size in sizes))
+    number = Fraction(questions)
+    if independent:
+        number = max(effective, questions / max(Fraction(1), v / independent))
+    z = t.isf(alpha / 2, max(1.0, float(effective) - 1))
+    event = Fraction(1, 8) / number
+    m = float(number * (u * (1 - u) + event) / (number * v + event))
+
+    def excess(p: float) -> float:  # of a test of the proportion p
+        return (p - float(u)) ** 2 - z**2 * p * (1 - p) / m
+
+    middle = float((u + Fraction(z**2 / 2 / m)) / (1 + Fraction(z**2 / m)))
+    lo = brentq(excess, 0.0, middle) if u > 0 else 0.0
+    hi = brentq(excess, middle, 1.0) if u < 1 else 1.0
+
+    def few(mean: Fraction) -> float:
+        if not (v and 0 < mean * mean < 4 * v):
+            return 1.0
+        return float(v / mean) * gamma.ppf(alpha, float(mean * mean / v))
+
+    r = (alpha / 2) ** (1 / float(number))
+    lo = min(lo, few(u), float(u) * r)
+    hi = max(hi, 1 - few(1 - u), 1 - float(1 - u) * r)
+    return lo, hi
+
+
+def method_of(scores: list[Fraction], clusters: list[Any] | None) -> QuestionIntervals:
+    columns = np.array(scores, dtype=float)[:, None]
+    table = Scores(one_column_each(["score"]), np.arange(len(scores)), columns)
+    return QuestionIntervals(table, (0.0, 1.0), None if clusters is None else np.array(clusters))
+
+
+@given(st.lists(shares, min_size=2, max_size=30), st.sampled_from([0.8, 0.95, 0.999]))
+@settings(deadline=None)
+def test_limits_of_single_questions_are_those_of_the_formula(scores, confidence):
+    questions = np.arange(len(scores))
+    (found,) = method_of(scores, None).for_groups([questions], confidence)
+    expected = limits_by_formula(scores, [*range(len(scores))], confidence)
+    assert [found["score"].lo, found["score"].hi] == pytest.approx(expected, abs=1e-9)
+    variance = jackknife(scores, [*range(len(scores))])
+    assert found["score"].sigma == pytest.approx(math.sqrt(variance), abs=1e-9)
+
+
+@given(st.lists(st.tuples(shares, st.integers(0, 4)), min_size=3, max_size=30))
+@settings(deadline=None)
+def test_limits_of_clusters_are_those_of_the_formula(pairs):
+    scores, clusters = map(list, zip(*pairs, strict=True))
+    if len(set(clusters)) < 2:
+        return
+    (found,) = method_of(scores, clusters).for_groups([np.arange(len(scores))], 0.95)
+    expected = limits_by_formula(scores, clusters)
+    assert [found["score"].lo, found["score"].hi] == pytest.approx(expected, abs=1e-9)
+    variance = jackknife(scores, clusters)
+    assert found["score"].sigma == pytest.approx(math.sqrt(variance), abs=1e-9)
+
+
+def test_counts_of_questions_stand_for_the_questions():
+    rng = np.random.default_rng(2)
+    columns, times = rng.random((6, 2)), rng.integers(1, 9, 6)
+    counted = means_of_questions(columns, times)
+    listed = means_of_questions(np.repeat(columns, times, axis=0))
+    for a, b in zip(counted, listed, strict=True):
+        assert a == pytest.approx(b, rel=1e-12)
+
+
+def test_ten_clusters_one_of_which_has_half_of_the_questions_are_effectively_few():
+    clusters = np.repeat(np.arange(10), [9] + [1] * 9)
+    means = means_of_questions(np.random.default_rng(0).random((18, 1)), clusters=clusters)
+    assert means.clusters == pytest.approx(18**2 / (81 + 9))
 
 
 @given(st.floats(0, 1), st.floats(0, 0.2), st.integers(1, 200), st.floats(0.5, 5))
-def test_interval_contains_the_mean_and_stays_in_the_range(u, variance, questions, z):
-    mean = -1 + 3 * u
-    lo, hi = wilson_limits(mean, variance, questions, (-1.0, 2.0), z)
-    assert -1 <= lo <= mean + 1e-12
-    assert mean - 1e-12 <= hi <= 2
+def test_wilsons_limits_contain_the_mean_and_stay_in_the_range(u, variance, questions, z):
+    lo, hi = wilson_limits(u, variance, questions, z)
+    assert 0 <= lo <= u <= hi <= 1
 
 
-def test_interval_of_scores_0_and_1_is_wilsons():
-    u, z, n = 0.3, 1.959963984540054, 1600
-    lo, hi = wilson_limits(u, u * (1 - u) / n, n, (0.0, 1.0), z)
-    center, margin = u + z * z / 2 / n, z * math.sqrt(u * (1 - u) / n + z * z / 4 / n**2)
-    assert (lo, hi) == pytest.approx(
-        ((center - margin) / (1 + z * z / n), (center + margin) / (1 + z * z / n)), rel=1e-3
+@pytest.mark.parametrize("accuracy", [60, 64])
+@pytest.mark.parametrize("questions", [4, 12, 40])
+def test_questions_that_are_alike_leave_room_for_a_kind_that_none_of_them_is_of(
+    gpassk, accuracy, questions
+):
+    """A share s of other questions is missed by M questions with the probability (1 - s)^M."""
+    scores = gpassk.compute(
+        predictions=[[1] * accuracy + [0] * (64 - accuracy)] * questions,
+        k=1,
+        include="pass@k",
+        confidence=0.95,
+        interval="questions",
     )
+    missed = 0.025 ** (1 / questions)
+    assert scores["pass@1_lo"] <= missed * accuracy / 64 + 1e-12
+    assert scores["pass@1_hi"] >= 1 - missed * (1 - accuracy / 64) - 1e-12
 
 
 def test_a_confidence_close_to_1_has_limits():
-    confidence = 1 - 2**-53
-    result = at_k.compare(
-        [[0, 1], [1, 1], [0, 0]],
-        [[1, 0], [1, 1], [0, 1]],
-        k=1,
-        interval="questions",
-        confidence=confidence,
-    )
+    runs = [[0, 1], [1, 1], [0, 0]], [[1, 0], [1, 1], [0, 1]]
+    result = at_k.compare(*runs, k=1, interval="questions", confidence=1 - 2**-53)
     assert -1 <= result["pass@1_lo"] <= result["pass@1"] <= result["pass@1_hi"] <= 1
 
 
-def test_questions_of_one_cluster_count_as_one():
-    scores = np.array([0.1, 0.5, 0.9, 0.4])
-    variance, z = variance_of_mean(scores, np.arange(4), 0.95)
-    assert variance == pytest.approx(np.var(scores, ddof=1) / 4)
-    doubled = variance_of_mean(np.repeat(scores, 2), np.repeat(np.arange(4), 2), 0.95)
-    assert doubled == pytest.approx((variance, z))
-
-
-@pytest.mark.parametrize("clusters", [None, np.zeros(4)])
+@pytest.mark.parametrize("clusters", [None, [7, 7, 7, 7]])
 def test_one_question_or_one_cluster_has_no_interval(clusters):
-    columns = np.array([[0.1], [0.5], [0.9], [0.4]])
-    points = Scores(one_column_each(["score"]), np.arange(4), columns)
-    method = QuestionIntervals(points, (0.0, 1.0), clusters)
+    method = method_of([Fraction(1, 8), Fraction(1, 2), Fraction(1), Fraction(0)], clusters)
     problem = method.problem(np.arange(1 if clusters is None else 4))
     assert problem is not None
     assert "one cluster of questions" in problem
 
 
-# --- Clusters of questions with rewards ---------------------------------------------------
-
-
-def reward_sigmas(counts: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
-    """sigma of Max@1 and Max@3, from (M, 3) counts of the rewards 0, 0.5 and 1."""
-    rewards = Rewards(np.arange(len(counts)), np.array([0.0, 0.5, 1.0]), np.cumsum(counts, axis=1))
-    family = RewardFamily.of_run(rewards, {"max@1": 1, "max@3": 3}, {}, (0.0, 1.0))
-    method = SamplingIntervals(family, new_questions=True, clusters=clusters)
-    (found,) = method.for_groups([np.arange(len(counts))], 0.95)
-    return np.array([found["max@1"].sigma, found["max@3"].sigma])
-
-
-def test_sigma_of_clustered_rewards_includes_the_design_effect():
-    rng = np.random.default_rng(4)
-    clusters = np.repeat(np.arange(10), 5)
-    counts = rng.multinomial(6, rng.dirichlet([1, 1, 1], 10)[clusters])
-    rewards = Rewards(np.arange(50), np.array([0.0, 0.5, 1.0]), np.cumsum(counts, axis=1))
-    columns = np.stack([rewards.max_of(1), rewards.max_of(3)], axis=1)
-    effect = design_effects(columns, clusters)
-    assert (effect > 1.5).all()
-    wanted = np.sqrt(effect) * reward_sigmas(counts, None)
-    assert reward_sigmas(counts, clusters) == pytest.approx(wanted, rel=1e-12)
-
-
-def test_sigma_of_repeated_rewards_is_that_of_the_rewards_if_they_share_a_cluster():
+def test_questions_that_are_asked_twice_count_once_if_they_share_a_cluster():
     rng = np.random.default_rng(5)
-    counts = rng.multinomial(8, rng.dirichlet([1, 1, 1], 60))
-    twice, clusters = np.repeat(counts, 2, axis=0), np.repeat(np.arange(60), 2)
-    once = reward_sigmas(counts, None)
-    assert reward_sigmas(twice, clusters) == pytest.approx(once, rel=0.02)
-    assert reward_sigmas(twice, None) == pytest.approx(once / math.sqrt(2), rel=0.02)
+    scores = [Fraction(int(x), 8) for x in rng.integers(0, 9, 60)]
+    twice, clusters = [x for x in scores for _ in "ab"], [i for i in range(60) for _ in "ab"]
+    (once,) = method_of(scores, None).for_groups([np.arange(60)], 0.95)
+    (paired,) = method_of(twice, clusters).for_groups([np.arange(120)], 0.95)
+    assert paired["score"][1:4] == pytest.approx(once["score"][1:4], rel=0.02)
+
+
+# --- Products -----------------------------------------------------------------------------
+
+GEOMETRIC_MEAN = Score((0, 1), (0.5, 0.5))
+
+
+def covariance(r: float) -> np.ndarray:
+    return np.array([[1.0, r], [r, 1.0]])
+
+
+def test_factors_with_equal_errors_reach_their_limits_together():
+    lo, u, hi = np.array([0.4, 0.1]), np.array([0.5, 0.2]), np.array([0.7, 0.6])
+    found = limits_of_product(GEOMETRIC_MEAN, lo, u, hi, covariance(1.0))
+    assert found == pytest.approx([math.sqrt(0.04), math.sqrt(0.42)])
+
+
+@pytest.mark.parametrize("r", [0.0, 0.4, 0.9])
+def test_limits_for_small_errors_are_those_of_the_delta_method(r):
+    a, b, x, y = 0.5, 0.2, 1e-5, 3e-5
+    lo, u, hi = np.array([a - x, b - y]), np.array([a, b]), np.array([a + x, b + y])
+    found = limits_of_product(GEOMETRIC_MEAN, lo, u, hi, covariance(r))
+    center = math.sqrt(a * b)
+    margin = center / 2 * math.sqrt((x / a) ** 2 + (y / b) ** 2 + 2 * r * x / a * y / b)
+    assert found == pytest.approx([center - margin, center + margin], abs=1e-3 * margin)
+
+
+def test_factor_that_is_0_determines_the_upper_limit_of_the_product():
+    lo, u, hi = np.array([0.8, 0.0]), np.array([0.9, 0.0]), np.array([0.96, 0.01])
+    low, high = limits_of_product(GEOMETRIC_MEAN, lo, u, hi, covariance(0.0))
+    assert low == 0
+    assert math.sqrt(0.9 * 0.01) < high < math.sqrt(0.96 * 0.01) + 1e-12
+
+
+# --- Rewards ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("include", ["Max@k", "picked@k"])
+def test_limits_of_rewards_move_with_their_zero_and_their_unit(include):
+    rng = np.random.default_rng(8)
+    rows = rng.gamma(1.0, 1.0, (15, 6))
+    options: dict[str, Any] = {"k": [1, 3], "confidence": 0.9, "interval": "questions"}
+    if include == "picked@k":
+        options["picked_by"] = rng.random((15, 6)).tolist()
+    metric = at_k.load("max_at_k")
+    plain = metric.compute(predictions=rows.tolist(), include=include, **options)
+    moved = metric.compute(predictions=(7 - 3 * (-rows)).tolist(), include=include, **options)
+    for key in [key for key in plain if key.endswith(("_lo", "_hi"))]:
+        assert moved[key] == pytest.approx(7 + 3 * plain[key], rel=1e-12)

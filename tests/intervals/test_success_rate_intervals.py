@@ -180,9 +180,9 @@ def test_repeated_questions_count_once_if_they_share_a_cluster(compute):
     twice, clusters = np.vstack([outcomes, outcomes]), [*range(30), *range(30)]
     once = compute(outcomes, k, "questions")
     clustered = compute(twice, k, "questions", clusters=clusters)
-    assert limits(clustered, "pass@2") == pytest.approx(limits(once, "pass@2"), rel=1e-3)
+    assert limits(clustered, "pass@2") == pytest.approx(limits(once, "pass@2"), rel=1e-2)
     separate = compute(twice, k, "questions", clusters=range(60))
-    assert separate == compute(twice, k, "questions")
+    assert separate == pytest.approx(compute(twice, k, "questions"), rel=1e-12)
     assert width(separate, "pass@2") < 0.75 * width(clustered, "pass@2")
 
 

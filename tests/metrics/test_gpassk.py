@@ -47,6 +47,7 @@ def test_scores_are_means_over_questions_of_means_over_all_subsets(gpassk):
             assert score == pytest.approx(float(truth), rel=1e-15)
 
 
+@pytest.mark.filterwarnings("ignore:The limits of the posterior")
 def test_the_posterior_interval_is_that_of_the_function(gpassk):
     scores = gpassk.compute(
         predictions=OUTCOMES, k=[2, 3], include="pass^k", confidence=0.9, alpha0=0.5, beta0=2

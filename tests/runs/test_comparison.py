@@ -69,7 +69,7 @@ def test_swapping_the_runs_mirrors_the_result(metric, interval):
 @pytest.mark.parametrize("metric", METRICS)
 def test_scores_and_limits_follow_from_those_of_each_run(gpassk, metric):
     a, b = two_runs(2)
-    result = at_k.compare(a, b, metric, k=[1, 4, 12], tau=0.75)
+    result = at_k.compare(a, b, metric, k=[1, 4, 12], interval="sampling", tau=0.75)
     alone_a, alone_b = (
         gpassk.compute(
             predictions=run,
@@ -274,8 +274,17 @@ def test_scores_and_band_agree_with_those_of_a_published_package(capsys):
         (([[1, 0]], [[1, 0]]), {"metric": "G-Pass@k", "tau": 2}, "tau is 2"),
         (([[1, 0]], [[1, 0]]), {"metric": "pass@k", "tau": math.nan}, "tau is nan"),
         (([[1, 0]], [[1, 0]]), {"interval": "questions"}, "R_a: one question, or one cluster"),
-        (([[1], [0]], [[1, 0], [0, 1]]), {}, "R_a: one sample of each question does not show how"),
-        (([[1, 0]], [[1, 0]]), {"clusters": ["x"]}, "clusters are used by interval='questions'"),
+        (([[1, 0]], [[1, 0]]), {}, "R_a: one question, or one cluster"),
+        (
+            ([[1], [0]], [[1, 0], [0, 1]]),
+            {"interval": "sampling"},
+            "R_a: one sample of each question does not show how",
+        ),
+        (
+            ([[1, 0]], [[1, 0]]),
+            {"interval": "sampling", "clusters": ["x"]},
+            "clusters are used by interval='questions'",
+        ),
         (
             ([[1, 0]] * 2, [[1, 0]] * 2),
             {"interval": "questions", "clusters": ["x"]},

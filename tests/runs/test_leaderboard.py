@@ -62,7 +62,7 @@ def test_two_runs_have_the_numbers_of_compare(metric, k, interval):
 
 def test_limits_of_each_run_are_those_of_the_metric(gpassk):
     runs = some_runs(3)
-    board = at_k.leaderboard(runs, "pass@k", [1, 4])
+    board = at_k.leaderboard(runs, "pass@k", [1, 4], "sampling")
     for name, run in runs.items():
         alone = gpassk.compute(
             predictions=run, k=[1, 4], include="pass@k", confidence=0.95, interval="sampling"
@@ -128,8 +128,9 @@ def test_clusters_that_a_run_was_read_with_are_used_where_they_apply():
     clusters = [f"c{i // 2}" for i in range(20)]
     read = {name: run | {"clusters": clusters} for name, run in runs.items()}
     given = at_k.leaderboard(runs, interval="questions", clusters=clusters)
-    assert at_k.leaderboard(read, interval="questions") == given
-    assert at_k.leaderboard(read) == at_k.leaderboard(runs)
+    assert at_k.leaderboard(read) == given
+    same_questions = at_k.leaderboard(read, interval="sampling")
+    assert same_questions == at_k.leaderboard(runs, interval="sampling")
     with pytest.raises(ValueError, match="x has prior outcomes R0"):
         at_k.leaderboard({"x": runs["x"] | {"R0": [[1]] * 20}, "y": runs["y"]})
 
@@ -280,7 +281,7 @@ def test_an_error_names_the_run_even_if_its_message_begins_with_the_same_word(na
         (short, {"k": 2}, f"{name}: k is 2, but question 1 has n = 1"),
         (with_text, {}, f"{name}[1][1] is '?'"),
         (rows, {}, f"{name}: There are 2 lists of predictions but 1 references"),
-        ([[1], [0]], {}, f"{name}: one sample of each question does not show"),
+        ([[1], [0]], {"interval": "sampling"}, f"{name}: one sample of each question does not"),
     ]
     for run, options, message in cases:
         with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
@@ -296,7 +297,11 @@ def test_an_error_names_the_run_even_if_its_message_begins_with_the_same_word(na
         ({"x": [[1, 0]] * 3, "y": [[1, 0]] * 2}, {}, "x has 3 questions and y has 2"),
         ({"x": [[1, 0]] * 3, "y": [[1, 0], [2, 0], [1, 1]]}, {}, "y[1][0] is 2"),
         ({"x": [[1, 0]], "y": [[1]]}, {"k": 2}, "y: k is 2, but question 0 has n = 1"),
-        ({"x": [[1]] * 9, "y": [[0]] * 9}, {}, "x: one sample of each question does not show"),
+        (
+            {"x": [[1]] * 9, "y": [[0]] * 9},
+            {"interval": "sampling"},
+            "x: one sample of each question does not show",
+        ),
         ({"x": [[1, 0]], "y": [[1, 0]]}, {"metric": "avg@N", "k": 1}, "leave k out"),
         ({"x": [[1, 0]], "y": [[1, 0]]}, {"metric": "vote@k"}, "x: vote@k needs answers"),
         (

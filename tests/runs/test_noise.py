@@ -82,7 +82,7 @@ def test_one_sample_of_each_question_does_not_tell_its_noise():
         ([[0] * 3] * 9, "questions"),
         ([[1, 1, 1, 0, 0]] * 7, "samples"),  # all questions have the same score
         ([[1]] * 5, "questions"),
-        ([[1] * 64] * 100, "samples"),
+        ([[1] * 64] * 100, "questions"),
     ],
 )
 def test_shares_have_the_sum_1_if_all_questions_have_the_same_score(rows, most):

@@ -21,7 +21,7 @@ from ..readers.questions import Questions, check_correct_values, read_questions
 from ..runs.comparison import compare
 from ..runs.differences import Compared, compare_runs, differences_of
 from ..runs.leaderboard import leaderboard_of
-from ..runs.measure import ComparisonOptions
+from ..runs.measure import ComparisonOptions, default_interval
 from ..runs.noise import correction_in_words
 from ..runs.outcomes_of_runs import (
     Run,
@@ -89,7 +89,7 @@ def _compare_files(
     if len(files) < 2:
         raise ValueError("There is one file: compare needs two or more.")
     names = _check_names(names, files)
-    reading, parameters = split_arguments(flags)
+    reading, parameters = split_arguments(flags, default_interval(flags.get("metric", "pass@k")))
     reading["checked"] = check_correct_fn != "exact_match"
     counts = parameters.pop("labels", None)
     options = ComparisonOptions(**parameters, all_k=len(files) == 2)

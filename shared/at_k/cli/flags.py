@@ -159,14 +159,19 @@ def add_flags(
         command.add_argument("--plot", metavar="FILE", help=PLOT_HELP)
 
 
-def split_arguments(flags: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def split_arguments(
+    flags: dict[str, Any], interval: str | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the arguments of `read_questions`, and those of the function that is called.
 
     A column of clusters is only looked for if it is named or if the interval is "questions".
+
+    Args:
+        interval: of the function if there is no flag of it.
     """
     reading = {name: value for name, value in flags.items() if name in _READING}
     parameters = {name: value for name, value in flags.items() if name not in _READING}
-    if parameters.get("interval") != "questions" and reading.get("clusters") is None:
+    if parameters.get("interval", interval) != "questions" and reading.get("clusters") is None:
         reading.pop("clusters", None)
     for role in PER_SAMPLE:
         if (reading.get(role) or "").startswith("{"):  # counts, instead of a column

@@ -26,7 +26,7 @@ from ..runs.gate import (
     gate_not_worse,
     gate_options,
 )
-from ..runs.measure import COMPARED
+from ..runs.measure import COMPARED, default_interval
 from .compare_files import graded_runs, read_runs
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
 from .formats import Scale, limits_in_words, number_of
@@ -96,7 +96,7 @@ def _gate_files(
         raise ValueError(f"{problem}{', not both' if baseline else ''}.")
     if margin is not None and baseline is None:
         raise ValueError("--margin belongs to --baseline: give that too, or leave it out.")
-    reading, parameters = split_arguments(flags)
+    reading, parameters = split_arguments(flags, default_interval(flags.get("include", "pass@k")))
     reading["checked"] = check_correct_fn != "exact_match"
     (metric,) = check_names("--include", parameters.pop("include", "pass@k"), COMPARED)
     margin = check_margin("--margin", 0.0 if margin is None else margin, metric)
@@ -151,12 +151,12 @@ def verdict(gate: Gate) -> str:
 def _what_would_decide(gate: Gate) -> str:
     if gate.status != UNDECIDED:
         return ""
+    noun = "question" if gate.interval == "questions" else "sample"
     if gate.more is None:
-        return "No number of samples would decide, as the estimate is equal to the least score."
-    noun = "more question" if gate.interval == "questions" else "more sample"
+        return f"No number of {noun}s would decide, as the estimate is equal to the least score."
     of_each = "" if gate.interval == "questions" else " of each question"
     labels = ", and more labels in proportion," if gate.has_labels else ""
-    more = f"{number_of(gate.more, noun)}{of_each}{labels}"
+    more = f"{number_of(gate.more, f'more {noun}')}{of_each}{labels}"
     return f"About {more} would decide, if the estimate stays the same."
 
 

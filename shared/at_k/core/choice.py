@@ -183,7 +183,7 @@ def pass_limits(
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)
     points = pass_scores(counts, scores)
-    return points, QuestionIntervals(points, UNIT_RANGE, options.clusters)
+    return points, QuestionIntervals(points.with_products(), UNIT_RANGE, options.clusters)
 
 
 def max_limits(
@@ -193,5 +193,5 @@ def max_limits(
     if options.method != "questions":
         return PACKAGE.rooms.max_limits(rewards, ks, options)
     points = max_scores(rewards, ks)
-    ranges = np.clip(rewards.ranges[rewards.inverse], *options.bounds)
-    return points, QuestionIntervals(points, ranges, options.clusters)
+    least, most = np.clip(rewards.ranges, *options.bounds).T
+    return points, QuestionIntervals(points, (least[:, None], most[:, None]), options.clusters)

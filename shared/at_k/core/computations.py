@@ -249,11 +249,12 @@ def bayes_at_n_results(
         rewards = category_rewards(outcomes, category_values, prior)
         moments = bayes_moments(rewards, *ks)
         points = Scores(moments.keys, moments.inverse, moments.mean)
+        limits = options.bounds if bounds else (float(rewards.levels[0]), float(rewards.levels[-1]))
         if interval is None:  # the posterior defines Bayes@N, and its results do not name it
             check_clusters(clusters, "posterior", confidence, len(questions))
-            method = PosteriorIntervals(moments, options.bounds, name=None)
+            method = PosteriorIntervals(moments, limits, name=None)
         elif options.method == "posterior":
-            method = PosteriorIntervals(moments, options.bounds)
+            method = PosteriorIntervals(moments, limits)
     if method is None and confidence is not None:
         _, method = max_limits(rewards, ks, options)
     if errors is not None:

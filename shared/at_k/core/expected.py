@@ -49,7 +49,7 @@ def expected_credits(
             result[:, columns] = _expected_table(size, of_k, prior)[c]
             continue
         for rows in blocks_of_rows(np.arange(len(c)), k):
-            result[np.ix_(rows, columns)] = _expected_of_k(n[rows], c[rows], of_k, prior)
+            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], of_k, prior)
     return result
 
 

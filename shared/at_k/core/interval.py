@@ -16,9 +16,6 @@ UNIT_RANGE = (0.0, 1.0)  # of a score that is a probability or a share
 
 _GROUPS_AT_ONCE, _CELLS_OF_GROUPS = 1 << 8, 1 << 22  # groups, and groups x distinct counts
 
-Clusters = Sequence[tuple[np.ndarray, np.ndarray]]
-"""For each of B groups, (M,) distinct counts and (M,) cluster labels of its questions."""
-
 
 class Interval(NamedTuple):
     """Center, standard deviation, limits and method of an interval.
@@ -83,8 +80,7 @@ def intervals_by_counts(
     groups: Sequence[np.ndarray],
     inverse: np.ndarray,
     size: int,
-    of_counts: Callable[[np.ndarray | None, np.ndarray, Clusters | None], dict[ScoreKey, Interval]],
-    cluster_index: np.ndarray | None = None,
+    of_counts: Callable[[np.ndarray | None, np.ndarray], dict[ScoreKey, Interval]],
 ) -> list[dict[ScoreKey, Interval]]:
     """The intervals of groups of questions, which depend on the counts of the questions only.
 
@@ -96,8 +92,7 @@ def intervals_by_counts(
         inverse: (M,) index of each question's counts among U distinct ones.
         size: U.
         of_counts: the intervals of B groups, from the indices of V of the U distinct counts (None
-            for all), the (B, V) numbers of questions with each, and the clusters.
-        cluster_index: (M,) cluster of each question, or None if each is its own.
+            for all), and the (B, V) numbers of questions with each.
     """
     if not groups:
         return []
@@ -109,21 +104,14 @@ def intervals_by_counts(
             last = np.cumsum([len(of_group) for of_group in counts])
             counts, used = np.split(index, last[:-1]), len(rows)
         multiplicity = np.array([np.bincount(of_group, minlength=used) for of_group in counts])
-        clusters = None
-        if cluster_index is not None:
-            labels = (cluster_index[groups[group]] for group in block)
-            clusters = list(zip(counts, labels, strict=True))
-        intervals = of_counts(rows, multiplicity, clusters)
+        intervals = of_counts(rows, multiplicity)
         return [
             {key: interval.of_group(i) for key, interval in intervals.items()}
             for i in range(len(block))
         ]
 
     # What is equal for groups with equal intervals.
-    contents: list[Any] = [0]
-    for questions in groups[1:]:
-        content = np.sort(inverse[questions]) if cluster_index is None else questions
-        contents.append(content.tobytes())
+    contents: list[Any] = [0, *(np.sort(inverse[questions]).tobytes() for questions in groups[1:])]
     first = {content: group for group, content in reversed([*enumerate(contents)])}
     distinct = sorted(first.values())
     step = max(1, min(_GROUPS_AT_ONCE, _CELLS_OF_GROUPS // size))
@@ -139,11 +127,3 @@ def intervals_by_counts(
 def normal_z(confidence: float) -> float:
     """The z-value of a two-sided normal interval."""
     return -NormalDist().inv_cdf((1 - confidence) / 2)
-
-
-def student_z(clusters: int, confidence: float) -> float:
-    """The quantile of Student's t for a standard deviation estimated from at least 2 clusters."""
-    from scipy.special import stdtrit  # imported here, because it takes longer than all of at_k
-
-    # Of the lower tail, as (1 + confidence) / 2 may round to 1.
-    return -float(stdtrit(clusters - 1, (1 - confidence) / 2))

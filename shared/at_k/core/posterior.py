@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .interval import Clusters, Interval, IntervalMethod, intervals_by_counts, normal_z
+from .interval import Interval, IntervalMethod, intervals_by_counts, normal_z
 from .score import Moments, ScoreKey
 
 
@@ -33,7 +33,7 @@ class PosteriorIntervals(IntervalMethod):
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
         def of_counts(
-            rows: np.ndarray | None, multiplicity: np.ndarray, clusters: Clusters | None
+            rows: np.ndarray | None, multiplicity: np.ndarray
         ) -> dict[ScoreKey, Interval]:
             used = moments if rows is None else moments.of_rows(rows)
             return PosteriorIntervals(used, bounds, name).over(multiplicity, confidence)

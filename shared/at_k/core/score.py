@@ -193,22 +193,14 @@ class Scores:
         used = UniqueIntegers(rows, size)
         return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
 
-    def values_over(self, questions: np.ndarray) -> dict[ScoreKey, np.ndarray]:
-        """(M,) values of the questions with these indices, whose mean is the score over them.
-
-        A score that combines means has a value of each question to first order (delta method).
-        """
-        columns = self.columns[self.inverse[questions]]
-        means = columns.mean(axis=0)
-        result = {}
+    def with_products(self) -> Scores:
+        """The same scores, with a column for each product that is averaged over questions."""
+        keys, columns = dict(self.keys), [*self.columns.T]
         for key, score in self.keys.items():
-            if score.powers == (1.0,):
-                result[key] = columns[:, score.terms[0]]
-            elif score.pooled:
-                result[key] = score.value(means) + (columns - means) @ score.gradient(means)
-            else:
-                result[key] = score.value(columns.T)
-        return result
+            if not score.pooled:
+                keys[key] = Score((len(columns),))
+                columns.append(score.value(self.columns.T))
+        return replace(self, keys=keys, columns=np.stack(columns, axis=1))
 
     def per_question(self) -> dict[ScoreKey, list[float]]:
         """Each score of each question."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from ..core.checks import check_bounds, check_confidence, check_k, check_prior
 from ..core.choice import interval_options, pass_limits
+from ..core.counts import BinaryCounts
 from ..core.credits import Credits
 from ..core.expected import expected_credits
 from ..core.posterior import PosteriorIntervals
@@ -24,7 +26,11 @@ ScoreOfK = Callable[[int], Score | Credits]
 def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
     """Return the unbiased estimate of a score, averaged over questions."""
     counts = read_outcomes(R).counts()
-    credits, keys = number_terms({"": _as_score(score(check_k(k, counts.n)))})
+    return _mean_score(counts, _as_score(score(check_k(k, counts.n))))
+
+
+def _mean_score(counts: BinaryCounts, score: Score) -> float:
+    credits, keys = number_terms({"": score})
     columns = expected_credits(*counts.unique, credits)
     # Questions with equal counts share a row, and no question is asked for its own.
     return Scores(keys, np.empty(0), columns).means(counts.multiplicity)[""]
@@ -56,7 +62,11 @@ def summary_of_score(
     if not allow_above_n:
         check_k(k, counts.n)
     moments = pass_moments(counts, scores, prior)
-    return summary_of_moments(moments, "", counts.multiplicity, confidence, bounds)
+    summary = summary_of_moments(moments, "", counts.multiplicity, confidence, bounds)
+    if k <= counts.n.min():
+        estimate = _mean_score(counts, scores[""])
+        warn_if_excluded(estimate, summary, bounds, "pass interval='sampling'")
+    return summary
 
 
 def _summary_of_gpassk(R: OutcomesLike, k: int, score: Score, limits: LimitOptions) -> Summary:
@@ -96,6 +106,29 @@ def summary_of_moments(
     """Return the posterior summary of one score over (U,) questions with each distinct count."""
     intervals = PosteriorIntervals(moments, bounds).over(multiplicity[None], confidence)
     return intervals[key].of_group(0)[:4]
+
+
+def warn_if_excluded(
+    estimate: float, summary: Summary, bounds: tuple[float, float], remedy: str
+) -> None:
+    """Warn if the limits of a posterior exclude the unbiased estimate, and so contradict the data.
+
+    Args:
+        estimate: of the score.
+        summary: of its posterior.
+        bounds: that the limits are clipped to.
+        remedy: what gives other limits, as the start of a sentence.
+    """
+    _, _, lo, hi = summary
+    nearest = min(max(estimate, bounds[0]), bounds[1])
+    rounding = 1e-9 * max(1.0, abs(nearest))
+    if not lo - rounding <= nearest <= hi + rounding:
+        warnings.warn(
+            f"The limits of the posterior, {lo:.3g} to {hi:.3g}, exclude the estimate from the "
+            f"samples, {estimate:.3g}: the prior moves the score of each question by more than "
+            f"the limits allow for. For limits that contain the estimate, {remedy}.",
+            stacklevel=4,
+        )
 
 
 def _as_score(score: Score | Credits) -> Score:

@@ -18,7 +18,7 @@ from ..core.rewards import (
 )
 from ..core.samples import read_outcomes
 from ..functions import Bounds, Numbers, OutcomesLike, Summary
-from .estimates import summary_of_moments
+from .estimates import summary_of_moments, warn_if_excluded
 
 
 def bayes(
@@ -221,7 +221,12 @@ def max_at_k_ci(
     if bounds is None and k > 1:
         bounds = float(rewards.levels[0]), float(rewards.levels[-1])
     moments, limits = max_moments(rewards, {"": k}), check_bounds(bounds)
-    return summary_of_moments(moments, "", rewards.multiplicity, confidence, limits)
+    summary = summary_of_moments(moments, "", rewards.multiplicity, confidence, limits)
+    if 1 < k <= rewards.n.min() and R0 is None:
+        estimate = max_scores(rewards, {"": k}).means(rewards.multiplicity)[""]
+        remedy = "use the metric max_at_k with interval='sampling'"
+        warn_if_excluded(estimate, summary, limits, remedy)
+    return summary
 
 
 def _real_reward_summary(

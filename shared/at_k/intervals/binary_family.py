@@ -5,10 +5,7 @@ k new samples has a posterior mean for each question, which is the estimate for 
 
 Adding d to all log-odds shifts the family: the score is then theta(d), the mean of E[h | p] over
 the shifted prior, where h(n, c) is the unbiased estimate of a question. Estimates from new samples
-of the same questions have the variance E[Var[h | p]] / M. For new questions it is Var[h] / M, and
-it is at least the same share of the largest variance that theta(d) allows as at d = 0: other
-questions may be a different mixture, which does not concentrate at a limit of the range as the
-shifted prior does.
+of the same questions have the variance E[Var[h | p]] / M.
 """
 
 from __future__ import annotations
@@ -27,6 +24,7 @@ from ..core.credits import Credits
 from ..core.expected import cumulative_credit, pass_scores
 from ..core.interval import UNIT_RANGE, IntervalMethod
 from ..core.posterior import PosteriorIntervals
+from ..core.questions import Ranges
 from ..core.score import ColumnPair, Score, ScoreKey, Scores
 from ..scores.checker_rates import NO_ERRORS, CheckerRates, Estimator, corrected_scores, estimator
 from ..scores.covariances import pass_moments
@@ -36,7 +34,6 @@ from .family import (
     Fit,
     Shifted,
     Statistics,
-    variance_of_proportion,
     with_extrapolated,
 )
 from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
@@ -109,7 +106,6 @@ class BinaryFamily(Family):
         none_correct: (U, m) estimates if no sample were correct.
         all_correct: (U, m) estimates if all were.
         estimate: unbiased estimates of questions (n, c).
-        without_errors: those of questions whose correct samples are known.
         credits: of each extrapolated score.
         rates: of the checker that counted correct samples.
     """
@@ -118,7 +114,6 @@ class BinaryFamily(Family):
     none_correct: np.ndarray
     all_correct: np.ndarray
     estimate: Estimator
-    without_errors: Estimator
     credits: Sequence[Credits]
     rates: CheckerRates = NO_ERRORS
 
@@ -154,7 +149,6 @@ class BinaryFamily(Family):
             none_correct=estimate(n, np.zeros_like(n)),
             all_correct=estimate(n, n),
             estimate=estimate,
-            without_errors=estimate,
             scores=scores,
             extrapolated=list(extrapolated),
             credits=list(extrapolated.values()),
@@ -172,43 +166,24 @@ class BinaryFamily(Family):
         priors = estimate_beta_prior(self.n, self.c, fit.multiplicity, fit.priors, self.rates)
         return [] if priors is None else [fit._replace(priors=priors)]
 
-    def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
+    def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
+        ranges = self.none_correct, self.all_correct
+        if self.rates.are_exact:
+            return ranges, None
+        none, every = (self.estimate(self.n, c) for c in (np.zeros_like(self.n), self.n))
+        return ranges, (np.minimum(none, ranges[0]), np.maximum(every, ranges[1]))
+
+    def shifted(self, fit: Fit) -> Shifted:
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
-        top, zero = self.all_correct[0], np.zeros(())
-        theta, of_pairs, total = zero, zero, _Moments(zero, zero, zero, zero)
+        top, theta, of_pairs = self.all_correct[0], np.zeros(()), np.zeros(())
         for n, moments in _estimate_moments([*fit.priors], self.estimate, top, pairs, self.rates):
             over_shifted = partial(_means_over_shifted, fit.priors[n])
-            if new_questions:
-                total = _Moments(*map(np.add, total, map(over_shifted, moments)))
-            else:
-                theta = theta + over_shifted(moments.mean)
-                of_pairs = of_pairs + over_shifted(moments.covariances(pairs))
-        if new_questions:
-            theta, of_pairs = total.mean, total.covariances(pairs)
+            theta = theta + over_shifted(moments.mean)
+            of_pairs = of_pairs + over_shifted(moments.covariances(pairs))
         covariance = {pair: of_pairs[:, i] for i, pair in enumerate(pairs)}
-        least, most = self.extremes(fit.multiplicity)
-        theta = np.clip(theta, least, most)  # which rounding may exceed
-        if new_questions:
-            share, center = self._variance_of_scores(fit, total, pairs), len(theta) // 2
-            for a, b in pairs:
-                if a == b:
-                    variance = covariance[a, a]
-                    covariance[a, a] = np.maximum(variance, share[:, a] * variance[center])
+        theta = np.clip(theta, *self.extremes(fit.multiplicity))  # which rounding may exceed
         groups = len(fit.multiplicity)
         return Shifted(theta, covariance, np.zeros(groups), np.ones(groups))
-
-    def _variance_of_scores(self, fit: Fit, total: _Moments, pairs: list[ColumnPair]) -> np.ndarray:
-        """(123, m, B) `variance_of_proportion` of the shifted scores."""
-        scores = total
-        if not self.rates.are_exact:
-            # Estimates under errors have the same means, but digits cancel in them near a limit.
-            sizes, top = [min(fit.priors)], self.all_correct[0]
-            ((_, moments),) = _estimate_moments(sizes, self.without_errors, top, pairs, NO_ERRORS)
-            over_shifted = partial(_means_over_shifted, whole_prior(fit.priors))
-            scores = _Moments(*map(over_shifted, moments))
-        least, most = self.extremes(fit.multiplicity)
-        above, below = (np.clip(x, 0.0, most - least) for x in (scores.mean - least, scores.rest))
-        return variance_of_proportion(above, below)
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
         result = np.zeros(())
@@ -268,7 +243,6 @@ def family_under(
     return replace(
         family,
         rates=rates,
-        without_errors=without_errors,
         none_correct=without_errors(n, np.zeros_like(n)),
         all_correct=without_errors(n, n),
     )

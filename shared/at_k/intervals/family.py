@@ -17,7 +17,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..core.interval import Clusters, Interval, intervals_by_counts
+from ..core.interval import Interval, intervals_by_counts
+from ..core.questions import QuestionIntervals, Ranges
 from ..core.score import ColumnPair, Score, ScoreKey, Scores
 
 
@@ -52,21 +53,6 @@ class Shifted(NamedTuple):
     covariance: Mapping[ColumnPair, np.ndarray]
     offset: np.ndarray
     scale: np.ndarray
-
-
-def variance_of_proportion(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """(F, m, B) variances of proportions, relative to that of the center member.
-
-    For other questions, the variance falls no faster than this towards the limits of the range.
-
-    Args:
-        above, below: (F, m, B) distances of the proportions from the limits of the range. Near the
-            upper limit, a difference of proportions would have lost the digits of `below`.
-    """
-    largest = above * below
-    at_center = largest[len(largest) // 2]
-    # A proportion that is closer than this to a limit of the range counts as the limit.
-    return largest / np.where(at_center > 1e-12, at_center, np.inf)
 
 
 class Statistics(NamedTuple):
@@ -177,24 +163,37 @@ class Family(abc.ABC):
     def intervals(
         self,
         groups: Sequence[np.ndarray],
-        of_fit: Callable[[Fit, Clusters | None], dict[ScoreKey, Interval]],
-        cluster_index: np.ndarray | None = None,
+        of_fit: Callable[[Fit], dict[ScoreKey, Interval]],
     ) -> list[dict[ScoreKey, Interval]]:
         """The intervals of each group of questions.
 
         Args:
             groups: the indices of the questions of each group.
-            of_fit: the intervals of B groups, from their fit and clusters.
-            cluster_index: (M,) cluster of each question, or None if each is its own.
+            of_fit: the intervals of B groups, from their fit.
         """
 
         def of_counts(
-            rows: np.ndarray | None, multiplicity: np.ndarray, clusters: Clusters | None
+            rows: np.ndarray | None, multiplicity: np.ndarray
         ) -> dict[ScoreKey, Interval]:
             family = self if rows is None else self.of_counts(rows)
-            return of_fit(family.fit(multiplicity), clusters)
+            return of_fit(family.fit(multiplicity))
 
-        return intervals_by_counts(groups, self.inverse, len(self.n), of_counts, cluster_index)
+        return intervals_by_counts(groups, self.inverse, len(self.n), of_counts)
+
+    def for_other_questions(self, clusters: np.ndarray | None = None) -> QuestionIntervals:
+        """The intervals for other questions like these, which no prior is needed for.
+
+        Args:
+            clusters: (M,) label of each question's cluster, or None if each question is its own.
+        """
+        scores = Scores(self.scores, self.inverse, self.columns)
+        ranges, of_estimates = self._column_ranges()
+        return QuestionIntervals(scores, ranges, clusters, ranges_of_estimates=of_estimates)
+
+    def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
+        """The ranges of true scores, and those of estimates if they differ."""
+        least, most = self.bounds.T
+        return (least[:, None], most[:, None]), None
 
     @abc.abstractmethod
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -205,8 +204,8 @@ class Family(abc.ABC):
         return []
 
     @abc.abstractmethod
-    def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
-        """The shifted scores, and covariances for new samples or for new questions too."""
+    def shifted(self, fit: Fit) -> Shifted:
+        """The shifted scores, and covariances for new samples."""
 
     @abc.abstractmethod
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:

@@ -41,9 +41,7 @@ class HierarchicalIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        return self._family.intervals(
-            groups, lambda fit, _: hierarchical_intervals(fit, confidence)
-        )
+        return self._family.intervals(groups, lambda fit: hierarchical_intervals(fit, confidence))
 
 
 def hierarchical_intervals(fit: Fit, confidence: float) -> dict[ScoreKey, Interval]:

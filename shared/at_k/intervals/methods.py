@@ -113,11 +113,14 @@ class VarianceIntervals(IntervalMethod):
         return [self._intervals(questions, confidence) for questions in groups]
 
     def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
-        result = {}
+        (least, most), z, result = self._limits, normal_z(confidence), {}
+        width = most - least
+        scale = width if width > 0 else 1.0
         for key, (values, variances, trials) in self._scores.items():
             mean = float(values[questions].mean())
             variance = float(variances[questions].sum()) / len(questions) ** 2
-            number = float(trials[questions].sum())
-            lo, hi = wilson_limits(mean, variance, number, self._limits, normal_z(confidence))
-            result[key] = Interval(mean, math.sqrt(variance), lo, hi, "sampling")
+            u, number = (mean - least) / scale, trials[questions].sum()
+            lo, hi = (float(x) for x in wilson_limits(u, variance / scale**2, number, z))
+            limits = least + width * lo, least + width * hi
+            result[key] = Interval(mean, math.sqrt(variance), *limits, "sampling")
         return result

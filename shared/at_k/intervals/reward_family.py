@@ -3,9 +3,8 @@
 The distributions and their prior are those of `reward_levels`. The scores are Max@k, and TailPass@k
 in `tail_family`. Adding d to all log-odds shifts the family. Its score theta(d) is the mean score
 of the distributions over the prior, and the variance of the estimate is the mean variance within
-questions, plus that between questions where the questions are new. If the data vary more than the
-estimated prior predicts, the variances are larger by the same factor: samples by the changes of the
-score when one is left out, and questions by their scores. No distribution exceeds the largest
+questions. If the samples vary more than the estimated prior predicts, by the changes of the score
+when one is left out, the variance is larger by the same factor. No distribution exceeds the largest
 observed reward: the samples say nothing about larger ones.
 """
 
@@ -29,7 +28,6 @@ from .family import (
     Fit,
     Shifted,
     Statistics,
-    variance_of_proportion,
     with_extrapolated,
 )
 from .reward_levels import (
@@ -37,7 +35,6 @@ from .reward_levels import (
     leveled_samples,
     max_covariance,
     max_mean,
-    max_shortfall,
 )
 from .sampling import family_intervals
 
@@ -132,10 +129,10 @@ class RewardFamily(LevelsFamily):
             extrapolated_ks=list(extrapolated.values()),
         )
 
-    def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
+    def shifted(self, fit: Fit) -> Shifted:
         theta = np.zeros((MEMBERS, len(self.ks), len(fit.priors)))
         theta[-1] = 1.0
-        below, variance = 1 - theta, np.zeros_like(theta)
+        variance = np.zeros_like(theta)
         offset, scale = np.zeros(len(fit.priors)), np.ones(len(fit.priors))
         least, most = self.bounds_of(fit.multiplicity)
         for group, fitted in enumerate(fit.priors):
@@ -148,18 +145,11 @@ class RewardFamily(LevelsFamily):
             scale[group] = max(high, most[group]) - offset[group]
             size = (high - low) / scale[group]
             for column, k in enumerate(self.ks):
-                mean, rest, square = _shifted_moments(fitted, k, new_questions)
-                if new_questions and len(fitted.samples.gaps) > 1:
-                    # The scores of the questions may vary more than under the grid.
-                    scores = self.columns[:, column] / (high - low)
-                    observed = np.cov(scores, fweights=fit.multiplicity[group])
-                    square = square * max(1.0, observed / max(square[REWARD_SHIFTS], 1e-12))
+                mean, square = _shifted_moments(fitted, k)
                 mean = (low - offset[group]) / scale[group] + size * mean
                 theta[1:-1, column, group] = np.clip(mean, 0.0, 1.0)
-                above_levels = (offset[group] + scale[group] - high) / scale[group]
-                below[1:-1, column, group] = np.clip(above_levels + size * rest, 0.0, 1.0)
                 variance[1:-1, column, group] = size**2 * square
-        return shifted_columns(theta, below, variance, offset, scale, new_questions)
+        return shifted_columns(theta, variance, offset, scale)
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
         fitted, result = fit.priors[0], np.zeros((len(self.ks), len(self.ks)))
@@ -235,41 +225,24 @@ class RewardFamily(LevelsFamily):
 
 def shifted_columns(
     theta: np.ndarray,
-    below: np.ndarray,
     variance: np.ndarray,
     offset: np.ndarray,
     scale: np.ndarray,
-    new_questions: bool,
 ) -> Shifted:
-    """The shifted scores of separate columns.
-
-    Args:
-        theta, below: (F, m, B) scores, and their distances from the highest one.
-        variance: (F, m, B) of the estimates from one question.
-        offset, scale, new_questions: see `Shifted` and `Family.shifted`.
-    """
-    if new_questions:
-        least = variance_of_proportion(theta - theta[0], below) * variance[MEMBERS // 2]
-        variance = np.maximum(variance, least)
+    """The shifted scores of separate columns, from (F, m, B) scores and variances."""
     covariance = {(column, column): variance[:, column] for column in range(theta.shape[1])}
     return Shifted(theta, covariance, offset, scale)
 
 
-def _shifted_moments(
-    fitted: FittedRewards, k: int, new_questions: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(121,) mean of Max@k under each shift, 1 - mean, and variance of an estimate."""
-    log_odds, variance = fitted.shifted_log_odds(REWARD_SHIFTS), np.zeros(2 * REWARD_SHIFTS + 1)
+def _shifted_moments(fitted: FittedRewards, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """(121,) mean of Max@k under each shift, and variance of its estimate from one question."""
+    log_odds = fitted.shifted_log_odds(REWARD_SHIFTS)
     mean = max_mean(log_odds, fitted.samples.gaps, k)
-    rest = max_shortfall(log_odds, fitted.samples.gaps, k)
+    theta, variance = fitted.shifted_means(mean, fitted.prior), np.zeros(2 * REWARD_SHIFTS + 1)
     for n, prior in fitted.priors.items():
         within = max_covariance(log_odds, fitted.samples.gaps, n, k, k)
         variance = variance + fitted.shifted_means(within, prior)
-    variance = fitted.excess_variance(k) * np.maximum(variance, 0.0)
-    if new_questions:
-        variance = variance + fitted.shifted_variances(mean, rest)
-    theta, below = (fitted.shifted_means(x, fitted.prior) for x in (mean, rest))
-    return theta, below, variance
+    return theta, fitted.excess_variance(k) * np.maximum(variance, 0.0)
 
 
 def _neighbors(columns: int) -> list[tuple[int, int]]:

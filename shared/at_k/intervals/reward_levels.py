@@ -271,22 +271,6 @@ class FittedRewards:
         windows = np.lib.stride_tricks.sliding_window_view(values, weight.shape[1], axis=1)
         return np.einsum("sft,st->f", windows[:, :, used], weight[:, used])
 
-    def shifted_variances(self, values: np.ndarray, rest: np.ndarray) -> np.ndarray:
-        """(F,) variances of values from 0 to 1, under the prior at each shift.
-
-        A difference of small numbers keeps its digits, so near 1 the variance is that of `rest`,
-        which is 1 - values.
-        """
-        # The variance around the mean, also where the sum of the prior is rounded.
-        share = 2 - self.prior.sum()
-        of_both = []
-        for some in (values, rest):
-            mean = self.shifted_means(some, self.prior)
-            square = self.shifted_means(some**2, self.prior)
-            of_both.append((mean, square - share * mean**2))
-        (mean, variance), (mean_of_rest, variance_of_rest) = of_both
-        return np.maximum(np.where(mean < mean_of_rest, variance, variance_of_rest), 0.0)
-
     def posterior_means(self, values: np.ndarray) -> np.ndarray:
         """(U, e) means of (J, e) values of the distributions, for each distinct count."""
         means = []

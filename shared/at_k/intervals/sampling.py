@@ -3,48 +3,40 @@
 The estimate U of a score is a mean over questions of unbiased estimates. Its variance depends on
 the distributions of the questions' outcomes. A prior over them is estimated from the data
 (`family`) and used for the width of the interval only. The family of distributions is shifted
-along one parameter d. Its score is theta(d) and the estimate has the variance v(d), for new
-samples of the same questions or for other questions like these. The interval consists of the
-theta(d) that a test does not reject, those with
+along one parameter d. Its score is theta(d) and the estimate has the variance v(d), for new samples
+of the same questions. The interval consists of the theta(d) that a test does not reject, those with
 
     |U - theta(d)| <= z sqrt(v(d)),
 
 as in Wilson's interval (1927), where the family is the binomial. It stays inside the range of the
 score without clipping, and is longer towards the middle of the range.
 
-For the same questions and k > n/2, the data do not determine the variance: it depends on scores of
-2k samples, which differ between priors that fit the data equally well. A family may therefore have
-two estimates of the prior, and the interval contains those under both.
+For k > n/2, the data do not determine the variance: it depends on scores of 2k samples, which
+differ between priors that fit the data equally well. A family may therefore have two estimates of
+the prior, and the interval contains those under both.
 
 *Few events.* Near a limit of its range a score is a sum of rare events. If their number is Poisson,
 matching the mean and the variance gives the size sigma^2 / theta of each. Below four events the
 normal approximation is too poor, and the interval extends at least to Garwood's exact limit (1936,
 Biometrika 28, 437), where the probability of as many events or more is alpha. Brown, Cai & DasGupta
 (2001, Statistical Science 16, 101) modify Wilson's interval in the same way.
-
-*Products.* A product of powers of columns, such as a geometric mean, is far from linear where a
-column is near 0. Its limits are combined from those of the columns as the limits of a difference
-are (Zou & Donner 2008, Statistics in Medicine 27, 1693): the changes of the product when each
-column alone moves to its limit are added as correlated errors are.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..core.choice import IntervalOptions
-from ..core.interval import Clusters, Interval, IntervalMethod, normal_z, student_z, whole_range
-from ..core.questions import ONE_CLUSTER, TOO_FEW_CLUSTERS, cluster_deviations, design_effects
-from ..core.score import ColumnPair, Score, ScoreKey
+from ..core.interval import Interval, IntervalMethod, normal_z, whole_range
+from ..core.questions import FEW_EVENTS, ONE_CLUSTER, limits_of_product
+from ..core.score import ScoreKey
 from .family import Family, Fit, Shifted
 from .hierarchical import HierarchicalIntervals, hierarchical_intervals
 from .methods import AutoIntervals
-
-_FEW_EVENTS = 4.0  # below which the normal approximation is too poor
 
 ONE_SAMPLE_EACH = (
     "one sample of each question does not show how samples vary: add samples, or pass "
@@ -59,37 +51,28 @@ class ErrorModel(NamedTuple):
         point: (m, B) estimates of the columns.
         fits: the family under each prior, with covariances of the estimates over all questions.
             The first is under the prior that the standard deviation is computed from.
-        clusters: (B,) number of clusters for Student's t, or None for the normal quantile.
         bounds: (B,) smallest and largest scores.
     """
 
     point: np.ndarray
     fits: list[Shifted]
-    clusters: np.ndarray | None
     bounds: tuple[np.ndarray, np.ndarray]
 
 
 class SamplingIntervals(IntervalMethod):
-    """Intervals for new samples of the same questions, or of other questions like these.
+    """Intervals for new samples of the same questions.
 
-    For the same questions, scores that the family extrapolates have hierarchical intervals.
+    Scores that the family extrapolates have hierarchical intervals.
 
     Args:
         family: of the outcomes.
-        new_questions: whether the questions are new too.
-        clusters: (M,) label of each question's cluster, or None if each question is its own.
     """
 
-    def __init__(
-        self, family: Family, new_questions: bool = False, clusters: np.ndarray | None = None
-    ):
-        self._family, self._new_questions, self._clusters = family, new_questions, clusters
+    def __init__(self, family: Family):
+        self._family = family
 
     def problem(self, questions: np.ndarray) -> str | None:
-        if not self._new_questions:
-            return ONE_SAMPLE_EACH if self._family.one_sample_each(questions) else None
-        labels = questions if self._clusters is None else np.unique(self._clusters[questions])
-        return TOO_FEW_CLUSTERS if len(labels) < 2 else None
+        return ONE_SAMPLE_EACH if self._family.one_sample_each(questions) else None
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         family, result, scores = self._family, np.eye(len(keys)), list(self._family.scores)
@@ -98,69 +81,41 @@ class SamplingIntervals(IntervalMethod):
         inverse = family.inverse[questions]
         multiplicity = np.bincount(inverse, minlength=len(family.n))
         gradient = family.gradient(multiplicity)[:, columns]
-        if self._new_questions:
-            clusters = None if self._clusters is None else self._clusters[questions]
-            deviations = cluster_deviations(family.columns[inverse] @ gradient, clusters)
-            covariance = deviations.T @ deviations
-        else:
-            fit = family.fit(multiplicity[None])
-            covariance = gradient.T @ family.covariance_of_samples(fit) @ gradient
-        result[np.ix_(known, known)] = covariance
+        covariance = family.covariance_of_samples(family.fit(multiplicity[None]))
+        result[np.ix_(known, known)] = gradient.T @ covariance @ gradient
         return result
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        def of_fit(fit: Fit, clusters: Clusters | None) -> dict[ScoreKey, Interval]:
-            return self._of_fit(fit, confidence, clusters)
+        return self._family.intervals(groups, lambda fit: self._of_fit(fit, confidence))
 
-        return self._family.intervals(groups, of_fit, self._clusters)
-
-    def over(
-        self, multiplicity: np.ndarray, confidence: float, clusters: Clusters | None = None
-    ) -> dict[ScoreKey, Interval]:
+    def over(self, multiplicity: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """The intervals of B groups with (B, U) numbers of questions."""
-        return self._of_fit(self._family.fit(multiplicity), confidence, clusters)
+        return self._of_fit(self._family.fit(multiplicity), confidence)
 
-    def _of_fit(
-        self, fit: Fit, confidence: float, clusters: Clusters | None
-    ) -> dict[ScoreKey, Interval]:
-        family, result = fit.family, {}
-        if family.scores:
-            result = self.limits(self.model(fit, clusters), confidence)
-        return result if self._new_questions else result | hierarchical_intervals(fit, confidence)
+    def _of_fit(self, fit: Fit, confidence: float) -> dict[ScoreKey, Interval]:
+        result = self.limits(self.model(fit), confidence) if fit.family.scores else {}
+        return result | hierarchical_intervals(fit, confidence)
 
-    def model(self, fit: Fit, clusters: Clusters | None = None) -> ErrorModel:
+    def model(self, fit: Fit) -> ErrorModel:
         """The estimates of all groups and the covariance of their errors."""
         family, total = fit.family, fit.multiplicity.sum(axis=1)
-        number, effect = total, np.ones((family.columns.shape[1], len(total)))
-        if clusters is not None:
-            number = np.array([len(np.unique(labels)) for _, labels in clusters])
-            for group, (inverse, labels) in enumerate(clusters):
-                effect[:, group] = design_effects(family.columns[inverse], labels)
 
         def over_questions(shifted: Shifted) -> Shifted:
-            covariance = {
-                (a, b): of_question * np.sqrt(effect[a] * effect[b]) / total
-                for (a, b), of_question in shifted.covariance.items()
-            }
+            covariance = {pair: x / total for pair, x in shifted.covariance.items()}
             return shifted._replace(covariance=covariance)
 
-        # Other questions show their variance, which then depends little on the prior.
-        fits = [fit] if self._new_questions else [fit, *family.other_fits(fit)]
-        shifted = [over_questions(family.shifted(one, self._new_questions)) for one in fits]
+        fits = [fit, *family.other_fits(fit)]
+        shifted = [over_questions(family.shifted(one)) for one in fits]
         point = (fit.multiplicity @ family.columns / total[:, None]).T
-        clusters_of_t = number if self._new_questions else None
-        return ErrorModel(point, shifted, clusters_of_t, family.bounds_of(fit.multiplicity))
+        return ErrorModel(point, shifted, family.bounds_of(fit.multiplicity))
 
     def limits(self, model: ErrorModel, confidence: float) -> dict[ScoreKey, Interval]:
         """Limits at this confidence: the union of the intervals under each fitted prior."""
-        point, fits, number, bounds = model
+        point, fits, bounds = model
         theta, covariance, offset, scale = fits[0]
         z = np.full(point.shape[1], normal_z(confidence))
-        if number is not None:
-            z = np.array([student_z(clusters, confidence) for clusters in number.tolist()])
-            z = z * np.sqrt(number / (number - 1))
         u, alpha = (point - offset) / scale, 1 - confidence
         lo, hi = u.copy(), u.copy()
         scores = self._family.scores
@@ -173,18 +128,17 @@ class SamplingIntervals(IntervalMethod):
             hi[column], lo[column] = np.maximum(hi[column], upper), np.minimum(lo[column], lower)
         center = len(theta) // 2
         at_estimate = {pair: of_shifts[center] for pair, of_shifts in covariance.items()}
-        name = "questions" if self._new_questions else "sampling"
         result = {}
         for key, score in scores.items():
             mu, variance = score.value(point), score.variance(theta[center], at_estimate)
-            lower, upper = limits_of_score(score, lo, u, hi, at_estimate)
+            lower, upper = limits_of_product(score, lo, u, hi, at_estimate)
             result[key] = Interval(
                 mu,
                 scale * np.sqrt(np.maximum(variance, 0.0)),
                 # Rounding of the scale must not move a limit past the score.
                 np.clip(np.minimum(offset + scale * lower, mu), *bounds),
                 np.clip(np.maximum(offset + scale * upper, mu), *bounds),
-                name,
+                "sampling",
             )
         return result
 
@@ -218,8 +172,8 @@ def upper_limit(
     center = last // 2
     event = sigma[center] ** 2 / np.maximum(theta[last] - theta[center], 1e-300)
     events = (theta[last] - u) / np.maximum(event, 1e-300)
-    fewest = event * gammaincinv(np.clip(events, 1e-9, _FEW_EVENTS), alpha)
-    few = (events > 0) & (events < _FEW_EVENTS)
+    fewest = event * gammaincinv(np.clip(events, 1e-9, FEW_EVENTS), alpha)
+    few = (events > 0) & (events < FEW_EVENTS)
     limit = np.where(few, np.maximum(limit, theta[last] - fewest), limit)
     return np.maximum(limit, u)  # only rounding leads below u
 
@@ -231,43 +185,6 @@ def lower_limit(
     return -upper_limit(-theta[::-1], sigma[::-1], -u, z, alpha)
 
 
-def limits_of_score(
-    score: Score,
-    lo: np.ndarray,
-    u: np.ndarray,
-    hi: np.ndarray,
-    covariance: Mapping[ColumnPair, np.ndarray],
-) -> tuple[np.ndarray, np.ndarray]:
-    """(B,) both limits of a score, from estimates and limits of its columns, (m, B) each.
-
-    They do not exceed the values with all columns at their limits.
-    """
-    if score.powers == (1.0,):
-        (column,) = score.terms
-        return lo[column], hi[column]
-    index = np.arange(len(u))[:, None]
-
-    def distance(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        moves = {
-            column: score.value(high) - score.value(np.where(index == column, low, high))
-            for column in score.terms
-        }
-        square = sum(move**2 for move in moves.values())
-        for a, b in score.pairs():
-            if a != b:
-                size = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
-                # No column decreases with c, so no correlation is negative.
-                r = np.clip(covariance[a, b] / np.where(size > 0, size, 1.0), 0.0, 1.0)
-                square = square + 2 * r * moves[a] * moves[b]
-        return np.sqrt(square)
-
-    center = score.value(u)
-    return (
-        np.maximum(center - distance(lo, u), score.value(lo)),
-        np.minimum(center + distance(u, hi), score.value(hi)),
-    )
-
-
 # --- The method for a family --------------------------------------------------------------
 
 
@@ -276,7 +193,7 @@ def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod
     if options.method == "hierarchical":
         return HierarchicalIntervals(family)
     if options.method == "questions":
-        return SamplingIntervals(family, new_questions=True, clusters=options.clusters)
+        return family.for_other_questions(options.clusters)
     same_questions = SamplingIntervals(family)
     if options.method == "sampling":
         return same_questions
@@ -292,7 +209,7 @@ class OneSampleIntervals(IntervalMethod):
 
     def __init__(self, family: Family):
         self._family = family
-        self._other_questions = SamplingIntervals(family, new_questions=True)
+        self._other_questions = family.for_other_questions()
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float

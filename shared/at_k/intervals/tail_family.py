@@ -99,7 +99,7 @@ class TailFamily(LevelsFamily):
             tails=events,
         )
 
-    def shifted(self, fit: Fit, new_questions: bool) -> Shifted:
+    def shifted(self, fit: Fit) -> Shifted:
         groups = len(fit.priors)
         theta = np.zeros((MEMBERS, len(self.tails), groups))
         variance = np.zeros_like(theta)
@@ -109,15 +109,14 @@ class TailFamily(LevelsFamily):
                     row = np.argmax(fit.multiplicity[group] > 0)
                     theta[:, column, group] = self.columns[row, column]
                     continue
-                extremes, mean, square = _shifted_tails(fitted, tail, new_questions)
+                extremes, mean, square = _shifted_tails(fitted, tail)
                 theta[0, column, group], theta[-1, column, group] = extremes
                 theta[1:-1, column, group], variance[1:-1, column, group] = mean, square
-        below, limits = theta[-1] - theta, (np.zeros(groups), np.ones(groups))
-        return shifted_columns(theta, below, variance, *limits, new_questions)
+        return shifted_columns(theta, variance, np.zeros(groups), np.ones(groups))
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
         # Covariances of different tails are not known. Uncorrelated errors are the worst case.
-        shifted = self.shifted(fit, new_questions=False)
+        shifted = self.shifted(fit)
         center = len(shifted.theta) // 2
         return np.diag([variance[center, 0] for variance in shifted.covariance.values()])
 
@@ -129,7 +128,7 @@ class TailFamily(LevelsFamily):
 
 
 def _shifted_tails(
-    fitted: FittedRewards, tail: Tail, new_questions: bool
+    fitted: FittedRewards, tail: Tail
 ) -> tuple[tuple[float, float], np.ndarray, np.ndarray]:
     """Scores with the lowest and the highest level only; scores and variances of each shift."""
     log_odds = fitted.shifted_log_odds(REWARD_SHIFTS)
@@ -142,8 +141,6 @@ def _shifted_tails(
     variance = fitted.excess_variance(1) * sum(
         fitted.shifted_means(within[n].reshape(shape), prior) for n, prior in fitted.priors.items()
     )
-    if new_questions:
-        variance = variance + fitted.shifted_variances(mean, 1 - mean)
     steps, unit = in_units(fitted.samples.levels)
     lowest, highest = (tail.k * step >= tail.least_sum(unit) for step in steps[[0, -1]].tolist())
     return (float(lowest), float(highest)), theta, np.asarray(variance)

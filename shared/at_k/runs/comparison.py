@@ -83,10 +83,10 @@ def compare(
         k: size of the subsets of samples, one or several. Default: each k up to the smallest number
             of samples of a question; for vote@k the powers of 2, and this number. avg@N, bayes@N
             and score_agg have no k.
-        interval: "sampling", for the same questions, sampled again; or "questions", for other
-            questions like these, paired. score_agg has "questions" only, and bayes@N has
-            "posterior" only, for the same questions, sampled again. Default: "sampling" where it
-            applies.
+        interval: "questions", for other questions like these, paired, as in a claim about models;
+            or "sampling", for the same questions, sampled again. score_agg has "questions" only,
+            and bayes@N has "posterior" only, for the same questions, sampled again. Default:
+            "questions" where it applies.
         confidence: probability of the interval at each k, and of the simultaneous band over all k.
         tau: share of correct samples that G-Pass@k requires, from 0 to 1.
         clusters: a label of the cluster of each question, for interval "questions". Default: each
@@ -120,7 +120,7 @@ def compare(
     Examples:
         >>> result = compare([[0, 0, 1, 0], [1, 0, 1, 1]], [[0, 1, 1, 0], [1, 1, 1, 1]], k=1)
         >>> {key: round(value, 3) for key, value in result.items() if "band" not in key}
-        {'pass@1': 0.25, 'pass@1_a': 0.5, 'pass@1_b': 0.75, 'pass@1_lo': -0.166, 'pass@1_hi': 0.58}
+        {'pass@1': 0.25, 'pass@1_a': 0.5, 'pass@1_b': 0.75, 'pass@1_lo': -0.295, 'pass@1_hi': 0.589}
 
     References:
         Miller (2024). Adding Error Bars to Evals. arXiv:2411.00640

@@ -43,6 +43,7 @@ from scipy.special import betaincinv
 
 from ..core.counts import BinaryCounts
 from ..core.interval import Interval, normal_z
+from ..core.questions import MeansOfQuestions
 from ..core.score import Score
 from ..intervals.binary_family import (
     RATE_SUPPORT,
@@ -220,9 +221,18 @@ class Design:
         last = np.searchsorted(self.scores, max(scores.max(), self.score + far), "left")
         last = min(max(last, _UNSHIFTED), len(_PRIOR_SHIFTS) - 1)  # also if all scores are equal
         shifts = np.arange(min(max(first, 0), _UNSHIFTED), last + 1)
-        method = SamplingIntervals(self._family, new_questions=kind == "questions")
+        if kind == "questions":
+            return shifts, self._for_other_questions(questions, shifts)
         runs = questions * self._pmf_of_c[shifts]
-        return shifts, method.over(runs, self._goal.confidence)[""]
+        return shifts, SamplingIntervals(self._family).over(runs, self._goal.confidence)[""]
+
+    def _for_other_questions(self, questions: int, shifts: np.ndarray) -> Interval:
+        """The intervals of runs with the expected mean and variance at each shift."""
+        mu, variance = self._pmf_of_c[shifts] @ self._family.columns[:, 0], self._total[shifts]
+        number = np.full(len(shifts), float(questions))
+        means = MeansOfQuestions(mu, np.diag(variance / questions), number, questions)
+        lo, hi = means.limits(self._goal.confidence, (0.0, 1.0))
+        return Interval(mu, np.sqrt(variance / questions), lo, hi, "questions")
 
     # --- Differences ----------------------------------------------------------------------
 

@@ -47,7 +47,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..core.checking import Checker, Checking
-from ..core.interval import student_z
+from ..core.questions import student_quantile
 from ..core.score import ScoreId
 from ..intervals.band import confidence_of_each, path_angles, path_exceedance
 from ..intervals.labelled import Errors
@@ -89,10 +89,11 @@ class Differences:
                 # Where samples show no variation, 2 stands for one question that only a answers and
                 # one that only b does.
                 least = 2.0 * width**2 if of_samples is None else np.diag(of_samples)
-                self._correlation[pair] = _correlation(run_a.deviations, run_b.deviations, least)
+                least = least / run_a.questions**2
+                self._correlation[pair] = _correlation(run_a.errors, run_b.errors, least)
                 sigma_a, sigma_b = (run.standard_errors() for run in (run_a, run_b))
                 self._shared[pair] = np.abs(sigma_b - sigma_a)
-                errors = run_b.deviations - run_a.deviations
+                errors = run_b.errors - run_a.errors
                 angles.append(path_angles(errors.T @ errors))
             else:
                 assert of_samples is not None
@@ -111,7 +112,7 @@ class Differences:
         r, difference = self._correlation[pair], self.values[pair]
         shared = self._shared[pair]
         if self._new_questions:
-            shared = student_z(len(a.deviations), confidence) * shared
+            shared = student_quantile(a.freedom, 1 - confidence) * shared
         down = _length(b.estimates - lo_b, hi_a - a.estimates, r, shared)
         up = _length(hi_b - b.estimates, a.estimates - lo_a, r, shared)
         for of_run, is_subtracted in ((a, True), (b, False)):
@@ -171,8 +172,8 @@ def _correlation(a: np.ndarray, b: np.ndarray, least: np.ndarray | float) -> np.
     samples of the same questions.
 
     Args:
-        a, b: (G, m) deviations.
-        least: the smallest sum of squares of b - a, (m,).
+        a, b: (G, m) errors of the means.
+        least: the smallest variance of b - a, (m,).
     """
     square_a, square_b = np.sum(a * a, axis=0), np.sum(b * b, axis=0)
     most = np.maximum(square_a + square_b - least, 0.0) / 2

@@ -25,9 +25,14 @@ from ..core.checks import (
 from ..core.choice import check_clusters
 from ..core.consensus import more_than_half
 from ..core.credits import PASS_FAMILY, ScoreOptions, check_tau, scores_by_name
-from ..core.interval import UNIT_RANGE, IntervalMethod
+from ..core.interval import IntervalMethod
 from ..core.posterior import PosteriorIntervals
-from ..core.questions import QuestionIntervals, cluster_deviations
+from ..core.questions import (
+    QuestionIntervals,
+    cluster_errors,
+    degrees_of_freedom,
+    effective_clusters,
+)
 from ..core.rewards import (
     Rewards,
     bayes_moments,
@@ -62,8 +67,14 @@ COMPARED = (*PASS_FAMILY, "vote@k", "max@k", "avg@N", "bayes@N", "score_agg")
 WITHOUT_K = ("avg@N", "bayes@N", "score_agg")
 
 _INTERVALS_OF = {"bayes@N": ("posterior",), "score_agg": ("questions",)}
+_INTERVALS_OF_MOST = ("questions", "sampling")
 _USUAL_KS = (4, 8, 16)
 _PENALTY, _EPS = 0.1, 1e-9  # the defaults of score_agg
+
+
+def default_interval(metric: str) -> str:
+    """Return the interval of a comparison: of other questions like these, where it applies."""
+    return _INTERVALS_OF.get(metric, _INTERVALS_OF_MOST)[0]
 
 
 class Measured(NamedTuple):
@@ -71,7 +82,9 @@ class Measured(NamedTuple):
 
     Args:
         estimates: (m,).
-        deviations: (G, m) of each question, or each cluster of questions, from the mean.
+        errors: (G, m) by how much the means move without each question, or each cluster of
+            questions, see `cluster_errors`.
+        freedom: degrees of freedom of the sums of their squares.
         questions: M.
         of_samples: (m, m) covariance of the sums over questions, for new samples of the same
             questions; or None if each question has one sample, or if it is not known.
@@ -81,7 +94,8 @@ class Measured(NamedTuple):
     """
 
     estimates: np.ndarray
-    deviations: np.ndarray
+    errors: np.ndarray
+    freedom: float
     questions: int
     of_samples: np.ndarray | None
     limits: Callable[[float], np.ndarray]
@@ -99,9 +113,7 @@ class Measured(NamedTuple):
 
     def standard_errors(self) -> np.ndarray:
         """(m,) standard errors of the estimates, for other questions."""
-        number = len(self.deviations)
-        squares = np.sum(self.deviations**2, axis=0)
-        return np.sqrt(squares * number / (number - 1)) / self.questions
+        return np.sqrt(np.sum(self.errors**2, axis=0))
 
 
 @dataclass(frozen=True)
@@ -137,12 +149,13 @@ class ComparisonOptions:
                 f"one, as avg@N with interval='questions'."
             )
         check_names("metric", [self.metric], COMPARED)
-        applicable = _INTERVALS_OF.get(self.metric, ("sampling", "questions"))
-        interval = applicable[0] if self.interval is None else self.interval
+        applicable = _INTERVALS_OF.get(self.metric, _INTERVALS_OF_MOST)
+        interval = default_interval(self.metric) if self.interval is None else self.interval
         check_names("interval", [interval], ("sampling", "posterior", "questions"))
         if interval not in applicable:
             raise ValueError(
-                f"{self.metric} is compared with interval={applicable[0]!r}, not {interval!r}."
+                f"{self.metric} is compared with interval={' or '.join(map(repr, applicable))}, "
+                f"not {interval!r}."
             )
         if self.metric in WITHOUT_K and self.k is not None:
             raise ValueError(
@@ -283,26 +296,19 @@ def _reward(
 
 
 def _of_family(family: Family, options: ComparisonOptions) -> Measured:
-    method = SamplingIntervals(family, options.interval == "questions", options.clusters)
-    if problem := method.problem(np.arange(len(family.inverse))):
-        raise ValueError(f"{problem}.")
     fit = family.fit(family.multiplicity[None])
-    clusters = None if options.clusters is None else [(family.inverse, options.clusters)]
-    model = method.model(fit, clusters)
     gradient = family.gradient(family.multiplicity)
-    of_samples = gradient.T @ family.covariance_of_samples(fit) @ gradient
-
-    def limits(confidence: float) -> np.ndarray:
-        intervals = method.limits(model, confidence).values()
-        return np.array([interval.of_group(0)[2:4] for interval in intervals]).T
-
-    return Measured(
-        _means(Scores(family.scores, family.inverse, family.columns)),
-        cluster_deviations(family.columns[family.inverse] @ gradient, options.clusters),
-        len(family.inverse),
-        None if family.n.max() < 2 else of_samples * len(family.inverse),
-        cache(limits),
-    )
+    of_samples = None
+    if family.n.max() > 1:
+        of_question = gradient.T @ family.covariance_of_samples(fit) @ gradient
+        of_samples = of_question * len(family.inverse)
+    if options.interval == "questions":
+        method: IntervalMethod = family.for_other_questions(options.clusters)
+    else:
+        method = SamplingIntervals(family)
+    scores = Scores(family.scores, family.inverse, family.columns)
+    columns = family.columns[family.inverse] @ gradient
+    return _measured(scores, of_samples, method, options.clusters, columns)
 
 
 def _measured(
@@ -310,22 +316,37 @@ def _measured(
     of_samples: np.ndarray | None,
     method: IntervalMethod,
     clusters: np.ndarray | None,
+    columns: np.ndarray | None = None,
 ) -> Measured:
-    questions = np.arange(len(scores.inverse))
+    """Measure scores that have this method of intervals.
+
+    Args:
+        scores: of the questions.
+        of_samples: see `Measured`.
+        clusters: (M,) label of each question's cluster, or None if each is its own.
+        columns: (M, m) the parts of the scores that vary with the questions, linearized. Default:
+            the columns of the scores.
+    """
+    columns = scores.columns[scores.inverse] if columns is None else columns
+    questions = np.arange(len(columns))
     if problem := method.problem(questions):
         raise ValueError(f"{problem}.")
 
-    def limits(confidence: float) -> np.ndarray:
-        intervals = method.for_groups([questions], confidence)[0].values()
-        return np.array([[interval.lo, interval.hi] for interval in intervals]).T
+    @cache
+    def intervals(confidence: float) -> np.ndarray:
+        of_all = method.for_groups([questions], confidence)[0].values()
+        return np.array([[interval.lo, interval.hi] for interval in of_all]).T
 
-    deviations = cluster_deviations(scores.columns[scores.inverse], clusters)
-    return Measured(_means(scores), deviations, len(questions), of_samples, cache(limits))
-
-
-def _means(scores: Scores) -> np.ndarray:
-    """(m,) the scores over all questions, to the last digit as `compute` returns them."""
-    return np.array([*scores.over(np.arange(len(scores.inverse))).values()])
+    # To the last digit as `compute` returns them.
+    estimates = np.array([*scores.over(questions).values()])
+    return Measured(
+        estimates,
+        cluster_errors(columns, clusters),
+        degrees_of_freedom(effective_clusters(clusters, len(columns))),
+        len(columns),
+        of_samples,
+        intervals,
+    )
 
 
 def _votes(run: Run, options: ComparisonOptions) -> Measured:
@@ -362,8 +383,8 @@ def _verdicts(run: Run, options: ComparisonOptions) -> Measured:
 
 
 def _question_intervals(columns: np.ndarray, clusters: np.ndarray | None) -> QuestionIntervals:
-    points = Scores(one_column_each(range(columns.shape[1])), np.arange(len(columns)), columns)
-    return QuestionIntervals(points, UNIT_RANGE, clusters)
+    keys = one_column_each(range(columns.shape[1]))
+    return QuestionIntervals(Scores(keys, np.arange(len(columns)), columns), clusters=clusters)
 
 
 def _of_each(runs: Sequence[Run], measure: Callable[[Run], T]) -> list[T]:

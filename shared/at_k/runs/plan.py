@@ -129,11 +129,11 @@ def plan(
     Examples:
         >>> result = plan([[0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 1, 0]], questions=100, samples=4)
         >>> {name: round(value, 3) for name, value in result["rows"][0].items() if "half" in name}
-        {'half_width_sampling': 0.039, 'half_width_questions': 0.071}
+        {'half_width_sampling': 0.039, 'half_width_questions': 0.068}
         >>> judge = {"checker_rates": (0.9, 0.1), "labels": [200, 800]}
         >>> best = plan(rates=[0.2, 0.8], samples=4, half_width=0.05, **judge)["cheapest"]
         >>> best["questions"], best["labels"]
-        (255, 800)
+        (253, 800)
 
     References:
         Miller (2024). Adding Error Bars to Evals. arXiv:2411.00640
