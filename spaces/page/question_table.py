@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from at_k.estimates import read_score
 from at_k.inputs.numbers import read_response
 
 from .markup import escape
@@ -132,8 +131,10 @@ def _shown_keys(space: Space, answer: Answer) -> list[str]:
     by_run = [_scores_of_questions(run) for run in answer.runs]
     keys = [key for key in by_run[0] if all(key in scores for scores in by_run)]
     if "k" in answer.options:
-        scores = {key: read_score(key) for key in keys}
-        keys = [key for key, x in scores.items() if x.k == answer.options["k"] and x.tau is None]
+        first, k = answer.runs[0], answer.options["k"]
+        calls = [name for name, result in first.results.items() if isinstance(result, dict)]
+        known = {key: x for name in calls for key, x in first.estimates(name).items()}
+        keys = [key for key in keys if known[key].k == k and known[key].tau is None]
     main = [key for key in space.main_scores(answer.runs[0], answer.options) if key in keys]
     return list(dict.fromkeys([*main, *keys]))[: _MAX_SCORES // len(answer.runs)]
 

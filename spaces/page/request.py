@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from at_k.checks import InputError
-from at_k.runs.comparison import Difference, read_differences
+from at_k.runs.comparison import Difference, differences_in
 
 from .controls import Slider
 from .space import CHECKERS, Call, Options, Run, Space
@@ -112,7 +112,7 @@ class Comparison:
     @property
     def differences_of_measures(self) -> list[list[Difference]]:
         """The differences of two runs as records, for each measure."""
-        return [read_differences(scores) for scores in self.differences]
+        return [differences_in(scores) for scores in self.differences]
 
 
 @dataclass(frozen=True)

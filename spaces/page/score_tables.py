@@ -19,8 +19,8 @@ from at_k.cli.formats import (
     csv_text,
     interval_heading,
 )
-from at_k.cli.score_tables import ScoresView
-from at_k.estimates import Estimate
+from at_k.cli.score_tables import records_of
+from at_k.estimates import Estimate, estimates_of
 from at_k.runs.comparison import Difference
 
 from .request import Answer, Comparison
@@ -238,8 +238,7 @@ def _csv(answer: Answer) -> str:
 
 
 def _records(run: Run) -> Iterator[dict[str, Any]]:
-    scores = {key: value for key, value in run.scores().items() if key != "per_question"}
-    head, *lines = ScoresView(scores).records()
+    head, *lines = records_of(estimates_of(run.scores()))
     for line in lines:
         yield {"run": run.label, **dict(zip(head, line, strict=True))}
 
