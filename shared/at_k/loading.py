@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypedDict, Unpack
 
 from .checks import short
+from .estimates import Result
 from .functions import Array, Bounds, Counts, Numbers, OutcomesLike
 from .metrics import METRICS_FOLDER
 
@@ -118,7 +119,7 @@ class LoadedMetric(Protocol):
         predictions: Predictions | None = None,
         references: Iterable[Any] | None = None,
         **options: Unpack[ComputeOptions],
-    ) -> dict[str, Any]: ...
+    ) -> Result: ...
 
 
 def metric_folders() -> dict[str, Path]:

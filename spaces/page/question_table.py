@@ -131,9 +131,7 @@ def _shown_keys(space: Space, answer: Answer) -> list[str]:
     by_run = [_scores_of_questions(run) for run in answer.runs]
     keys = [key for key in by_run[0] if all(key in scores for scores in by_run)]
     if "k" in answer.options:
-        first, k = answer.runs[0], answer.options["k"]
-        calls = [name for name, result in first.results.items() if isinstance(result, dict)]
-        known = {key: x for name in calls for key, x in first.estimates(name).items()}
+        k, known = answer.options["k"], answer.runs[0].estimates_of_all_calls()
         keys = [key for key in keys if known[key].k == k and known[key].tau is None]
     main = [key for key in space.main_scores(answer.runs[0], answer.options) if key in keys]
     return list(dict.fromkeys([*main, *keys]))[: _MAX_SCORES // len(answer.runs)]
