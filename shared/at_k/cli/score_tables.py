@@ -247,7 +247,7 @@ class ScoresView(View):
         if methods == {"questions"} and noise.same_questions is not None:
             limits, what = noise.same_questions, f"the same {noun}s, sampled again"
             of = f"the variance for other {noun}s"
-        scale = Scale.of([noise.score_id.metric], limits)
+        scale = Scale.of([x.metric for x in self._overall], limits)  # as the other sentences
         lo, hi = scale.number(limits[0]), scale.with_unit(limits[1])
         return (
             f"For {what}, {key} is between {lo} and {hi}. Of {of}, {enumerated(shares)}, {helps}."
