@@ -74,7 +74,7 @@ def pass_intervals(
     for key, score in scores.items():
         if min(score.powers) < 0:
             raise ValueError(
-                f"{key} with a negative power decreases with one of its two scores, which only "
+                f"{key or 'The score'} with a negative power decreases with one of its two scores, which only "
                 f"interval='posterior' allows."
             )
     least = counts.n.min()
@@ -93,7 +93,7 @@ def _single_credits(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Credits]
     for key, score in scores.items():
         if len(score.terms) > 1:
             raise ValueError(
-                f"{key} is a product of two scores, for which neither k > n nor "
+                f"{key or 'The score'} is a product of two scores, for which neither k > n nor "
                 f"interval='hierarchical' is available: give a k of at most n and another "
                 f"interval, or leave it out."
             )
