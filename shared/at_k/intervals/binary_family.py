@@ -74,8 +74,8 @@ def pass_intervals(
     for key, score in scores.items():
         if min(score.powers) < 0:
             raise ValueError(
-                f"{key or 'The score'} with a negative power decreases with one of its two scores, which only "
-                f"interval='posterior' allows."
+                f"{key or 'The score'} with a negative power decreases with one of its two scores, "
+                f"which only interval='posterior' allows."
             )
     least = counts.n.min()
     observed = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
