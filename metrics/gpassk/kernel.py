@@ -689,7 +689,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "515667762439"
+KERNEL = "7698f01da9ad"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1402,7 +1402,7 @@ def to_array(values) -> np.ndarray:
         raise TypeError(f"A {kind} cannot be converted to an array: {error}") from error
     # JAX registers float8_e5m2 as a float of NumPy, which np.unique and others cannot sort.
     is_foreign = array.dtype.kind == "f" and array.dtype.isbuiltin == 2
-    is_foreign = is_foreign or array.dtype.kind == "V" and array.dtype.name == "bfloat16"
+    is_foreign = is_foreign or (array.dtype.kind == "V" and array.dtype.name == "bfloat16")
     return array.astype(np.float32) if is_foreign else array
 
 
@@ -2392,13 +2392,14 @@ class Result(dict[str, Any], metaclass=_TakenForDict):
     """A flat dict of scores, which carries what it was made of. Everything else sees a dict.
 
     Attributes:
-        estimates: the scores as records, in the order of the keys.
+        estimates: an `Estimate` for each score, in the order of the keys; of `compare` a
+            `Difference`; and of `leaderboard` an `Estimate` for each entry of "runs".
     """
 
-    def __init__(self, values: Mapping[str, Any], estimates: Iterable[Any]):
-        super().__init__(values)
-        self.estimates = tuple(estimates)
-        self._made = dict(self)
+    def __init__(self, values: Any = (), estimates: Iterable[Any] | None = None):
+        super().__init__(values)  # also alone, as libraries make a dict of the type of another one
+        self.estimates = () if estimates is None else tuple(estimates)
+        self._made = None if estimates is None else dict(self)
 
     @property
     def is_unchanged(self) -> bool:
@@ -2406,8 +2407,10 @@ class Result(dict[str, Any], metaclass=_TakenForDict):
         return self == self._made
 
     def __reduce__(self) -> Any:
-        """A process finds the class in the package, and not in a script that `evaluate` loaded."""
-        if self.is_unchanged and type(self).__module__.startswith("at_k."):
+        """Pickle a plain dict, unless another process finds this class in the package."""
+        module = type(self).__module__
+        is_of_package = module.startswith("at_k.") and not module.endswith(".kernel")
+        if self.is_unchanged and is_of_package:
             return type(self), (self._made, self.estimates)
         return dict, (dict(self),)
 
@@ -2504,9 +2507,16 @@ def read_score(key: str) -> ScoreId:
 
 def estimates_of(scores: Mapping[str, Any]) -> list[Estimate]:
     """Return the estimates that the flat dict of `compute` was made of, in its order."""
-    if isinstance(scores, Result) and scores.is_unchanged:
-        return list(scores.estimates)
-    return list(_read_estimates(scores))
+    carried = carried_by(scores, Estimate)
+    return list(_read_estimates(scores)) if carried is None else carried
+
+
+def carried_by(scores: Mapping[str, Any], kind: type) -> list[Any] | None:
+    """Return the records of a kind that a dict carries, or None: it was changed, or has others."""
+    if not isinstance(scores, Result) or not scores.is_unchanged:
+        return None
+    records = list(scores.estimates)
+    return records if all(isinstance(record, kind) for record in records) else None
 
 
 def _read_estimates(scores: Mapping[str, Any]) -> Iterator[Estimate]:
@@ -2884,7 +2894,7 @@ class QuestionIntervals(IntervalMethod):
     def gradient(self, means: np.ndarray) -> np.ndarray:
         """(m, s) derivatives of each score by each column, at (m,) means."""
         gradients = [score.gradient(means) for score in self._scores.keys.values()]
-        return np.array(gradients).reshape(-1, len(means)).T
+        return np.array(gradients).reshape(len(gradients), len(means)).T
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         result, scores = np.eye(len(keys)), [*self._scores.keys]

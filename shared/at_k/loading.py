@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypedDict, Unpack
 
 from .core.checks import short
+from .core.estimates import Result
 from .functions import Array, Bounds, Counts, Numbers, OutcomesLike
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -120,7 +121,7 @@ class LoadedMetric(Protocol):
         predictions: Predictions | None = None,
         references: Iterable[Any] | None = None,
         **options: Unpack[ComputeOptions],
-    ) -> dict[str, Any]: ...
+    ) -> Result: ...
 
 
 def metric_folders() -> dict[str, Path]:

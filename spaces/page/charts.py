@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from at_k.runs.comparison import read_differences
+from at_k.runs.comparison import differences_in
 
 if TYPE_CHECKING:
     from .request import Answer
@@ -53,7 +53,7 @@ def _comparison_chart(answer: Answer) -> Chart | None:
             "forest",
             "comparison",
         )
-    if len(read_differences(comparison.differences[0])) < 2:
+    if len(differences_in(comparison.differences[0])) < 2:
         return None
     return Chart(
         "The difference by k",

@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import Any
 
 from at_k.checkers.numeric import read_response
-from at_k.core.estimates import read_score
 
 from .markup import escape
 from .request import Answer
@@ -132,8 +131,8 @@ def _shown_keys(space: Space, answer: Answer) -> list[str]:
     by_run = [_scores_of_questions(run) for run in answer.runs]
     keys = [key for key in by_run[0] if all(key in scores for scores in by_run)]
     if "k" in answer.options:
-        scores = {key: read_score(key) for key in keys}
-        keys = [key for key, x in scores.items() if x.k == answer.options["k"] and x.tau is None]
+        k, known = answer.options["k"], answer.runs[0].estimates_of_all_calls()
+        keys = [key for key in keys if known[key].k == k and known[key].tau is None]
     main = [key for key in space.main_scores(answer.runs[0], answer.options) if key in keys]
     return list(dict.fromkeys([*main, *keys]))[: _MAX_SCORES // len(answer.runs)]
 

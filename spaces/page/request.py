@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from at_k.core.checks import InputError
-from at_k.runs.comparison import Difference, read_differences
+from at_k.runs.comparison import Difference, differences_in
 
 from .controls import Slider
 from .space import CHECKERS, Call, Options, Run, Space
@@ -105,14 +105,14 @@ class Comparison:
     sentence: str
     interval: str
     key: str
-    differences: list[dict[str, float]]
+    differences: Sequence[Mapping[str, float]]
     board: dict[str, Any] | None
     arguments: list[dict[str, Any]]
 
     @property
     def differences_of_measures(self) -> list[list[Difference]]:
         """The differences of two runs as records, for each measure."""
-        return [read_differences(scores) for scores in self.differences]
+        return [differences_in(scores) for scores in self.differences]
 
 
 @dataclass(frozen=True)

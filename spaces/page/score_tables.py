@@ -19,13 +19,13 @@ from at_k.cli.formats import (
     csv_text,
     interval_heading,
 )
-from at_k.cli.score_tables import ScoresView
-from at_k.core.estimates import Estimate
+from at_k.cli.score_tables import records_of
+from at_k.core.estimates import Estimate, estimates_of
 from at_k.runs.comparison import Difference
 
 from .request import Answer, Comparison
 from .sentences import interval_notes, limits_sentence, percent, scale_of
-from .space import Run, Space, interval_method
+from .space import Run, Space
 
 FORMATS = {"CSV": "csv", "LaTeX": "tex", "Markdown": "md"}
 """The formats of tables, and the types of their files."""
@@ -119,11 +119,8 @@ def _table_of_scores(space: Space, answer: Answer, differences: Sequence[Differe
 
 
 def _score_cell(estimate: Estimate, scale: Scale) -> Cell:
-    interval, method = estimate.interval, interval_method(estimate)
-    text = scale.number(estimate.score)
-    if interval is None or not method or method.startswith("none"):
-        return Cell(text)
-    return Cell(text, (scale.number(interval.lo), scale.number(interval.hi)))
+    text, limits = scale.number(estimate.score), estimate.limits
+    return Cell(text, limits and (scale.number(limits[0]), scale.number(limits[1])))
 
 
 def _difference_cell(x: Difference, scale: Scale) -> Cell:
@@ -238,8 +235,7 @@ def _csv(answer: Answer) -> str:
 
 
 def _records(run: Run) -> Iterator[dict[str, Any]]:
-    scores = {key: value for key, value in run.scores().items() if key != "per_question"}
-    head, *lines = ScoresView(scores).records()
+    head, *lines = records_of(estimates_of(run.scores()))
     for line in lines:
         yield {"run": run.label, **dict(zip(head, line, strict=True))}
 

@@ -85,13 +85,12 @@ def limits_sentence(run: Run, keys: Sequence[str], scope: Scope, confidence: flo
     parts: list[str] = []
     for key in keys:
         estimate = run.estimates()[key]
-        interval, method = estimate.interval, interval_method(estimate)
-        if interval is None or method not in INTERVAL_NAME:
+        if estimate.limits is None:
             return ""
-        limits = interval.lo, interval.hi
-        words = " to ".join(map(scale.number, limits))
+        words = " to ".join(map(scale.number, estimate.limits))
         if not parts:
-            words = limits_in_words(scale, limits, method, confidence, scope.row)
+            method = interval_method(estimate)
+            words = limits_in_words(scale, estimate.limits, method, confidence, scope.row)
         parts.append(f"{key} is {scale.with_unit(estimate.score)} ({words})")
     return f"On {scope.in_words()}, {enumerated(parts)}."
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from at_k.core.estimates import Estimate, estimates_of
@@ -100,13 +101,25 @@ class Run:
 
     def estimates(self, call: str = "scores") -> dict[str, Estimate]:
         """Return the scores of a call as records, by their keys. All intervals have a name."""
-        return {x.full_key: self._named(x) for x in estimates_of(self.scores(call))}
+        return self._estimates[call]
+
+    @cached_property
+    def _estimates(self) -> dict[str, dict[str, Estimate]]:
+        return {
+            call: {x.full_key: self._named(x) for x in estimates_of(scores)}
+            for call, scores in self.results.items()
+            if isinstance(scores, dict)  # and no list of a sweep
+        }
 
     def _named(self, estimate: Estimate) -> Estimate:
         interval = estimate.interval
         if interval is None or interval.interval:
             return estimate
         return estimate._replace(interval=interval._replace(interval=self.interval))
+
+    def estimates_of_all_calls(self) -> dict[str, Estimate]:
+        """Return the scores of all calls together, by their keys."""
+        return {key: x for of_call in self._estimates.values() for key, x in of_call.items()}
 
     def estimate_of(self, metric: str, call: str = "scores") -> Estimate:
         """Return the first score of a metric, such as "avg@N"."""

@@ -44,6 +44,19 @@ def test_the_limits_are_clipped_to_the_bounds():
     assert clipped == (mu, sigma, lo, middle)
 
 
+@pytest.mark.parametrize("score", SCORES, ids=lambda score: score[0])
+def test_auto_extrapolates_nothing_from_one_sample_of_each_question(score):
+    function, arguments, *_ = score
+    problem = "k is 3, but each question has one sample, which does not identify"
+    if function.startswith("geom"):
+        problem = "^The score is a product of two scores, for which neither k > n"
+    for outcomes in ([[1], [0], [1]], [[1]]):
+        with pytest.raises(ValueError, match=problem):
+            getattr(at_k, function)(outcomes, 3, *arguments, interval="auto")
+    _, _, lo, hi = getattr(at_k, function)([[1], [0]], 1, *arguments, interval="auto")
+    assert 0 <= lo <= hi <= 1
+
+
 def test_auto_extrapolates_for_a_k_above_n():
     mu, _, lo, hi = at_k.pass_at_k_ci(OUTCOMES, 20, interval="auto")
     assert at_k.pass_at_k(OUTCOMES, 9) < mu < 1

@@ -94,6 +94,9 @@ def test_scores_between_0_and_1_are_an_entry_unless_it_is_said_which_are_correct
     assert scored("CPIC", k=1, scores="max@k", confidence=None) == {"max@1": 0.625}
     only_c = scored("CPIC", k=1, scores="pass@k", confidence=None, correct_values=["C"])
     assert only_c == {"pass@1": 0.5}
+    rounded: Any = [1.0, 0.5, 0.25, "0.50"]
+    numbers = scored(rounded, k=1, scores="pass@k", confidence=None, correct_values=["1", 0.5])
+    assert numbers == {"pass@1": 0.75}
 
 
 def test_without_a_scored_sample_the_scores_are_nan():

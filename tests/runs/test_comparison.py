@@ -9,7 +9,7 @@ import numpy as np
 import passk_inference
 import pytest
 from at_k.intervals.band import simultaneous_confidence
-from at_k.runs.comparison import differences_as_dict, read_differences
+from at_k.runs.comparison import differences_as_dict, differences_in
 from conftest import ROOT
 from run_command import scores_of
 from scipy.stats import norm
@@ -118,9 +118,9 @@ def test_each_k_appears_once_in_ascending_order():
 @pytest.mark.parametrize("metric", [*METRICS, "max@k", "avg@N"])
 def test_differences_are_read_back_from_their_dict(metric, group):
     result = at_k.compare(*two_runs(4), metric, p_values=metric == "G-Pass@k")
-    differences = [x._replace(group=group) for x in read_differences(result)]
+    differences = [x._replace(group=group) for x in differences_in(result)]
     assert {x.metric for x in differences} == {metric}
-    assert read_differences(differences_as_dict(differences)) == differences
+    assert differences_in(differences_as_dict(differences)) == differences
     assert differences_as_dict(x._replace(group=None) for x in differences) == result
 
 

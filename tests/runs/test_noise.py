@@ -1,6 +1,7 @@
 """The shares of the variance of a score: against simulation, and in words."""
 
 import json
+import re
 
 import at_k
 import numpy as np
@@ -91,15 +92,10 @@ def test_shares_have_the_sum_1_if_all_questions_have_the_same_score(rows, most):
         assert sum(shares) == pytest.approx(1, rel=1e-12)
         assert min(shares) >= 0
         assert noise["standard_error"] == 0
+        if noise["samples"] is not None:
+            same, other = (np.diff(noise[f"{name}_questions"])[0] for name in ("same", "other"))
+            assert noise["samples"] == pytest.approx(min(1.0, (same / other) ** 2))
     assert at_k.noise(rows, k=1)["pass@1"]["helps_most"] == most
-    width = {
-        name: np.diff(noise[name])[0]
-        for name in ("same_questions", "other_questions")
-        if noise[name]
-    }
-    if noise["samples"] is not None:
-        ratio = width["same_questions"] / width["other_questions"]
-        assert noise["samples"] == pytest.approx(min(1.0, ratio**2))
 
 
 def test_clusters_move_the_error_to_the_questions():
@@ -146,3 +142,14 @@ def test_the_command_says_the_limits_for_the_other_question(capsys, tmp_path, fl
 def test_invalid_arguments_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         at_k.noise(*arguments)
+
+
+def test_the_noise_of_rewards_is_in_their_unit(capsys, tmp_path):
+    """Rewards from 0 to 1 are no percentages, here and in the sentence with the scores."""
+    rows = [[0.25, 0.5, 0.75], [0.25, 0.375, 0.875], [0.5, 0.375, 0.25]]
+    file = tmp_path / "run.jsonl"
+    file.write_text("".join(json.dumps({"outcomes": row}) + "\n" for row in rows))
+    for command in (("bayes_at_n",), ("max_at_k", "--k", 2, "--confidence", 0.9)):
+        printed = " ".join(output_of(capsys, command[0], file, *command[1:]).split())
+        sentence = printed[printed.index("For other questions") :].partition(".. ")[0]
+        assert re.match(r"[\w ,]+@[23] is between 0\.\d{3} and [01]\.\d{3}\. Of the", sentence)

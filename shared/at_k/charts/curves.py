@@ -8,7 +8,7 @@ from numbers import Real
 from typing import Any, Literal
 
 from ..core.checks import as_list, check_k, check_names, check_text, entries_of, short
-from ..core.estimates import Estimate
+from ..core.estimates import Estimate, estimates_of
 from .figure import Figure
 from .lines import LineAxis, figure_of_scores, k_axis
 from .results import (
@@ -28,7 +28,7 @@ from .results import (
     metric_title,
     row_of,
     runs_by_name,
-    score_title,
+    score_titles,
 )
 from .style import nice_ticks
 
@@ -265,7 +265,8 @@ def by_parameter(
     ticks = [x for x in nice_ticks(lowest, highest) if lowest <= x <= highest]
     x = LineAxis(parameter, ticks, lowest, highest)
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
-    names = {shown: score_title(shown) for shown in keys}
+    first = next(iter(next(iter(estimates.values())).values()))
+    names = score_titles(keys, first.values())
     title = names[keys[0]] if len(keys) == 1 else "mean over the questions"
     text = details.caption_of(details.limits(rows, "Bands"))
     return figure_of_scores(rows, names, x, text, width, title, highlight)
@@ -334,7 +335,7 @@ def by_question(
     ticks = [1.0, *(x for x in nice_ticks(1, most) if 1 < x <= most and x == int(x))]
     order = "hardest to the easiest" if noun == "question" else "lowest to the highest"
     x = LineAxis(f"{noun}s, from the {order}", ticks, 1, most)
-    names = {shown: score_title(shown) for shown in keys}
+    names = score_titles(keys, estimates_of(next(iter(runs.values()))))
     title = names[keys[0]] if len(keys) == 1 else f"score of the {noun}"
     questions = most if len(sizes) == 1 and noun == "question" else None
     details = ChartDetails(questions=questions, n=n, checker=checker, caption=caption)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from ..core.checks import as_list, check_text
-from ..runs.comparison import Difference, read_differences
+from ..runs.comparison import Difference, differences_in
 from .figure import Figure, divide_space, make_figure, printed_width
 from .lines import LineAxis, NumberAxis, highlight_layers, k_axis, line_layers, mark_apart
 from .results import (
@@ -61,7 +61,7 @@ def difference(
     """
     curves: dict[tuple[str, float | None], dict[int, Difference]] = {}
     check_scores("comparison", comparison)
-    for point in read_differences(comparison):
+    for point in differences_in(comparison):
         if point.group is None and isinstance(point.k, int):
             curves.setdefault((point.metric, point.tau), {})[point.k] = point
     curve = dict(sorted(max(curves.values(), key=len, default={}).items()))

@@ -10,6 +10,7 @@ from typing import Any
 import altair as alt
 
 from ..core.checks import check_confidence
+from ..core.estimates import Estimate, carried_by
 from .figure import Figure, FigureSpace, divide_space, make_figure, pixel_y, printed_width
 from .lines import score_ticks, ticks_within, tooltip, zoomed_range
 from .results import (
@@ -22,7 +23,7 @@ from .results import (
     few_of,
     row_of,
     runs_by_name,
-    score_title,
+    score_titles,
 )
 from .style import (
     LINE_HEIGHT,
@@ -96,7 +97,7 @@ def by_group(
         for name, by_key in runs.items()
         if (estimate := by_key.get(score if group is None else f"{group}/{score}"))
     ]
-    names = {score: score_title(score) for score in shown}
+    names = score_titles(shown, next(iter(runs.values())).values())
     if len(runs) > 1:
         rows = [{**row, "series": row["run"], "panel": names[row["metric"]]} for row in rows]
     else:
@@ -139,8 +140,9 @@ def forest(
             "This is not a leaderboard, as board has to be: give what at_k.leaderboard returns."
         )
     keys = few_of(key, {"": dict.fromkeys(row["key"] for row in board["runs"])})
+    titles = score_titles(keys, carried_by(board, Estimate) or ())
     rows = [
-        {**row, "series": "", "panel": score_title(score), "label": row["run"]}
+        {**row, "series": "", "panel": titles[score], "label": row["run"]}
         | {"cells": {"rank": _rank_range(row), "letters": row["letters"]}}
         for score in keys
         for row in board["runs"]

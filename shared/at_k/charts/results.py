@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Any
 
 from ..core.checks import as_list, check_confidence, check_count, check_text, short
-from ..core.estimates import Estimate, estimates_of
+from ..core.estimates import Estimate, Result, estimates_of, read_score
 from ..core.score import ScoreId
 from ..runs.comparison import Difference
 from ..runs.noise import correction_in_words
@@ -70,6 +70,8 @@ def check_scores(name: str, scores: Any) -> None:
     """Raise a TypeError unless these are what `compute`, `compare` or a leaderboard returns."""
     if not isinstance(scores, Mapping):
         raise TypeError(f"{name} is {short(scores)}: give the dict that was returned.")
+    if isinstance(scores, Result) and scores.is_unchanged:
+        return
     for key, value in scores.items():
         is_number = key not in ("per_question", "checker") and _is_finite(value)
         if not isinstance(key, str) or not (
@@ -127,7 +129,7 @@ def row_of(estimate: Estimate, **columns: Any) -> Row:
     return row
 
 
-_Named = Estimate | Difference
+_Named = Estimate | Difference | ScoreId
 
 Curve = dict[int, Estimate]
 """A score over all questions, by k in ascending order."""
@@ -231,13 +233,22 @@ def metric_title(score: _Named, k: int | str = "k") -> str:
     return f"{label}: {words.format(k=k)}" if words else label
 
 
-def score_title(key: str) -> str:
-    """Return the title of an axis for a single score, such as pass@4."""
-    (score,) = estimates_of({key: 0.0})
-    if score.group is not None or not isinstance(score.k, int) or not _has_letter(score):
-        return key
+def score_titles(keys: Iterable[str], known: Iterable[_Named]) -> dict[str, str]:
+    """Return the titles of axes for single scores, such as pass@4, by their keys.
+
+    Args:
+        keys: of the scores.
+        known: records of scores; the keys of others are read.
+    """
+    by_key = {score.key: score for score in known}
+    return {key: _score_title(by_key.get(key) or read_score(key)) for key in keys}
+
+
+def _score_title(score: _Named) -> str:
+    if not isinstance(score.k, int) or not _has_letter(score):
+        return score.key
     if score.k == 1 and score.metric in ("pass@k", "pass^k", "maj@k"):
-        return f"{key}: share of correct samples"
+        return f"{score.key}: share of correct samples"
     return metric_title(score, score.k)
 
 

@@ -137,7 +137,7 @@ def add_flags(
         nargs="+",
         default=(),
         metavar="VALUE",
-        help="outcomes that are correct, such as C or yes. All others are incorrect.",
+        help="outcomes that are correct, such as C, yes or 0.5. All others are incorrect.",
     )
     dataset.add_argument("--config", metavar="NAME", help="configuration of the dataset.")
     dataset.add_argument("--split", metavar="NAME", help="split of the dataset.")

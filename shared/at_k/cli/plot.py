@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..core.estimates import Estimate, as_dict
 from ..runs.comparison import differences_as_dict
 from .run_input import RunInput, checker_of_all
 
@@ -156,12 +157,15 @@ def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figur
     }
     names, checkers = [run.name for run in compared.runs], compared.checkers
     if len(names) == 2:
-        result: dict[str, Any] = {**differences_as_dict(differences_of(compared))}
-        return difference(result | ({"checker": checkers} if checkers else {}), names, **details)
-    scores: dict[str, dict[str, Any]] = {
-        name: {"checker": checkers[name]} if checkers else {} for name in names
+        others = {"checker": checkers} if checkers else {}
+        result = differences_as_dict(differences_of(compared), others)
+        return difference(result, names, **details)
+    board = leaderboard_of(compared)
+    of_run: dict[str, list[Estimate]] = {name: [] for name in names}
+    for row, estimate in zip(board["runs"], board.estimates, strict=True):
+        of_run[row["run"]].append(estimate)
+    scores = {
+        name: as_dict(estimates, others={"checker": checkers[name]} if checkers else {})
+        for name, estimates in of_run.items()
     }
-    for row in leaderboard_of(compared)["runs"]:
-        suffixes = {"": "score", "_lo": "lo", "_hi": "hi"}
-        scores[row["run"]] |= {f"{row['key']}{x}": row[column] for x, column in suffixes.items()}
     return by_k(scores, **details)

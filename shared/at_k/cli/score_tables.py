@@ -148,13 +148,7 @@ class ScoresView(View):
         """
         if "per_question" in self.scores:
             raise ValueError("CSV has no scores of single questions: use --format json.")
-        columns = _columns_of(self._overall)
-        table = [["group", "key", *(_HEADINGS[column] for column in columns)]]
-        for x in self.estimates:
-            statistics = _statistics(x)
-            cells = (str(statistics.get(column, "")) for column in columns)
-            table.append([x.group or "", x.key, *cells])
-        return table
+        return records_of(self.estimates)
 
     def _scale(self, shown: Sequence[Estimate]) -> Scale:
         """The scale of some of the scores, by all numbers of the run."""
@@ -253,7 +247,7 @@ class ScoresView(View):
         if methods == {"questions"} and noise.same_questions is not None:
             limits, what = noise.same_questions, f"the same {noun}s, sampled again"
             of = f"the variance for other {noun}s"
-        scale = Scale.of([noise.score_id.metric], limits)
+        scale = Scale.of([x.metric for x in self._overall], limits)  # as the other sentences
         lo, hi = scale.number(limits[0]), scale.with_unit(limits[1])
         return (
             f"For {what}, {key} is between {lo} and {hi}. Of {of}, {enumerated(shares)}, {helps}."
@@ -306,6 +300,17 @@ class ScoresView(View):
 def nouns_of(metrics: Iterable[str]) -> tuple[str, str]:
     """Return what metrics call a question and a sample: score_agg has items with verdicts."""
     return ("item", "verdict") if "score_agg" in metrics else ("question", "sample")
+
+
+def records_of(estimates: Sequence[Estimate]) -> Cells:
+    """Return a row for each key and group, see `ScoresView.records`."""
+    columns = _columns_of([x for x in estimates if x.group is None])
+    table = [["group", "key", *(_HEADINGS[column] for column in columns)]]
+    for x in estimates:
+        statistics = _statistics(x)
+        cells = (str(statistics.get(column, "")) for column in columns)
+        table.append([x.group or "", x.key, *cells])
+    return table
 
 
 def _statistics(x: Estimate) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def to_array(values) -> np.ndarray:
         raise TypeError(f"A {kind} cannot be converted to an array: {error}") from error
     # JAX registers float8_e5m2 as a float of NumPy, which np.unique and others cannot sort.
     is_foreign = array.dtype.kind == "f" and array.dtype.isbuiltin == 2
-    is_foreign = is_foreign or array.dtype.kind == "V" and array.dtype.name == "bfloat16"
+    is_foreign = is_foreign or (array.dtype.kind == "V" and array.dtype.name == "bfloat16")
     return array.astype(np.float32) if is_foreign else array
 
 

@@ -304,7 +304,7 @@ class QuestionIntervals(IntervalMethod):
     def gradient(self, means: np.ndarray) -> np.ndarray:
         """(m, s) derivatives of each score by each column, at (m,) means."""
         gradients = [score.gradient(means) for score in self._scores.keys.values()]
-        return np.array(gradients).reshape(-1, len(means)).T
+        return np.array(gradients).reshape(len(gradients), len(means)).T
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         result, scores = np.eye(len(keys)), [*self._scores.keys]

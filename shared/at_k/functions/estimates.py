@@ -88,8 +88,8 @@ def _summary_of_gpassk(R: OutcomesLike, k: int, score: Score, limits: LimitOptio
         raise ValueError(f"R has no interval: {problem}.")
     if method.unidentified(questions):
         raise ValueError(
-            f"Each question has one sample, which does not identify a score of k = {k}: give k=1, "
-            f"or add samples."
+            f"k is {k}, but each question has one sample, which does not identify a score with "
+            f"k > 1: give k=1, or add samples."
         )
     mu, sigma, *ends, _ = method.for_groups([questions], limits.confidence)[0][""]
     lo, hi = np.clip(ends, *check_bounds(limits.bounds)).tolist()

@@ -239,7 +239,7 @@ def _real_reward_summary(
     limits = max(bounds[0], rewards.levels.min()), min(bounds[1], rewards.levels.max())
     _, method = max_intervals(rewards, {"": k}, IntervalOptions(bounds=limits))
     (intervals,) = method.for_groups([np.arange(len(rewards.inverse))], confidence)
-    if str(intervals[""].interval).startswith("none"):
+    if intervals[""].is_unknown:
         raise ValueError("R is one real reward, which shows no variation: give another sample.")
     return intervals[""][:4]
 

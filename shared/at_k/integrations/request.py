@@ -139,12 +139,12 @@ class ScoreRequest:
                 "interval": self.interval,
                 "clusters": clusters,
             }
-        results: dict[str, Any] = {}
+        results = []
         if self._binary:
-            results |= GPASSK.compute(predictions=outcomes, include=self._binary, **options)
+            results.append(GPASSK.compute(predictions=outcomes, include=self._binary, **options))
         if "max@k" in self.scores:
-            results |= MAX_AT_K.compute(predictions=outcomes, **options)
-        return estimates_of(results)
+            results.append(MAX_AT_K.compute(predictions=outcomes, **options))
+        return [estimate for result in results for estimate in estimates_of(result)]
 
 
 def log_problems(problems: Mapping[str, float]) -> None:

@@ -71,8 +71,8 @@ def pass_intervals(
     for key, score in scores.items():
         if min(score.powers) < 0:
             raise ValueError(
-                f"{key} with a negative power decreases with one of its two scores, which only "
-                f"interval='posterior' allows."
+                f"{key or 'The score'} with a negative power decreases with one of its two scores, "
+                f"which only interval='posterior' allows."
             )
     least = counts.n.min()
     observed = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
@@ -90,7 +90,7 @@ def _single_credits(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Credits]
     for key, score in scores.items():
         if len(score.terms) > 1:
             raise ValueError(
-                f"{key} is a product of two scores, for which neither k > n nor "
+                f"{key or 'The score'} is a product of two scores, for which neither k > n nor "
                 f"interval='hierarchical' is available: give a k of at most n and another "
                 f"interval, or leave it out."
             )

@@ -127,8 +127,8 @@ def read(
         labels: the column of what a person says of a sample, 1 or 0, empty for most samples.
         picked_by: the column of the scores that pick one of k samples, for max_at_k.
         vote_weights: the column of the weights of votes, for cons_at_k.
-        correct_values: the outcomes that are correct, such as ["C"] or ["yes", "true"]. All others
-            are incorrect.
+        correct_values: the outcomes that are correct, such as ["C"] or ["yes", "true"]; numbers are
+            compared as numbers. All others are incorrect.
         where: the rows to read, by their entries: {"filter": "strict-match"}; a list of entries are
             alternatives.
         pool: columns whose entries may differ between the samples of a question. Without it, a
@@ -152,7 +152,8 @@ def read(
     Raises:
         SelectionError: (a ValueError) if columns are missing or ambiguous; the message names the
             argument to give.
-        ValueError: if the source cannot be read. The message names the line or row if it can.
+        ValueError: if the source cannot be read. The message names the line or row if it can. Or if
+            one of correct_values is no outcome.
         FileNotFoundError: if there is no such file or folder.
 
     Examples:

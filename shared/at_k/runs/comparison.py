@@ -1,7 +1,8 @@
 """The difference between the scores of two runs on the same questions.
 
 A `Difference` has fields, and the dict that `compare` returns has keys such as "pass@4_lo".
-`differences_as_dict` makes the keys, and `read_differences` reads them.
+`differences_as_dict` makes the keys. The dict carries the differences, and `differences_in` reads
+the keys of those that were changed, merged, or read from a file.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..core.estimates import estimates_of
+from ..core.estimates import Result, carried_by, estimates_of
 from ..core.score import ScoreId
 from ..functions import RunLike
 
@@ -46,6 +47,11 @@ class Difference(NamedTuple):
         return ScoreId(self.metric, self.k, self.tau).key
 
     @property
+    def full_key(self) -> str:
+        """The key of the difference in the dict of `compare`: "topic/pass@4"."""
+        return self.key if self.group is None else f"{self.group}/{self.key}"
+
+    @property
     def sign(self) -> int:
         """1 or -1 if the band is above or below 0, or else 0."""
         return (self.band[0] > 0) - (self.band[1] < 0)
@@ -67,7 +73,7 @@ def compare(
     p_values: bool = False,
     checker_rates: tuple[float, float] | None = None,
     labels: tuple[Any, Any] | None = None,
-) -> dict[str, float]:
+) -> Result:
     """Return the score of run b minus that of run a on the same questions, for each k.
 
     `leaderboard` has the opposite sign: a pair (a, b) there is the score of a minus that of b.
@@ -140,11 +146,14 @@ def compare(
     return differences_as_dict(differences_of(compared, p_values))
 
 
-def differences_as_dict(differences: Iterable[Difference]) -> dict[str, float]:
-    """Return the flat dict of `compare`."""
-    result: dict[str, float] = {}
+def differences_as_dict(
+    differences: Iterable[Difference], others: Mapping[str, Any] | None = None
+) -> Result:
+    """Return the flat dict of `compare`, with other entries at its end."""
+    differences = list(differences)
+    result: dict[str, Any] = {}
     for difference in differences:
-        key = _key_with_group(difference.key, difference.group)
+        key = difference.full_key
         result |= {
             key: difference.score,
             f"{key}_a": difference.a,
@@ -156,16 +165,19 @@ def differences_as_dict(differences: Iterable[Difference]) -> dict[str, float]:
         }
         if difference.p is not None:
             result[f"{key}_p"] = difference.p
-    return result
+    return Result(result | dict(others or {}), differences)
 
 
-def read_differences(comparison: Mapping[str, float]) -> list[Difference]:
+def differences_in(comparison: Mapping[str, Any]) -> list[Difference]:
     """Return the differences that the flat dict of `compare` was made of, in its order."""
+    carried = carried_by(comparison, Difference)
+    if carried is not None:
+        return carried
     differences = []
     for estimate in estimates_of(comparison):
         if estimate.interval is None or estimate.band is None:
             continue  # the score of a run, or a p-value
-        key = _key_with_group(estimate.key, estimate.group)
+        key = estimate.full_key
         difference = Difference(
             estimate.metric,
             estimate.k,
@@ -180,7 +192,3 @@ def read_differences(comparison: Mapping[str, float]) -> list[Difference]:
         )
         differences.append(difference)
     return differences
-
-
-def _key_with_group(key: str, group: str | None) -> str:
-    return key if group is None else f"{group}/{key}"

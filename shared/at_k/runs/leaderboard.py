@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.checks import short
+from ..core.estimates import Estimate, Result
+from ..core.interval import Interval
 from ..functions import RunLike
 
 if TYPE_CHECKING:
+    from ..core.score import ScoreId
     from .differences import Compared
 
 
@@ -29,7 +32,7 @@ def leaderboard(
     check_correct_fn: str | Callable[..., Any] = "exact_match",
     num_proc: int | None = None,
     p_values: bool = False,
-) -> dict[str, Any]:
+) -> Result:
     """Rank runs on the same questions, with simultaneous confidence limits of their differences.
 
     With the given confidence, the limits band_lo to band_hi contain the differences of all pairs of
@@ -126,7 +129,7 @@ def check_runs(runs: Any) -> dict[str, Any]:
     return dict(runs)
 
 
-def leaderboard_of(compared: Compared, p_values: bool = False) -> dict[str, Any]:
+def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
     """Return what `leaderboard` returns, for compared runs."""
     options, differences = compared.options, compared.differences
     simultaneous = differences.multiplicity.confidence_of_each(options.confidence)
@@ -135,11 +138,14 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> dict[str, Any]
     limits = {"lo": lo, "hi": hi, "band_lo": band_lo, "band_hi": band_hi}
     p = differences.p_values() if p_values else None
     rows: list[dict[str, Any]] = []
+    estimates: list[Estimate] = []
     pairs: list[dict[str, Any]] = []
     for column, score_id in enumerate(compared.scores):
         scores = [float(run.estimates[column]) for run in compared.measured]
         order = sorted(range(len(scores)), key=lambda run: -scores[run])
-        rows += _rows(compared, column, order, band_lo[:, :, column] > 0)
+        rows_of_score = _rows(compared, column, order, band_lo[:, :, column] > 0)
+        rows += rows_of_score
+        estimates += [_estimate(score_id, row) for row in rows_of_score]
         for a, b in itertools.combinations(order, 2):
             names = {"a": compared.runs[a].name, "b": compared.runs[b].name}
             pair: dict[str, Any] = {**names, "key": score_id.key}
@@ -150,7 +156,7 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> dict[str, Any]
                 pair["p_adjusted"] = differences.multiplicity.adjusted(pair["p"])
             pairs.append(pair)
     checkers = compared.checkers
-    return ({"checker": checkers} if checkers else {}) | {
+    board = ({"checker": checkers} if checkers else {}) | {
         "metric": options.metric,
         "interval": options.interval,
         "confidence": options.confidence,
@@ -159,6 +165,12 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> dict[str, Any]
         "runs": rows,
         "pairs": pairs,
     }
+    return Result(board, estimates)
+
+
+def _estimate(score_id: ScoreId, row: Mapping[str, Any]) -> Estimate:
+    limits = Interval(None, None, row["lo"], row["hi"], None)
+    return Estimate(*score_id, None, row["score"], limits)
 
 
 def _rows(
