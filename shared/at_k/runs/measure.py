@@ -25,6 +25,7 @@ from ..checks import (
 from ..inputs.outcomes import number_of_samples, require_shares
 from ..intervals.binary_family import BinaryFamily, family_under
 from ..intervals.choice import check_clusters
+from ..intervals.coherent import CoherentIntervals, with_neighbors
 from ..intervals.family import Family
 from ..intervals.interval import IntervalMethod
 from ..intervals.labelled import Errors, moves_of_rates
@@ -250,7 +251,9 @@ def _pass(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOptions)
     keys, estimate = estimator(scores, errors.rates)
     family = BinaryFamily.of_run(counts, keys, _tabulated(estimate), {})
     if errors == Errors():
-        return _of_family(family, options)
+        keys, estimate = estimator(with_neighbors(scores, int(counts.n.min())))
+        wider = BinaryFamily.of_run(counts, keys, _tabulated(estimate), {})
+        return _of_family(family, options, CoherentIntervals(_method(wider, options), scores))
     require_correction(scores, errors.rates)
     family = family_under(errors.rates, family, _tabulated(estimator(scores)[1]))
     measured, labels = _of_family(family, options), errors.labels
@@ -284,19 +287,28 @@ def _reward(
     return _measured(columns, np.array([[variance]]), method, options.clusters)
 
 
-def _of_family(family: Family, options: ComparisonOptions) -> Measured:
+def _method(family: Family, options: ComparisonOptions) -> IntervalMethod:
+    if options.interval == "questions":
+        return family.for_other_questions(options.clusters)
+    return SamplingIntervals(family)
+
+
+def _of_family(
+    family: Family, options: ComparisonOptions, method: IntervalMethod | None = None
+) -> Measured:
+    """Measure the scores of a family.
+
+    Args:
+        method: of their intervals. Default: that of the family.
+    """
     fit = family.fit(family.multiplicity[None])
     gradient = family.gradient(family.multiplicity)
     of_samples = None
     if family.n.max() > 1:
         of_question = gradient.T @ family.covariance_of_samples(fit) @ gradient
         of_samples = of_question * len(family.inverse)
-    if options.interval == "questions":
-        method: IntervalMethod = family.for_other_questions(options.clusters)
-    else:
-        method = SamplingIntervals(family)
     columns = family.columns[family.inverse] @ gradient
-    return _measured(columns, of_samples, method, options.clusters)
+    return _measured(columns, of_samples, method or _method(family, options), options.clusters)
 
 
 def _measured(
