@@ -165,8 +165,12 @@ def rates_summary(tables: Tables) -> Iterator[tuple[str, str]]:
 
 
 def questions_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
-    """Return the studies of limits for other questions. All their truths are held out."""
+    """Return the studies of limits for other questions. All clusters are held out."""
     few = [*itertools.product((8, 15, 40, 150), (5, 20, 50))]
+    independent = truths.truths()
+    if held_out:
+        independent = truths.held_out_truths() | truths.other_question_truths()
+        del independent["fixed rates"]  # there are no other questions
     designs = {
         f"{name}, {'alike' if alike > 50 else 'less alike'}": (
             truths.rates_in_clusters(sizes, alike),
@@ -176,10 +180,10 @@ def questions_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]
         for alike in (100.0, 4.0)
     }
     all_sizes = {name: [(sum(sizes), n) for n in (4, 16)] for name, (_, sizes) in designs.items()}
-    return {
-        "other questions": Grid(study_other_questions, truths.other_question_truths(), few, runs),
-        "clusters": Grid(study_cluster_sizes, designs, all_sizes, runs),
-    }
+    grids = {"other questions": Grid(study_other_questions, independent, few, runs)}
+    if held_out:
+        grids["clusters"] = Grid(study_cluster_sizes, designs, all_sizes, runs)
+    return grids
 
 
 def questions_summary(tables: Tables) -> Iterator[tuple[str, str]]:
