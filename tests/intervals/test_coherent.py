@@ -8,7 +8,7 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
-from at_k.intervals.coherent import Event, _is_at_most, event_of
+from at_k.intervals.coherent import Event, _is_at_most, event_of, spread_of_k
 from at_k.scores.credits import all_correct, any_correct, area_under_pass, majority, threshold
 from at_k.scores.score import Score
 from hypothesis import given, settings
@@ -133,3 +133,12 @@ def test_what_is_shown_at_one_k_is_shown_at_larger_ones(interval):
     compared = at_k.leaderboard({"a": solved, "b": [[0] * 8] * 20}, k=[1, 8], interval=interval)
     limits = {(row["run"], row["key"]): row["lo"] for row in compared["runs"]}
     assert limits["a", "pass@8"] == pytest.approx(lo[-1], abs=1e-9)
+
+
+@pytest.mark.parametrize("most", [1, 5, 64, 65, 100, 2000])
+def test_every_k_is_shown_up_to_64_and_few_above(most):
+    ks = spread_of_k(most)
+    assert ks[: min(most, 64)] == [*range(1, min(most, 64) + 1)]
+    assert ks[-1] == most
+    assert all(0 < larger / k < 1.45 for k, larger in itertools.pairwise(ks) if k > 64)
+    assert len(ks) <= 64 + 2 * max(0, math.log2(most / 64)) + 2

@@ -7,9 +7,9 @@ is P(k, k), and G-Pass@k is P(k, r) with r = ceil(tau k). For every success rate
 
 A score that is never below another one has at least its lower limit, and one that is never above
 another one at most its upper limit. These limits take part: for pass@k and pass^k those at all j up
-to the n of the questions (above 64, at powers of the square root of 2), for G-Pass@k those of
-pass@k and pass^k and those at the shares 1/4, 1/2 and 3/4. They do so whether or not they are
-requested, so one k alone has the limits that it has among others.
+to the n of the questions (see `spread_of_k`), for G-Pass@k those of pass@k and pass^k and those at
+the shares 1/4, 1/2 and 3/4. They do so whether or not they are requested, so one k alone has the
+limits that it has among others.
 """
 
 from __future__ import annotations
@@ -47,6 +47,12 @@ def event_of(score: Score) -> Event | None:
     return Event(len(credits), counted[0])
 
 
+def spread_of_k(most: int) -> list[int]:
+    """Return k from 1 to `most`: each up to 64, then powers of the square root of 2, and `most`."""
+    large = (round(2 ** (power / 2)) for power in range(2 * most.bit_length()))
+    return sorted({*range(1, min(most, _EVERY_K) + 1), *(k for k in large if k <= most), most})
+
+
 def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
     """Return the scores of the pass family and those that limits of theirs depend on.
 
@@ -63,8 +69,7 @@ def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKe
 def _related_events(event: Event, least: int) -> Iterator[Event]:
     k, r = event
     if r in (1, k):
-        large = (round(2 ** (power / 2)) for power in range(2 * least.bit_length()))
-        for j in sorted({*range(1, min(least, _EVERY_K) + 1), *(j for j in large if j <= least)}):
+        for j in spread_of_k(least):
             yield Event(j, 1 if r == 1 else j)
     else:
         for s in sorted({1, k, *(math.ceil(share * k) for share in _USUAL_SHARES)}):

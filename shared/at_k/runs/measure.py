@@ -25,7 +25,7 @@ from ..checks import (
 from ..inputs.outcomes import number_of_samples, require_shares
 from ..intervals.binary_family import BinaryFamily, family_under
 from ..intervals.choice import check_clusters
-from ..intervals.coherent import CoherentIntervals, with_neighbors
+from ..intervals.coherent import CoherentIntervals, spread_of_k, with_neighbors
 from ..intervals.family import Family
 from ..intervals.interval import IntervalMethod
 from ..intervals.labelled import Errors, moves_of_rates
@@ -111,7 +111,7 @@ class ComparisonOptions:
     """Which score of runs is compared, and how: the parameters of `at_k.compare`.
 
     Args:
-        all_k: whether the default is every k, or the largest of 4, 8 and 16.
+        all_k: whether the default is every k (see `spread_of_k`), or the largest of 4, 8 and 16.
 
     Attributes:
         interval: "sampling", "posterior" or "questions"; never None.
@@ -190,7 +190,7 @@ class ComparisonOptions:
                 powers = [2**i for i in range(least.bit_length()) if 2**i < least]
                 return [*powers, least] if self.all_k else [least]
             if self.all_k:
-                return list(range(1, least + 1))
+                return spread_of_k(least)
             return [max((k for k in _USUAL_KS if k <= least), default=least)]
         ks = sorted({check_k(k) for k in as_list("k", self.k)})
         for name, n in sizes.items():
