@@ -83,8 +83,8 @@ Args:
         95 % limits of ten questions then contain the score in as few as 80 % of runs.
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
-    bounds: lower and upper bound that intervals are clipped to. Intervals other than the posterior
-        are also clipped to the least and the greatest reward. Default: none.
+    bounds: lower and upper bound that intervals are clipped to. Default: the least and the greatest
+        reward, which intervals other than the posterior never leave.
     checker_rates: the true-positive and the false-positive rate of a checker that errs: the
         probabilities that it calls a correct and an incorrect sample correct. The scores are then
         unbiased estimates of those of truly correct samples, and may lie outside of 0 to 1, to

@@ -33,6 +33,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Callable, Mapping
 from collections.abc import Collection, Iterable
 from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Iterable
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -689,7 +690,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "7698f01da9ad"
+KERNEL = "a2dfa9ec283b"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2891,16 +2892,11 @@ class QuestionIntervals(IntervalMethod):
         used = UniqueIntegers(self._scores.inverse[questions], len(self._scores.columns))
         return means_of_questions(self._scores.columns[used.values], used.multiplicity)
 
-    def gradient(self, means: np.ndarray) -> np.ndarray:
-        """(m, s) derivatives of each score by each column, at (m,) means."""
-        gradients = [score.gradient(means) for score in self._scores.keys.values()]
-        return np.array(gradients).reshape(len(gradients), len(means)).T
-
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        result, scores = np.eye(len(keys)), [*self._scores.keys]
+        result, scores = np.eye(len(keys)), self._scores.keys
         known = [i for i, key in enumerate(keys) if key in scores]
         means = self.means(questions)
-        gradient = self.gradient(means.mean)[:, [scores.index(keys[i]) for i in known]]
+        gradient = np.stack([scores[keys[i]].gradient(means.mean) for i in known], axis=1)
         result[np.ix_(known, known)] = gradient.T @ means.covariance @ gradient
         return result
 
@@ -2921,15 +2917,12 @@ class QuestionIntervals(IntervalMethod):
             (least, most),
             None if of_estimates is None else self._extremes(of_estimates, rows),
         )
-        variances = np.diag(
-            self.gradient(means.mean).T @ means.covariance @ self.gradient(means.mean)
-        )
         result = {}
-        for (key, score), variance in zip(self._scores.keys.items(), variances, strict=True):
+        for key, score in self._scores.keys.items():
             lower, upper = limits_of_product(score, lo, means.mean, hi, means.covariance)
-            mean = float(score.value(means.mean))
+            mean, variance = score.value(means.mean), score.variance(means.mean, means.covariance)
             sigma = math.sqrt(max(0.0, variance))
-            result[key] = Interval(mean, sigma, float(lower), float(upper), "questions")
+            result[key] = Interval(float(mean), sigma, float(lower), float(upper), "questions")
         return result
 
     def _extremes(self, ranges: Ranges, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -3484,6 +3477,130 @@ def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> Value
         )
     place = sample_place(rows.name, rows.sizes, sample)
     return InputError(place, f" is {short(entry)}{problem}")
+
+
+# --- shared/at_k/core/coherent.py -----------------------------------------------------------------
+
+"""Limits that agree with the orders that hold by definition.
+
+Let P(k, r) be the probability that at least r of k samples are correct: pass@k is P(k, 1), pass^k
+is P(k, k), and G-Pass@k is P(k, r) with r = ceil(tau k). For every success rate,
+
+    P(j, 1) <= P(k, 1) for j <= k,    P(k, k) <= P(j, j),    P(k, s) <= P(k, r) for r <= s.
+
+A score that is never below another one has at least its lower limit, and one that is never above
+another one at most its upper limit. These limits take part: for pass@k and pass^k those at all j up
+to the n of the questions (see `spread_of_k`), for G-Pass@k those of pass@k and pass^k and those at
+the shares 1/4, 1/2 and 3/4. They do so whether or not they are requested, so one k alone has the
+limits that it has among others.
+"""
+
+
+_EVERY_K = 64  # up to which all k take part
+_LARGEST_N = 10_000  # of a question: with more, limits are narrow and take long
+_USUAL_SHARES = (0.25, 0.5, 0.75)
+
+
+class Event(NamedTuple):
+    """At least r of k samples are correct. It is the key of the score of a neighbor."""
+
+    k: int
+    r: int
+
+
+def event_of(score: Score) -> Event | None:
+    """Return the event whose probability a score is, or None."""
+    if score.powers != (1.0,):
+        return None
+    credits = score.terms[0]
+    counted = [r for r, credit in enumerate(credits, start=1) if credit]
+    if len(counted) != 1 or credits[counted[0] - 1] != 1.0:
+        return None
+    return Event(len(credits), counted[0])
+
+
+def spread_of_k(most: int) -> list[int]:
+    """Return k from 1 to `most`: each up to 64, then powers of the square root of 2, and `most`."""
+    large = (round(2 ** (power / 2)) for power in range(2 * most.bit_length()))
+    return sorted({*range(1, min(most, _EVERY_K) + 1), *(k for k in large if k <= most), most})
+
+
+def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
+    """Return the scores of the pass family and those that limits of theirs depend on.
+
+    Args:
+        least: smallest number of samples of a question.
+    """
+    if least > _LARGEST_N:
+        return dict(scores)
+    events = [event for score in scores.values() if (event := event_of(score))]
+    related = dict.fromkeys(x for event in events for x in _related_events(event, least))
+    return dict(scores) | {event: Score((at_least(*event),)) for event in related}
+
+
+def _related_events(event: Event, least: int) -> Iterator[Event]:
+    k, r = event
+    if r in (1, k):
+        for j in spread_of_k(least):
+            yield Event(j, 1 if r == 1 else j)
+    else:
+        for s in sorted({1, k, *(math.ceil(share * k) for share in _USUAL_SHARES)}):
+            yield Event(k, s)
+
+
+def _is_at_most(a: Event, b: Event) -> bool:
+    """Whether the event a has at most the probability of b, for every success rate."""
+    return b.r <= a.r and (a.k <= b.k or a.k - a.r <= b.k - b.r)
+
+
+class CoherentIntervals(IntervalMethod):
+    """The intervals of a method, with limits in the order of the scores.
+
+    Args:
+        method: of the intervals of the scores and of their neighbors.
+        scores: by their keys, without the neighbors.
+    """
+
+    def __init__(self, method: IntervalMethod, scores: Mapping[ScoreKey, Score]):
+        self._method, self._keys = method, [*scores]
+        self._events = {key: event for key, x in scores.items() if (event := event_of(x))}
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return self._method.problem(questions)
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return self._method.unidentified(questions)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._method.covariance(questions, keys)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        return [self._ordered(of_group) for of_group in self._method.for_groups(groups, confidence)]
+
+    def _ordered(self, found: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
+        result = {key: found[key] for key in self._keys if key in found}
+        # Limits for other questions say nothing of those for the same ones.
+        for of_questions in (True, False):
+            known = {
+                key: (event, interval)
+                for key, interval in found.items()
+                if (event := self._events.get(key) or (key if isinstance(key, Event) else None))
+                and not str(interval.interval).startswith("none")
+                and (interval.interval == "questions") == of_questions
+            }
+            for key in known.keys() & result.keys():
+                event, interval = known[key]
+                lo = max(x.lo for other, x in known.values() if _is_at_most(other, event))
+                hi = min(x.hi for other, x in known.values() if _is_at_most(event, other))
+                # A posterior mean of k > n is not ordered with unbiased estimates.
+                lo, hi = (
+                    min(lo, max(interval.lo, interval.mu)),
+                    max(hi, min(interval.hi, interval.mu)),
+                )
+                result[key] = interval._replace(lo=lo, hi=hi)
+        return result
 
 
 # --- shared/at_k/core/expected.py -----------------------------------------------------------------
@@ -5289,8 +5406,9 @@ def pass_limits(
     """Return scores of the pass@k family, and the method of their limits."""
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)
-    points = pass_scores(counts, scores)
-    return points, QuestionIntervals(points.with_products(), UNIT_RANGE, options.clusters)
+    together = pass_scores(counts, with_neighbors(scores, int(counts.n.min()))).with_products()
+    method = QuestionIntervals(together, UNIT_RANGE, options.clusters)
+    return pass_scores(counts, scores), CoherentIntervals(method, scores)
 
 
 def max_limits(

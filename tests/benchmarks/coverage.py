@@ -3,11 +3,12 @@
     python tests/benchmarks/coverage.py STUDY table.json [--held-out] [--runs 2000] [--far-runs 100]
     python tests/benchmarks/coverage.py STUDY table.json --draw
 
-STUDY is rates (correct and incorrect samples), rewards, votes, bands or leaderboards. Each run of a
-setting draws M questions from a known distribution (its truth), and n samples of each. An interval
-for the same questions covers if it contains the score of these questions, and one for new questions
-if it contains the score of all questions of the distribution. A coverage of c in R runs has the
-Monte Carlo error sqrt(c (1 - c) / R), which is 0.5 points at 95 % and 2,000 runs.
+STUDY is rates (correct and incorrect samples), questions (limits for other questions, beside those
+of practice, also for clusters of unequal sizes), rewards, votes, bands or leaderboards. Each run of
+a setting draws M questions from a known distribution (its truth), and n samples of each. An
+interval for the same questions covers if it contains the score of these questions, and one for new
+questions if it contains the score of all questions of the distribution. A coverage of c in R runs
+has the Monte Carlo error sqrt(c (1 - c) / R), which is 0.5 points at 95 % and 2,000 runs.
 
 With --held-out, the runs come from distributions that no interval was tuned on, with other M and n.
 Both results are kept in the table and printed below each other. With --draw, the script draws the
@@ -39,8 +40,10 @@ from coverage_studies import (
     Field,
     ks_of,
     study_bands,
+    study_cluster_sizes,
     study_leaderboards,
     study_max,
+    study_other_questions,
     study_rates,
     study_score_agg,
     study_shares,
@@ -156,6 +159,45 @@ def rates_summary(tables: Tables) -> Iterator[tuple[str, str]]:
     yield "n to 4n samples", coverage_table(tables["ragged"], "truth", (*two, "questions"))
     clusters = ("questions", "questions, clusters")
     yield "Clusters", coverage_table(tables["clusters"], "truth", clusters)
+
+
+# --- Other questions ------------------------------------------------------------------------
+
+
+def questions_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
+    """Return the studies of limits for other questions. All clusters are held out."""
+    few = [*itertools.product((8, 15, 40, 150), (5, 20, 50))]
+    independent = truths.truths()
+    if held_out:
+        independent = truths.held_out_truths() | truths.other_question_truths()
+        del independent["fixed rates"]  # there are no other questions
+    designs = {
+        f"{name}, {'alike' if alike > 50 else 'less alike'}": (
+            truths.rates_in_clusters(sizes, alike),
+            sizes,
+        )
+        for name, sizes in truths.CLUSTER_SIZES.items()
+        for alike in (100.0, 4.0)
+    }
+    all_sizes = {name: [(sum(sizes), n) for n in (4, 16)] for name, (_, sizes) in designs.items()}
+    grids = {"other questions": Grid(study_other_questions, independent, few, runs)}
+    if held_out:
+        grids["clusters"] = Grid(study_cluster_sizes, designs, all_sizes, runs)
+    return grids
+
+
+def questions_summary(tables: Tables) -> Iterator[tuple[str, str]]:
+    """Yield the coverage of the limits for other questions beside that of practice."""
+    names = ("questions", "Student's t", "Wilson", "bootstrap")
+    for name, cells in tables.items():
+        yield f"{name}, by truth", coverage_table(cells, "truth", names)
+        for by in ("questions", "n", "score"):
+            yield f"{name}, by {by}", coverage_table(cells, by, names)
+        for interval in names:
+            widths = [cell["width"] for cell in cells if cell["interval"] == interval]
+            yield f"{name}, mean width of {interval}", f"{np.mean(widths):.3f}"
+        yield f"{name}, lowest coverage", lowest_coverage(cells, "questions")
+        yield f"{name}, lowest coverage of Student's t", lowest_coverage(cells, "Student's t", 6)
 
 
 # --- Rewards, votes and bands ---------------------------------------------------------------
@@ -290,6 +332,7 @@ PROGRAMS = {
         rewards_summary,
         lambda tables: draw_picture("max_at_k", "max@k", "max@k", categorical_truths(), tables),
     ),
+    "questions": Program(1000, questions_grids, questions_summary),
     "votes": Program(100, votes_grids, votes_summary),
     "bands": Program(150, bands_grids, bands_summary),
     "leaderboards": Program(60, leaderboards_grids, leaderboards_summary),

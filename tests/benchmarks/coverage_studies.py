@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ import at_k
 import numpy as np
 from reward_truths import Categories, RealRewards
 from scipy.stats import binom, hypergeom
+from scipy.stats import t as student
 from truths import (
     CLUSTER_SIZE,
     KNOTS,
@@ -331,6 +332,79 @@ def unbiased_squares(values: np.ndarray, n: int) -> np.ndarray:
 def _normal(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
     reach = Z * np.sqrt(np.maximum(variance, 0.0))
     return np.array([mean, *np.clip([mean - reach, mean + reach], 0.0, 1.0)])
+
+
+# --- Other questions ------------------------------------------------------------------------
+
+BOOTSTRAPS = 400
+OF_QUESTIONS = Design(
+    lambda n: {"k": sorted({1, n // 2, n}), "include": ["pass@k", "pass^k"]}, (("questions", NEW),)
+)
+
+
+def study_other_questions(
+    truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator
+) -> list[Cell]:
+    """Return the cells of the limits for other questions, and of those in common use."""
+    return _study_of_clusters(truth, [1] * questions, n, runs, rng)
+
+
+def study_cluster_sizes(
+    design: tuple[Truth, Sequence[int]],
+    questions: int,
+    n: int,
+    runs: int,
+    rng: np.random.Generator,
+) -> list[Cell]:
+    """Return the same for questions in clusters, given their truth and sizes."""
+    return _study_of_clusters(*design, n, runs, rng)
+
+
+def _study_of_clusters(
+    truth: Truth, sizes: Sequence[int], n: int, runs: int, rng: np.random.Generator
+) -> list[Cell]:
+    options, scores, tallies = OF_QUESTIONS.options(n), TrueScores(OF_QUESTIONS, n), Tallies()
+    population = scores.of(shares_of_population(truth))
+    clusters = np.repeat(np.arange(len(sizes)), sizes)
+    for rates in draw_rates(truth, len(clusters), runs, rng):
+        correct = rng.binomial(n, rates)
+        counts = {"n": np.full(correct.size, n), "correct": correct.ravel()}
+        if max(sizes) > 1:
+            options["clusters"] = [f"{run}, {x}" for run in range(len(rates)) for x in clusters]
+        limits = limits_of_runs("gpassk", counts, len(rates), interval="questions", **options)
+        tallies.add(NEW, "questions", limits, population)
+        for name, of_practice in practice_limits(scores, correct, clusters, rng).items():
+            tallies.add(NEW, name, of_practice, population)
+    return tallies.cells(questions=len(clusters), n=n)
+
+
+def practice_limits(
+    scores: TrueScores, correct: np.ndarray, clusters: np.ndarray, rng: np.random.Generator
+) -> dict[str, dict[str, np.ndarray]]:
+    """Return limits in common use: Student's t, Wilson's for M outcomes, and a bootstrap.
+
+    With clusters, the sums over clusters have the variance that Student's t and the bootstrap use.
+    """
+    questions, number = len(clusters), clusters[-1] + 1
+    in_cluster = np.zeros((questions, number))
+    in_cluster[np.arange(questions), clusters] = 1
+    result: dict[str, dict[str, np.ndarray]] = {"Student's t": {}, "Wilson": {}, "bootstrap": {}}
+    times = rng.multinomial(number, np.full(number, 1 / number), BOOTSTRAPS)
+    for key in scores.keys:
+        values = scores.estimates[key][correct]
+        mean = values.mean(axis=1)
+        sums = (values - mean[:, None]) @ in_cluster
+        error = np.sqrt((sums**2).sum(axis=1) * number / (number - 1)) / questions
+        reach = student.isf(0.025, number - 1) * error
+        result["Student's t"][key] = np.array([mean, *np.clip([mean - reach, mean + reach], 0, 1)])
+        center = (mean + Z**2 / 2 / questions) / (1 + Z**2 / questions)
+        spread = np.sqrt(mean * (1 - mean) / questions + Z**2 / 4 / questions**2)
+        margin = Z / (1 + Z**2 / questions) * spread
+        result["Wilson"][key] = np.array([mean, center - margin, center + margin])
+        sizes = in_cluster.sum(axis=0)
+        drawn = (values @ in_cluster) @ times.T / (times @ sizes)
+        result["bootstrap"][key] = np.array([mean, *np.quantile(drawn, [0.025, 0.975], axis=1)])
+    return result
 
 
 # --- Rewards and verdicts -------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -82,6 +82,58 @@ def held_out_truths() -> dict[str, Truth]:
             rates = runs["combined"].mean(axis=2).ravel()
         result["recorded matrices"] = lambda rng, size: rng.choice(rates, size)
     return result
+
+
+def other_question_truths() -> dict[str, Truth]:
+    """Return distributions for limits of other questions, fixed before any result on them.
+
+    In the last three, one kind of questions is rare.
+    """
+    return {
+        "log-odds uniform(-4, 4)": lambda rng, size: expit(rng.uniform(-4, 4, size)),
+        "Beta(2, 0.5)": lambda rng, size: rng.beta(2, 0.5, size),
+        "half 0.3, half Beta(8, 2)": lambda rng, size: np.where(
+            rng.random(size) < 0.5, 0.3, rng.beta(8, 2, size)
+        ),
+        "0.05, 0.6 or 0.999": lambda rng, size: rng.choice(
+            [0.05, 0.6, 0.999], size, p=[0.2, 0.7, 0.1]
+        ),
+        "1 in 15 impossible, else 0.9": lambda rng, size: rng.choice(
+            [0.0, 0.9], size, p=[1 / 15, 14 / 15]
+        ),
+        "1 in 8 certain, else 0.15": lambda rng, size: rng.choice(
+            [1.0, 0.15], size, p=[1 / 8, 7 / 8]
+        ),
+        "1 in 30 at 0.5, else 0.99": lambda rng, size: rng.choice(
+            [0.5, 0.99], size, p=[1 / 30, 29 / 30]
+        ),
+    }
+
+
+CLUSTER_SIZES = {
+    "30 clusters of 4": [4] * 30,
+    "one of 60, 30 of 2": [60] + [2] * 30,
+    "64, 32, 16, .., 1": [64, 32, 16, 8, 4, 2, 1, 1],
+    "25 with sizes of Zipf": [max(1, round(50 / rank)) for rank in range(1, 26)],
+    "repositories of SWE-bench": [231, 75, 44, 34, 32, 22, 22, 19, 10, 8, 2, 1],
+}
+"""The numbers of questions of clusters, by the names of the designs."""
+
+
+def rates_in_clusters(sizes: Sequence[int], alike: float) -> Truth:
+    """Return a distribution of questions in clusters, whose mean rates are Beta(1, 2).
+
+    Args:
+        sizes: of the clusters.
+        alike: the larger, the closer are the rates of a cluster.
+    """
+
+    def draw(rng: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
+        of_all = [*sizes] * -(-size[1] // sum(sizes))
+        means = np.repeat(rng.beta(1, 2, (size[0], len(of_all))), of_all, axis=1)[:, : size[1]]
+        return rng.beta(alike * means, alike * (1 - means))
+
+    return draw
 
 
 def clustered_rates(center: float) -> Truth:

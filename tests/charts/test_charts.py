@@ -47,7 +47,7 @@ def result():
 
 @pytest.fixture(scope="module")
 def comparison():
-    return at_k.compare(OUTCOMES, OTHER)
+    return at_k.compare(OUTCOMES, OTHER, interval="sampling")
 
 
 def test_scores_against_k_are_those_of_the_result(result):
@@ -206,7 +206,8 @@ def test_groups_have_the_scores_of_the_result(result):
 
 
 def test_the_forest_has_the_scores_ranks_and_letters_of_the_leaderboard():
-    board = at_k.leaderboard({"one": OUTCOMES, "two": OTHER, "three": OUTCOMES}, k=[1, 4])
+    runs = {"one": OUTCOMES, "two": OTHER, "three": OUTCOMES}
+    board = at_k.leaderboard(runs, k=[1, 4], interval="sampling")
     chart = charts.forest(board, checker="numeric")
     rows = [{name: row[name] for name in board["runs"][0]} for row in rows_of(chart)]
     assert rows == board["runs"]

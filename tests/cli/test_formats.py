@@ -95,7 +95,7 @@ def test_comparisons_have_the_same_formats(capsys, tmp_path):
         assert float(row["band lo"]) == scores[f"{row['key']}_band_lo"]
         assert float(row["before"]) == scores[f"{row['key']}_a"]
     markdown = output_of(capsys, "compare", *files, "--k", 1, "--format", "markdown")
-    assert "| Score (%) | before | after | Difference (95 % CI) |\n" in markdown
+    assert "| Score (%) | before | after | Difference (95 % CI, other questions) |\n" in markdown
 
 
 FORMULAS = ["=1+1", "+SUM(A1)", "-2+3", "@SUM(1)", " =1", "\t=1", "\uff1d1", "=HYPERLINK(1)"]

@@ -104,10 +104,13 @@ def test_papers_get_scores_with_limits_ranks_and_letters(capsys, files):
     cell = f"{100 * first['score']:.1f} ({lo}, {hi})"
     rank = f"1 ({first['rank_lo']}, {first['rank_hi']})"
     markdown = output_of(capsys, "compare", *files, "--k", 4, "--format", "markdown")
-    assert "| Run | pass@4 in % (95 % CI) | Letters | Rank (95 % CI) |" in markdown
+    assert "| Run | pass@4 in % (95 % CI, other questions) | Letters | Rank (95 % CI) |" in markdown
     assert f"| large | {cell} | {first['letters']} | {rank} |" in markdown
     latex = output_of(capsys, "compare", *files, "--k", 1, 4, "--format", "latex")
-    assert r"Run & pass@1 in \% (95\,\% CI) &  & pass@4 in \% (95\,\% CI) &  \\" in latex
+    assert (
+        r"Run & pass@1 in \% (95\,\% CI, other questions) &  & "
+        r"pass@4 in \% (95\,\% CI, other questions) &  \\"
+    ) in latex
     assert f"& {cell} & " in latex
     assert latex.count(r"\midrule") == 1
     assert r"\begin{tabular}{lrlrl}" in latex

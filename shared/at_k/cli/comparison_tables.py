@@ -105,7 +105,9 @@ class ComparisonView(View):
             head = [scale.heading, *self.names]
             if group is not None:
                 head[0] += f", {short_label(group)}"
-            head.append(f"Difference ({interval_heading(self.options.confidence)})")
+            interval, row = str(self.options.interval), self.scope.row
+            heading = interval_heading(self.options.confidence, interval, row)
+            head.append(f"Difference ({heading})")
             head += [band_heading(self.options.confidence)] * self._has_band
             table = [[*head, *["p"] * self._has_p]]
             for x in differences:
@@ -261,12 +263,13 @@ class LeaderboardView(View):
         tables = []
         for group, board in self._boards():
             keys, scale = _keys(board), _scale(board)
-            interval, unit = interval_heading(board["confidence"]), " in %" if scale.percent else ""
+            interval = interval_heading(board["confidence"], board["interval"], self.scope.row)
+            unit = " in %" if scale.percent else ""
             head = ["Run" if group is None else f"Run, {short_label(group)}"]
             for key in keys:
                 head += [f"{key}{unit} ({interval})", "Letters" if len(keys) == 1 else ""]
             if len(keys) == 1:
-                head.append(f"Rank ({interval})")
+                head.append(f"Rank ({interval_heading(board['confidence'])})")
             rows = {row["run"]: [row["run"]] for row in board["runs"]}
             for row in board["runs"]:
                 cells = rows[row["run"]]

@@ -361,8 +361,12 @@ def limits_in_words(
     return f"{100 * confidence:g} % {INTERVAL_NAME[interval]} {lo} to {hi}, {scope}"
 
 
-def interval_heading(confidence: float) -> str:
-    return f"{100 * confidence:g} % CI"
+def interval_heading(confidence: float, interval: str | None = None, row: str = "question") -> str:
+    """Return the heading of limits: the confidence, and which questions they are for, if known."""
+    heading = f"{100 * confidence:g} % CI"
+    if interval is None:
+        return heading
+    return f"{heading}, {'other' if interval == 'questions' else 'same'} {row}s"
 
 
 def band_heading(confidence: float) -> str:

@@ -29,7 +29,7 @@ from ..runs.gate import (
 from ..runs.measure import COMPARED, default_interval
 from .compare_files import graded_runs, read_runs
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
-from .formats import Scale, limits_in_words, number_of
+from .formats import INTERVAL_SCOPE, Scale, limits_in_words, number_of
 from .run_input import RunInput, naming_questions
 
 EXIT_STATUS = {SHOWN: 0, CONTRARY: 1, UNDECIDED: 3}
@@ -174,7 +174,7 @@ def _verdict_for_github(gate: Gate) -> str:
     sentence = verdict(gate)
     cells = [gate.key, *(f"{x:.4f}" for x in (gate.estimate, gate.lo, gate.hi, gate.threshold))]
     estimate = "score" if gate.baseline is None else "difference"
-    head = ["", estimate, "lo", "hi", "at least", "verdict"]
+    head = [INTERVAL_SCOPE[gate.interval], estimate, "lo", "hi", "at least", "verdict"]
     rows = [head, ["---"] * len(head), [*cells, gate.status]]
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):

@@ -122,7 +122,8 @@ class ScoresView(View):
         headings = self._group_headings("All questions", "Estimate")
         suffix, band = "", []
         if self.confidence is not None and any(x.limits for x in self._overall):
-            suffix = f" ({interval_heading(self.confidence)})"
+            of_all = next(iter(self._methods)) if len(self._methods) == 1 else None
+            suffix = f" ({interval_heading(self.confidence, of_all, self._nouns[0])})"
             if any(x.band is not None for x in self._overall):
                 band = [band_heading(self.confidence)]
 

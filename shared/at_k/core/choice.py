@@ -20,6 +20,7 @@ from .checks import (
     check_prior,
     label_index,
 )
+from .coherent import CoherentIntervals, with_neighbors
 from .counts import BinaryCounts
 from .expected import pass_scores
 from .interval import UNIT_RANGE, IntervalMethod
@@ -182,8 +183,9 @@ def pass_limits(
     """Return scores of the pass@k family, and the method of their limits."""
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)
-    points = pass_scores(counts, scores)
-    return points, QuestionIntervals(points.with_products(), UNIT_RANGE, options.clusters)
+    together = pass_scores(counts, with_neighbors(scores, int(counts.n.min()))).with_products()
+    method = QuestionIntervals(together, UNIT_RANGE, options.clusters)
+    return pass_scores(counts, scores), CoherentIntervals(method, scores)
 
 
 def max_limits(

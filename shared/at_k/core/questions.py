@@ -301,16 +301,11 @@ class QuestionIntervals(IntervalMethod):
         used = UniqueIntegers(self._scores.inverse[questions], len(self._scores.columns))
         return means_of_questions(self._scores.columns[used.values], used.multiplicity)
 
-    def gradient(self, means: np.ndarray) -> np.ndarray:
-        """(m, s) derivatives of each score by each column, at (m,) means."""
-        gradients = [score.gradient(means) for score in self._scores.keys.values()]
-        return np.array(gradients).reshape(len(gradients), len(means)).T
-
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        result, scores = np.eye(len(keys)), [*self._scores.keys]
+        result, scores = np.eye(len(keys)), self._scores.keys
         known = [i for i, key in enumerate(keys) if key in scores]
         means = self.means(questions)
-        gradient = self.gradient(means.mean)[:, [scores.index(keys[i]) for i in known]]
+        gradient = np.stack([scores[keys[i]].gradient(means.mean) for i in known], axis=1)
         result[np.ix_(known, known)] = gradient.T @ means.covariance @ gradient
         return result
 
@@ -331,15 +326,12 @@ class QuestionIntervals(IntervalMethod):
             (least, most),
             None if of_estimates is None else self._extremes(of_estimates, rows),
         )
-        variances = np.diag(
-            self.gradient(means.mean).T @ means.covariance @ self.gradient(means.mean)
-        )
         result = {}
-        for (key, score), variance in zip(self._scores.keys.items(), variances, strict=True):
+        for key, score in self._scores.keys.items():
             lower, upper = limits_of_product(score, lo, means.mean, hi, means.covariance)
-            mean = float(score.value(means.mean))
+            mean, variance = score.value(means.mean), score.variance(means.mean, means.covariance)
             sigma = math.sqrt(max(0.0, variance))
-            result[key] = Interval(mean, sigma, float(lower), float(upper), "questions")
+            result[key] = Interval(float(mean), sigma, float(lower), float(upper), "questions")
         return result
 
     def _extremes(self, ranges: Ranges, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

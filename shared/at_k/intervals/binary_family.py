@@ -19,6 +19,7 @@ import numpy as np
 
 from ..core.checks import InputError, Place
 from ..core.choice import IntervalOptions
+from ..core.coherent import CoherentIntervals, with_neighbors
 from ..core.counts import BinaryCounts
 from ..core.credits import Credits
 from ..core.expected import cumulative_credit, pass_scores
@@ -77,13 +78,17 @@ def pass_intervals(
     least = counts.n.min()
     observed = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
     beyond = {key: score for key, score in scores.items() if key not in observed}
-    keys, estimate = estimator(observed, rates)
     extrapolated = _single_credits(scores if options.method == "hierarchical" else beyond)
+    is_coherent = rates.are_exact and options.method != "hierarchical"
+    keys, estimate = estimator(
+        with_neighbors(observed, int(least)) if is_coherent else observed, rates
+    )
     family = BinaryFamily.of_run(counts, keys, estimate, extrapolated)
     if not rates.are_exact:
         family = family_under(rates, family, estimator(observed)[1])
     points = with_extrapolated(corrected_scores(counts, observed, rates), family, scores)
-    return points, family_intervals(family, options)
+    method = family_intervals(family, options)
+    return points, CoherentIntervals(method, scores) if is_coherent else method
 
 
 def _single_credits(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Credits]:

@@ -87,8 +87,8 @@ def compare(
         metric: the score: pass@k, pass^k, G-Pass@k, mG-Pass@k, maj@k, AUC@k, Geom@k, Geom_ds@k,
             GeoSpectrum@k, Spectrum@k, vote@k, max@k, avg@N, bayes@N or score_agg.
         k: size of the subsets of samples, one or several. Default: each k up to the smallest number
-            of samples of a question; for vote@k the powers of 2, and this number. avg@N, bayes@N
-            and score_agg have no k.
+            of samples of a question, above 64 powers of the square root of 2, and this number; for
+            vote@k the powers of 2, and this number. avg@N, bayes@N and score_agg have no k.
         interval: "questions", for other questions like these, paired, as in a claim about models;
             or "sampling", for the same questions, sampled again. score_agg has "questions" only,
             and bayes@N has "posterior" only, for the same questions, sampled again. Default:

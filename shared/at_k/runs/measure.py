@@ -23,6 +23,7 @@ from ..core.checks import (
     short,
 )
 from ..core.choice import check_clusters
+from ..core.coherent import CoherentIntervals, spread_of_k, with_neighbors
 from ..core.consensus import more_than_half
 from ..core.credits import PASS_FAMILY, ScoreOptions, check_tau, scores_by_name
 from ..core.interval import IntervalMethod
@@ -121,7 +122,7 @@ class ComparisonOptions:
     """Which score of runs is compared, and how: the parameters of `at_k.compare`.
 
     Args:
-        all_k: whether the default is every k, or the largest of 4, 8 and 16.
+        all_k: whether the default is every k (see `spread_of_k`), or the largest of 4, 8 and 16.
 
     Attributes:
         interval: "sampling", "posterior" or "questions"; never None.
@@ -200,7 +201,7 @@ class ComparisonOptions:
                 powers = [2**i for i in range(least.bit_length()) if 2**i < least]
                 return [*powers, least] if self.all_k else [least]
             if self.all_k:
-                return list(range(1, least + 1))
+                return spread_of_k(least)
             return [max((k for k in _USUAL_KS if k <= least), default=least)]
         ks = sorted({check_k(k) for k in as_list("k", self.k)})
         for name, n in sizes.items():
@@ -261,7 +262,9 @@ def _pass(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOptions)
     keys, estimate = estimator(scores, errors.rates)
     family = BinaryFamily.of_run(counts, keys, _tabulated(estimate), {})
     if errors == Errors():
-        return _of_family(family, options)
+        keys, estimate = estimator(with_neighbors(scores, int(counts.n.min())))
+        wider = BinaryFamily.of_run(counts, keys, _tabulated(estimate), {})
+        return _of_family(family, options, CoherentIntervals(_method(wider, options), scores))
     require_correction(scores, errors.rates)
     family = family_under(errors.rates, family, _tabulated(estimator(scores)[1]))
     measured, labels = _of_family(family, options), errors.labels
@@ -295,19 +298,29 @@ def _reward(
     return _measured(scores, np.array([[variance]]), method, options.clusters)
 
 
-def _of_family(family: Family, options: ComparisonOptions) -> Measured:
+def _method(family: Family, options: ComparisonOptions) -> IntervalMethod:
+    if options.interval == "questions":
+        return family.for_other_questions(options.clusters)
+    return SamplingIntervals(family)
+
+
+def _of_family(
+    family: Family, options: ComparisonOptions, method: IntervalMethod | None = None
+) -> Measured:
+    """Measure the scores of a family.
+
+    Args:
+        method: of their intervals. Default: that of the family.
+    """
     fit = family.fit(family.multiplicity[None])
     gradient = family.gradient(family.multiplicity)
     of_samples = None
     if family.n.max() > 1:
         of_question = gradient.T @ family.covariance_of_samples(fit) @ gradient
         of_samples = of_question * len(family.inverse)
-    if options.interval == "questions":
-        method: IntervalMethod = family.for_other_questions(options.clusters)
-    else:
-        method = SamplingIntervals(family)
     scores = Scores(family.scores, family.inverse, family.columns)
     columns = family.columns[family.inverse] @ gradient
+    method = method or _method(family, options)
     return _measured(scores, of_samples, method, options.clusters, columns)
 
 

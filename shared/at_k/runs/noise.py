@@ -79,7 +79,7 @@ def noise(
         R: the outcomes of the samples of M questions; or a dict of predictions and references, as
             `at_k.read` returns it.
         k: size of the subsets of samples, one or several. Default: each k up to the smallest number
-            of samples of a question.
+            of samples of a question; above 64, powers of the square root of 2, and this number.
         metric: the score: one of those of `at_k.compare` other than bayes@N and score_agg.
         confidence: probability of the intervals.
         tau: share of correct samples that G-Pass@k requires, from 0 to 1.

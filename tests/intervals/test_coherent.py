@@ -1,0 +1,144 @@
+"""Limits never contradict an order that holds by definition, whatever is requested."""
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import at_k
+import numpy as np
+import pytest
+from at_k.core.coherent import Event, _is_at_most, event_of, spread_of_k
+from at_k.core.credits import all_correct, any_correct, area_under_pass, majority, threshold
+from at_k.core.score import Score
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+INTERVALS = ["sampling", "questions", "auto"]
+GPASSK = at_k.load("gpassk")
+
+
+def probability(event: Event, rate: Fraction) -> Fraction:
+    terms = (
+        math.comb(event.k, c) * rate**c * (1 - rate) ** (event.k - c)
+        for c in range(event.r, event.k + 1)
+    )
+    return sum(terms, Fraction(0))
+
+
+def test_the_order_of_events_is_that_of_their_probabilities():
+    events = [Event(k, r) for k in range(1, 7) for r in range(1, k + 1)]
+    rates = [Fraction(i, 24) for i in range(1, 24)]
+    for a, b in itertools.product(events, events):
+        never_above = all(probability(a, rate) <= probability(b, rate) for rate in rates)
+        assert _is_at_most(a, b) == never_above, (a, b)
+
+
+def test_the_events_of_scores_are_found_in_their_credits():
+    assert event_of(Score((any_correct(4),))) == (4, 1)
+    assert event_of(Score((all_correct(3),))) == (3, 3)
+    assert event_of(Score((majority(5),))) == (5, 3)
+    assert event_of(Score((threshold(8, 0.6),))) == (8, 5)
+    assert event_of(Score((area_under_pass(3),))) is None
+
+
+runs = st.lists(st.tuples(st.integers(1, 9), st.floats(0, 1)), min_size=2, max_size=9).map(
+    lambda pairs: [[1] * round(p * n) + [0] * (n - round(p * n)) for n, p in pairs]
+)
+
+
+def limits_of(rows: Any, k: Any, interval: str, taus=(0.3, 0.5, 0.8, 1.0), **options: Any) -> dict:
+    included = ["pass@k", "pass^k", "G-Pass@k", "maj@k"]
+    return GPASSK.compute(
+        predictions=rows,
+        k=k,
+        include=included,
+        thresholds=list(taus),
+        confidence=0.95,
+        interval=interval,
+        **options,
+    )
+
+
+def require_order(scores: dict, ks: list[int], taus=(0.3, 0.5, 0.8, 1.0)) -> None:
+    for j, k in itertools.combinations(ks, 2):
+        for end in ("_lo", "_hi"):
+            assert scores[f"pass^{j}{end}"] >= scores[f"pass^{k}{end}"] - 1e-12
+            assert scores[f"pass@{j}{end}"] <= scores[f"pass@{k}{end}"] + 1e-12
+    for k in ks:
+        for low, high in itertools.pairwise(taus):
+            for end in ("_lo", "_hi"):
+                assert scores[f"G-Pass@{k}_{low}{end}"] >= scores[f"G-Pass@{k}_{high}{end}"]
+        for end in ("_lo", "_hi"):
+            assert scores[f"pass@{k}{end}"] >= scores[f"G-Pass@{k}_0.3{end}"]
+            assert scores[f"G-Pass@{k}_1.0{end}"] >= scores[f"pass^{k}{end}"]
+            assert scores[f"pass@{k}{end}"] >= scores[f"maj@{k}{end}"] >= scores[f"pass^{k}{end}"]
+
+
+@given(runs, st.sampled_from(INTERVALS))
+@settings(deadline=None, max_examples=60)
+def test_limits_are_ordered_in_k_and_in_the_threshold(rows, interval):
+    least = min(map(len, rows))
+    ks = [*range(1, least + 1)]
+    if interval == "sampling" and max(map(len, rows)) == 1:
+        return
+    scores = limits_of(rows, ks, interval)
+    if least == 1 and interval == "auto" and max(map(len, rows)) == 1:
+        return
+    require_order(scores, ks)
+    for key in [key.removesuffix("_lo") for key in scores if key.endswith("_lo")]:
+        assert scores[f"{key}_lo"] <= scores[key] <= scores[f"{key}_hi"]
+
+
+@pytest.mark.parametrize("interval", INTERVALS)
+@pytest.mark.parametrize("rate", [0.0, 0.1, 0.5, 0.97, 1.0])
+@pytest.mark.parametrize("name", ["pass@", "pass^"])
+def test_one_k_alone_has_the_limits_that_it_has_among_others(rate, interval, name):
+    rng = np.random.default_rng(3)
+    rows = rng.binomial(1, rng.beta(20 * rate + 1e-9, 20 * (1 - rate) + 1e-9, (25, 1)), (25, 40))
+    options: dict[str, Any] = {"confidence": 0.95, "interval": interval, "include": f"{name}k"}
+    every = GPASSK.compute(predictions=rows, k=[*range(1, 41)], **options)
+    for k in (1, 7, 24, 40):
+        alone = GPASSK.compute(predictions=rows, k=k, **options)
+        for end in ("_lo", "_hi"):
+            assert alone[f"{name}{k}{end}"] == pytest.approx(every[f"{name}{k}{end}"], abs=1e-9)
+
+
+def test_limits_beyond_n_are_ordered_with_those_up_to_n():
+    rng = np.random.default_rng(4)
+    rows = rng.binomial(1, rng.beta(0.5, 2, (30, 1)), (30, 8))
+    scores = GPASSK.compute(
+        predictions=rows,
+        k=[1, 4, 8, 12, 30],
+        include=["pass@k", "pass^k"],
+        confidence=0.95,
+        interval="auto",
+    )
+    for j, k in itertools.combinations([1, 4, 8, 12, 30], 2):
+        assert scores[f"pass@{j}_lo"] <= scores[f"pass@{k}_lo"] + 1e-12
+        assert scores[f"pass^{j}_hi"] >= scores[f"pass^{k}_hi"] - 1e-12
+
+
+@pytest.mark.parametrize("interval", ["sampling", "questions"])
+def test_what_is_shown_at_one_k_is_shown_at_larger_ones(interval):
+    solved = [[1] * 8] * 20
+    lo = [
+        GPASSK.compute(
+            predictions=solved, k=k, include="pass@k", confidence=0.95, interval=interval
+        )[f"pass@{k}_lo"]
+        for k in (1, 2, 5, 8)
+    ]
+    assert np.diff(lo).min() > -1e-12
+    assert lo[0] > (0.95 if interval == "sampling" else 0.8)
+    compared = at_k.leaderboard({"a": solved, "b": [[0] * 8] * 20}, k=[1, 8], interval=interval)
+    limits = {(row["run"], row["key"]): row["lo"] for row in compared["runs"]}
+    assert limits["a", "pass@8"] == pytest.approx(lo[-1], abs=1e-9)
+
+
+@pytest.mark.parametrize("most", [1, 5, 64, 65, 100, 2000])
+def test_every_k_is_shown_up_to_64_and_few_above(most):
+    ks = spread_of_k(most)
+    assert ks[: min(most, 64)] == [*range(1, min(most, 64) + 1)]
+    assert ks[-1] == most
+    assert all(0 < larger / k < 1.45 for k, larger in itertools.pairwise(ks) if k > 64)
+    assert len(ks) <= 64 + 2 * max(0, math.log2(most / 64)) + 2
