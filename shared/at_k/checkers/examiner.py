@@ -20,11 +20,11 @@ import signal
 import socket
 import sys
 import time
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NoReturn
-from unittest.mock import MagicMock
 
-from .runner import UnusableTestsError, remember, run_tests
+from .runner import UnusableTestsError, last_line, remember, run_tests
 from .values import NEED_BOTH, SPECIAL_METHODS, decode, encode, receive, send
 
 _PREDICATES = {
@@ -33,6 +33,9 @@ _PREDICATES = {
     for name in dir(kind)
     if name.startswith("is") or name.endswith("with")
 }
+
+
+_OWN_NUMBER = 2  # in a namespace: the first process that the server forks
 
 
 class _EndedError(BaseException):
@@ -59,20 +62,25 @@ def examine(control: socket.socket, jobs: int, replies: int, is_isolated: bool) 
             if not letter:
                 return
             if letter == b"k":
-                if os.getppid() == 1 and is_isolated:  # elsewhere it would end those of the user
+                if is_isolated:
                     _end_other_processes()
             else:
                 job = json.loads(lines.readline())
                 if letter == b"f":
                     send(out, _found(job))
                 else:
-                    with socket.socket(fileno=descriptors[0]) as connection:
-                        send(out, _examined(job, _Program(connection)))
+                    program = _Program(descriptors[0])
+                    send(out, _examined(job, program))
+                    program.close()
+                    if is_isolated:
+                        _end_other_processes()
             control.send(letter)
 
 
 def _end_other_processes() -> None:
     """End all processes but the server and this one, and wait until the server has reaped them."""
+    if os.getpid() != _OWN_NUMBER:
+        raise RuntimeError("this process is in no namespace of its own")
     try:
         os.kill(-1, signal.SIGKILL)
         while True:
@@ -82,7 +90,7 @@ def _end_other_processes() -> None:
         return
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _compiled(source: str, without_asserts: bool = False) -> Any:
     tree = ast.parse(source)
     if without_asserts:
@@ -100,6 +108,8 @@ def _found(job: dict[str, Any]) -> dict[str, Any]:
     pid = os.fork()
     if pid == 0:
         try:
+            from unittest.mock import MagicMock
+
             names = {*job["names"]} - {*dir(builtins)}
             stubs = {name: MagicMock() for name in names}
             code = _compiled(job["tests"], without_asserts=True)
@@ -183,8 +193,9 @@ class _Program:
         needs_interpreter: whether the tests handed it an object that cannot be sent.
     """
 
-    def __init__(self, connection: socket.socket):
-        self._reading, self._writing = connection.makefile("rb"), connection.makefile("wb")
+    def __init__(self, connection: int):
+        self._reading = open(connection, "rb")  # noqa: SIM115
+        self._writing = open(connection, "wb", closefd=False)  # noqa: SIM115
         self.has_ended = self.needs_interpreter = False
         self._proxies: dict[int, Any] = {}
         self._classes: dict[int, type] = {}
@@ -193,22 +204,26 @@ class _Program:
     def names(self, job: dict[str, Any]) -> dict[str, Any]:
         """Return the names of the program that its tests use; raise a _ProgramError if it fails."""
         self._named = {name for name in job["names"] if name[:1].isupper()}
-        self._load(job)
-        return self._answer({"names": job["names"], "entry_point": job["entry_point"]})
+        watched = job["modules"] if job["is_together"] else []
+        message = {key: job[key] for key in ("names", "entry_point")}
+        try:
+            return self._answer({"load": job["imports"], "watched": watched, **message})
+        except BaseException as error:
+            raise _ProgramError(last_line(error)) from error
 
     def run(self, job: dict[str, Any]) -> tuple[list[str], str | None]:
         """Run tests in the process of the program."""
-        self._load(job)
+        self.names(job | {"names": []})
         reply = self._exchange({"run": job})
         if not isinstance(reply.get("ran"), list):
             self._end()
         return [*map(str, reply["ran"])], reply.get("problem")
 
-    def _load(self, job: dict[str, Any]) -> None:
-        watched = job["modules"] if job["is_together"] else []
-        reply = self._exchange({"load": job["imports"], "watched": watched})
-        if reply.get("problem") is not None:
-            raise _ProgramError(str(reply["problem"]))
+    def close(self) -> None:
+        """Close the connection, which ends the process."""
+        self._reading.close()
+        with suppress(BrokenPipeError):
+            self._writing.close()
 
     def ask(self, operation: str, *arguments: Any, **options: Any) -> Any:
         """Return the result of an operation, or raise the exception of the program."""
@@ -361,6 +376,7 @@ def _class_of(program: _Program, name: str, special: set[str]) -> type:
     return type(name, (_Object,), members)
 
 
+@lru_cache(maxsize=256)
 def _method(operation: str, may_compare: bool) -> Any:
     needs_both = operation in NEED_BOTH
 

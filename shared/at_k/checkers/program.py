@@ -7,7 +7,6 @@ import importlib
 import json
 import os
 import resource
-import socket
 import sys
 import types
 from collections import Counter, OrderedDict, defaultdict, deque
@@ -140,8 +139,8 @@ class _Program:
     """
 
     def __init__(self, job: dict[str, Any], connection: int):
-        with socket.socket(fileno=connection) as sock:
-            self._reading, self._writing = sock.makefile("rb"), sock.makefile("wb")
+        self._reading = open(connection, "rb", closefd=False)  # noqa: SIM115
+        self._writing = open(connection, "wb", closefd=False)  # noqa: SIM115
         self._job = job
         self._space: dict[str, Any] = {}
         self._kept: dict[int, Any] = {}
@@ -152,54 +151,48 @@ class _Program:
         with suppress(EOFError, BrokenPipeError):
             while True:
                 message = receive(self._reading)
-                if "load" in message:
-                    reply = self._load(message["load"], message["watched"])
-                elif "names" in message:
-                    reply = {"value": self._encoded(self._names(message))}
-                elif "run" in message:
-                    reply = self._run_tests(message["run"])
-                else:
-                    reply = self._do(message["do"], message["with"], message["by_name"])
-                send(self._writing, reply)
+                try:
+                    if "load" in message:
+                        self._load(message["load"], message["watched"])
+                        reply = {"value": self._encoded(self._names(message))}
+                    elif "run" in message:
+                        reply = self._run_tests(message["run"])
+                    else:
+                        reply = self._do(message["do"], message["with"], message["by_name"])
+                    send(self._writing, reply)
+                except (EOFError, BrokenPipeError):
+                    return
+                except BaseException as error:
+                    send(self._writing, {"error": self._described(error)})
 
-    def _load(self, imports: list[str], watched: list[str]) -> dict[str, Any]:
+    def _load(self, imports: list[str], watched: list[str]) -> None:
         """Run the program. Modules that the tests import are there for it too, as in one file."""
         if watched:
             from . import runner
 
             self._watched, self._runner = _watched(watched), runner
-        try:
-            self._space = _loaded(self._job, "program")
-            own: dict[str, Any] = {}
-            for line in imports:
-                with suppress(ImportError):
-                    exec(line, own)
-            for name in own.keys() - self._space.keys():
-                self._space[name] = own[name]
-        except BaseException as error:
-            return {"problem": last_line(error)}
-        return {"problem": None}
+        self._space = _loaded(self._job, "program")
+        own: dict[str, Any] = {}
+        for line in imports:
+            with suppress(ImportError):
+                exec(line, own)
+        for name in own.keys() - self._space.keys():
+            self._space[name] = own[name]
 
     def _names(self, message: dict[str, Any]) -> dict[str, Any]:
         wanted = {*message["names"], (message["entry_point"] or "").partition(".")[0]}
         return {name: self._space[name] for name in wanted & self._space.keys()}
 
     def _do(self, operation: str, sent: list[Any], by_name: dict[str, Any]) -> dict[str, Any]:
-        try:
-            arguments = [decode(argument, self._resolve) for argument in sent]
-            options = {name: decode(value, self._resolve) for name, value in by_name.items()}
-            result = OPERATIONS[operation](*arguments, **options)
-            changed = []
-            for index, (before, argument) in enumerate(zip(sent, arguments, strict=True)):
-                if type(argument) in _CHANGEABLE:
-                    after = self._encoded(argument)
-                    if after != before:
-                        changed.append([index, after])
-            same = [i for i, x in enumerate(arguments) if x is result and type(x) in _CHANGEABLE]
-            reply: dict[str, Any] = {"changed": changed} if changed else {}
-            return reply | ({"argument": same[0]} if same else {"value": self._encoded(result)})
-        except BaseException as error:
-            return {"error": self._described(error)}
+        arguments = [decode(argument, self._resolve) for argument in sent]
+        options = {name: decode(value, self._resolve) for name, value in by_name.items()}
+        result = OPERATIONS[operation](*arguments, **options)
+        changeable = [i for i, x in enumerate(arguments) if type(x) in _CHANGEABLE]
+        after = [(index, self._encoded(arguments[index])) for index in changeable]
+        changed = [[index, value] for index, value in after if value != sent[index]]
+        same = [index for index in changeable if arguments[index] is result]
+        reply: dict[str, Any] = {"changed": changed} if changed else {}
+        return reply | ({"argument": same[0]} if same else {"value": self._encoded(result)})
 
     def _encoded(self, value: Any) -> Any:
         return encode(value, self._keep)

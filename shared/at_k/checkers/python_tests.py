@@ -17,7 +17,7 @@ from typing import Any
 
 from ..checks import short
 from .pool import Pool, Record, available_cores
-from .references import CONTEST_HEADER, FORMS, Tests, modules_in, read_tests
+from .references import CONTEST_HEADER, FORMS, Tests, modules_in, names_of_contests, read_tests
 from .responses import code_in, is_code
 from .sandbox import Limits, SandboxError
 
@@ -167,7 +167,8 @@ class PythonTests:
         missing, undefined = 0, Counter[str]()
         for index, record in self._run(samples, workers):
             missing += record["status"] == "not run"
-            undefined.update(re.findall(r"NameError: name '(\w+)' is not defined", record["message"]))
+            names = re.findall(r"NameError: name '(\w+)' is not defined", record["message"])
+            undefined.update(name for name in names if name in names_of_contests())
             yield index, [(_outcome(record), None)]
         if missing:
             warnings.warn(
@@ -176,11 +177,12 @@ class PythonTests:
                 stacklevel=2,
             )
         if undefined:
-            names = ", ".join(name for name, _ in undefined.most_common(3))
+            common = ", ".join(name for name, _ in undefined.most_common(3))
             warnings.warn(
-                f"{undefined.total()} of {len(pairs)} distinct samples failed with a NameError "
-                f"({names}). If the benchmark puts imports before each program, give them as "
-                f'check_correct_fn=at_k.checkers.python_tests(header="from typing import *").',
+                f"{undefined.total()} of {len(pairs)} distinct samples failed with a NameError for "
+                f"a name of the standard library ({common}). If the benchmark puts imports before "
+                f"each program, give them: "
+                f'at_k.checkers.python_tests(header="from typing import *").',
                 stacklevel=2,
             )
 

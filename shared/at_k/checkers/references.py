@@ -355,6 +355,14 @@ CONTEST_HEADER = "\n".join(
 )
 
 
+@lru_cache(maxsize=1)
+def names_of_contests() -> frozenset[str]:
+    """Return the names that the header of contests defines."""
+    space: dict[str, Any] = {}
+    exec(CONTEST_HEADER.rpartition("\n")[0], space)
+    return frozenset(space)
+
+
 @lru_cache(maxsize=64)
 def modules_in(header: str) -> tuple[str, ...]:
     """Return the modules of the standard library that code imports outside functions."""

@@ -8,7 +8,6 @@ are run by pytest itself.
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
 import inspect
 import os
@@ -226,9 +225,16 @@ class _Function(unittest.FunctionTestCase):
     """A test that is a function, or a bound method; a coroutine function is awaited."""
 
     def __init__(self, name: str, function: Any):
-        is_async = inspect.iscoroutinefunction(function)
-        super().__init__((lambda: asyncio.run(function())) if is_async else function)
+        super().__init__(function)
         self._name, self._function = name, function
+
+    def runTest(self) -> None:  # noqa: N802
+        if inspect.iscoroutinefunction(self._function):
+            import asyncio
+
+            asyncio.run(self._function())
+        else:
+            self._function()
 
     def id(self) -> str:
         return self._name
@@ -320,6 +326,8 @@ def _run_with_pytest(
             if not inspect.iscoroutinefunction(pyfuncitem.obj):
                 return None
             names = pyfuncitem._fixtureinfo.argnames
+            import asyncio
+
             asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
             return True
 
@@ -368,13 +376,13 @@ def last_line(error: BaseException) -> str:
     return f"{name}: {text.splitlines()[0][:500]}" if text else name
 
 
-_lines: list[str] = []
+_source: list[str] = []
 
 
 def remember(source: str) -> None:
     """Keep the text of tests, for the lines that fail."""
-    _lines[:] = source.splitlines()
+    _source[:] = [source]
 
 
 def _line(number: int) -> str:
-    return _lines[number - 1].strip() if number <= len(_lines) else ""
+    return _source[0].splitlines()[number - 1].strip()

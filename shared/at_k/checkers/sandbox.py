@@ -30,12 +30,14 @@ _SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 # The files are compiled once here: to compile them in each sandbox would leave more memory, with
 # which it would fork in more time. `examiner` and `runner` run in the processes that need them.
 _LOADER = """
-import importlib.abc, importlib.machinery, json, marshal, sys
+import json, marshal, sys
 codes = marshal.load(sys.stdin.buffer)
-class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class Finder:
     def find_spec(self, name, path, target=None):
         if name in codes:
-            return importlib.machinery.ModuleSpec(name, self, is_package="." not in name)
+            return type(sys.__spec__)(name, self, is_package="." not in name)
+    def create_module(self, spec):
+        return None
     def exec_module(self, module):
         exec(codes[module.__name__], vars(module))
 sys.meta_path.append(Finder())

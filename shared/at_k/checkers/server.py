@@ -26,9 +26,11 @@ import os
 import resource
 import select
 import signal
-import socket
 import sys
 import time
+
+# Without the module socket, which imports so much that each fork takes longer.
+from _socket import SCM_RIGHTS, SOL_SOCKET, socketpair
 from contextlib import suppress
 from typing import Any
 
@@ -96,9 +98,9 @@ class _ParentEndedError(Exception):
     """Nothing waits for a reply any more."""
 
 
-def _start_examiner(limits: dict[str, Any], own: tuple[int, ...]) -> tuple[int, socket.socket]:
+def _start_examiner(limits: dict[str, Any], own: tuple[int, ...]) -> tuple[int, Any]:
     """Fork the process of the tests, and return its number and the socket to it."""
-    ours, theirs = socket.socketpair()
+    ours, theirs = socketpair()
     is_isolated = os.getpid() == 1
     if number := os.fork():
         theirs.close()
@@ -153,10 +155,10 @@ class Server:
         self._ended: dict[int, float] = {}  # CPU time of processes
         self._seen: dict[int, float] = {}
         self._status: int | None = None  # of the process of the program, when it has ended
-        self._is_examined = False
+        self._is_examined = self._is_clean = False
         self._before = _cpu_seconds(self._examiner)
         start, start_of_child = os.pipe()
-        ours, theirs = socket.socketpair()
+        ours, theirs = socketpair()
         self._program = 0 if form == "find" else os.fork()
         if form != "find" and self._program == 0:
             try:
@@ -164,11 +166,16 @@ class Server:
                 run_program(self, job, theirs.detach() if form == "tests" else None, start_of_child)
             finally:
                 os._exit(1)
+        if self._program and os.getpid() != 1:
+            with suppress(OSError):  # the process has done so itself
+                os.setpgid(self._program, self._program)
         os.close(start_of_child)
         theirs.close()
         try:
             if form in ("tests", "find"):
-                socket.send_fds(self._control, [b"p" if form == "tests" else b"f"], [ours.fileno()])
+                letter = b"p" if form == "tests" else b"f"
+                descriptor = ours.fileno().to_bytes(4, sys.byteorder)
+                self._control.sendmsg([letter], [(SOL_SOCKET, SCM_RIGHTS, descriptor)])
         except OSError:
             self.is_usable = False
         ours.close()
@@ -217,12 +224,12 @@ class Server:
             if now > deadline:
                 return f"not finished after {wall:g} s"
 
-    def _listen(self) -> str:
-        """Return the letter that the examiner sends."""
-        letter = self._control.recv(1).decode()
-        self._is_examined |= letter in ("p", "f")
-        self.is_usable &= letter != ""
-        return letter
+    def _listen(self) -> None:
+        """Read a letter that the examiner sends."""
+        letter = self._control.recv(1)
+        self._is_examined |= letter in (b"p", b"f")
+        self._is_clean |= letter == b"k" or (letter == b"p" and os.getpid() == 1)
+        self.is_usable &= letter != b""
 
     def _cpu_seconds(self, is_running: bool = True) -> float:
         """Return the CPU time of a program and its tests, as far as the system tells.
@@ -265,17 +272,17 @@ class Server:
                     os.kill(self._program, signal.SIGKILL)
                 else:
                     os.killpg(self._program, signal.SIGKILL)
-        with suppress(OSError):
-            self._control.send(b"k")
+        if not self._is_clean:
+            with suppress(OSError):
+                self._control.send(b"k")
         deadline, events = time.monotonic() + _PATIENCE, select.poll()
         events.register(self._control, select.POLLIN)
         events.register(self._child_ended, select.POLLIN)
-        while self.is_usable:
+        while self.is_usable and not self._is_clean:
             if time.monotonic() > deadline:  # it is busy with what a program returned
                 self.is_usable = False
             elif self._control.fileno() in dict(events.poll(1000 * _PATIENCE)):
-                if self._listen() == "k":
-                    break
+                self._listen()
             self._reap()
         if not self.is_usable:
             with suppress(ProcessLookupError):

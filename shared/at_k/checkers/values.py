@@ -7,12 +7,10 @@ side gets its number: a reader of JSON creates no object that the sender could c
 from __future__ import annotations
 
 import builtins
-import collections
-import datetime
-import decimal
-import fractions
+import importlib
 import json
 import operator
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
@@ -33,35 +31,27 @@ _TYPES: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     type({}.keys()): ("keys", list, lambda x: dict.fromkeys(x).keys()),
     type({}.values()): ("values", list, lambda x: dict(enumerate(x)).values()),
     type({}.items()): ("items", lambda x: [*map(list, x)], lambda x: dict(x).items()),
-    collections.deque: (
-        "deque", lambda x: [[*x], x.maxlen], lambda x: collections.deque(*x)
-    ),
-    collections.Counter: ("Counter", dict, collections.Counter),
-    collections.OrderedDict: (
-        "OrderedDict", lambda x: [*map(list, x.items())], collections.OrderedDict
-    ),
-    collections.defaultdict: (
+    deque: ("deque", lambda x: [[*x], x.maxlen], lambda x: deque(*x)),
+    Counter: ("Counter", dict, Counter),
+    OrderedDict: ("OrderedDict", lambda x: [*map(list, x.items())], OrderedDict),
+    defaultdict: (
         "defaultdict",
         lambda x: [x.default_factory and x.default_factory.__name__, dict(x)],
-        lambda x: collections.defaultdict(x[0] and getattr(builtins, x[0]), x[1]),
+        lambda x: defaultdict(x[0] and getattr(builtins, x[0]), x[1]),
     ),
-    decimal.Decimal: ("Decimal", str, decimal.Decimal),
-    fractions.Fraction: (
-        "Fraction", lambda x: [x.numerator, x.denominator], lambda x: fractions.Fraction(*x)
-    ),
-    datetime.date: ("date", datetime.date.isoformat, datetime.date.fromisoformat),
-    datetime.datetime: (
-        "datetime", datetime.datetime.isoformat, datetime.datetime.fromisoformat
-    ),
-    datetime.timedelta: (
-        "timedelta",
-        lambda x: [x.days, x.seconds, x.microseconds],
-        lambda x: datetime.timedelta(*x),
-    ),
-}  # fmt: skip
+}
+# The same for types of modules that are not imported before they are needed.
+_OTHER_TYPES: dict[tuple[str, str], Callable[[Any], Any]] = {
+    ("decimal", "Decimal"): lambda x: [str(x)],
+    ("fractions", "Fraction"): lambda x: [x.numerator, x.denominator],
+    ("datetime", "date"): lambda x: [x.year, x.month, x.day],
+    ("datetime", "time"): lambda x: [x.hour, x.minute, x.second, x.microsecond],
+    ("datetime", "datetime"): lambda x: [*x.timetuple()[:6], x.microsecond],
+    ("datetime", "timedelta"): lambda x: [x.days, x.seconds, x.microseconds],
+}
 _MAKERS: dict[str, Callable[[Any], Any]] = {name: make for name, _, make in _TYPES.values()}
 _FACTORIES = (None, bool, int, float, str, list, tuple, dict, set)
-_CONTAINERS = (list, tuple, dict, set, frozenset, str, bytes, int, float, collections.deque)
+_BASES = (list, str, float, *_TYPES)
 
 
 def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
@@ -74,6 +64,9 @@ def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
     if kind in _TYPES and getattr(value, "default_factory", None) in _FACTORIES:
         name, parts, _ = _TYPES[kind]
         return {name: encode(parts(value), keep)}
+    other = _OTHER_TYPES.get((kind.__module__, kind.__name__))
+    if other is not None and getattr(value, "tzinfo", None) is None:
+        return {"other": [kind.__module__, kind.__name__, other(value)]}
     if kind.__module__ == "numpy" and hasattr(value, "dtype") and value.dtype.kind in "biufcU":
         return {"array": [value.dtype.str, encode(value.tolist(), keep)]}
     return keep(value)
@@ -82,7 +75,7 @@ def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
 def as_base(value: Any) -> Any:
     """Return an object of a subclass of a type of Python, such as a named tuple, as that type."""
     for base in type(value).__mro__[1:]:
-        if base in _CONTAINERS or base in _TYPES:
+        if base in _BASES:
             return base(value)
     return value
 
@@ -96,6 +89,10 @@ def decode(data: Any, resolve: Callable[[str, Any], Any]) -> Any:
     [(name, parts)] = data.items()
     if name in _MAKERS:
         return _MAKERS[name](decode(parts, resolve))
+    if name == "other":
+        module, kind, arguments = parts
+        if (module, kind) in _OTHER_TYPES:
+            return getattr(importlib.import_module(module), kind)(*arguments)
     if name == "array":
         import numpy
 
@@ -105,7 +102,11 @@ def decode(data: Any, resolve: Callable[[str, Any], Any]) -> Any:
 
 
 def send(stream: BinaryIO, message: Any) -> None:
-    stream.write(json.dumps(message).encode() + b"\n")
+    """Send a message, or raise a ValueError if it is too long."""
+    line = json.dumps(message).encode()
+    if len(line) >= LONGEST:
+        raise ValueError(f"a value has more than {LONGEST >> 20} MiB")
+    stream.write(line + b"\n")
     stream.flush()
 
 
