@@ -268,7 +268,7 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
         raise ValueError(f"is not Python code: {problem}{line}.") from error
     nodes, outside = list(ast.walk(tree)), list(_outside(tree))
     is_test = any(map(_is_active, outside))
-    has_definitions = any(isinstance(node, _DEFINITIONS) for node in nodes)
+    has_definitions = any(isinstance(node, (*_DEFINITIONS, ast.Lambda)) for node in nodes)
     if not is_test and not has_definitions:
         raise ValueError(f"is {short(code)}, which tests nothing: python_tests takes {FORMS}.")
     if entry_point is None and _needs_entry_point(tree, outside):
@@ -285,7 +285,7 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     for module in sorted(modules):
         if not _is_installed(module.partition(".")[0]):
             raise ValueError(f"imports {module}, which is not installed here.")
-    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names = {node.id for node in nodes if isinstance(node, ast.Name) and node.id[:2] != "__"}
     used = names | {node.arg for node in nodes if isinstance(node, ast.arg)}
     used |= {node.attr for node in nodes if isinstance(node, ast.Attribute)} & {"patch", "mock"}
     used |= {alias.name for n in nodes if isinstance(n, ast.ImportFrom) for alias in n.names}

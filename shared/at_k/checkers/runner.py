@@ -32,6 +32,9 @@ class _NoMain:
     def __init__(self, *arguments: Any, **options: Any):
         self.result = unittest.TestResult()
 
+    def __bool__(self) -> bool:  # as a status of exit
+        return False
+
 
 class Result(unittest.TestResult):
     """What happened to each test.
@@ -115,13 +118,12 @@ def run_tests(
         with _without_main():
             try:
                 exec(code, space)
-            except SystemExit as error:
-                if error.code or not _is_raised_by_tests(error):
-                    result.fails(CODE, error)
             except BaseException as error:
-                if only_find:
-                    raise
-                result.fails(CODE, error)
+                is_exit = isinstance(error, SystemExit) and not error.code
+                if not (is_exit and _is_raised_by_tests(error)):
+                    if only_find:
+                        raise
+                    result.fails(CODE, error)
         if result.problem is not None:
             return result
         result.ran += [CODE] * is_test
