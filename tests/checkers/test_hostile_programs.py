@@ -210,6 +210,37 @@ DISTURBING = {
         "timeout",
     ),
     "a huge power": ("x = 9 ** 9 ** 9 ** 9", "timeout"),
+    "children that no process waits for": (
+        "import os, signal, time\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "for i in range(10):\n    if os.fork() == 0:\n"
+        "        while time.process_time() < 0.12: pass\n        os._exit(0)\n"
+        "    time.sleep(0.15)\n" + RIGHT,
+        "timeout",
+    ),
+    "children of children that have ended": (
+        "import os, time\nfor i in range(4):\n    if os.fork() == 0:\n"
+        "        if os.fork() == 0:\n            while time.process_time() < 0.2: pass\n"
+        "        os._exit(0)\n    os.wait()\ntime.sleep(1)\n" + RIGHT,
+        "timeout",
+    ),
+    "children beside signals to the server": (
+        "import os, signal, time\nfor i in range(2):\n    if os.fork() == 0:\n"
+        "        while time.process_time() < 0.24: os.kill(1, signal.SIGCHLD)\n"
+        "        os._exit(0)\nos.wait(), os.wait()\n" + RIGHT,
+        "timeout",
+    ),
+    "memory of several processes": (
+        "import os, time\nfor i in range(4):\n    if os.fork() == 0:\n"
+        "        x = bytearray(150 << 20)\n        time.sleep(1)\n        os._exit(0)\n"
+        "for i in range(4): os.wait()\n" + RIGHT,
+        "memory",
+    ),
+    "a number to which the tests count": (
+        "def square(x):\n    class Number(int): pass\n    return Number(9 ** 99)\n",
+        "failed",
+    ),
+    "a value that is too long": ("def square(x): return 'x' * (1 << 26)", "failed"),
+    "a process that answers beside it": ("import os\nos.fork()\n" + WRONG, "failed"),
     "50 GB of memory": ("x = bytearray(50 << 30)", "memory"),
     "memory by and by": ("x = []\nwhile True: x.append(bytearray(1 << 26))", "memory"),
     "50 GB of output": ("while True: print('x' * 1000000)", "timeout"),
@@ -431,3 +462,22 @@ def test_a_call_does_not_know_the_expected_output():
     calls = {"entry_point": "square", "inputs": [[2]], "outputs": [123456789]}
     [[record]] = python_tests().run([[program]], [calls])
     assert record["message"] == "case 0: returned False, expected 123456789"
+
+
+def test_tests_that_a_result_keeps_busy_end_with_their_program():
+    """They run in another process, whose time and memory count as well."""
+    tests = "assert len(range(n())) == 3 and len([*range(n())]) == 3 and sum(range(n())) == 3"
+    programs = [f"def n(): return {number}" for number in ("3", "10 ** 9", "10 ** 18", "3 ")]
+    for sums in (tests, tests.replace("[*range(n())]", "range(3)").replace("len(range(n()))", "3")):
+        [row] = python_tests(workers=1, timeout=0.3, memory="64MB").run([programs], [sums])
+        assert [record["status"] for record in row[::3]] == ["passed", "passed"], row
+        assert {record["status"] for record in row[1:3]} <= {"failed", "timeout", "memory"}, row
+
+
+def test_several_processes_may_use_as_much_memory_together_as_one():
+    program = (
+        "import os, time\ny = bytearray(60 << 20)\nfor i in range(5):\n    if os.fork() == 0:\n"
+        "        time.sleep(0.3)\n        os._exit(0)\nfor i in range(5): os.wait()\n"
+    )
+    [row] = python_tests(workers=1, memory="100MB").run([[program + RIGHT]], [REFERENCE])
+    assert row[0]["status"] == "passed", row

@@ -38,10 +38,11 @@ from .program import MOST_FILES, run_program
 
 _FILE_BYTES = 1 << 25  # the largest file that a program may write, and the largest output
 _MOST_PROCESSES = 64  # of a program, threads included
-_PIDS = 4096  # among which the processes of a program are looked for
+_PIDS = 1024  # among which new processes of a program are looked for
+_MEMORY_OF_TESTS = 1 << 29  # bytes, beside those of a program
 _MESSAGE = 500  # characters
 _PATIENCE = 2.0  # seconds for the examiner to end all other processes
-_TICK = 0.02  # seconds between two readings of CPU clocks, at least
+_TICK, _LONGEST_TICK = 0.02, 0.05  # seconds between two readings of CPU clocks
 # To import them in each process would take longer than most tests.
 _OFTEN_IMPORTED = (
     *("bisect", "collections", "copy", "functools", "hashlib", "heapq", "itertools", "math"),
@@ -112,6 +113,9 @@ def _start_examiner(limits: dict[str, Any], own: tuple[int, ...]) -> tuple[int, 
         for descriptor in own:
             os.close(descriptor)
         os.dup2(0, 2)
+        if own_bytes := _address_space():  # a program may return a number that tests count to
+            most = own_bytes + limits["memory"] + _MEMORY_OF_TESTS
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         from .examiner import examine
 
@@ -153,9 +157,10 @@ class Server:
             os.ftruncate(descriptor, 0)
             os.lseek(descriptor, 0, os.SEEK_SET)
         self._ended: dict[int, float] = {}  # CPU time of processes
-        self._seen: dict[int, float] = {}
+        self._seen: dict[int, float] = {}  # the last that was seen of each
+        self._running: set[int] = set()
         self._status: int | None = None  # of the process of the program, when it has ended
-        self._is_examined = self._is_clean = False
+        self._is_examined = self._is_clean = self._has_asked = False
         self._before = _cpu_seconds(self._examiner)
         start, start_of_child = os.pipe()
         ours, theirs = socketpair()
@@ -183,7 +188,7 @@ class Server:
         self._end_processes()
         is_started = form == "find" or os.read(start, 1) == b"1"
         os.close(start)
-        said, seconds = _whole_content(self.report), self._cpu_seconds(is_running=False)
+        said, seconds = _whole_content(self.report), self._cpu_seconds()
         status, message = self._verdict(form, said, excess, seconds, is_started)
         has_output = form in ("stdin", "calls") and status == "ended"
         return {
@@ -209,7 +214,7 @@ class Server:
                 self._is_examined if has_tests else self._status is not None
             ):
                 return None
-            wait = max(_TICK, min(left, deadline - time.monotonic()))
+            wait = max(_TICK, min(left, deadline - time.monotonic(), _LONGEST_TICK))
             ready = dict(events.poll(math.ceil(1000 * wait)))
             if self._jobs in ready:
                 self._end_processes()
@@ -218,6 +223,7 @@ class Server:
                 self._listen()
             now = time.monotonic()
             if now - last >= _TICK:  # also while signals arrive all the time
+                self._look()
                 left, last = limit - self._cpu_seconds(), now
                 if left <= 0:
                     return f"more than {limit:g} s of CPU time"
@@ -228,24 +234,33 @@ class Server:
         """Read a letter that the examiner sends."""
         letter = self._control.recv(1)
         self._is_examined |= letter in (b"p", b"f")
-        self._is_clean |= letter == b"k" or (letter == b"p" and os.getpid() == 1)
+        # After a program the examiner ends all processes itself, unless it was asked to before.
+        ends_itself = letter == b"p" and os.getpid() == 1 and not self._has_asked
+        self._is_clean |= letter == b"k" or ends_itself
         self.is_usable &= letter != b""
 
-    def _cpu_seconds(self, is_running: bool = True) -> float:
-        """Return the CPU time of a program and its tests, as far as the system tells.
+    def _look(self) -> None:
+        """Read the CPU clocks of the processes of a program.
 
         In a namespace, all processes after that of the program are its own.
         """
-        if self._program and is_running:
-            last = self._program + _PIDS if os.getpid() == 1 else self._program + 1
-            for number in range(self._program, last):
-                if seconds := _cpu_seconds(number):
-                    self._seen[number] = seconds
-        now = {n: x for n, x in self._seen.items() if n not in self._ended and _cpu_seconds(n)}
+        if self._program:
+            first = max(self._seen, default=self._program - 1) + 1
+            new = range(first, first + (_PIDS if os.getpid() == 1 else 1))
+            now = {number: _cpu_seconds(number) for number in (*self._running, *new)}
+            self._running = {number for number, seconds in now.items() if seconds}
+            self._seen |= {number: now[number] for number in self._running}
+
+    def _cpu_seconds(self) -> float:
+        """Return the CPU time of a program and its tests, as far as the system tells.
+
+        A process has the time of its children too, except if it ignores that they end: then only
+        what was seen of them counts.
+        """
         examiner = self._ended.get(self._examiner) or _cpu_seconds(self._examiner)
         ended = sum(x for n, x in self._ended.items() if n != self._examiner)
-        # Children whose parent ignores that they end are in no sum of the system.
-        programs = max(ended + sum(now.values()), sum(self._seen.values()))
+        running = sum(self._seen[number] for number in self._running - self._ended.keys())
+        programs = max(ended + running, sum(self._seen.values()))
         return max(0.0, examiner - self._before) + programs
 
     def _reap(self) -> None:
@@ -273,6 +288,7 @@ class Server:
                 else:
                     os.killpg(self._program, signal.SIGKILL)
         if not self._is_clean:
+            self._has_asked = True
             with suppress(OSError):
                 self._control.send(b"k")
         deadline, events = time.monotonic() + _PATIENCE, select.poll()
