@@ -109,7 +109,9 @@ def test_the_command_reads_rows_of_the_hub(tmp_path, capsys):
     from at_k.cli.command import main
 
     file = tmp_path / "rows.jsonl"
-    lines = [row(packed(PRIVATE)) | {"question_id": str(i), "samples": [PROGRAM, "x"]} for i in (0, 1)]
+    lines = [
+        row(packed(PRIVATE)) | {"question_id": str(i), "samples": [PROGRAM, "x"]} for i in (0, 1)
+    ]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     flags = ["--check-correct-fn", "python_tests", "--k", "1", "--include", "pass@k", "--json"]
     main(["gpassk", str(file), "--predictions", "samples", *flags])

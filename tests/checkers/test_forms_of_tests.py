@@ -49,7 +49,8 @@ REFERENCES = {
     "a class": "class TestF:\n    def test_a(self): assert f(2) == 4\n",
     "a method of a class, static": "class TestF:\n    @staticmethod\n"
     "    def test_a(): assert f(2) == 4\n",
-    "a class in a class": "class TestF:\n    class TestG:\n        def test_a(self): assert f(2) == 4\n",
+    "a class in a class": "class TestF:\n    class TestG:\n"
+    "        def test_a(self): assert f(2) == 4\n",
     "set-up of pytest": "class TestF:\n    def setup_method(self): self.x = 2\n"
     "    def test_a(self): assert f(self.x) == 4\n",
     "parameters": "import pytest\n@pytest.mark.parametrize('x', [2.5, 2, 3])\n"
@@ -78,7 +79,8 @@ REFERENCES = {
     "a function that is patched": "from unittest.mock import patch\nimport unittest\n"
     "class A(unittest.TestCase):\n    @patch('builtins.print')\n"
     "    def test_a(self, p): self.assertEqual(f(2), 4)\n",
-    "capsys": "def test_a(capsys):\n    print(f(2))\n    assert capsys.readouterr().out == '4\\n'\n",
+    "capsys": "def test_a(capsys):\n    print(f(2))\n"
+    "    assert capsys.readouterr().out == '4\\n'\n",
     "sys": "import sys\ndef test_a():\n    assert f(2) == 4 and sys.maxsize\n",
     "an object of the tests": "class Number:\n    def __rmul__(self, x): return x * 7\n"
     "def test_a(): assert f(Number()) == 14\n",
@@ -111,13 +113,12 @@ def test_the_number_of_tests_that_ran_is_in_the_record():
 NO_TESTS = {
     "def helper(x): return f(x) == 4\n": "test nothing",
     "class Check:\n    def test_a(self): assert f(2) == 4\n": "test nothing",
-    "import unittest\nclass A(unittest.TestCase):\n    def check_a(self): pass\nunittest.main()\n": (
-        "test nothing"
-    ),
+    "import unittest\nclass A(unittest.TestCase):\n    def check_a(self): pass\n"
+    "unittest.main()\n": "test nothing",
     "import unittest\n@unittest.skip('x')\nclass A(unittest.TestCase):\n"
     "    def test_a(self): assert f(2) == 4\n": "test nothing",
     "import pytest\n@pytest.mark.skip\ndef test_a(): assert f(2) == 4\n": "test nothing",
-    "def test_add(candidate): assert candidate(2) == 4\n": "parameter candidate, which is no fixture",
+    "def test_add(candidate): assert candidate(2) == 4\n": "candidate, which is no fixture",
 }
 
 
@@ -268,7 +269,7 @@ def test_tests_use_objects_of_a_program_as_in_one_process(place):
     [[record]] = python_tests(workers=1).run([[STACK]], [tests])
     assert record["status"] == "passed", record
     changed = [
-        "\n".join(lines[:i] + [line.replace("assert ", "assert not (") + ")"] + lines[i + 1 :])
+        "\n".join([*lines[:i], line.replace("assert ", "assert not (") + ")", *lines[i + 1 :]])
         for i, line in enumerate(lines)
         if line.startswith("assert ")
     ]

@@ -130,8 +130,8 @@ FORGED = {
         "import opcode\ndef square(x): return x\n"
         "load = opcode.opmap['LOAD_FAST']\n"
         "code = square.__code__\n"
-        "square.__code__ = code.replace(\n"
-        "    co_code=bytes([opcode.opmap['RESUME'], 0, load, 0, opcode.opmap['RETURN_VALUE'], 0]))\n"
+        "new = [opcode.opmap['RESUME'], 0, load, 0, opcode.opmap['RETURN_VALUE'], 0]\n"
+        "square.__code__ = code.replace(co_code=bytes(new))\n"
         "square.__code__ = square.__code__.replace(co_consts=(4,))\n" + WRONG,
         "AssertionError",
     ),
@@ -148,8 +148,9 @@ FORGED = {
         "",
     ),
     "answers with the number of an object that it never had": (
-        "import os\nfor number in range(3, 64):\n    try:\n        os.write(\n"
-        "            number, b'{\"value\": {\"dict\": [[\"square\", {\"object\": [9, 9, \"A\", []]}]]}}\\n')\n"
+        "import json, os\nobject = {'object': [9, 9, 'A', []]}\n"
+        "answer = json.dumps({'value': {'dict': [['square', object]]}}).encode() + b'\\n'\n"
+        "for number in range(3, 64):\n    try:\n        os.write(number, answer)\n"
         "    except OSError:\n        pass\n" + WRONG,
         "",
     ),

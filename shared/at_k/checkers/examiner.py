@@ -1,10 +1,10 @@
 """The process of the tests: it never runs code of a program, and no program can reach it.
 
 Names of a program are proxies here. A call is sent to the process of the program, and its result
-comes back as a value, see `values.py`, so that what is expected is compared here. Objects of classes
-that a program defines stay there. They are asked for attributes, calls and operators. Only objects
-of a class that the tests name, with a capital letter as classes have, may compare themselves with a
-value: other objects would learn what is expected, and an object that equals everything would pass.
+comes back as a value, see `values.py`, so that what is expected is compared here. Objects of
+classes that a program defines stay there. They are asked for attributes, calls and operators. Only
+objects of a class that the tests name, with a capital letter as classes have, may compare
+themselves with a value: an object that equals everything would pass otherwise.
 
 Tests that reach into the interpreter of the program (see `references.py`), or hand it objects of
 their own, run in its process instead; what it reports is counted here.
@@ -198,7 +198,7 @@ class _Program:
         self._writing = open(connection, "wb", closefd=False)  # noqa: SIM115
         self.has_ended = self.needs_interpreter = False
         self._proxies: dict[int, Any] = {}
-        self._classes: dict[int, type] = {}
+        self._classes: dict[Any, type] = {}
         self._named: set[str] = set()
 
     def names(self, job: dict[str, Any]) -> dict[str, Any]:
@@ -370,9 +370,10 @@ def _class_of(program: _Program, name: str, special: set[str]) -> type:
     members: dict[str, Any] = {"_at_k_program": program, "__hash__": _Object.__hash__}
     may_compare = name in program._named
     for method, operation in SPECIAL_METHODS.items():
-        if operation in special and method not in ("__setattr__", "__delattr__"):
-            if operation != "contains" or may_compare:  # otherwise its items are compared here
-                members[method] = _method(operation, may_compare)
+        is_defined = operation in special and method not in ("__setattr__", "__delattr__")
+        # Without `in` of its own, the items of an object are compared here.
+        if is_defined and (operation != "contains" or may_compare):
+            members[method] = _method(operation, may_compare)
     return type(name, (_Object,), members)
 
 

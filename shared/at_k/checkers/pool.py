@@ -124,7 +124,15 @@ class Pool:
         A program whose sandbox dies is run again once, and then "not run".
         """
         for index, reply in self._replies(samples):
-            yield index, Record(**{key: reply[key] for key in Record.__annotations__})
+            yield (
+                index,
+                {
+                    "status": reply["status"],
+                    "message": reply["message"],
+                    "cpu_seconds": reply["cpu_seconds"],
+                    "tests": reply["tests"],
+                },
+            )
 
     def find(self, all_tests: Sequence[Tests]) -> Generator[tuple[int, dict[str, Any]], None, None]:
         """Yield the index of tests in code, and what is found: `ran`, their names, and `problem`.

@@ -30,7 +30,7 @@ def run_program(server: Any, job: dict[str, Any], connection: int | None, start:
     """
     report = server.report
     try:
-        _limit_process(server, job, {report, start} | ({connection} - {None}))
+        _limit_process(server, job, {report, start, *([] if connection is None else [connection])})
     except BaseException as error:
         os.write(report, repr(error).encode(errors="replace"))
         os._exit(1)
@@ -89,7 +89,7 @@ def _loaded(job: dict[str, Any], name: str) -> dict[str, Any]:
 def _finish() -> None:
     """Do what Python does when a script has ended, which may be all that prints something."""
     if "threading" in sys.modules:
-        sys.modules["threading"]._shutdown()  # type: ignore[attr-defined]  # waits for threads
+        sys.modules["threading"]._shutdown()  # waits for threads
     atexit._run_exitfuncs()
     for file in filter(None, (sys.stdout, sys.__stdout__)):
         with suppress(Exception):  # it may be closed

@@ -234,13 +234,18 @@ def _has_only_imports(code: str) -> bool:
 # What works with values alone, in the process of the tests. Other modules may change the
 # interpreter of the program, or look at it.
 _PURE_MODULES = frozenset(
-    "bisect calendar cmath collections copy dataclasses datetime decimal enum fractions functools "
-    "hashlib heapq itertools json math numbers numpy operator pytest random re statistics string "
-    "textwrap time typing unittest __future__".split()
+    (
+        *("bisect", "calendar", "cmath", "collections", "copy", "dataclasses", "datetime"),
+        *("decimal", "enum", "fractions", "functools", "hashlib", "heapq", "itertools", "json"),
+        *("math", "numbers", "numpy", "operator", "pytest", "random", "re", "statistics", "string"),
+        *("textwrap", "time", "typing", "unittest", "__future__"),
+    )
 )
 _IMPURE_NAMES = frozenset(
-    "mock patch capsys capfd capsysbinary caplog monkeypatch recwarn exec eval globals locals vars "
-    "input open id setattr".split()
+    (
+        *("mock", "patch", "capsys", "capfd", "capsysbinary", "caplog", "monkeypatch", "recwarn"),
+        *("exec", "eval", "globals", "locals", "vars", "input", "open", "id", "setattr"),
+    )
 )
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -325,7 +330,9 @@ def _is_active(node: ast.AST) -> bool:
 
 def _needs_entry_point(tree: ast.Module, outside: Iterable[ast.AST]) -> bool:
     """Whether tests define a function `check` with a parameter, which only `main` could call."""
-    called = {n.func.id for n in outside if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    called = {
+        n.func.id for n in outside if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
+    }
     return "check" not in called and any(
         isinstance(node, ast.FunctionDef) and node.name == "check" and node.args.args
         for node in tree.body

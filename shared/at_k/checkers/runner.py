@@ -164,16 +164,16 @@ def _call(result: Result, name: str, function: Any, space: dict[str, Any], argum
 @contextmanager
 def _without_main() -> Any:
     """Let calls of `unittest.main` and `pytest.main` do nothing."""
-    before, unittest.main = unittest.main, _NoMain  # type: ignore[misc, assignment]
-    pytest = sys.modules.get("pytest")
+    before, unittest.main = unittest.main, _NoMain  # type: ignore[assignment]
+    pytest: Any = sys.modules.get("pytest")
     if pytest is not None:
-        main_of_pytest, pytest.main = pytest.main, lambda *arguments, **options: 0  # type: ignore
+        main_of_pytest, pytest.main = pytest.main, lambda *arguments, **options: 0
     try:
         yield
     finally:
-        unittest.main = before  # type: ignore[misc]
+        unittest.main = before
         if pytest is not None:
-            pytest.main = main_of_pytest  # type: ignore[attr-defined]
+            pytest.main = main_of_pytest
 
 
 def _is_raised_by_tests(error: BaseException) -> bool:

@@ -1,4 +1,4 @@
-"""A sandbox: a process of bubblewrap with the server of `server.py` in it, which says what is where.
+"""A sandbox: a process of bubblewrap with the server of `server.py`, which says what is where.
 
 Its files are read here and not imported: they import nothing of at_k.
 """

@@ -101,6 +101,7 @@ class _ParentEndedError(Exception):
 
 def _start_examiner(limits: dict[str, Any], own: tuple[int, ...]) -> tuple[int, Any]:
     """Fork the process of the tests, and return its number and the socket to it."""
+    theirs: Any
     ours, theirs = socketpair()
     is_isolated = os.getpid() == 1
     if number := os.fork():
@@ -119,7 +120,8 @@ def _start_examiner(limits: dict[str, Any], own: tuple[int, ...]) -> tuple[int, 
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         from .examiner import examine
 
-        examine(theirs, *limits["examiner"], is_isolated=is_isolated)
+        tests, replies = limits["examiner"]
+        examine(theirs, tests, replies, is_isolated)
     finally:
         os._exit(0)
 
@@ -153,9 +155,9 @@ class Server:
         for name in job["preload"]:
             with suppress(ImportError):
                 importlib.import_module(name)
-        for descriptor in {self.report, written}:
-            os.ftruncate(descriptor, 0)
-            os.lseek(descriptor, 0, os.SEEK_SET)
+        for file in {self.report, written}:
+            os.ftruncate(file, 0)
+            os.lseek(file, 0, os.SEEK_SET)
         self._ended: dict[int, float] = {}  # CPU time of processes
         self._seen: dict[int, float] = {}  # the last that was seen of each
         self._running: set[int] = set()
@@ -210,9 +212,7 @@ class Server:
         left, last = limit, time.monotonic()
         while True:
             self._reap()
-            if not self.is_usable or (
-                self._is_examined if has_tests else self._status is not None
-            ):
+            if not self.is_usable or (self._is_examined if has_tests else self._status is not None):
                 return None
             wait = max(_TICK, min(left, deadline - time.monotonic(), _LONGEST_TICK))
             ready = dict(events.poll(math.ceil(1000 * wait)))

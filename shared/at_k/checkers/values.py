@@ -123,8 +123,11 @@ def receive(stream: BinaryIO) -> Any:
 
 # --- What tests do with an object that stays in the process of the program -----------------
 
-_BINARY = "add sub mul matmul truediv floordiv mod lshift rshift and or xor".split()
-_COMPARISONS = "eq ne lt le gt ge".split()
+_BINARY = (
+    *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "lshift", "rshift", "and"),
+    *("or", "xor"),
+)
+_COMPARISONS = ["eq", "ne", "lt", "le", "gt", "ge"]
 OPERATIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in ("getitem", "setitem", "delitem", "contains")},
     **{name: getattr(operator, name) for name in ("neg", "pos", "invert", "index", *_COMPARISONS)},
@@ -149,5 +152,3 @@ SPECIAL_METHODS = {
 def special_methods(kind: type) -> list[str]:
     """Return the operations that a class supports."""
     return [name for method, name in SPECIAL_METHODS.items() if hasattr(kind, method)]
-
-
