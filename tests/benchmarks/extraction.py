@@ -1,6 +1,6 @@
 """Compare how checkers read the answer of a response, on texts whose answer is known.
 
-    python tests/benchmarks/extraction.py [--wrong] [--samples] [--tests SDIST ..]
+    python tests/benchmarks/extraction.py [--wrong] [--held-out] [--samples] [--tests SDIST ..]
 
 `CASES` are responses of the kinds that the tests of lm-evaluation-harness and lighteval cover, and
 of those that readers of logs meet, written and judged for this study. They were written after the
@@ -9,6 +9,8 @@ corrections, so its rates on other texts are higher. `--wrong` shows what each g
 run where they are installed: the filter `flexible-extract` of the task gsm8k of
 lm-evaluation-harness with its `exact_match`, the extractor of lighteval for LaTeX and expressions,
 and math-verify.
+
+With `--held-out`, the texts are `HELD_OUT`.
 
 With `--samples`, the texts are the responses of a small model that ship with the package. Those on
 which two of the four checkers disagree were read, and `numeric` was wrong on those in `MISREAD`.
@@ -22,6 +24,7 @@ those of the texts whose reference it takes; a second line has those of the othe
 that a project ships passes the project's own tests, so these texts favor it.
 """
 
+# ruff: noqa: RUF001
 from __future__ import annotations
 
 import argparse
@@ -171,6 +174,98 @@ CASES: list[Case] = [
     ("220", "Réponse: Janeth aura encore 220 $ à payer d'ici 12 mois.", True),
     ("12", "Réponse: Janeth aura encore 220 $ à payer d'ici 12 mois.", False),
 ]
+
+HELD_OUT: list[Case] = [
+    # --- which of several answers counts
+    ("31", r"My first try gave \boxed{29}, but I forgot two. Final answer: 31.", True),
+    ("29", r"My first try gave \boxed{29}, but I forgot two. Final answer: 31.", False),
+    ("16", r"The answer is 14. Let me redo this: \boxed{16}", True),
+    ("9", "#### 7\nHold on. The correct answer is 9.", True),
+    ("4", r"So we get \boxed{4}. The answer is therefore what we expected.", True),
+    ("88", "<answer>80</answer>\nCorrection:\n<answer>88</answer>", True),
+    ("250", "Answer: 200\n\nAfter checking the tax, Answer: 250", True),
+    ("63", r"\boxed{63} is the final answer, see step 4 above.", True),
+    # --- thinking
+    ("5", "<think>Is it 4? Perhaps \\boxed{4}.</think>The result is 5.", True),
+    ("4", "<think>Is it 4? Perhaps \\boxed{4}.</think>The result is 5.", False),
+    ("22", "Let me see, 20 + 2 = 22, or 24.</think>\n\n22", True),
+    ("24", "20 + 2 = 22, or 24.</think>\n\nIt is unclear.", False),
+    ("6", "<thinking>2 * 3 = 6\nThe answer is 6", False),
+    ("12", "<reasoning>\n3 * 4 = 13?\n</reasoning>\n<answer>\n12\n</answer>", True),
+    ("7", "[THINK]maybe 9[/THINK]7", True),
+    ("3", "<|channel|>analysis<|message|>It is 8<|end|><|channel|>final<|message|>It is 3", True),
+    ("8", "<|channel|>analysis<|message|>It is 8", False),
+    ("11", "<think></think>\n\nThe sum is 11.", True),
+    # --- a continuation
+    ("18", "She earns $18.\n\nQuestion: A car drives 60 miles in 2 hours. How fast?", True),
+    ("60", "She earns $18.\n\nQuestion: A car drives 60 miles.\nAnswer: 60", False),
+    ("45", "#### 45\n\nProblem: Find 3 + 9.\nSolution: 12", True),
+    ("70", "The answer is 70.\n\nQ: There are 5 pens.\nA: 5 - 2 = 3. The answer is 3.", True),
+    ("13", "13\n\nQuestion 2: What is 8 x 8?\n64", True),
+    ("5", "Question: How many pens are left?\nAnswer: 8 - 3 = 5", True),
+    ("90", "A: 9 * 10 = 90\n\nHuman: And 9 * 11?\nAssistant: 99", True),
+    ("35", "35\n### Instruction:\nAdd 4 and 5.\n### Response:\n9", True),
+    # --- layouts
+    ("144", "**Answer**\n\n$$144$$\n\nThis uses 12 twice.", True),
+    ("27", "The final answer is:\n\\[ 27 \\]\nas 3 cubed.", True),
+    ("0.25", "Therefore the answer is\n$$\\frac{1}{4}$$", True),
+    ("512", '{"reasoning": "2 ** 9", "answer": 512}', True),
+    ("512", '{"answer": "512", "confidence": 0.9}', True),
+    ("3", '{"answer": null, "steps": 3}', False),
+    ("19", '```json\n{\n  "final_answer": "19",\n  "unit": "m2"\n}\n```', True),
+    ("48", "| Item | Value |\n|---|---|\n| Shirts | 6 |\n| Answer | 48 |", True),
+    ("48", "## Final Answer\n48\n\n(6 shirts at 8 dollars)", True),
+    ("95", "__The answer is__ **95** points, up by 5.", True),
+    ("1200", "**Answer: $1,200** for 12 months", True),
+    ("33", "*Final Answer:* `33`", True),
+    ("17", r"\boxed{8 + 9 = 17}", True),
+    ("9", r"\boxed{8 + 9 = 17}", False),
+    ("30", r"\boxed{n = 5 \times 6 = 30}", True),
+    ("4", r"\boxed{2x = 4}", False),
+    ("14", r"\boxed{\mathbf{14}}", True),
+    ("21", r"\boxed{\text{21 apples}}", True),
+    # --- languages
+    ("36", "因此，最终答案是 **36**，共用了 3 步。", True),
+    ("58", "答案：58 元（第 2 题）", True),
+    ("3", "答案为 12，第 3 题。", False),
+    ("15", "Die Antwort lautet 15, denn 3 mal 5 ist 15 und nicht 16.", True),
+    ("81", "Antwort: 81 Euro (9 Tage zu 9 Euro)", True),
+    ("64", "La respuesta es 64, porque 8 por 8 no es 60.", True),
+    ("7", "Respuesta: 7 manzanas de las 10", True),
+    ("26", "La réponse finale est 26 : deux de plus que 24.", True),
+    ("40", "Réponse : 40 (voir page 2)", True),
+    # --- no single number
+    ("42", "It is between 40 and 42.", False),
+    ("20", "The answer is between 10 and 20.", False),
+    ("8", "Either 7 or 8.", False),
+    ("30", "We should leave at 3:30 PM.", False),
+    ("9", "The answer is somewhere from 5 to 9.", False),
+    ("2", "There are two solutions, 2 and -2.", False),
+    ("5", "I am not sure. It could be 4 or 5.", False),
+    # --- as before
+    ("72", "48 + 24 = 72, so she sold 72 clips.", True),
+    ("3.5", "Hence x = 7/2.", True),
+    ("1500", "The total cost comes to $1,500.00.", True),
+    ("12.5", "The answer is 12.5%.", True),
+    ("-8", "We find y = -8", True),
+    ("2024", "In 2024 he will be 18.", False),
+    ("18", "In 2024 he will be 18.", True),
+    ("6", "Each of the 3 boxes holds 6 balls.", True),
+    ("100", "So there are 100 marbles in total.", True),
+    ("150", "The answer is 150 km/h.", True),
+    ("5/6", r"\frac{1}{2} + \frac{1}{3} = \frac{5}{6}", True),
+    ("10", "Total: 10", True),
+    ("14", "Answer is 14!", True),
+    ("0.1", "The probability is 1/10.", True),
+    ("365", "a year has 365 days", True),
+    ("23", "Final answer is 23. Thank you for asking 2 questions!", True),
+    ("16", "The answer to the 2nd part is 16.", True),
+    ("9", "So the answer isn't 8 but 9.", True),
+    ("5", "Let x be the answer. Then 2x = 10, so x = 5.", True),
+    ("11", "The answer: eleven (11)", True),
+]
+"""Responses that were judged before the rules for them were written, and that no rule was adjusted
+to: several answers, thinking, a prompt that follows, layouts, other languages."""
 
 
 def by_at_k(checker: str) -> Callable[[str, str], bool]:
@@ -334,13 +429,15 @@ def print_rates(cases: list[Case], checked_with: list[str], show_wrong: bool) ->
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--wrong", action="store_true", help="print the cases")
+    parser.add_argument("--held-out", action="store_true", help="texts no rule was adjusted to")
     parser.add_argument("--samples", action="store_true", help="responses of the package")
     parser.add_argument("--tests", nargs="+", type=Path, help="sdists or folders with tests")
     arguments = parser.parse_args()
     logging.disable(logging.WARNING)
     every = [*checkers()]
     if not arguments.tests:
-        cases = cases_of_samples() if arguments.samples else CASES
+        cases = HELD_OUT if arguments.held_out else CASES
+        cases = cases_of_samples() if arguments.samples else cases
         print_rates(cases, every, arguments.wrong)
         return
     cases = [case for source in arguments.tests for case in cases_of_tests(source)]

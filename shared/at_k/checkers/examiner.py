@@ -69,7 +69,7 @@ def examine(control: socket.socket, jobs: int, replies: int, is_isolated: bool) 
                 if letter == b"f":
                     send(out, _found(job))
                 else:
-                    program = _Program(descriptors[0])
+                    program = _RemoteProgram(descriptors[0])
                     send(out, _examined(job, program))
                     program.close()
                     if is_isolated:
@@ -132,7 +132,7 @@ def _found(job: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _examined(job: dict[str, Any], program: _Program) -> dict[str, Any]:
+def _examined(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
     """Run tests with a program, and return what happened.
 
     Returns:
@@ -185,7 +185,7 @@ class _ProgramError(Exception):
     """A program cannot be loaded."""
 
 
-class _Program:
+class _RemoteProgram:
     """The process of a program.
 
     Attributes:
@@ -338,7 +338,7 @@ def _replace(old: Any, new: Any) -> None:
 class _Object:
     """An object of the program. Its subclasses have the special methods that its class has."""
 
-    _at_k_program: _Program
+    _at_k_program: _RemoteProgram
 
     def __init__(self, number: int):
         object.__setattr__(self, "_at_k_number", number)
@@ -365,7 +365,7 @@ class _Object:
         raise _NeedsInterpreterError
 
 
-def _class_of(program: _Program, name: str, special: set[str]) -> type:
+def _class_of(program: _RemoteProgram, name: str, special: set[str]) -> type:
     """Return the class of proxies for a class of the program."""
     members: dict[str, Any] = {"_at_k_program": program, "__hash__": _Object.__hash__}
     may_compare = name in program._named

@@ -38,11 +38,11 @@ def run_program(server: Any, job: dict[str, Any], connection: int | None, start:
     os.close(start)
     try:
         if connection is not None:
-            _Program(job, connection).serve()
+            _AnsweringProgram(job, connection).serve()
         elif job["form"] == "calls":
             space = _loaded(job, "program")
             result = _call(space, job["entry_point"], job["input"])
-            os.write(report, json.dumps(result, default=_as_json).encode())
+            os.write(report, json.dumps(result, default=_plain_number).encode())
         else:
             try:
                 _loaded(job, "__main__")
@@ -52,7 +52,7 @@ def run_program(server: Any, job: dict[str, Any], connection: int | None, start:
             _finish()
         os._exit(0)
     except BaseException as error:
-        os.write(report, last_line(error).encode(errors="replace"))
+        os.write(report, exception_line(error).encode(errors="replace"))
         os._exit(1)
 
 
@@ -109,7 +109,7 @@ def _call(space: dict[str, Any], entry_point: str, arguments: list[Any]) -> Any:
     return function(*arguments)
 
 
-def _as_json(value: Any) -> Any:
+def _plain_number(value: Any) -> Any:
     """Return a number of NumPy as one of Python; raise a TypeError for what JSON cannot hold."""
     if getattr(value, "shape", None) == ():
         return value.item()
@@ -118,7 +118,7 @@ def _as_json(value: Any) -> Any:
     )
 
 
-def last_line(error: BaseException) -> str:
+def exception_line(error: BaseException) -> str:
     """Return the last line of a traceback."""
     try:
         text = str(error).strip()
@@ -130,7 +130,7 @@ def last_line(error: BaseException) -> str:
 # --- What the tests ask of a program ------------------------------------------------------
 
 
-class _Program:
+class _AnsweringProgram:
     """A program that answers its tests.
 
     Args:
@@ -238,7 +238,7 @@ class _Program:
             result = self._runner.run_tests(code, names, job["entry_point"], job["is_test"])
             _compare(self._watched)
         except BaseException as error:
-            return {"ran": [], "problem": last_line(error)}
+            return {"ran": [], "problem": exception_line(error)}
         return {"ran": result.ran, "problem": result.problem}
 
 

@@ -131,7 +131,7 @@ def run_tests(
         if entry_point is not None and inspect.isfunction(own.get("check")):
             result.ran.append("check")
             if not only_find:
-                _call(result, "check", own["check"], space, entry_point)
+                _note_failure_of(result, "check", own["check"], space, entry_point)
         if _needs_pytest(own, code):
             if importlib.util.find_spec("pytest") is None:
                 raise UnusableTestsError("have fixtures of pytest, which is not installed here")
@@ -139,15 +139,19 @@ def run_tests(
         else:
             suite = _suite(module, own)
             if only_find:
-                result.ran += [name_of(test) for test in _flat(suite) if not _skips_itself(test)]
+                result.ran += [
+                    name_of(test) for test in _single_tests(suite) if not _skips_itself(test)
+                ]
             else:
-                _call(result, CODE, suite.run, {}, result)
+                _note_failure_of(result, CODE, suite.run, {}, result)
         return result
     finally:
         sys.modules[MODULE] = own_main
 
 
-def _call(result: Result, name: str, function: Any, space: dict[str, Any], argument: Any) -> None:
+def _note_failure_of(
+    result: Result, name: str, function: Any, space: dict[str, Any], argument: Any
+) -> None:
     try:
         if isinstance(argument, str):
             if argument.partition(".")[0] not in space:
@@ -242,10 +246,10 @@ class _Function(unittest.FunctionTestCase):
         return self._name
 
 
-def _flat(suite: Any) -> list[Any]:
+def _single_tests(suite: Any) -> list[Any]:
     if not isinstance(suite, unittest.BaseTestSuite):
         return [suite]
-    return [test for part in suite for test in _flat(part)]
+    return [test for part in suite for test in _single_tests(part)]
 
 
 def _skips_itself(test: Any) -> bool:

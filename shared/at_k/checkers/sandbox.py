@@ -24,7 +24,7 @@ from typing import IO, Any
 
 from .system_calls import system_call_filter
 
-_FILES = ("values", "program", "runner", "examiner", "server")
+_SANDBOXED = ("values", "program", "runner", "examiner", "server")
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store")
 _SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 # The files are compiled once here: to compile them in each sandbox would leave more memory, with
@@ -41,8 +41,8 @@ class Finder:
     def exec_module(self, module):
         exec(codes[module.__name__], vars(module))
 sys.meta_path.append(Finder())
-from sandboxed.server import main
-main(json.loads(sys.argv[1]))
+from sandboxed.server import serve_as_user
+serve_as_user(json.loads(sys.argv[1]))
 """
 _PATIENCE_AT_END = 5  # seconds
 _MEMORY_OF_SERVER = 1 << 25  # bytes that its child processes have from the start
@@ -231,7 +231,7 @@ class Sandbox:
 @lru_cache
 def _server_code() -> bytes:
     codes = {"sandboxed": compile("", "sandboxed", "exec")}
-    for name in _FILES:
+    for name in _SANDBOXED:
         path = Path(__file__).with_name(f"{name}.py")
         codes[f"sandboxed.{name}"] = compile(path.read_bytes(), str(path), "exec")
     return marshal.dumps(codes)

@@ -41,7 +41,7 @@ _MOST_PROCESSES = 64  # of a program, threads included
 _PIDS = 1024  # among which new processes of a program are looked for
 _MEMORY_OF_TESTS = 1 << 29  # bytes, beside those of a program
 _MESSAGE = 500  # characters
-_PATIENCE = 2.0  # seconds for the examiner to end all other processes
+_PATIENCE_WITH_EXAMINER = 2.0  # seconds for the examiner to end all other processes
 _TICK, _LONGEST_TICK = 0.02, 0.05  # seconds between two readings of CPU clocks
 # To import them in each process would take longer than most tests.
 _OFTEN_IMPORTED = (
@@ -291,13 +291,13 @@ class Server:
             self._has_asked = True
             with suppress(OSError):
                 self._control.send(b"k")
-        deadline, events = time.monotonic() + _PATIENCE, select.poll()
+        deadline, events = time.monotonic() + _PATIENCE_WITH_EXAMINER, select.poll()
         events.register(self._control, select.POLLIN)
         events.register(self._child_ended, select.POLLIN)
         while self.is_usable and not self._is_clean:
             if time.monotonic() > deadline:  # it is busy with what a program returned
                 self.is_usable = False
-            elif self._control.fileno() in dict(events.poll(1000 * _PATIENCE)):
+            elif self._control.fileno() in dict(events.poll(1000 * _PATIENCE_WITH_EXAMINER)):
                 self._listen()
             self._reap()
         if not self.is_usable:
@@ -420,7 +420,7 @@ def _remove_folder(path: str, ignore_errors: bool = False) -> None:
     shutil.rmtree(path, ignore_errors=ignore_errors)
 
 
-def main(limits: dict[str, Any]) -> None:
+def serve_as_user(limits: dict[str, Any]) -> None:
     """Drop the rights of root, and serve."""
     user = limits["user"]
     folders = [folder for folder in sys.path if os.path.isdir(folder)]

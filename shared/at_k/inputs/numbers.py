@@ -336,20 +336,20 @@ _SIMPLE_AFTER = re.compile(
     rf"[.,;!?*\"')]*(?:$|\n|\s+(?!(?:{_NOT_WORDS}|{_UNITS})\b)(?:[A-Za-z]{{2,}}|I\b|$))"
 )
 _HASHES = re.compile(r"####\s*(?:[Aa]nswer:?\s*)?(?=[-+$\\.\d\u2212])")
-_NOUNS = r"answer|réponse|antwort|endergebnis|respuesta|risposta|resposta|ответ"
+_NOUNS = r"answer|réponse|antwort|respuesta|risposta|resposta|ответ"
 _ADJECTIVES = r"(?:\s(?:finale?|correcta?|correcte|definitiva|richtige))?"
 _VERBS = r"is|are|equals|would be|must be|est|ist|lautet|es|è|é"
 _ANSWER = re.compile(
     rf"(?<![^\W_])(?:{_NOUNS}){_ADJECTIVES}[\"']?(?:\s(?:to|for)\s[^.\n]{{0,80}}?)?[*_]*\s?"
-    rf"(?:\b(?:{_VERBS})\b|=|:|\|)(?:\s(?:therefore|thus|donc|also))?[*_]*\s?:?(?!\s*not\b)"
-    r"|(?:答案|答え|정답)[^\n。:：是为為]{0,8}(?:是|为|為|は|은|는|[:：])[ ：:]*"
+    rf"(?:(?<![^\W_])(?:{_VERBS})(?![^\W_])|=|:|\|)(?:\s(?:therefore|thus|donc|also))?[*_]*\s?:?(?!\s*not\b)"
+    r"|(?:答案|答え|정답)[^\n。:\uff1a是为為]{0,8}(?:是|为|為|は|은|는|[:\uff1a])[ \uff1a:]*"
     r"|<answer>|^[#*_\s]*(?:final )?answer[*_]*[ ]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _BEFORE_ANSWER = re.compile(r"(?:\s|[*_:|`>]|\\\[|\\\(|\$\$)+")
-_SENTENCE_END = re.compile(
-    r"\n|。|[.!?;](?=\s|$)|</answer>|,\s*[\"'][^\"'\n]*[\"']\s*:|[\"']?\s*\}"
-)
+_SENTENCE_END = re.compile(r"\n|。|[.!?;](?=\s|$)|</answer>")
+_KEY_OF_JSON = re.compile(r"[\"']\s*:\s*$")
+_VALUE_OF_JSON = re.compile(r"\s*(?:\"([^\"\n]*)\"|'([^'\n]*)'|([^,}\n]*))")
 
 
 def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
@@ -369,6 +369,9 @@ def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
         if start < 0:
             return _one_number(content)
         answer = text[start:]
+        if _KEY_OF_JSON.search(text[max(0, start - 8) : start]):
+            value = _VALUE_OF_JSON.match(answer)
+            return _first(next(filter(None, value.groups()), "")) if value else None
         if space := _BEFORE_ANSWER.match(answer):
             answer = answer[space.end() :]
         sentence = answer[: end.start()] if (end := _SENTENCE_END.search(answer)) else answer
@@ -388,7 +391,8 @@ def _marked(text: str) -> list[tuple[int, str]]:
         found.append((text.rfind("\\boxed"), -1, content))
     if "####" in text and (marks := [*_HASHES.finditer(text)]):
         found.append((marks[-1].start(), marks[-1].end(), ""))
-    found += [(mark.start(), mark.end(), "") for mark in _ANSWER.finditer(text)]
+    if _marks(text):
+        found += [(mark.start(), mark.end(), "") for mark in _ANSWER.finditer(text)]
     return [(start, content) for _, start, content in sorted(found)]
 
 
@@ -406,10 +410,12 @@ _STARTS_THINKING = re.compile(
 _ENDS_THINKING = re.compile(
     rf"</(?:{_THOUGHT})>|\[/THINK\]|◁/think▷|<\|channel\|>final<\|message\|>", re.IGNORECASE
 )
-_MAY_THINK = re.compile(r"[<\[◁](?:/?(?:think|thought|reason|reflect|scratch|analys|seed)|\|)", re.I)
+_MAY_THINK = re.compile(
+    r"[<\[◁](?:/?(?:think|thought|reason|reflect|scratch|analys|seed)|\|)", re.I
+)
 _NEXT_PROMPT = re.compile(
     r"\n[ \t]*(?:#+[ ]*|\*\*)?(?:(?:Question|Q|Problem|Exercise|Human|User|Instruction)"
-    r"(?:[ ]?\d+)?(?:\*\*)?[ ]?[:：]|问题[:：]|<\|im_start\|>|<\|user\|>)"
+    r"(?:[ ]?\d+)?(?:\*\*)?[ ]?[:\uff1a]|问题[:\uff1a]|<\|im_start\|>|<\|user\|>)"
 )
 
 
@@ -423,21 +429,31 @@ def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool
         stop: texts with which a response ends.
         has_answer: whether a text may have an answer, after which a new prompt ends the response.
     """
-    if _MAY_THINK.search(text):
+    if ("<" in text or "[" in text or "◁" in text) and _MAY_THINK.search(text):
         text = _THINKING.sub("\n", text)
-        closings = [*_ENDS_THINKING.finditer(text)]  # without an opening, which may be in the prompt
+        closings = [
+            *_ENDS_THINKING.finditer(text)
+        ]  # without an opening, which may be in the prompt
         text = text[closings[-1].end() :] if closings else text
         if _STARTS_THINKING.search(text):
             return ""
     for end in stop:
         text = text.partition(end)[0]
-    for prompt in _NEXT_PROMPT.finditer(text) if ":" in text or "|" in text else ():
+    for prompt in _NEXT_PROMPT.finditer(text) if "\n" in text else ():
         if has_answer(text[: prompt.start()]):
             return text[: prompt.start()]
     return text
 
 
-_ANY_MARK = re.compile(rf"boxed|####|{_NOUNS}|答案|答え|정답", re.IGNORECASE)
+# Parts of all marks, which are searched faster than a regular expression.
+_ASCII_MARKS = ("nswer", "NSWER", "####", "ntwort", "esposta", "espuesta", "isposta")
+_OTHER_MARKS = ("éponse", "твет", "答案", "答え", "정답")
+
+
+def _marks(text: str) -> list[str]:
+    """Return the parts of marks that are in a text."""
+    marks = _ASCII_MARKS if text.isascii() else (*_ASCII_MARKS, *_OTHER_MARKS)
+    return [mark for mark in marks if mark in text]
 
 
 def _simple_number(text: str) -> str | None:
@@ -465,7 +481,9 @@ def _simple_number(text: str) -> str | None:
         return None
     if not _SIMPLE_AFTER.match(text[stop : stop + 16]):
         return None
-    if any(mark.end() < start - 5 for mark in _ANY_MARK.finditer(text)):
+    if "boxed" in text:
+        return None
+    if (marks := _marks(text)) and _LAST_DIGIT.search(text, min(map(text.find, marks)), start):
         return None
     return _simple_form(digits)
 
@@ -531,7 +549,7 @@ def _last(text: str) -> str | None:
 
 _WORD = r"[^\W\d_]{2,}"
 _NAME = re.compile(r"\s*[^\W\d_]\w*(?:\(\w\))?\s*")
-_CALCULATION = re.compile(r"(?:[\s\d.,()+*/^×÷·-]|\\(?:times|cdot|div))*\d[\s)]*")
+_CALCULATION = re.compile(r"(?:[\s\d.,()+*/^\u00d7÷·-]|\\(?:times|cdot|div))*\d[\s)]*")
 _LEFT = re.compile(rf"[\s(\[]*(?:{_WORD}[.:]?[\s(\[]+)*")
 _RIGHT = re.compile(r"(?:[\s°'\"()\[\].]|[^\W\d_]|(?<=[^\W\d_])[-/](?=[^\W\d_]))*")
 _UNIT_POWER = re.compile(r"(?<=[^\W\d_])\s?\^\s?\{?-?\d\}?")
