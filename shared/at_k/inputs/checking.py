@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Real
 from typing import Any, NoReturn
 
@@ -24,11 +24,12 @@ from .named_checkers import (
     TIME_LIMIT,
     TIMED_OUT,
     check_references,
+    match_choices,
     match_exactly,
     match_numbers,
-    math_verify,
     math_verify_library,
     python_tests_checker,
+    verify_math,
 )
 from .outcomes import Labels, Outcomes
 from .portable import BatchResult, PairResult, PairToCheck
@@ -105,7 +106,8 @@ class Checking:
         checker, num_proc, executor = self.checker, self.num_proc, self.executor
         if isinstance(checker, str):
             check_name("check_correct_fn", checker, NAMES)
-            if checker == "math_verify":
+        if self._name is not None:
+            if self._name == "math_verify":
                 math_verify_library()
                 if isinstance(executor, ThreadPoolExecutor):
                     raise ValueError(
@@ -148,6 +150,16 @@ class Checking:
             )
         self._batch_size  # noqa: B018
 
+    @property
+    def _name(self) -> str | None:
+        """The name of a named checker, also of one with options (see `at_k.checkers.options`)."""
+        name = self.checker if isinstance(self.checker, str) else None
+        return getattr(self.checker, "named_checker", name)
+
+    @property
+    def _stop(self) -> tuple[str, ...]:
+        return getattr(self.checker, "stop", ()) if self._name is not None else ()
+
     @cached_property
     def _runner(self) -> Any:
         """The checker if it runs its own workers, or None."""
@@ -182,10 +194,11 @@ class Checking:
             if rows.values.type == TEXTS:
                 _warn_of_responses(rows, outcomes)
             return Checked(outcomes, rows.values)
-        if self.checker == "numeric":
-            correct, numbers = match_numbers(rows)
-            return Checked(_outcomes_of_match(rows, correct), numbers)
-        if self.checker == "math_verify":
+        if self._name in ("numeric", "choice"):
+            match = match_numbers if self._name == "numeric" else match_choices
+            correct, answers = match(rows, self._stop)
+            return Checked(_outcomes_of_match(rows, correct), answers)
+        if self._name == "math_verify":
             check_references(rows.references)
         if self._runner is not None:
             self._runner.read_references(to_python(rows.references))
@@ -195,7 +208,7 @@ class Checking:
                 raise InputError(sample_place(rows.name, rows.sizes, first), what, "code.")
         pairs = DistinctPairs.of(rows)
         results = self._results(pairs, cache or CheckCache())
-        if self.checker == "math_verify":
+        if self._name == "math_verify":
             return self._read_by_math_verify(pairs, results)
         return Checked(pairs.outcomes([result for result, _ in results]), rows.values)
 
@@ -264,12 +277,14 @@ class Checking:
         if self._runner is not None:
             batches = self._runner.check_pairs(pairs, self.num_proc)
             return with_progress(batches, len(pairs))
-        if not isinstance(self.checker, str):
+        if callable(self.checker):
             workers = Workers(self.num_proc, self.executor, self.timeout, self._batch_size)
             return workers.check(self.checker, self.labels or {}, pairs)
         # Some expressions ignore the time limit of math-verify, so it runs where it can be ended.
         limit = self.timeout or (LONGEST_CHECK if self.executor is None else None)
-        return Workers(self.num_proc, self.executor, limit).check(math_verify, None, pairs)
+        return Workers(self.num_proc, self.executor, limit).check(
+            partial(verify_math, stop=self._stop), None, pairs
+        )
 
     def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
         """Raise the error of a call that raised an exception, or returned no outcome."""
@@ -407,11 +422,22 @@ def _warn_of_responses(rows: Rows, outcomes: Outcomes) -> None:
         )
     else:
         problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
+    remedy = "'numeric' compares the number that a text gives, 'math_verify' compares mathematical "
+    remedy += "expressions, and 'python_tests' runs programs with tests"
+    if all(map(_is_choice, to_python(rows.references[first]))):
+        remedy = "'choice' compares the option that a text chooses"
     warnings.warn(
-        f"{problem}: exact_match compares whole texts. check_correct_fn='numeric' compares the "
-        f"number that a text gives, 'math_verify' compares mathematical expressions, and "
-        f"'python_tests' runs programs with tests.",
+        f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.",
         stacklevel=3,
+    )
+
+
+def _is_choice(reference: Any) -> bool:
+    """Whether a reference is a single letter, yes or no, or a list of those."""
+    references = reference if isinstance(reference, list) else [reference]
+    return all(
+        isinstance(answer, str) and re.fullmatch(r"\(?[A-Z]\)?|yes|no|Yes|No", answer.strip())
+        for answer in references
     )
 
 
