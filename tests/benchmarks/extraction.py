@@ -1,6 +1,6 @@
 """Compare how checkers read the answer of a response, on texts whose answer is known.
 
-    python tests/benchmarks/extraction.py [--wrong] [--held-out] [--samples] [--tests SDIST ..]
+    python tests/benchmarks/extraction.py [--wrong] [--held-out] [--choices] [--samples] [--tests SDIST ..]
 
 `CASES` are responses of the kinds that the tests of lm-evaluation-harness and lighteval cover, and
 of those that readers of logs meet, written and judged for this study. They were written after the
@@ -10,7 +10,8 @@ run where they are installed: the filter `flexible-extract` of the task gsm8k of
 lm-evaluation-harness with its `exact_match`, the extractor of lighteval for LaTeX and expressions,
 and math-verify.
 
-With `--held-out`, the texts are `HELD_OUT`.
+With `--held-out`, the texts are `HELD_OUT`; with `--choices`, `CHOICES`, which are read by `choice`
+and by the filter `multi_choice_regex` of lm-evaluation-harness.
 
 With `--samples`, the texts are the responses of a small model that ship with the package. Those on
 which two of the four checkers disagree were read, and `numeric` was wrong on those in `MISREAD`.
@@ -267,6 +268,67 @@ HELD_OUT: list[Case] = [
 """Responses that were judged before the rules for them were written, and that no rule was adjusted
 to: several answers, thinking, a prompt that follows, layouts, other languages."""
 
+CHOICES: list[Case] = [
+    ("C", "(C)", True),
+    ("C", "C", True),
+    ("C", "**C**", True),
+    ("C", "C.", True),
+    ("C", "C) The mitochondrion", True),
+    ("C", "c", False),
+    ("B", "Answer: B", True),
+    ("B", "The correct answer is **(B)**.", True),
+    ("B", "the answer is (b)", True),
+    ("E", "So the final answer is E because the others are too small.", True),
+    ("A", "The answer is a matter of taste.", False),
+    ("A", "The answer is A because it is the largest.", True),
+    ("A", "A large part of the energy is lost, so the answer is D.", False),
+    ("D", "A large part of the energy is lost, so the answer is D.", True),
+    ("D", r"Therefore, the answer is $\boxed{D}$.", True),
+    ("D", r"\boxed{\textbf{(D)}}", True),
+    ("D", r"\boxed{\mathrm{D}}", True),
+    ("B", r"\boxed{A} would be too much, so \boxed{B}", True),
+    ("A", r"\boxed{A} would be too much, so \boxed{B}", False),
+    ("F", "Option F fits best.", True),
+    ("C", "Option A is wrong. Option B is wrong. Option C is right.", True),
+    ("C", "Option C is right, and option B is wrong.", True),
+    ("B", "Option C is right, and option B is wrong.", False),
+    ("B", "I would choose option B.", True),
+    ("B", "I pick (B), since (A) and (C) break the law.", True),
+    ("G", "Let's go with G", True),
+    ("A", "It is either A or C.", False),
+    ("C", "It is either A or C.", False),
+    ("A", "The answer is A or B.", False),
+    ("B", "The answer could be (A) and (B).", False),
+    ("A", "Answer: A, B", False),
+    ("C", "<think>The answer is B?</think>\nThe answer is C.", True),
+    ("B", "<think>The answer is B", False),
+    ("D", "Looking at each:\n(A) no\n(B) no\n(C) no\n(D) yes\n\nAnswer: D", True),
+    ("D", "Explanation of all four.\n\nD", True),
+    ("D", "Explanation of all four.\n\n**D**", True),
+    ("H", '{"answer": "H", "confidence": 3}', True),
+    ("H", "<answer>H</answer>", True),
+    ("H", "<answer>\n(H)\n</answer>", True),
+    ("B", "答案是 B。", True),
+    ("B", "Die Antwort ist B.", True),
+    ("A", "Answer: A\n\nQuestion: What is next?\nAnswer: C", True),
+    ("C", "Answer: A\n\nQuestion: What is next?\nAnswer: C", False),
+    ("B", "The answer is not A but B.", True),
+    ("A", "I do not know.", False),
+    ("I", "I think so.", False),
+    ("D", "#### D", True),
+    ("C", "The best choice is C: it costs least.", True),
+    ("J", "My answer to the question about dogs is J.", True),
+    ("E", "Correct answer: [E]", True),
+    ("B", "### Final Answer\nB", True),
+    ("yes", "Yes, because it holds.", True),
+    ("no", "Yes, because it holds.", False),
+    ("no", "It is not so. The answer is no.", True),
+    ("yes", "No.", False),
+    ("true", "The claim is true.", True),
+]
+"""Responses to questions with options, of which most have no text here, written and judged before
+`choice` was run on them. Two of its first verdicts were wrong and led to corrections."""
+
 
 def by_at_k(checker: str) -> Callable[[str, str], bool]:
     metric = at_k.load("gpassk")
@@ -301,6 +363,21 @@ def by_flexible_extract() -> Callable[[str, str], bool]:
     return verdict
 
 
+def by_multi_choice_regex() -> Callable[[str, str], bool]:
+    """Return the filter of lm-evaluation-harness that the tasks of BBH use."""
+    from lm_eval.filters.extraction import MultiChoiceRegexFilter
+
+    extract = MultiChoiceRegexFilter(
+        regex_pattern=r"(\([A-Z]\))", group_select=-1, ignore_case=True, ignore_punctuation=True
+    )
+
+    def verdict(reference: str, response: str) -> bool:
+        ((extracted,),) = extract.apply([[response]], [{"choices": []}])
+        return extracted.strip("()").upper() == reference.upper()
+
+    return verdict
+
+
 def by_lighteval() -> Callable[[str, str], bool]:
     from lighteval.metrics.dynamic_metrics import MultilingualExtractiveMatchMetric
     from lighteval.metrics.utils.extractive_match_utils import (
@@ -323,11 +400,12 @@ def by_lighteval() -> Callable[[str, str], bool]:
 
 def checkers() -> dict[str, Callable[[str, str], bool]]:
     """Return the checkers whose libraries are installed."""
-    found: dict[str, Any] = {"numeric": by_at_k("numeric")}
+    found: dict[str, Any] = {"numeric": by_at_k("numeric"), "choice": by_at_k("choice")}
     if find_spec("math_verify"):
         found["math_verify"] = by_at_k("math_verify")
     if find_spec("lm_eval"):
         found["flexible-extract of lm-eval"] = by_flexible_extract()
+        found["multi_choice_regex of lm-eval"] = by_multi_choice_regex()
     if find_spec("lighteval"):
         found["lighteval"] = by_lighteval()
     return found
@@ -430,11 +508,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--wrong", action="store_true", help="print the cases")
     parser.add_argument("--held-out", action="store_true", help="texts no rule was adjusted to")
+    parser.add_argument("--choices", action="store_true", help="texts with letters")
     parser.add_argument("--samples", action="store_true", help="responses of the package")
     parser.add_argument("--tests", nargs="+", type=Path, help="sdists or folders with tests")
     arguments = parser.parse_args()
     logging.disable(logging.WARNING)
-    every = [*checkers()]
+    of_choices = arguments.choices
+    every = [name for name in checkers() if name.startswith(("choice", "multi")) == of_choices]
+    if of_choices:
+        print_rates([case for case in CHOICES if len(case[0]) == 1], every, arguments.wrong)
+        return
     if not arguments.tests:
         cases = HELD_OUT if arguments.held_out else CASES
         cases = cases_of_samples() if arguments.samples else cases

@@ -83,14 +83,14 @@ _NOUN = r"(?:option|choice|answer|letter|alternative)"
 _LETTER = (
     rf"(?:{_NOUN}\s+)?{_MARKS_AROUND}"
     r"(?:[(\[](?P<inside>[A-Za-z])[)\]]"
-    r"|(?P<capital>[A-Z])(?![\w'\u2019-])"
+    r"|(?P<capital>[A-Z])(?![^\W_]|['\u2019-])"
     r"(?!(?<=[AI])\s+(?!because|since|as\b|for|due|which|and|or\b|is\b|with|in\b|from|by\b)"
     r"[a-z])"
     r"|(?P<small>[a-z])(?=[).]))"
 )
 _STATES = re.compile(
     r"(?:\b(?:answer|choice|option|solution|selection)\b[*_]*(?:\s(?:to|for)\s[^.\n]{0,80}?)?"
-    r"[\"']?[*_]*\s*(?:is|would be|must be|should be|=|:|\|)(?:\s+(?:therefore|thus|clearly|indeed))?"
+    r"[\"']?[*_]*\s*(?:is|would be|must be|should be|=|:|\|)(?:\s+(?:therefore|thus|clearly))?"
     r"(?:\s+not\s+\S+\s+but\b)?(?!\s*not\b)"
     r"|\b(?:choose|chose|select|pick|go with|conclude)\b|\\boxed|<answer>|####"
     r"|(?:答案|正确选项)[^\n。]{0,6}?(?:是|为|[:\uff1a])"
