@@ -61,12 +61,12 @@ Args:
     check_correct_fn: a function of a prediction and a reference that returns whether the prediction
         is correct, a share of correctness from 0.0 to 1.0 (correct if above 0.5), or None if it is
         not to be scored; or "exact_match" (the default), "numeric" (compares the number in the
-        text), "math_verify" (the math-verify library) or "python_tests" (runs programs with their
-        tests, in a sandbox). Each distinct prediction of a question is checked once. The function
-        may be async; or, with the attribute batched = True, take a list of predictions and a list
-        of references, of at most batch_size entries (an attribute too, by default 64), and return a
-        list. If it fails, or the run is interrupted, computing again with the same function checks
-        only what is missing.
+        text), "choice" (compares the option that it chooses), "math_verify" (the math-verify
+        library) or "python_tests" (runs programs with their tests, in a sandbox). Each distinct
+        prediction of a question is checked once. The function may be async; or, with the attribute
+        batched = True, take a list of predictions and a list of references, of at most batch_size
+        entries (an attribute too, by default 64), and return a list. If it fails, or the run is
+        interrupted, computing again with the same function checks only what is missing.
     num_proc: number of processes to run the checker in. Each imports the module of the checker, so
         keep its imports few.
     executor: a concurrent.futures.Executor to run the checker in. 32 calls of an async checker run

@@ -690,7 +690,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "a2dfa9ec283b"
+KERNEL = "557435fe0933"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -5427,7 +5427,7 @@ def max_limits(
 """How samples are checked: each distinct pair of a sample and its reference once."""
 
 
-CHECKERS = ("exact_match", "numeric", "math_verify", "python_tests")
+CHECKERS = ("exact_match", "numeric", "choice", "math_verify", "python_tests")
 """The names of checkers. All but exact_match come from the package."""
 
 CheckResult = bool | int | float | str | None
@@ -5440,7 +5440,8 @@ Checker = str | Callable[[Any, Any], Any]
 The function may be async. If it has an attribute `batched` that is True, it is a function of a list
 of predictions and a list of references, and returns a list of results. The lists have at most
 `batch_size` entries, which is another attribute of the function, by default 64. A checker with the
-methods `read_references` and `check_pairs`, as `python_tests` has, runs its own workers.
+methods `read_references` and `check_pairs`, as `python_tests` has, runs its own workers. Named
+checkers with options are made by `at_k.checkers`.
 """
 
 PairToCheck = tuple[Any, Any]
@@ -5521,7 +5522,7 @@ class Checking:
         )
         if isinstance(checker, str):
             check_name("check_correct_fn", checker, CHECKERS)
-        elif not callable(checker):
+        elif not callable(checker) and self._of_package is None:
             raise TypeError(
                 f"check_correct_fn is {short(checker)}, which cannot be called: give a function of "
                 f"a prediction and a reference, or one of the names {', '.join(CHECKERS)}."
@@ -5550,9 +5551,8 @@ class Checking:
     def _of_package(self) -> Any:
         """What checks all samples in its own way, or None."""
         checker = self.checker
-        if checker == "exact_match" or not (
-            isinstance(checker, str) or hasattr(checker, "check_pairs")
-        ):
+        has_name = isinstance(checker, str) or hasattr(checker, "named_checker")
+        if checker == "exact_match" or not (has_name or hasattr(checker, "check_pairs")):
             return None
         return PACKAGE.rooms.checker(checker)
 
@@ -5900,11 +5900,22 @@ def _warn_of_responses(rows: Samples, outcomes: Samples) -> None:
         )
     else:
         problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
+    remedy = "'numeric' compares the number that a text gives, 'math_verify' compares mathematical "
+    remedy += "expressions, and 'python_tests' runs programs with tests"
+    if all(map(_is_choice, to_python(rows.references[first]))):
+        remedy = "'choice' compares the option that a text chooses"
     warnings.warn(
-        f"{problem}: exact_match compares whole texts. check_correct_fn='numeric' compares the "
-        f"number that a text gives, 'math_verify' compares mathematical expressions, and "
-        f"'python_tests' runs programs with tests.",
+        f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.",
         stacklevel=3,
+    )
+
+
+def _is_choice(reference: Any) -> bool:
+    """Whether a reference is a single letter, yes or no, or a list of those."""
+    references = reference if isinstance(reference, list) else [reference]
+    return all(
+        isinstance(answer, str) and re.fullmatch(r"\(?[A-Z]\)?|yes|no|Yes|No", answer.strip())
+        for answer in references
     )
 
 

@@ -1,6 +1,6 @@
 """Compare how checkers read the answer of a response, on texts whose answer is known.
 
-    python tests/benchmarks/extraction.py [--wrong] [--samples] [--tests SDIST ..]
+    python tests/benchmarks/extraction.py [--wrong] [--held-out] [--choices] [--samples] [--tests SDIST ..]
 
 `CASES` are responses of the kinds that the tests of lm-evaluation-harness and lighteval cover, and
 of those that readers of logs meet, written and judged for this study. They were written after the
@@ -9,6 +9,9 @@ corrections, so its rates on other texts are higher. `--wrong` shows what each g
 run where they are installed: the filter `flexible-extract` of the task gsm8k of
 lm-evaluation-harness with its `exact_match`, the extractor of lighteval for LaTeX and expressions,
 and math-verify.
+
+With `--held-out`, the texts are `HELD_OUT`; with `--choices`, `CHOICES`, which are read by `choice`
+and by the filter `multi_choice_regex` of lm-evaluation-harness.
 
 With `--samples`, the texts are the responses of a small model that ship with the package. Those on
 which two of the four checkers disagree were read, and `numeric` was wrong on those in `MISREAD`.
@@ -22,6 +25,7 @@ those of the texts whose reference it takes; a second line has those of the othe
 that a project ships passes the project's own tests, so these texts favor it.
 """
 
+# ruff: noqa: RUF001
 from __future__ import annotations
 
 import argparse
@@ -172,6 +176,159 @@ CASES: list[Case] = [
     ("12", "Réponse: Janeth aura encore 220 $ à payer d'ici 12 mois.", False),
 ]
 
+HELD_OUT: list[Case] = [
+    # --- which of several answers counts
+    ("31", r"My first try gave \boxed{29}, but I forgot two. Final answer: 31.", True),
+    ("29", r"My first try gave \boxed{29}, but I forgot two. Final answer: 31.", False),
+    ("16", r"The answer is 14. Let me redo this: \boxed{16}", True),
+    ("9", "#### 7\nHold on. The correct answer is 9.", True),
+    ("4", r"So we get \boxed{4}. The answer is therefore what we expected.", True),
+    ("88", "<answer>80</answer>\nCorrection:\n<answer>88</answer>", True),
+    ("250", "Answer: 200\n\nAfter checking the tax, Answer: 250", True),
+    ("63", r"\boxed{63} is the final answer, see step 4 above.", True),
+    # --- thinking
+    ("5", "<think>Is it 4? Perhaps \\boxed{4}.</think>The result is 5.", True),
+    ("4", "<think>Is it 4? Perhaps \\boxed{4}.</think>The result is 5.", False),
+    ("22", "Let me see, 20 + 2 = 22, or 24.</think>\n\n22", True),
+    ("24", "20 + 2 = 22, or 24.</think>\n\nIt is unclear.", False),
+    ("6", "<thinking>2 * 3 = 6\nThe answer is 6", False),
+    ("12", "<reasoning>\n3 * 4 = 13?\n</reasoning>\n<answer>\n12\n</answer>", True),
+    ("7", "[THINK]maybe 9[/THINK]7", True),
+    ("3", "<|channel|>analysis<|message|>It is 8<|end|><|channel|>final<|message|>It is 3", True),
+    ("8", "<|channel|>analysis<|message|>It is 8", False),
+    ("11", "<think></think>\n\nThe sum is 11.", True),
+    # --- a continuation
+    ("18", "She earns $18.\n\nQuestion: A car drives 60 miles in 2 hours. How fast?", True),
+    ("60", "She earns $18.\n\nQuestion: A car drives 60 miles.\nAnswer: 60", False),
+    ("45", "#### 45\n\nProblem: Find 3 + 9.\nSolution: 12", True),
+    ("70", "The answer is 70.\n\nQ: There are 5 pens.\nA: 5 - 2 = 3. The answer is 3.", True),
+    ("13", "13\n\nQuestion 2: What is 8 x 8?\n64", True),
+    ("5", "Question: How many pens are left?\nAnswer: 8 - 3 = 5", True),
+    ("90", "A: 9 * 10 = 90\n\nHuman: And 9 * 11?\nAssistant: 99", True),
+    ("35", "35\n### Instruction:\nAdd 4 and 5.\n### Response:\n9", True),
+    # --- layouts
+    ("144", "**Answer**\n\n$$144$$\n\nThis uses 12 twice.", True),
+    ("27", "The final answer is:\n\\[ 27 \\]\nas 3 cubed.", True),
+    ("0.25", "Therefore the answer is\n$$\\frac{1}{4}$$", True),
+    ("512", '{"reasoning": "2 ** 9", "answer": 512}', True),
+    ("512", '{"answer": "512", "confidence": 0.9}', True),
+    ("3", '{"answer": null, "steps": 3}', False),
+    ("19", '```json\n{\n  "final_answer": "19",\n  "unit": "m2"\n}\n```', True),
+    ("48", "| Item | Value |\n|---|---|\n| Shirts | 6 |\n| Answer | 48 |", True),
+    ("48", "## Final Answer\n48\n\n(6 shirts at 8 dollars)", True),
+    ("95", "__The answer is__ **95** points, up by 5.", True),
+    ("1200", "**Answer: $1,200** for 12 months", True),
+    ("33", "*Final Answer:* `33`", True),
+    ("17", r"\boxed{8 + 9 = 17}", True),
+    ("9", r"\boxed{8 + 9 = 17}", False),
+    ("30", r"\boxed{n = 5 \times 6 = 30}", True),
+    ("4", r"\boxed{2x = 4}", False),
+    ("14", r"\boxed{\mathbf{14}}", True),
+    ("21", r"\boxed{\text{21 apples}}", True),
+    # --- languages
+    ("36", "因此，最终答案是 **36**，共用了 3 步。", True),
+    ("58", "答案：58 元（第 2 题）", True),
+    ("3", "答案为 12，第 3 题。", False),
+    ("15", "Die Antwort lautet 15, denn 3 mal 5 ist 15 und nicht 16.", True),
+    ("81", "Antwort: 81 Euro (9 Tage zu 9 Euro)", True),
+    ("64", "La respuesta es 64, porque 8 por 8 no es 60.", True),
+    ("7", "Respuesta: 7 manzanas de las 10", True),
+    ("26", "La réponse finale est 26 : deux de plus que 24.", True),
+    ("40", "Réponse : 40 (voir page 2)", True),
+    # --- no single number
+    ("42", "It is between 40 and 42.", False),
+    ("20", "The answer is between 10 and 20.", False),
+    ("8", "Either 7 or 8.", False),
+    ("30", "We should leave at 3:30 PM.", False),
+    ("9", "The answer is somewhere from 5 to 9.", False),
+    ("2", "There are two solutions, 2 and -2.", False),
+    ("5", "I am not sure. It could be 4 or 5.", False),
+    # --- as before
+    ("72", "48 + 24 = 72, so she sold 72 clips.", True),
+    ("3.5", "Hence x = 7/2.", True),
+    ("1500", "The total cost comes to $1,500.00.", True),
+    ("12.5", "The answer is 12.5%.", True),
+    ("-8", "We find y = -8", True),
+    ("2024", "In 2024 he will be 18.", False),
+    ("18", "In 2024 he will be 18.", True),
+    ("6", "Each of the 3 boxes holds 6 balls.", True),
+    ("100", "So there are 100 marbles in total.", True),
+    ("150", "The answer is 150 km/h.", True),
+    ("5/6", r"\frac{1}{2} + \frac{1}{3} = \frac{5}{6}", True),
+    ("10", "Total: 10", True),
+    ("14", "Answer is 14!", True),
+    ("0.1", "The probability is 1/10.", True),
+    ("365", "a year has 365 days", True),
+    ("23", "Final answer is 23. Thank you for asking 2 questions!", True),
+    ("16", "The answer to the 2nd part is 16.", True),
+    ("9", "So the answer isn't 8 but 9.", True),
+    ("5", "Let x be the answer. Then 2x = 10, so x = 5.", True),
+    ("11", "The answer: eleven (11)", True),
+]
+"""Responses that were judged before the rules for them were written, and that no rule was adjusted
+to: several answers, thinking, a prompt that follows, layouts, other languages."""
+
+CHOICES: list[Case] = [
+    ("C", "(C)", True),
+    ("C", "C", True),
+    ("C", "**C**", True),
+    ("C", "C.", True),
+    ("C", "C) The mitochondrion", True),
+    ("C", "c", False),
+    ("B", "Answer: B", True),
+    ("B", "The correct answer is **(B)**.", True),
+    ("B", "the answer is (b)", True),
+    ("E", "So the final answer is E because the others are too small.", True),
+    ("A", "The answer is a matter of taste.", False),
+    ("A", "The answer is A because it is the largest.", True),
+    ("A", "A large part of the energy is lost, so the answer is D.", False),
+    ("D", "A large part of the energy is lost, so the answer is D.", True),
+    ("D", r"Therefore, the answer is $\boxed{D}$.", True),
+    ("D", r"\boxed{\textbf{(D)}}", True),
+    ("D", r"\boxed{\mathrm{D}}", True),
+    ("B", r"\boxed{A} would be too much, so \boxed{B}", True),
+    ("A", r"\boxed{A} would be too much, so \boxed{B}", False),
+    ("F", "Option F fits best.", True),
+    ("C", "Option A is wrong. Option B is wrong. Option C is right.", True),
+    ("C", "Option C is right, and option B is wrong.", True),
+    ("B", "Option C is right, and option B is wrong.", False),
+    ("B", "I would choose option B.", True),
+    ("B", "I pick (B), since (A) and (C) break the law.", True),
+    ("G", "Let's go with G", True),
+    ("A", "It is either A or C.", False),
+    ("C", "It is either A or C.", False),
+    ("A", "The answer is A or B.", False),
+    ("B", "The answer could be (A) and (B).", False),
+    ("A", "Answer: A, B", False),
+    ("C", "<think>The answer is B?</think>\nThe answer is C.", True),
+    ("B", "<think>The answer is B", False),
+    ("D", "Looking at each:\n(A) no\n(B) no\n(C) no\n(D) yes\n\nAnswer: D", True),
+    ("D", "Explanation of all four.\n\nD", True),
+    ("D", "Explanation of all four.\n\n**D**", True),
+    ("H", '{"answer": "H", "confidence": 3}', True),
+    ("H", "<answer>H</answer>", True),
+    ("H", "<answer>\n(H)\n</answer>", True),
+    ("B", "答案是 B。", True),
+    ("B", "Die Antwort ist B.", True),
+    ("A", "Answer: A\n\nQuestion: What is next?\nAnswer: C", True),
+    ("C", "Answer: A\n\nQuestion: What is next?\nAnswer: C", False),
+    ("B", "The answer is not A but B.", True),
+    ("A", "I do not know.", False),
+    ("I", "I think so.", False),
+    ("D", "#### D", True),
+    ("C", "The best choice is C: it costs least.", True),
+    ("J", "My answer to the question about dogs is J.", True),
+    ("E", "Correct answer: [E]", True),
+    ("B", "### Final Answer\nB", True),
+    ("yes", "Yes, because it holds.", True),
+    ("no", "Yes, because it holds.", False),
+    ("no", "It is not so. The answer is no.", True),
+    ("yes", "No.", False),
+    ("true", "The claim is true.", True),
+]
+"""Responses to questions with options, of which most have no text here, written and judged before
+`choice` was run on them. Two of its first verdicts were wrong and led to corrections."""
+
 
 def by_at_k(checker: str) -> Callable[[str, str], bool]:
     metric = at_k.load("gpassk")
@@ -206,6 +363,21 @@ def by_flexible_extract() -> Callable[[str, str], bool]:
     return verdict
 
 
+def by_multi_choice_regex() -> Callable[[str, str], bool]:
+    """Return the filter of lm-evaluation-harness that the tasks of BBH use."""
+    from lm_eval.filters.extraction import MultiChoiceRegexFilter
+
+    extract = MultiChoiceRegexFilter(
+        regex_pattern=r"(\([A-Z]\))", group_select=-1, ignore_case=True, ignore_punctuation=True
+    )
+
+    def verdict(reference: str, response: str) -> bool:
+        ((extracted,),) = extract.apply([[response]], [{"choices": []}])
+        return extracted.strip("()").upper() == reference.upper()
+
+    return verdict
+
+
 def by_lighteval() -> Callable[[str, str], bool]:
     from lighteval.metrics.dynamic_metrics import MultilingualExtractiveMatchMetric
     from lighteval.metrics.utils.extractive_match_utils import (
@@ -228,11 +400,12 @@ def by_lighteval() -> Callable[[str, str], bool]:
 
 def checkers() -> dict[str, Callable[[str, str], bool]]:
     """Return the checkers whose libraries are installed."""
-    found: dict[str, Any] = {"numeric": by_at_k("numeric")}
+    found: dict[str, Any] = {"numeric": by_at_k("numeric"), "choice": by_at_k("choice")}
     if find_spec("math_verify"):
         found["math_verify"] = by_at_k("math_verify")
     if find_spec("lm_eval"):
         found["flexible-extract of lm-eval"] = by_flexible_extract()
+        found["multi_choice_regex of lm-eval"] = by_multi_choice_regex()
     if find_spec("lighteval"):
         found["lighteval"] = by_lighteval()
     return found
@@ -334,13 +507,20 @@ def print_rates(cases: list[Case], checked_with: list[str], show_wrong: bool) ->
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--wrong", action="store_true", help="print the cases")
+    parser.add_argument("--held-out", action="store_true", help="texts no rule was adjusted to")
+    parser.add_argument("--choices", action="store_true", help="texts with letters")
     parser.add_argument("--samples", action="store_true", help="responses of the package")
     parser.add_argument("--tests", nargs="+", type=Path, help="sdists or folders with tests")
     arguments = parser.parse_args()
     logging.disable(logging.WARNING)
-    every = [*checkers()]
+    of_choices = arguments.choices
+    every = [name for name in checkers() if name.startswith(("choice", "multi")) == of_choices]
+    if of_choices:
+        print_rates([case for case in CHOICES if len(case[0]) == 1], every, arguments.wrong)
+        return
     if not arguments.tests:
-        cases = cases_of_samples() if arguments.samples else CASES
+        cases = HELD_OUT if arguments.held_out else CASES
+        cases = cases_of_samples() if arguments.samples else cases
         print_rates(cases, every, arguments.wrong)
         return
     cases = [case for source in arguments.tests for case in cases_of_tests(source)]

@@ -42,8 +42,8 @@ def signal_when_busy(monkeypatch, times, number=signal.SIGKILL, what="server"):
     """Send a signal to the sandbox while it runs SLOW, the first times that it does."""
     send, remaining = sandbox.Sandbox.send, [None] * times
 
-    def send_and_signal(self, job):
-        send(self, job)
+    def send_and_signal(self, job, tests=None):
+        send(self, job, tests)
         if job["program"].startswith(SLOW) and remaining:
             remaining.pop()
             time.sleep(0.1)  # the program sleeps longer
@@ -166,7 +166,7 @@ def test_plain_processes_need_consent(monkeypatch):
         python_tests(sandbox="processes").run([[RIGHT]], TESTS)
     monkeypatch.setenv("HF_ALLOW_CODE_EVAL", "1")
     folders = {*Path("/tmp").glob("at_k_*")}
-    loop = "import os\nif os.fork():\n    while True: pass\n"
+    loop = "import os\nos.fork()\nwhile True: pass\n"
     memory = "x = bytearray(50 << 30)"
     checker = python_tests(sandbox="processes", timeout=0.3)
     [records] = checker.run([[RIGHT, loop, memory]], TESTS)
@@ -180,7 +180,9 @@ def test_a_plain_process_ends_with_its_program(tmp_path):
     program = f"import os, time\nopen({str(number)!r}, 'w').write(f'{{os.getpid()}}.')\n"
     box = sandbox.Sandbox(sandbox.Limits(3, 1 << 30), is_isolated=False, index=0)
     box.wait_until_ready()
-    box.send(read_tests("assert x", "").job(program + "time.sleep(1000)", 0))
+    tests = read_tests("assert x", "")
+    job = tests.job(program + "time.sleep(1000)", 0, is_together=False)
+    box.send(job, tests.job_of_examiner(is_together=False))
     while not (number.exists() and number.read_text().endswith(".")):
         time.sleep(0.01)
     box.end()

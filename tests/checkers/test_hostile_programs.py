@@ -44,7 +44,7 @@ FORGED = {
     ),
     "replaces a builtin function": (
         "import builtins\nbuiltins.abs = builtins.len = lambda x: 4\n" + WRONG,
-        "AssertionError",
+        "",
     ),
     "replaces AssertionError": (
         "import builtins\nbuiltins.AssertionError = builtins.Exception = type(None)\n" + WRONG,
@@ -115,54 +115,63 @@ FORGED = {
         "        frame = frame.f_back\n    os._exit(0)",
         "exit status 0",
     ),
-    "lists all objects": (
-        "import gc\nfor thing in gc.get_objects():\n    pass\n" + RIGHT,
-        "gc.get_objects is not available",
+    "lists all objects for what is expected": (
+        "import gc\ndef square(x):\n    for thing in gc.get_objects():\n"
+        "        if 'candidate' in repr(type(thing)) + str(getattr(thing, 'co_name', '')):\n"
+        "            return 4\n    return 0",
+        "AssertionError: assert candidate(2) == 4",
     ),
-    "lists what a frame refers to": (
-        "import gc, sys\ndef square(x):\n    gc.get_referents(sys._getframe(1))",
-        "gc.get_referents is not available",
+    "changes constants of all code": (
+        "import ctypes, gc\nfor number in (4, 9):\n"
+        "    ctypes.c_long.from_address(id(number) + 24).value = 0\n" + WRONG,
+        "",
     ),
-    "lists the frames of all threads": (
-        "import sys\nsys._current_frames()\n" + RIGHT,
-        "sys._current_frames is not available",
+    "reads the stack of its callers with bytecode of its own": (
+        "import opcode\ndef square(x): return x\n"
+        "load = opcode.opmap['LOAD_FAST']\n"
+        "code = square.__code__\n"
+        "new = [opcode.opmap['RESUME'], 0, load, 0, opcode.opmap['RETURN_VALUE'], 0]\n"
+        "square.__code__ = code.replace(co_code=bytes(new))\n"
+        "square.__code__ = square.__code__.replace(co_consts=(4,))\n" + WRONG,
+        "AssertionError",
     ),
-    "jumps over the assertions": (
-        "import sys\ndef square(x):\n    frame = sys._getframe(1)\n"
-        "    def jump(frame, event, argument):\n        frame.f_lineno = 3\n        return jump\n"
-        "    frame.f_trace = jump\n    sys.settrace(jump)\n    return 0",
-        "sys.settrace is not available",
+    "answers for what is not called": (
+        "import os, socket\nfor number in range(3, 64):\n"
+        "    try:\n        os.write(number, b'{\"value\": true}\\n' * 20)\n"
+        "    except OSError:\n        pass\n" + WRONG,
+        "",
     ),
-    "watches all calls": (
-        "import sys\nsys.setprofile(lambda *x: None)\n" + RIGHT,
-        "sys.setprofile is not available",
+    "answers with what is no message": (
+        "import os\nfor number in range(3, 64):\n"
+        "    try:\n        os.write(number, b'[' * 100000 + b'\\n')\n"
+        "    except OSError:\n        pass\n" + WRONG,
+        "",
     ),
-    "reads memory with ctypes": (
-        "import ctypes\nctypes.string_at(id(check))\n" + RIGHT,
-        "_ctypes is not available",
+    "answers with the number of an object that it never had": (
+        "import json, os\nobject = {'object': [9, 9, 'A', []]}\n"
+        "answer = json.dumps({'value': {'dict': [['square', object]]}}).encode() + b'\\n'\n"
+        "for number in range(3, 64):\n    try:\n        os.write(number, answer)\n"
+        "    except OSError:\n        pass\n" + WRONG,
+        "",
     ),
-    "hides the name of ctypes": (
-        "class Name(str):\n    def rpartition(self, x):\n        return '', '', 'math'\n"
-        "    def __eq__(self, other):\n        return other == 'math'\n"
-        "    __hash__ = str.__hash__\n__import__(Name('_ctypes'))\n" + RIGHT,
-        "_ctypes is not available",
+    "returns an object that equals everything": (
+        "class Always:\n    def __eq__(self, other): return True\n"
+        "    def __sub__(self, other): return 0\n    __rsub__ = __sub__\n"
+        "    def __abs__(self): return 0\n    def __lt__(self, other): return True\n"
+        "    def __bool__(self): return True\n"
+        "def square(x): return Always()",
+        "AssertionError: assert candidate(2) == 4",
     ),
-    "loads ctypes by its file": (
-        "import importlib.machinery\n"
-        "path = importlib.machinery.PathFinder.find_spec('_ctypes').origin\n"
-        "loader = importlib.machinery.ExtensionFileLoader('x._ctypes', path)\n"
-        "spec = importlib.machinery.ModuleSpec('x._ctypes', loader, origin=path)\n"
-        "loader.create_module(spec)\n" + RIGHT,
-        "_ctypes is not available",
+    "is a class whose objects equal everything": (
+        "class square:\n    def __init__(self, x): pass\n"
+        "    def __eq__(self, other): return True\n    def __sub__(self, other): return 0\n",
+        "AssertionError: assert candidate(2) == 4",
     ),
-    "imports functions that change memory": (
-        "import _testcapi, _testinternalcapi\n" + RIGHT,
-        "_testcapi is not available",
-    ),
-    "uses ctypes in an interpreter of its own": (
-        "import sys\nname = '_interpreters' if sys.version_info >= (3, 13) else "
-        "'_xxsubinterpreters'\n__import__(name).create()\n" + RIGHT,
-        "interpreters is not available",
+    "returns a number that equals everything": (
+        "class Always(int):\n    def __eq__(self, other): return True\n"
+        "    def __sub__(self, other): return 0\n    __hash__ = int.__hash__\n"
+        "def square(x): return Always(0)",
+        "AssertionError: assert candidate(2) == 4",
     ),
     "writes to its own memory": (
         "open('/proc/self/mem', 'r+b')\n" + RIGHT,
@@ -202,8 +211,39 @@ DISTURBING = {
         "timeout",
     ),
     "a huge power": ("x = 9 ** 9 ** 9 ** 9", "timeout"),
+    "children that no process waits for": (
+        "import os, signal, time\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "for i in range(10):\n    if os.fork() == 0:\n"
+        "        while time.process_time() < 0.12: pass\n        os._exit(0)\n"
+        "    time.sleep(0.15)\n" + RIGHT,
+        "timeout",
+    ),
+    "children of children that have ended": (
+        "import os, time\nfor i in range(4):\n    if os.fork() == 0:\n"
+        "        if os.fork() == 0:\n            while time.process_time() < 0.2: pass\n"
+        "        os._exit(0)\n    os.wait()\ntime.sleep(1)\n" + RIGHT,
+        "timeout",
+    ),
+    "children beside signals to the server": (
+        "import os, signal, time\nfor i in range(2):\n    if os.fork() == 0:\n"
+        "        while time.process_time() < 0.24: os.kill(1, signal.SIGCHLD)\n"
+        "        os._exit(0)\nos.wait(), os.wait()\n" + RIGHT,
+        "timeout",
+    ),
+    "memory of several processes": (
+        "import os, time\nfor i in range(4):\n    if os.fork() == 0:\n"
+        "        x = bytearray(150 << 20)\n        time.sleep(1)\n        os._exit(0)\n"
+        "for i in range(4): os.wait()\n" + RIGHT,
+        "memory",
+    ),
+    "a number to which the tests count": (
+        "def square(x):\n    class Number(int): pass\n    return Number(9 ** 99)\n",
+        "failed",
+    ),
+    "a value that is too long": ("def square(x): return 'x' * (1 << 26)", "failed"),
+    "a process that answers beside it": ("import os\nos.fork()\n" + WRONG, "failed"),
     "50 GB of memory": ("x = bytearray(50 << 30)", "memory"),
-    "memory by and by": ("x = []\nwhile True: x.append(bytearray(1 << 24))", "memory"),
+    "memory by and by": ("x = []\nwhile True: x.append(bytearray(1 << 26))", "memory"),
     "50 GB of output": ("while True: print('x' * 1000000)", "timeout"),
     "50 GB in a file": (
         "with open('file', 'w') as file:\n    while True: file.write('x' * 1000000)",
@@ -229,7 +269,7 @@ DISTURBING = {
     "a fork bomb that leaves": (
         "import os\nif os.fork() == 0:\n    while True:\n        try:\n            os.fork()\n"
         "        except OSError:\n            pass\n",
-        "failed",
+        ("failed", "timeout"),
     ),
     "many threads": (
         "import threading, time\nfor i in range(1000):\n"
@@ -404,23 +444,12 @@ def test_a_program_leaves_nothing_for_the_next_one():
         "assert math.pi > 3 and not hasattr(builtins, 'left')\n"
         "client = socket.socket(socket.AF_UNIX)\n"
         "try:\n    client.connect('\\0left')\nexcept OSError:\n    x = 1\n"
-        "for number in range(2, os.getpid()):\n"
+        "for number in range(3, os.getpid()):\n"  # 1 and 2 are the server and the examiner
         "    try:\n        os.kill(number, 0)\n        x = 0\n"
         "    except ProcessLookupError:\n        pass\n"
     )
     [row] = python_tests(workers=1).run([[leaving, looking, leaving, looking]], ["assert x == 1"])
     assert [record["status"] for record in row] == ["passed"] * 4, row
-
-
-def test_an_object_that_equals_everything_passes_assertions_but_no_call():
-    """As the documentation says: assertions compare in the process of the program."""
-    program = "class Any:\n    def __eq__(self, other):\n        return True\n\n"
-    program += "def square(x):\n    return Any()\n"
-    calls = {"entry_point": "square", "inputs": [[2]], "outputs": [4]}
-    [[asserted], [called]] = python_tests().run([[program]] * 2, ["assert square(2) == 4", calls])
-    assert asserted["status"] == "passed"
-    assert called["status"] == "failed"
-    assert "Any" in called["message"]
 
 
 def test_a_call_does_not_know_the_expected_output():
@@ -434,3 +463,22 @@ def test_a_call_does_not_know_the_expected_output():
     calls = {"entry_point": "square", "inputs": [[2]], "outputs": [123456789]}
     [[record]] = python_tests().run([[program]], [calls])
     assert record["message"] == "case 0: returned False, expected 123456789"
+
+
+def test_tests_that_a_result_keeps_busy_end_with_their_program():
+    """They run in another process, whose time and memory count as well."""
+    tests = "assert len(range(n())) == 3 and len([*range(n())]) == 3 and sum(range(n())) == 3"
+    programs = [f"def n(): return {number}" for number in ("3", "10 ** 9", "10 ** 18", "3 ")]
+    for sums in (tests, tests.replace("[*range(n())]", "range(3)").replace("len(range(n()))", "3")):
+        [row] = python_tests(workers=1, timeout=0.3, memory="64MB").run([programs], [sums])
+        assert [record["status"] for record in row[::3]] == ["passed", "passed"], row
+        assert {record["status"] for record in row[1:3]} <= {"failed", "timeout", "memory"}, row
+
+
+def test_several_processes_may_use_as_much_memory_together_as_one():
+    program = (
+        "import os, time\ny = bytearray(60 << 20)\nfor i in range(5):\n    if os.fork() == 0:\n"
+        "        time.sleep(0.3)\n        os._exit(0)\nfor i in range(5): os.wait()\n"
+    )
+    [row] = python_tests(workers=1, memory="100MB").run([[program + RIGHT]], [REFERENCE])
+    assert row[0]["status"] == "passed", row

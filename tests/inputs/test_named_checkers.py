@@ -249,7 +249,7 @@ def test_the_error_names_a_reference_that_a_named_checker_cannot_use(references,
 
 
 def test_an_unknown_checker_is_refused_and_the_known_ones_are_listed():
-    with pytest.raises(ValueError, match="exact_match, numeric, math_verify"):
+    with pytest.raises(ValueError, match="exact_match, numeric, choice, math_verify"):
         check(SAMPLES, REFERENCES, "exactmatch")
     with pytest.raises(TypeError, match="cannot be called"):
         check(SAMPLES, REFERENCES, 3)

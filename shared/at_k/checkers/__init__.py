@@ -1,9 +1,20 @@
-"""Checkers that need more than a metric has: programs that run tests in a sandbox."""
+"""Checkers with options, and those that need more than a metric has, such as a sandbox."""
 
 from __future__ import annotations
 
+from .choice import choice
+from .options import NamedChecker, math_verify, numeric
 from .pool import Record
 from .python_tests import PythonTests, python_tests
 from .sandbox import SandboxError
 
-__all__ = ["PythonTests", "Record", "SandboxError", "python_tests"]
+__all__ = [
+    "NamedChecker",
+    "PythonTests",
+    "Record",
+    "SandboxError",
+    "choice",
+    "math_verify",
+    "numeric",
+    "python_tests",
+]

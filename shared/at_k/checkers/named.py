@@ -10,10 +10,10 @@ import re
 import signal
 import threading
 import warnings
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from inspect import signature
 from typing import Any, NoReturn
 
@@ -41,25 +41,41 @@ from ..core.match import (
     read_distinct,
 )
 from ..core.samples import Samples, sample_place
-from .numeric import equal_forms, read_reference, read_response
+from .choice import read_choice, read_options
+from .numeric import answer_part, equal_forms, read_reference, read_response
 from .python_tests import python_tests
 from .workers import Workers, with_progress
 
 
-class Numeric:
-    """Compares the number that a response gives with a reference that is one number."""
+class Matching:
+    """Compares an answer that is read out of each response with the reference.
+
+    Args:
+        match: returns (S,) whether the answers are equal, and the answers.
+        stop: texts with which a response ends.
+    """
+
+    def __init__(self, match: Callable[..., Any], stop: Sequence[str]):
+        self._match, self._stop = match, stop
 
     def validate(self, checking: Checking) -> None:
         """Raise an error if an option does not go with this checker."""
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
-        """Return the outcome of each sample, and the number that was read."""
-        correct, numbers = match_numbers(rows)
-        return Checked(outcomes_of_match(rows, correct), numbers)
+        """Return the outcome of each sample, and the answer that was read."""
+        correct, answers = self._match(rows, self._stop)
+        return Checked(outcomes_of_match(rows, correct), answers)
 
 
 class MathVerify:
-    """Compares mathematical expressions with math-verify."""
+    """Compares mathematical expressions with math-verify.
+
+    Args:
+        stop: texts with which a response ends.
+    """
+
+    def __init__(self, stop: Sequence[str]):
+        self._stop = stop
 
     def validate(self, checking: Checking) -> None:
         """Raise an error if the library is missing, or if an option does not go with it."""
@@ -92,7 +108,7 @@ class MathVerify:
         # Some expressions ignore the time limit of math-verify, so it runs where it can be ended.
         limit = checking.timeout or (LONGEST_CHECK if checking.executor is None else None)
         workers = Workers(checking.num_proc, checking.executor, limit)
-        return workers.check(math_verify, None, pairs)
+        return workers.check(partial(verify_math, stop=self._stop), None, pairs)
 
 
 class OwnWorkers:
@@ -129,17 +145,20 @@ class OwnWorkers:
 
 def package_checker(checker: Any) -> Any:
     """Return what checks samples with a checker of the package, which may be its name."""
-    if checker == "numeric":
-        return Numeric()
-    if checker == "math_verify":
-        return MathVerify()
-    return OwnWorkers(python_tests() if checker == "python_tests" else checker)
+    name, stop = getattr(checker, "named_checker", checker), getattr(checker, "stop", ())
+    if name == "numeric":
+        return Matching(match_numbers, stop)
+    if name == "choice":
+        return Matching(match_choices, stop)
+    if name == "math_verify":
+        return MathVerify(stop)
+    return OwnWorkers(python_tests() if name == "python_tests" else checker)
 
 
 # --- Comparisons in Arrow, without a Python object for each text --------------------------
 
 
-def match_numbers(rows: Samples) -> tuple[np.ndarray, pa.ChunkedArray]:
+def match_numbers(rows: Samples, stop: Sequence[str] = ()) -> tuple[np.ndarray, pa.ChunkedArray]:
     """Compare the number of each sample with the acceptable numbers of its question.
 
     A number is read as `numbers` says.
@@ -160,7 +179,7 @@ def match_numbers(rows: Samples) -> tuple[np.ndarray, pa.ChunkedArray]:
         "such as 12, -1,200.5, 3/4 or 50% (math_verify compares other expressions)"
     )
     answers, counts = acceptable_answers(rows.references, _number_of_reference, expected)
-    distinct, numbers = read_distinct(values, _number_of_sample)
+    distinct, numbers = read_distinct(values, lambda sample: _number_of_sample(sample, stop))
     if not any(number and "%" in number for number in (*answers, *distinct)):
         accepted = pa.array(answers, TEXTS)
         return equals_any(numbers, accepted, counts, rows.sizes), numbers
@@ -177,12 +196,50 @@ def match_numbers(rows: Samples) -> tuple[np.ndarray, pa.ChunkedArray]:
     return correct, pa.chunked_array([merged])
 
 
+def match_choices(rows: Samples, stop: Sequence[str] = ()) -> tuple[np.ndarray, pa.ChunkedArray]:
+    """Compare the option that each sample chooses with the correct ones of its question.
+
+    Returns:
+        (S,) whether it is one of them, and (S,) its letter, or None if there is none.
+
+    Raises:
+        ValueError: if a reference is no choice, with its index, or if samples are no texts.
+    """
+    values = rows.values
+    if pa.types.is_null(values.type):
+        return np.zeros(len(values), dtype=bool), values
+    if sample_kind(values) != "texts":
+        raise InputError("choice compares texts, and some predictions are none.")
+    options = []
+    for question, reference in enumerate(to_python(rows.references)):
+        references = reference if isinstance(reference, list) else [reference]
+        accepted = [option for x in references if (option := read_options(x)) is not None]
+        if not accepted or len(accepted) < len(references):
+            what = (
+                f" is {short(reference)}, but choice compares with a letter, yes or no, or with "
+                f'{{"answer": "B", "options": [..]}}'
+            )
+            raise InputError(Place("references", question), what, ".")
+        options.append(accepted)
+    samples, index = to_python(values), np.repeat(np.arange(len(options)), rows.sizes)
+    known: dict[Any, str | None] = {}
+    letters, correct = [], np.zeros(len(samples), dtype=bool)
+    for sample, question in enumerate(index.tolist()):
+        text, accepted = samples[sample], options[question]
+        key = (text, accepted[0].letters, accepted[0].texts)
+        if key not in known:
+            known[key] = None if text is None else read_choice(text, accepted[0], stop)
+        letters.append(known[key])
+        correct[sample] = known[key] in {option.correct for option in accepted}
+    return correct, pa.chunked_array([pa.array(letters, TEXTS)])
+
+
 # --- Texts and numbers --------------------------------------------------------------------
 
 
-def _number_of_sample(sample: str | int | float) -> str | None:
+def _number_of_sample(sample: str | int | float, stop: Sequence[str] = ()) -> str | None:
     if isinstance(sample, str):
-        return read_response(sample)
+        return read_response(sample, stop)
     if isinstance(sample, bool):
         raise no_texts_or_numbers("numeric")
     return exact_form(sample) if math.isfinite(sample) else None
@@ -238,26 +295,82 @@ def check_references(references: pa.ChunkedArray) -> None:
 TIMED_OUT = 2  # a result of `math_verify`
 
 
-def math_verify(prediction: Any, reference: Any) -> tuple[int, str | None]:
+def verify_math(
+    prediction: Any, reference: Any, stop: Sequence[str] = ()
+) -> tuple[int, str | None]:
     """Compare the answers in a prediction with the reference, or with each of a list.
+
+    Thinking and a prompt that follows are left out, see `answer_part`. Where the reference is one
+    value, the last box of several is the answer.
 
     Returns:
         1 if math-verify finds them equal, 0 if not, and TIMED_OUT if it found no equal one and ran
         into its time limit; and the first answer in a normal form, or None if there is none.
     """
-    library, text = math_verify_library(), str(prediction).strip()
+    library = math_verify_library()
+    text = answer_part(str(prediction), stop, _has_marked_answer).strip()
     references = [*map(str, reference if isinstance(reference, list) else [reference])]
+    if text.count("\\boxed") > 1 and not any(map(_is_collection, references)):
+        text = _last_box(text)
     answers, timed_out = _parse_math(text)
     first = _normal_form(answers[0], text) if answers else None
     if text in (accepted.strip() for accepted in references):
         return 1, first
     for accepted in references:
         for expected, answer in itertools.product(_parse_reference(accepted), answers or []):
+            if _is_sequence_with_dots(accepted) or _is_sequence_with_dots(text):
+                continue  # equal only as texts
+            if (tiny := _are_tiny_and_equal(expected, answer)) is not None:
+                if tiny:
+                    return 1, first
+                continue
             equal, late = _call_math_verify(library.verify, expected, answer, timeout_seconds=0)
             if equal:
                 return 1, first
             timed_out |= late
     return TIMED_OUT if timed_out else 0, first
+
+
+def _has_marked_answer(text: str) -> bool:
+    return "boxed" in text or "$" in text or re.search(r"answer|=\s*\S+\s*$", text) is not None
+
+
+def _is_collection(reference: str) -> bool:
+    """Whether a reference has several values: a list, a set, a pair, or values with "and"."""
+    text = re.sub(r"\d,\d{3}(?!\d)|[(\[][^()\[\]]*[)\]]", "", reference)
+    return bool(re.search(r",|;|\\boxed.*\\boxed|\band\b|\bor\b|\\(?:pm|cup|lor|in)\b", text))
+
+
+def _last_box(text: str) -> str:
+    """Return the last box of a text, with its content in balanced braces."""
+    start = text.rfind("\\boxed")
+    depth = 0
+    for index in range(start, len(text)):
+        depth += (text[index] == "{") - (text[index] == "}")
+        if depth == 0 and text[index] == "}":
+            return f"${text[start : index + 1]}$"
+    return text[start:]
+
+
+def _is_sequence_with_dots(text: str) -> bool:
+    return bool(re.search(r"\\[lcd]?dots\b|,\s*\.\.\.|…", text)) and "," in text
+
+
+_TINY = 1e-12
+
+
+def _are_tiny_and_equal(expected: Any, answer: Any) -> bool | None:
+    """Whether two numbers near 0 are equal up to rounding; None if one of them is not near 0.
+
+    math-verify compares them with an absolute tolerance, in which all of them are equal.
+    """
+    try:
+        a, b = float(expected), float(answer)
+    except (TypeError, ValueError, AttributeError, OverflowError):
+        return None
+    if not (0 < abs(a) < _TINY or 0 < abs(b) < _TINY):
+        return None
+    return math.isclose(a, b, rel_tol=1e-6)
 
 
 def _normal_form(answer: Any, text: str) -> str:
@@ -326,10 +439,22 @@ def _parse_reference(reference: str) -> list[Any]:
 
 def _as_math(text: str) -> str:
     """Put a bare expression between dollars: math-verify reads 3\\sqrt{2} without them as 3."""
-    marked = re.search(r"(?<!\\)\$|\\boxed|\\\(|\\\[", text)
+    if not text or re.search(r"(?<!\\)\$|\\boxed|\\\(|\\\[", text):
+        return text
+    if re.fullmatch(r"[\d\s.()+*/^a-zA-Z-]+", text):  # as in Python: pi/2, -2*pi, e^16 - 1
+        names = re.findall(r"[a-zA-Z]+", text)
+        if all(name in _PLAIN_NAMES or len(name) == 1 for name in names):
+            text = re.sub(r"\b(pi|sqrt|sin|cos|tan|log|ln|exp)\b", r"\\\1 ", text)
+            text = re.sub(r"\\sqrt \(([^()]*)\)", r"\\sqrt{\1}", text)
+            text = re.sub(r"\^(?:\(([^()]*)\)|(-?\w+))", r"^{\1\2}", text.replace("**", "^"))
+            text = re.sub(r"(?<=\d)[eE](-?\d+)\b", r" \\cdot 10^{\1}", text)
+            text = text.replace("*", " \\cdot ")
+            return f"${text}$"
     words = re.search(r"(?<![\\a-zA-Z{])[a-zA-Z]{2,}", text)
-    return text if marked or words or not text else f"${text}$"
+    return text if words else f"${text}$"
 
+
+_PLAIN_NAMES = frozenset({"pi", "sqrt", "sin", "cos", "tan", "log", "ln", "exp"})
 
 TIME_LIMIT = 5
 """The seconds of CPU time that math-verify may take to read an answer, and to compare two."""

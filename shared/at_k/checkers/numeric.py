@@ -7,7 +7,7 @@ percentage. All arithmetic is exact.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
@@ -216,6 +216,9 @@ _BEFORE = re.compile(
     rf"|\\(?:leq?|geq?|neq?|lt|gt|pm|{_FUNCTION})\s?[({{]?$|\b{_FUNCTION}\s?\(?$",
     re.IGNORECASE,
 )
+_RANGE = re.compile(
+    r"\b(?:between|from|entre|zwischen|de)\s(?:\S+\s(?:and|to|et|und|y|bis|à|a)\s)?$", re.IGNORECASE
+)
 _EQUALS = re.compile(r"\s?=")
 _STATED = re.compile(r"(?:(?<![<>!])=|≈|\b(?:is|are|be|equals?|equal to|get|gives?))\s?$")
 _AFTER = re.compile(
@@ -278,6 +281,8 @@ class _Token:
             suspicious = not last.isalpha() or bool(_WORDS_BEFORE.search(word))
         if suspicious and (self.is_operand or (last not in _OPERATORS and _BEFORE.search(before))):
             return None
+        if last.isalpha() and _RANGE.search(before):
+            return None
         if _AFTER.match(text, stop):
             return None
         if (
@@ -333,33 +338,124 @@ _SIMPLE_AFTER = re.compile(
     rf"[.,;!?*\"')]*(?:$|\n|\s+(?!(?:{_NOT_WORDS}|{_UNITS})\b)(?:[A-Za-z]{{2,}}|I\b|$))"
 )
 _HASHES = re.compile(r"####\s*(?:[Aa]nswer:?\s*)?(?=[-+$\\.\d\u2212])")
+_NOUNS = r"answer|réponse|antwort|respuesta|risposta|resposta|ответ"
+_ADJECTIVES = r"(?:\s(?:finale?|correcta?|correcte|definitiva|richtige))?"
+_VERBS = r"is|are|equals|would be|must be|est|ist|lautet|es|è|é"
 _ANSWER = re.compile(
-    r"\banswer(?:\s(?:to|for)\s[^.\n]{0,80}?)?\**\s?(?:\b(?:is|are|equals|would be|must be)\b|=|:)"
-    r"\**\s?:?(?!\s*not\b)|<answer>",
-    re.IGNORECASE,
+    rf"(?<![^\W_])(?:{_NOUNS}){_ADJECTIVES}[\"']?(?:\s(?:to|for)\s[^.\n]{{0,80}}?)?[*_]*\s?"
+    rf"(?:(?<![^\W_])(?:{_VERBS})(?![^\W_])|=|:|\|)(?:\s(?:therefore|thus|donc|also))?[*_]*\s?:?(?!\s*not\b)"
+    r"|(?:答案|答え|정답)[^\n。:\uff1a是为為]{0,8}(?:是|为|為|は|은|는|[:\uff1a])[ \uff1a:]*"
+    r"|<answer>|^[#*_\s]*(?:final )?answer[*_]*[ ]*$",
+    re.IGNORECASE | re.MULTILINE,
 )
-_SENTENCE_END = re.compile(r"\n|[.!?;](?=\s|$)|</answer>")
+_BEFORE_ANSWER = re.compile(r"(?:\s|[*_:|`>]|\\\[|\\\(|\$\$)+")
+_SENTENCE_END = re.compile(r"\n|。|[.!?;](?=\s|$)|</answer>")
+_KEY_OF_JSON = re.compile(r"[\"']\s*:\s*$")
+_VALUE_OF_JSON = re.compile(r"\s*(?:\"([^\"\n]*)\"|'([^'\n]*)'|([^,}\n]*))")
 
 
-def read_response(text: str) -> str | None:
+def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
     """Return the normal form of the number that a response gives as its answer, or None.
+
+    Args:
+        text: the response.
+        stop: texts with which a response ends.
 
     >>> read_response("9 + 3 = 12."), read_response("The answer is 1/3, not 2"), read_response("?")
     ('12', '1/3', None)
     """
+    text = answer_part(text, stop, _has_digit)
     if (simple := _simple_number(text)) is not None:
         return simple or None
-    if "boxed" in text and (content := _boxed(text)) is not None:
-        return _one_number(content)
-    if "####" in text and (marks := [*_HASHES.finditer(text)]):
-        return _first(text[marks[-1].end() :].split("\n", 1)[0])
-    if "nswer" in text or "NSWER" in text:
-        for mark in reversed([*_ANSWER.finditer(text)]):
-            answer = text[mark.end() :].lstrip(" \t\n*:")
-            sentence = answer[: end.start()] if (end := _SENTENCE_END.search(answer)) else answer
-            if _LAST_DIGIT.search(sentence):
-                return _first(sentence)
+    for start, content in reversed(_marked(text)):
+        if start < 0:
+            return _one_number(content)
+        answer = text[start:]
+        if _KEY_OF_JSON.search(text[max(0, start - 8) : start]):
+            value = _VALUE_OF_JSON.match(answer)
+            return _first(next(filter(None, value.groups()), "")) if value else None
+        if space := _BEFORE_ANSWER.match(answer):
+            answer = answer[space.end() :]
+        sentence = answer[: end.start()] if (end := _SENTENCE_END.search(answer)) else answer
+        if _LAST_DIGIT.search(sentence):
+            return _first(sentence)
     return _last(text)
+
+
+def _has_digit(text: str) -> bool:
+    return _LAST_DIGIT.search(text) is not None
+
+
+def _marked(text: str) -> list[tuple[int, str]]:
+    """Return where each marked answer starts, in their order, or -1 and what is in a box."""
+    found: list[tuple[int, int, str]] = []
+    if "boxed" in text and (content := _boxed(text)) is not None:
+        found.append((text.rfind("\\boxed"), -1, content))
+    if "####" in text and (marks := [*_HASHES.finditer(text)]):
+        found.append((marks[-1].start(), marks[-1].end(), ""))
+    if _marks(text):
+        found += [(mark.start(), mark.end(), "") for mark in _ANSWER.finditer(text)]
+    return [(start, content) for _, start, content in sorted(found)]
+
+
+# --- The part of a response that has its answer -------------------------------------------
+
+_THOUGHT = r"think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|analysis|seed:think"
+_THINKING = re.compile(
+    rf"<({_THOUGHT})>.*?</\1>|\[THINK\].*?\[/THINK\]|◁think▷.*?◁/think▷"
+    r"|<\|channel\|>(?!final)\w+<\|message\|>.*?<\|end\|>",
+    re.DOTALL | re.IGNORECASE,
+)
+_STARTS_THINKING = re.compile(
+    rf"<(?:{_THOUGHT})>|\[THINK\]|◁think▷|<\|channel\|>(?!final)\w+<\|message\|>", re.IGNORECASE
+)
+_ENDS_THINKING = re.compile(
+    rf"</(?:{_THOUGHT})>|\[/THINK\]|◁/think▷|<\|channel\|>final<\|message\|>", re.IGNORECASE
+)
+_MAY_THINK = re.compile(
+    r"[<\[◁](?:/?(?:think|thought|reason|reflect|scratch|analys|seed)|\|)", re.I
+)
+_NEXT_PROMPT = re.compile(
+    r"\n[ \t]*(?:#+[ ]*|\*\*)?(?:(?:Question|Q|Problem|Exercise|Human|User|Instruction)"
+    r"(?:[ ]?\d+)?(?:\*\*)?[ ]?[:\uff1a]|问题[:\uff1a]|<\|im_start\|>|<\|user\|>)"
+)
+
+
+def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool]) -> str:
+    """Return a response without thinking, and without a prompt that follows its answer.
+
+    A response whose thinking has no end has no answer: it is empty.
+
+    Args:
+        text: the response.
+        stop: texts with which a response ends.
+        has_answer: whether a text may have an answer, after which a new prompt ends the response.
+    """
+    if ("<" in text or "[" in text or "◁" in text) and _MAY_THINK.search(text):
+        text = _THINKING.sub("\n", text)
+        closings = [
+            *_ENDS_THINKING.finditer(text)
+        ]  # without an opening, which may be in the prompt
+        text = text[closings[-1].end() :] if closings else text
+        if _STARTS_THINKING.search(text):
+            return ""
+    for end in stop:
+        text = text.partition(end)[0]
+    for prompt in _NEXT_PROMPT.finditer(text) if "\n" in text else ():
+        if has_answer(text[: prompt.start()]):
+            return text[: prompt.start()]
+    return text
+
+
+# Parts of all marks, which are searched faster than a regular expression.
+_ASCII_MARKS = ("nswer", "NSWER", "####", "ntwort", "esposta", "espuesta", "isposta")
+_OTHER_MARKS = ("éponse", "твет", "答案", "答え", "정답")
+
+
+def _marks(text: str) -> list[str]:
+    """Return the parts of marks that are in a text."""
+    marks = _ASCII_MARKS if text.isascii() else (*_ASCII_MARKS, *_OTHER_MARKS)
+    return [mark for mark in marks if mark in text]
 
 
 def _simple_number(text: str) -> str | None:
@@ -387,12 +483,9 @@ def _simple_number(text: str) -> str | None:
         return None
     if not _SIMPLE_AFTER.match(text[stop : stop + 16]):
         return None
-    if "boxed" in text or "NSWER" in text:
+    if "boxed" in text:
         return None
-    if "####" in text:
-        if text.rfind("####") < start - 5:
-            return None
-    elif (mark := text.find("nswer")) >= 0 and _LAST_DIGIT.search(text, mark, start):
+    if (marks := _marks(text)) and _LAST_DIGIT.search(text, min(map(text.find, marks)), start):
         return None
     return _simple_form(digits)
 
@@ -458,6 +551,7 @@ def _last(text: str) -> str | None:
 
 _WORD = r"[^\W\d_]{2,}"
 _NAME = re.compile(r"\s*[^\W\d_]\w*(?:\(\w\))?\s*")
+_CALCULATION = re.compile(r"(?:[\s\d.,()+*/^\u00d7÷·-]|\\(?:times|cdot|div))*\d[\s)]*")
 _LEFT = re.compile(rf"[\s(\[]*(?:{_WORD}[.:]?[\s(\[]+)*")
 _RIGHT = re.compile(r"(?:[\s°'\"()\[\].]|[^\W\d_]|(?<=[^\W\d_])[-/](?=[^\W\d_]))*")
 _UNIT_POWER = re.compile(r"(?<=[^\W\d_])\s?\^\s?\{?-?\d\}?")
@@ -483,10 +577,10 @@ def read_reference(answer: str) -> str | None:
 def _one_number(text: str, decimal_comma: bool = True) -> str | None:
     """Return the number that a text is, beside its unit and a name, or None if it is not one."""
     text = _plain(text)
-    if "=" in text:
-        name, _, text = text.partition("=")
-        if not _NAME.fullmatch(name):
-            return None
+    *names, text = text.split("=")
+    if not all(_NAME.fullmatch(name) or _CALCULATION.fullmatch(name) for name in names):
+        return None
+    if names:
         text = re.sub(r"^\s*- ", "-", text)
     token = next(_tokens(text), None)
     form = None if token is None else token.form

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import time
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any, TypedDict
 
-from .references import Tests
+from .references import TestCode, Tests, read_tests
 from .sandbox import Limits, Sandbox, SandboxDiedError, SandboxError
 
 _ATTEMPTS = 2  # that a program gets, if its sandbox dies
 _PATIENCE = 30.0  # seconds that a reply may be late
+_BETWEEN_LOOKS = 0.05  # seconds between two looks at the memory of a program
+_MEMORY = "its processes use more memory together than it may use"
 
 
 class Record(TypedDict):
@@ -23,11 +27,13 @@ class Record(TypedDict):
         status: "passed", "failed", "timeout", "memory", "crashed" or "not run".
         message: the last line of the traceback, or what else went wrong; "" if it passed.
         cpu_seconds: the CPU time that the program and its tests took.
+        tests: how many tests ran, or how many inputs.
     """
 
     status: str
     message: str
     cpu_seconds: float
+    tests: int
 
 
 @dataclass
@@ -36,6 +42,7 @@ class _Task:
 
     Attributes:
         index: of the sample.
+        program: the program, or None to find the tests.
         case: the index of the case that runs next.
         cpu_seconds: that the cases before it took.
         attempts: how often the case was started.
@@ -43,7 +50,7 @@ class _Task:
 
     index: int
     tests: Tests
-    program: str
+    program: str | None
     case: int = 0
     cpu_seconds: float = 0.0
     attempts: int = 0
@@ -87,6 +94,7 @@ class Pool:
         self._limits, self._is_isolated = limits, is_isolated
         self._places = [_Place() for _ in range(workers)]
         self._started = 0
+        self._together: set[TestCode | None] = set()  # that turned out to need one interpreter
         try:
             for place in self._places:
                 self._start(place)  # all at the same time
@@ -109,12 +117,34 @@ class Pool:
                 place.sandbox = None
 
     def run(
-        self, samples: Iterable[tuple[Tests, str]]
+        self, samples: Iterable[tuple[Tests, str | None]]
     ) -> Generator[tuple[int, Record], None, None]:
         """Run programs with their tests, and yield the index and the record of each sample.
 
         A program whose sandbox dies is run again once, and then "not run".
         """
+        for index, reply in self._replies(samples):
+            yield (
+                index,
+                {
+                    "status": reply["status"],
+                    "message": reply["message"],
+                    "cpu_seconds": reply["cpu_seconds"],
+                    "tests": reply["tests"],
+                },
+            )
+
+    def find(self, all_tests: Sequence[Tests]) -> Generator[tuple[int, dict[str, Any]], None, None]:
+        """Yield the index of tests in code, and what is found: `ran`, their names, and `problem`.
+
+        The names are None if the tests are there only beside a program.
+        """
+        for index, reply in self._replies((tests, None) for tests in all_tests):
+            yield index, reply["examined"] or {"ran": None, "problem": None}
+
+    def _replies(
+        self, samples: Iterable[tuple[Tests, str | None]]
+    ) -> Generator[tuple[int, dict[str, Any]], None, None]:
         new = (_Task(index, *sample) for index, sample in enumerate(samples))
         waiting: list[_Task] = []  # those that have to go on
         while True:
@@ -127,70 +157,90 @@ class Pool:
                 self._send(place)
             if not any(place.task for place in self._places):
                 return
-            for place, is_overdue in self._answered():
+            for place, problem in self._answered():
                 task, place.task = place.task, None
                 assert task is not None
-                record = self._record(place, task, is_overdue)
-                if record is None:
+                reply = self._reply(place, task, problem)
+                if reply is None:
                     waiting.append(task)
                 else:
-                    yield task.index, record
+                    yield task.index, reply
 
-    def _record(self, place: _Place, task: _Task, is_overdue: bool) -> Record | None:
-        """Return the record of a task, or None if it has to go on."""
-        try:
-            assert place.sandbox is not None
-            reply = None if is_overdue else place.sandbox.receive()
-        except SandboxDiedError:
-            reply = None
-        if reply is None:
-            reply = {"status": "not run", "message": "the sandbox died", "cpu_seconds": 0.0}
-        if reply["status"] == "not run":
+    def _reply(self, place: _Place, task: _Task, problem: str | None) -> dict[str, Any] | None:
+        """Return the last reply to a task, or None if it has to go on."""
+        reply: dict[str, Any] = {"status": "not run", "message": "the sandbox died"}
+        reply |= {"cpu_seconds": 0.0, "examined": None, "is_last": True}
+        if problem == _MEMORY:
+            reply |= {"status": "memory", "message": _MEMORY}
+        elif problem is None:
+            with suppress(SandboxDiedError):
+                assert place.sandbox is not None
+                reply = place.sandbox.receive()
+        if reply["is_last"] or reply["status"] == "not run":
             self._replace(place)
         task.attempts += 1
         if reply["status"] == "not run" and task.attempts < _ATTEMPTS:
             return None
         task.cpu_seconds += reply["cpu_seconds"]
-        status, message = reply["status"], reply["message"]
-        if status == "passed":
-            problem = task.tests.problem(task.case, reply["output"])
+        reply |= {"cpu_seconds": task.cpu_seconds, "tests": task.case}
+        if reply["status"] != "ended" or task.program is None:
+            return reply
+        if task.tests.code is None:
+            different = task.tests.problem(task.case, reply["output"])
             task.case, task.attempts = task.case + 1, 0
-            if problem is None and task.case < task.tests.cases:
+            if different is None and task.case < task.tests.cases:
                 return None
-            status, message = ("passed", "") if problem is None else ("failed", problem)
-        return {"status": status, "message": message, "cpu_seconds": task.cpu_seconds}
+            status = "passed" if different is None else "failed"
+            return reply | {"status": status, "message": different or "", "tests": task.case}
+        examined = reply["examined"] or {"status": "ended", "tests": 0}
+        if examined["status"] == "together":
+            self._together.add(task.tests.code)
+            task.attempts = 0
+            return None
+        if examined["status"] == "ended":
+            return reply | {"status": "failed"}
+        status, message = examined["status"], examined["message"]
+        if re.match(r"([\w.]+: )?MemoryError", message):
+            status = "memory"
+        return reply | {"status": status, "message": message, "tests": examined["tests"]}
 
-    def _answered(self) -> list[tuple[_Place, bool]]:
-        """Wait for replies, and return the places with one, and those whose reply is overdue."""
+    def _answered(self) -> list[tuple[_Place, str | None]]:
+        """Wait for replies, and return the places with one, and those that wait in vain."""
         busy = {
             place.sandbox.fileno(): place for place in self._places if place.task and place.sandbox
         }
         poll = select.poll()
         for descriptor in busy:
             poll.register(descriptor, select.POLLIN)
-        now = time.monotonic()
-        seconds = min(place.deadline for place in busy.values()) - now
-        ready = {descriptor for descriptor, _ in poll.poll(1000 * max(0.0, seconds) + 1)}
-        now = time.monotonic()
-        return [
-            (place, descriptor not in ready)
-            for descriptor, place in busy.items()
-            if descriptor in ready or now > place.deadline
-        ]
+        while True:
+            ready = {descriptor for descriptor, _ in poll.poll(1000 * _BETWEEN_LOOKS)}
+            found: list[tuple[_Place, str | None]] = [(busy[number], None) for number in ready]
+            for descriptor, place in busy.items():
+                assert place.sandbox is not None
+                if descriptor in ready:
+                    continue
+                if time.monotonic() > place.deadline:
+                    found.append((place, "overdue"))
+                elif not ready and place.sandbox.uses_more_than(self._limits.memory):
+                    found.append((place, _MEMORY))
+            if found:
+                return found
 
     def _send(self, place: _Place) -> None:
         """Let a sandbox run the next case of its task, if it has one."""
         task, sandbox = place.task, place.sandbox
         if task is None or sandbox is None:
             return
-        job = task.tests.job(task.program, task.case)
+        is_together = task.tests.code in self._together
+        job = task.tests.job(task.program, task.case, is_together)
+        tests = task.tests.job_of_examiner(is_together)
         sandbox.wait_until_ready()
         try:
-            sandbox.send(job)
+            sandbox.send(job, tests)
         except SandboxDiedError:  # it left between two programs
             sandbox = self._replace(place)
             sandbox.wait_until_ready()
-            sandbox.send(job)
+            sandbox.send(job, tests)
         # Twice, because a server that waits for a slow machine is not dead.
         place.deadline = time.monotonic() + 2 * self._limits.wall_seconds + _PATIENCE
 
@@ -209,7 +259,7 @@ class Pool:
         """Raise a SandboxError unless a correct program passes and an incorrect one fails."""
         places, self._places = self._places, self._places[:1]
         thread = "from threading import Thread\nx = Thread(target=int)\nx.start()\nx.join()\n"
-        tests = Tests(code="assert y", names=("y",))
+        tests = read_tests("assert y", "")
         samples = [(tests, f"{thread}y = {value}") for value in (True, False)]
         results = dict(self.run(samples))
         self._places = places

@@ -10,15 +10,15 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
 
 from ..core.checks import short
 from .pool import Pool, Record, available_cores
-from .references import Tests, read_tests
-from .responses import code_in
+from .references import CONTEST_HEADER, FORMS, Tests, modules_in, names_of_contests, read_tests
+from .responses import code_in, is_code
 from .sandbox import Limits, SandboxError
 
 _SANDBOXES = ("auto", "bubblewrap", "processes")
@@ -43,6 +43,10 @@ class PythonTests:
     workers: int | None = None
     sandbox: str = "auto"
     fences: bool = True
+    header: str | None = None
+    _found: dict[Any, tuple[str, ...]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     __name__ = "python_tests"  # in what the command prints
 
@@ -52,6 +56,8 @@ class PythonTests:
         is_count = isinstance(workers, Integral) and not isinstance(workers, bool)
         if workers is not None and not (is_count and workers > 0):
             raise ValueError(f"workers is {short(workers)}: give a number of sandboxes.")
+        if self.header is not None and not is_code(self.header):
+            raise ValueError(f"header is {short(self.header)}: give Python code, such as imports.")
         if self.sandbox not in _SANDBOXES:
             raise ValueError(
                 f"sandbox is {short(self.sandbox)}: choose from {', '.join(_SANDBOXES)}."
@@ -88,8 +94,8 @@ class PythonTests:
             tests: M references.
 
         Returns:
-            For each question a list with a dict for each sample: `status`, `message` and
-            `cpu_seconds`, see `Record`.
+            For each question a list with a dict for each sample: `status`, `message`,
+            `cpu_seconds` and `tests`, see `Record`.
 
         Raises:
             ValueError: if a reference has no known form, or does not compile, with its index.
@@ -119,29 +125,64 @@ class PythonTests:
     # What `Checking` calls.
 
     def read_references(self, references: Iterable[Any]) -> list[Tests]:
-        """Read the references of all questions; see `run` for what is raised."""
-        return [
+        """Read the references of all questions; see `run` for what is raised.
+
+        Tests in functions and classes are found in a sandbox, because reading their code does not
+        tell which of them pytest and unittest would run.
+        """
+        read = [
             read_tests(reference, f"references[{question}]")
             for question, reference in enumerate(references)
         ]
+        unknown = [
+            (question, tests)
+            for question, tests in enumerate(read)
+            if tests.code is not None
+            and tests.code.has_definitions
+            and not (tests.entry_point and tests.code.has_check)
+            and tests.code not in self._found
+        ]
+        if unknown:
+            with self._pool(min(self.workers or available_cores(), len(unknown))) as pool:
+                for index, found in pool.find([tests for _, tests in unknown]):
+                    question, tests = unknown[index]
+                    problem = found["problem"]
+                    if problem is None and found["ran"] == []:
+                        problem = f"test nothing: python_tests takes {FORMS}"
+                    if problem is not None:
+                        raise ValueError(f"The tests of references[{question}] {problem}.")
+                    self._found[tests.code] = tuple(found["ran"] or ())
+        return read
 
     def check_pairs(
         self, pairs: Sequence[tuple[str, Any]], workers: int | None = None
     ) -> Generator[tuple[int, list[tuple[bool | None, None]]], None, None]:
         """Yield the index and the outcome of each pair of a program and a reference.
 
-        Warns of pairs that could not be run, whose outcome is None.
+        Warns of pairs that could not be run, whose outcome is None, and of names that are not
+        defined, as where a benchmark puts imports before a program.
         """
         tests = {id(reference): read_tests(reference, "a reference") for _, reference in pairs}
         samples = [(tests[id(reference)], program) for program, reference in pairs]
-        statuses: Counter[str] = Counter()
+        missing, undefined = 0, Counter[str]()
         for index, record in self._run(samples, workers):
-            statuses[record["status"]] += 1
+            missing += record["status"] == "not run"
+            names = re.findall(r"NameError: name '(\w+)' is not defined", record["message"])
+            undefined.update(name for name in names if name in names_of_contests())
             yield index, [(_outcome(record), None)]
-        if missing := statuses["not run"]:
+        if missing:
             warnings.warn(
                 f"{missing} of {len(pairs)} distinct samples could not be run, because their "
                 f"sandbox died twice. They are not scored.",
+                stacklevel=2,
+            )
+        if undefined:
+            common = ", ".join(name for name, _ in undefined.most_common(3))
+            warnings.warn(
+                f"{undefined.total()} of {len(pairs)} distinct samples failed with a NameError for "
+                f"a name of the standard library ({common}). If the benchmark puts imports before "
+                f"each program, give them: "
+                f'at_k.checkers.python_tests(header="from typing import *").',
                 stacklevel=2,
             )
 
@@ -150,7 +191,19 @@ class PythonTests:
     ) -> Generator[tuple[int, Record], None, None]:
         workers = workers or self.workers or available_cores()
         with self._pool(max(1, min(workers, len(samples)))) as pool:
-            yield from pool.run((tests, self._program(tests, text)) for tests, text in samples)
+            yield from pool.run((self._with_header(t), self._program(t, x)) for t, x in samples)
+
+    def _with_header(self, tests: Tests) -> Tests:
+        """Return tests with the code that runs before a program, and the names of their tests."""
+        header = self.header
+        if header is None:
+            header = CONTEST_HEADER if tests.is_contest else ""
+        return replace(
+            tests,
+            setup=f"{header}\n{tests.setup}" if header else tests.setup,
+            preload=modules_in(header),
+            expected=self._found.get(tests.code, ()),
+        )
 
     def _program(self, tests: Tests, sample: str) -> str:
         """Return the program of a sample."""
@@ -214,6 +267,7 @@ def python_tests(
     workers: int | None = None,
     sandbox: str = "auto",
     fences: bool = True,
+    header: str | None = None,
 ) -> PythonTests:
     """Return a checker that runs each program with the tests of its question, in a sandbox.
 
@@ -221,17 +275,20 @@ def python_tests(
     the checker with the default options. A sample is a program, and is correct if all tests pass. A
     reference is one of these:
 
-    - code that raises an exception if a test fails: assertions, test functions without parameters,
-      or classes of `unittest`; or a list of assertions
+    - code that raises an exception if a test fails, as assertions do; or a list of assertions
+    - code with tests as pytest or unittest find them. Tests with fixtures need pytest
     - {"test": .., "entry_point": ..}, where the test defines check(candidate), and a "prompt" that
       is put before the sample: a row of HumanEval
     - {"test_list": [..], "test_imports": [..]}: a row of MBPP
     - {"inputs": [..], "outputs": [..]}: texts for standard input, and what is to be printed
     - {"entry_point": .., "inputs": [[..]], "outputs": [..]}: arguments of calls, and their results.
       The name may be that of a method, such as "Solution.add"
-    - {"input_output": ..} with one of the last two as JSON: a row of APPS or LiveCodeBench
+    - {"input_output": ..} with one of the last two as JSON: a row of APPS
+    - {"public_test_cases": .., "private_test_cases": .., "metadata": ..}: a row of LiveCodeBench
 
-    Outputs are compared outside the process of the program, which does not know them.
+    A test that was not run did not pass. What is expected is compared outside the process of the
+    program, which does not know it, except for tests that reach into its interpreter, such as those
+    that use `unittest.mock`, `sys` or `capsys`.
 
     Args:
         timeout: seconds of CPU time that a program may take, with its tests or for each of its
@@ -244,6 +301,9 @@ def python_tests(
             of them that works and is allowed.
         fences: whether a sample may be a whole response. Its code is the fenced block that defines
             a name that the tests use, or else the last one; without fences, the whole text.
+        header: code that runs before each program, such as imports; by default, that of
+            LiveCodeBench for rows of APPS and LiveCodeBench, which imports much of the standard
+            library, and none for others.
 
     Raises:
         ValueError, TypeError: if an option is invalid.
@@ -256,4 +316,4 @@ def python_tests(
         >>> [record["status"] for record in records]
         ['passed', 'failed']
     """
-    return PythonTests(timeout, memory, workers, sandbox, fences)
+    return PythonTests(timeout, memory, workers, sandbox, fences, header)

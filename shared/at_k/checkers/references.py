@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import ast
+import base64
+import builtins
 import importlib.util
+import io
 import json
 import math
+import pickle
 import re
-from collections.abc import Iterator, Mapping
+import sys
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
@@ -22,6 +28,31 @@ FORMS = (
 
 
 @dataclass(frozen=True)
+class TestCode:
+    """Tests that are code.
+
+    Attributes:
+        source: the code.
+        names: the names that it uses.
+        imports: its statements of import outside functions and classes.
+        modules: the modules that it imports.
+        is_test: whether the code outside functions and classes is a test itself.
+        has_definitions: whether tests may be in functions and classes.
+        has_check: whether it defines the function `check` that HumanEval has.
+        is_together: whether it reaches into the interpreter of a program, which has to run it then.
+    """
+
+    source: str
+    names: tuple[str, ...]
+    imports: tuple[str, ...]
+    modules: tuple[str, ...]
+    is_test: bool
+    has_definitions: bool
+    has_check: bool
+    is_together: bool
+
+
+@dataclass(frozen=True)
 class Tests:
     """The tests of a question.
 
@@ -30,22 +61,24 @@ class Tests:
         setup: code that runs before a program, in its namespace.
         entry_point: the function that is tested, or None if it is not known.
         code: the tests as code, or None if there are inputs and outputs.
-        names: the names that the code uses.
-        imports: the modules that the code imports.
         inputs: the input of each case: a text for standard input, or a list of arguments.
         outputs: the expected output of each case.
         is_wrapped: whether an output may be in a list of its own, as in APPS.
+        is_contest: whether it is a row of APPS or LiveCodeBench, which has a header of imports.
+        expected: the names of the tests in the code, as far as they are known without a program.
+        preload: modules of the standard library that the setup imports.
     """
 
     prompt: str = ""
     setup: str = ""
     entry_point: str | None = None
-    code: str | None = None
-    names: tuple[str, ...] = ()
-    imports: tuple[str, ...] = ()
+    code: TestCode | None = None
     inputs: tuple[Any, ...] = ()
     outputs: tuple[Any, ...] = ()
     is_wrapped: bool = False
+    is_contest: bool = False
+    expected: tuple[str, ...] = ()
+    preload: tuple[str, ...] = ()
 
     @property
     def cases(self) -> int:
@@ -57,27 +90,43 @@ class Tests:
         """The names of which a program defines one, if they are known."""
         if self.entry_point is not None:
             return frozenset({self.entry_point, self.entry_point.partition(".")[0], "Solution"})
-        return frozenset(self.names)
+        return frozenset(self.code.names if self.code is not None else ())
 
-    def job(self, program: str, case: int) -> dict[str, Any]:
-        """Return what the server needs to run a case. The expected output is not in it."""
+    def job(self, program: str | None, case: int, is_together: bool) -> dict[str, Any]:
+        """Return what the server needs to run a case: no tests, and no expected output.
+
+        Args:
+            program: the program, or None to find the tests.
+            case: the index of the input.
+            is_together: whether the tests need the interpreter of the program.
+        """
         if self.code is not None:
-            return {
-                "form": "tests",
-                "setup": self.setup,
-                "program": program,
-                "tests": self.code,
-                "entry_point": self.entry_point,
-                "names": self.names,
-                "imports": self.imports,
-            }
+            form = "find" if program is None else "tests"
+        else:
+            form = "stdin" if self.entry_point is None else "calls"
+        runs_tests = self.code is not None and (is_together or self.code.is_together)
         return {
-            "form": "stdin" if self.entry_point is None else "calls",
-            "setup": "",
+            "form": form,
+            "setup": self.setup,
             "program": program,
             "entry_point": self.entry_point,
-            "imports": (),
-            "input": self.inputs[case],
+            "input": self.inputs[case] if self.inputs else None,
+            "preload": [*self.preload, *(["unittest"] if runs_tests else [])],
+        }
+
+    def job_of_examiner(self, is_together: bool) -> dict[str, Any] | None:
+        """Return the tests, which the process of the program never has, unless it runs them."""
+        if self.code is None:
+            return None
+        return {
+            "tests": self.code.source,
+            "entry_point": self.entry_point,
+            "names": self.code.names,
+            "imports": self.code.imports,
+            "modules": ["unittest", "builtins", *self.code.modules],
+            "is_test": self.code.is_test,
+            "is_together": is_together or self.code.is_together,
+            "expected": self.expected,
         }
 
     def problem(self, case: int, output: str) -> str | None:
@@ -122,6 +171,8 @@ def read_tests(reference: Any, where: str) -> Tests:
         row = {key: value for key, value in reference.items() if value is not None}
         if "input_output" in row:
             row |= _object(row["input_output"], f"{where}['input_output']")
+        elif "public_test_cases" in row:
+            row |= _cases_of_hub(row, where)
         entry_point = row.get("entry_point", row.get("fn_name"))
         _check_entry_point(entry_point, where)
         if {"inputs", "outputs"} <= row.keys():
@@ -180,26 +231,35 @@ def _has_only_imports(code: str) -> bool:
 
 # --- Tests in code ------------------------------------------------------------------------
 
-_RUN_CASES = """
-import unittest as unittest_of_at_k
-for class_of_at_k in ({classes},):
-    result_of_at_k = unittest_of_at_k.TestResult()
-    unittest_of_at_k.defaultTestLoader.loadTestsFromTestCase(class_of_at_k).run(result_of_at_k)
-    for test_of_at_k, text_of_at_k in result_of_at_k.errors + result_of_at_k.failures:
-        raise AssertionError(f"{{test_of_at_k}}: {{text_of_at_k.strip().splitlines()[-1]}}")
-"""
+# What works with values alone, in the process of the tests. Other modules may change the
+# interpreter of the program, or look at it.
+_PURE_MODULES = frozenset(
+    (
+        *("bisect", "calendar", "cmath", "collections", "copy", "dataclasses", "datetime"),
+        *("decimal", "enum", "fractions", "functools", "hashlib", "heapq", "itertools", "json"),
+        *("math", "numbers", "numpy", "operator", "pytest", "random", "re", "statistics", "string"),
+        *("textwrap", "time", "typing", "unittest", "__future__"),
+    )
+)
+_IMPURE_NAMES = frozenset(
+    (
+        *("mock", "patch", "capsys", "capfd", "capsysbinary", "caplog", "monkeypatch", "recwarn"),
+        *("exec", "eval", "globals", "locals", "vars", "input", "open", "id", "setattr"),
+    )
+)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _tests_in_code(code: str, where: str, entry_point: str | None = None) -> Tests:
     try:
-        return _parsed_tests(code, entry_point)
+        return Tests(entry_point=entry_point, code=_parsed_tests(code, entry_point))
     except ValueError as error:
         raise ValueError(f"{where} {error}") from error
 
 
 @lru_cache(maxsize=1 << 12)
-def _parsed_tests(code: str, entry_point: str | None) -> Tests:
-    """Read tests that are code, with calls of the test functions and classes that it defines.
+def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
+    """Read tests that are code.
 
     Raises:
         ValueError: if they cannot test a program, with the predicate of the message.
@@ -211,70 +271,72 @@ def _parsed_tests(code: str, entry_point: str | None) -> Tests:
         line = f" in line {error.lineno}" if isinstance(error, SyntaxError) else ""
         problem = error.msg if isinstance(error, SyntaxError) else error
         raise ValueError(f"is not Python code: {problem}{line}.") from error
-    calls = list(_calls(tree, entry_point))
-    if not calls and not any(map(_is_active, tree.body)):
+    nodes, outside = list(ast.walk(tree)), list(_outside(tree))
+    is_test = any(map(_is_active, outside))
+    has_definitions = any(isinstance(node, (*_DEFINITIONS, ast.Lambda)) for node in nodes)
+    if not is_test and not has_definitions:
         raise ValueError(f"is {short(code)}, which tests nothing: python_tests takes {FORMS}.")
-    code = "\n".join([code, *calls])
-    nodes = list(ast.walk(ast.parse(code)))
-    modules = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    modules += [
+    if entry_point is None and _needs_entry_point(tree, outside):
+        raise ValueError(
+            "defines check(candidate) and does not call it: give a dict with "
+            '"test" and "entry_point", the name of the function to be checked.'
+        )
+    modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    modules |= {
         node.module
         for node in nodes
         if isinstance(node, ast.ImportFrom) and node.module and not node.level
-    ]
-    for module in modules:
+    }
+    for module in sorted(modules):
         if not _is_installed(module.partition(".")[0]):
             raise ValueError(f"imports {module}, which is not installed here.")
-    names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    return Tests(
-        entry_point=entry_point,
-        code=code,
+    names = {node.id for node in nodes if isinstance(node, ast.Name) and node.id[:2] != "__"}
+    used = names | {node.arg for node in nodes if isinstance(node, ast.arg)}
+    used |= {node.attr for node in nodes if isinstance(node, ast.Attribute)} & {"patch", "mock"}
+    used |= {alias.name for n in nodes if isinstance(n, ast.ImportFrom) for alias in n.names}
+    is_pure = {module.partition(".")[0] for module in modules} <= _PURE_MODULES
+    has_async = any(isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)) for node in nodes)
+    imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return TestCode(
+        source=code,
         names=tuple(sorted(names)),
-        imports=tuple(sorted({*modules})),
+        imports=tuple(ast.unparse(n) for n in imports if "__future__" not in ast.unparse(n)),
+        modules=tuple(sorted(modules)),
+        is_test=is_test,
+        has_definitions=has_definitions,
+        has_check=any(isinstance(n, ast.FunctionDef) and n.name == "check" for n in tree.body),
+        is_together=not is_pure or has_async or not used.isdisjoint(_IMPURE_NAMES),
     )
 
 
-def _calls(tree: ast.Module, entry_point: str | None) -> Iterator[str]:
-    """Yield the code that runs the test functions and classes that nothing else calls."""
+def _outside(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the statements that are in no function and no class."""
+    for node in ast.iter_child_nodes(tree):
+        if not isinstance(node, _DEFINITIONS):
+            yield node
+            yield from _outside(node)
+
+
+def _is_active(node: ast.AST) -> bool:
+    """Whether a statement can fail for a program that is not correct."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        function = node.value.func
+        if isinstance(function, ast.Name):
+            return not hasattr(builtins, function.id) and function.id != "main"
+        if isinstance(function, ast.Attribute):
+            return function.attr.startswith(("assert", "check", "run", "test"))
+    return isinstance(node, (ast.Assert, ast.Raise))
+
+
+def _needs_entry_point(tree: ast.Module, outside: Iterable[ast.AST]) -> bool:
+    """Whether tests define a function `check` with a parameter, which only `main` could call."""
     called = {
-        node.func.id
-        for statement in tree.body
-        if not isinstance(statement, (ast.FunctionDef, ast.ClassDef))
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        n.func.id for n in outside if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
     }
-    classes = []
-    for node in tree.body:
-        if isinstance(node, ast.ClassDef):
-            if any(ast.unparse(base).endswith("TestCase") for base in node.bases):
-                classes.append(node.name)
-        elif isinstance(node, ast.FunctionDef) and node.name not in called:
-            if node.name == "check":
-                if entry_point is None:
-                    raise ValueError(
-                        "defines check(candidate) and does not call it: give a dict with "
-                        '"test" and "entry_point", the name of the function to be checked.'
-                    )
-                yield f"check({entry_point})"
-            elif node.name.startswith("test"):
-                if len(node.args.posonlyargs + node.args.args) > len(node.args.defaults):
-                    raise ValueError(
-                        f"has the test function {node.name} with parameters: python_tests "
-                        f"calls test functions without arguments."
-                    )
-                yield f"{node.name}()"
-    if classes:
-        yield _RUN_CASES.format(classes=", ".join(classes))
-
-
-def _is_active(node: ast.stmt) -> bool:
-    """Whether a statement does more than to define a name."""
-    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-    if isinstance(node, (*definitions, ast.Assign, ast.AnnAssign, ast.Pass)):
-        return False
-    if isinstance(node, ast.If) and "__name__" in ast.unparse(node.test):
-        return False
-    return not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+    return "check" not in called and any(
+        isinstance(node, ast.FunctionDef) and node.name == "check" and node.args.args
+        for node in tree.body
+    )
 
 
 @lru_cache(maxsize=1 << 10)
@@ -285,12 +347,48 @@ def _is_installed(module: str) -> bool:
         return False
 
 
+# What graders of contests import before each program. The builtin functions come after math and
+# operator, which have a `pow` of their own, and the modules come last: `datetime` is the module.
+_MODULES_OF_CONTESTS = (
+    *("string", "re", "datetime", "collections", "heapq", "bisect", "copy", "math", "random"),
+    *("statistics", "itertools", "functools", "operator", "io", "sys", "json", "typing"),
+)
+CONTEST_HEADER = "\n".join(
+    [
+        *(f"from {name} import *" for name in (*_MODULES_OF_CONTESTS, "builtins")),
+        *(f"import {name}" for name in _MODULES_OF_CONTESTS),
+        "sys.setrecursionlimit(50_000)",
+    ]
+)
+
+
+@lru_cache(maxsize=1)
+def names_of_contests() -> frozenset[str]:
+    """Return the names that the header of contests defines."""
+    space: dict[str, Any] = {}
+    exec(CONTEST_HEADER.rpartition("\n")[0], space)
+    return frozenset(space)
+
+
+@lru_cache(maxsize=64)
+def modules_in(header: str) -> tuple[str, ...]:
+    """Return the modules of the standard library that code imports outside functions."""
+    names = set()
+    for node in ast.parse(header).body:
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+    return tuple(sorted(n for n in names if n.partition(".")[0] in sys.stdlib_module_names))
+
+
 # --- Inputs and outputs -------------------------------------------------------------------
 
 
 def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests:
     """Read inputs and outputs: texts for standard input, or arguments of a function."""
     inputs, outputs = row["inputs"], row["outputs"]
+    is_contest = not {"input_output", "public_test_cases"}.isdisjoint(row)
     for name, values in (("inputs", inputs), ("outputs", outputs)):
         if not isinstance(values, (list, tuple)) or not values:
             raise ValueError(f"{where}[{name!r}] is {short(values)}: give a list of cases.")
@@ -312,12 +410,44 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
                         f"and dicts whose keys are texts."
                     )
     return Tests(
-        prompt=row.get("prompt", "") if entry_point and "input_output" not in row else "",
+        prompt=row.get("prompt", "") if entry_point and not is_contest else "",
         entry_point=entry_point,
         inputs=tuple(read_inputs),
         outputs=tuple(read_outputs),
         is_wrapped="input_output" in row,
+        is_contest=is_contest,
     )
+
+
+def _cases_of_hub(row: dict[str, Any], where: str) -> dict[str, Any]:
+    """Return inputs, outputs and the name of the function in a row of LiveCodeBench.
+
+    Its private cases are JSON, or a text in a pickle, compressed, in base64. The pickle is read
+    without the right to name any object of Python.
+    """
+    cases = []
+    for name in ("public_test_cases", "private_test_cases"):
+        value = row.get(name, [])
+        try:
+            if isinstance(value, str) and not value.lstrip().startswith("["):
+                packed = zlib.decompress(base64.b64decode(value, validate=True))
+                value = _Unpickler(io.BytesIO(packed)).load()
+            value = json.loads(value) if isinstance(value, str | bytes) else value
+            cases += [(case["input"], case["output"]) for case in value]
+        except (ValueError, TypeError, KeyError, EOFError, zlib.error, pickle.PickleError) as error:
+            raise ValueError(
+                f"{where}[{name!r}] is {short(row[name])}: give a list of objects with input and "
+                f"output, as JSON or as LiveCodeBench packs it."
+            ) from error
+    metadata = _object(row.get("metadata") or {}, f"{where}['metadata']")
+    function = row.get("func_name", metadata.get("func_name"))
+    read = {"inputs": [x for x, _ in cases], "outputs": [y for _, y in cases]}
+    return read | ({"fn_name": function} if function else {})
+
+
+class _Unpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        raise pickle.UnpicklingError(f"the pickle asks for {module}.{name}")
 
 
 def _lines(value: Any, where: str) -> str:

@@ -26,11 +26,11 @@ def code_in(response: str, names: Collection[str] = ()) -> str:
     'x = 1\\n'
     """
     fences = list(_FENCE.finditer(response)) if "```" in response or "~~~" in response else []
-    if not fences or _is_code(response):
+    if not fences or is_code(response):
         return response
     if len(fences) == 1:
         before, after = response[: fences[0].start()], response[fences[0].end() + 1 :]
-        return before if before.strip() and _is_code(textwrap.dedent(before)) else after
+        return before if before.strip() and is_code(textwrap.dedent(before)) else after
     blocks = [
         response[start.end() + 1 : end.start()]
         for start, end in zip(fences[::2], [*fences[1::2], None], strict=False)
@@ -42,7 +42,8 @@ def code_in(response: str, names: Collection[str] = ()) -> str:
     return (wanted or blocks)[-1]
 
 
-def _is_code(text: str) -> bool:
+def is_code(text: str) -> bool:
+    """Whether Python can parse a text."""
     try:
         ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -1,4 +1,7 @@
-"""A sandbox: a process of bubblewrap with the server of `server.py` in it."""
+"""A sandbox: a process of bubblewrap with the server of `server.py`, which says what is where.
+
+Its files are read here and not imported: they import nothing of at_k.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +20,32 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from .system_calls import system_call_filter
 
-SERVER = Path(__file__).with_name("server.py")
+_SANDBOXED = ("values", "program", "runner", "examiner", "server")
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store")
 _SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
-# The server is compiled once here: to compile it in each sandbox would leave more memory, with
-# which it would fork in more time.
-_LOADER = "import marshal, sys; exec(marshal.load(sys.stdin.buffer))"
+# The files are compiled once here: to compile them in each sandbox would leave more memory, with
+# which it would fork in more time. `examiner` and `runner` run in the processes that need them.
+_LOADER = """
+import json, marshal, sys
+codes = marshal.load(sys.stdin.buffer)
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name in codes:
+            return type(sys.__spec__)(name, self, is_package="." not in name)
+    def create_module(self, spec):
+        return None
+    def exec_module(self, module):
+        exec(codes[module.__name__], vars(module))
+sys.meta_path.append(Finder())
+from sandboxed.server import serve_as_user
+serve_as_user(json.loads(sys.argv[1]))
+"""
 _PATIENCE_AT_END = 5  # seconds
+_MEMORY_OF_SERVER = 1 << 25  # bytes that its child processes have from the start
 _ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "LANG": "C.UTF-8",
@@ -78,17 +96,18 @@ class Sandbox:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         is_root = is_isolated and os.geteuid() == 0
         folders = ["/tmp", "/dev/shm"] if is_isolated else [self._folder]
+        (tests, tests_out), (examined_in, examined) = os.pipe(), os.pipe()
         settings = {
             "cpu_seconds": limits.cpu_seconds,
             "wall_seconds": limits.wall_seconds,
             "memory": limits.memory,
             "folders": folders,
-            "installed": [*_SYSTEM, *_python_folders()],
+            "examiner": [tests, examined],
             "limits_processes": is_isolated and (is_root or _counts_processes_of_namespaces()),
             "user": (1 << 30) + (os.getpid() << 7) + index % 128 if is_root else None,
         }
         command = [sys.executable, "-P", "-B", "-X", "utf8", "-c", _LOADER, json.dumps(settings)]
-        descriptors: list[int] = []
+        descriptors = [tests, examined]
         information = None
         if is_isolated:
             information, theirs = os.pipe()
@@ -112,6 +131,8 @@ class Sandbox:
         except OSError as error:
             if information is not None:
                 os.close(information)
+            for descriptor in (tests_out, examined_in):
+                os.close(descriptor)
             if self._folder is not None:
                 os.rmdir(self._folder)
             raise SandboxError(f"{command[0]} cannot be started: {error}.") from error
@@ -121,11 +142,13 @@ class Sandbox:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._jobs, self._replies = self._process.stdin, self._process.stdout
+        self._tests, self._examined = open(tests_out, "wb"), open(examined_in, "rb")  # noqa: SIM115
         with suppress(OSError):  # it has ended, and `wait_until_ready` tells why
             self._jobs.write(_server_code())
             self._jobs.flush()
         self._is_ready = False
         self._server: int | None = None
+        self._number = 0  # of the server, outside its namespace
         self._information = information
 
     def fileno(self) -> int:
@@ -138,7 +161,7 @@ class Sandbox:
             return
         if self._information is not None:
             information, self._information = self._information, None
-            self._server = _process_in(information)
+            self._number, self._server = _process_in(information)
         try:
             self.receive()
             self._is_ready = True
@@ -148,20 +171,39 @@ class Sandbox:
             text = self._errors.read().decode(errors="replace").strip()
             raise SandboxError(text or f"exit status {self._process.returncode}") from error
 
-    def send(self, job: dict[str, Any]) -> None:
-        """Send a program, which runs at once."""
+    def send(self, job: dict[str, Any], tests: dict[str, Any] | None = None) -> None:
+        """Send a program, which runs at once, and its tests, which only the examiner reads."""
         try:
-            self._jobs.write(json.dumps(job).encode() + b"\n")
-            self._jobs.flush()
+            for stream, message in ((self._jobs, job), (self._tests, tests)):
+                if message is not None:
+                    stream.write(json.dumps(message).encode() + b"\n")
+                    stream.flush()
         except OSError as error:
             raise SandboxDiedError from error
 
     def receive(self) -> dict[str, Any]:
-        """Return the reply to the program that was sent, see `server.py`."""
-        line = self._replies.readline()
+        """Return the reply to the program that was sent, see `server.py`.
+
+        It has the reply of the examiner as `examined`, if it examined the program.
+        """
+        reply = self._line(self._replies)
+        examined = self._line(self._examined) if reply.get("is_examined") else None
+        return reply | {"examined": examined}
+
+    def _line(self, stream: IO[bytes]) -> dict[str, Any]:
+        line = stream.readline()
         if not line.endswith(b"\n"):
             raise SandboxDiedError
         return json.loads(line)
+
+    def uses_more_than(self, memory: int) -> bool:
+        """Whether the processes of a program use more memory together, as Linux shows it.
+
+        One process has a limit of its own, and so this looks at several.
+        """
+        number = self._number if self._server is not None else self._process.pid
+        processes = _descendants(number)
+        return len(processes) > 2 and sum(map(_memory, processes)) > memory + _MEMORY_OF_SERVER
 
     def end(self) -> None:
         """End the process, and all that run in it."""
@@ -172,14 +214,15 @@ class Sandbox:
             os.close(self._server)
         if self._information is not None:
             os.close(self._information)
-        with suppress(OSError):  # a job that was not sent is in the buffer
-            self._jobs.close()
+        for stream in (self._jobs, self._tests):
+            with suppress(OSError):  # a job that was not sent is in the buffer
+                stream.close()
         if self._folder is not None:  # a server that is no process 1 ends its program itself
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_PATIENCE_AT_END)
         self._process.kill()
         self._process.wait()
-        for file in (self._replies, self._errors):
+        for file in (self._replies, self._examined, self._errors):
             file.close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -187,16 +230,40 @@ class Sandbox:
 
 @lru_cache
 def _server_code() -> bytes:
-    return marshal.dumps(compile(SERVER.read_bytes(), str(SERVER), "exec"))
+    codes = {"sandboxed": compile("", "sandboxed", "exec")}
+    for name in _SANDBOXED:
+        path = Path(__file__).with_name(f"{name}.py")
+        codes[f"sandboxed.{name}"] = compile(path.read_bytes(), str(path), "exec")
+    return marshal.dumps(codes)
 
 
-def _process_in(information: int) -> int | None:
-    """Return a descriptor of the process that bubblewrap says it has started, if it has."""
+def _process_in(information: int) -> tuple[int, int | None]:
+    """Return the number and a descriptor of the process that bubblewrap says it has started."""
     with open(information, encoding="utf-8") as file:
         text = file.read()
     with suppress(ValueError, KeyError, ProcessLookupError):
-        return os.pidfd_open(json.loads(text)["child-pid"])
-    return None
+        number = json.loads(text)["child-pid"]
+        return number, os.pidfd_open(number)
+    return 0, None
+
+
+def _descendants(number: int) -> list[int]:
+    """Return the processes below another."""
+    try:
+        text = Path(f"/proc/{number}/task/{number}/children").read_text()
+    except OSError:
+        return []
+    children = [*map(int, text.split())]
+    return [*children, *(below for child in children for below in _descendants(child))]
+
+
+def _memory(number: int) -> int:
+    """Return the bytes of a process; of memory that several share, its part."""
+    try:
+        text = Path(f"/proc/{number}/smaps_rollup").read_text()
+        return 1024 * int(text.partition("\nPss:")[2].split()[0])
+    except (OSError, IndexError):  # it has ended, or belongs to another user
+        return 0
 
 
 def _counts_processes_of_namespaces() -> bool:

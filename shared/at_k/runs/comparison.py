@@ -101,7 +101,7 @@ def compare(
             outcome is a float other than 0 and 1, the outcomes are rewards themselves.
         temperature: strictness of score_agg, from 0.1 (strict) to 1.0 (lenient).
         check_correct_fn: what to check predictions with, if the runs have references: a function of
-            a prediction and a reference, or "exact_match", "numeric", "math_verify" or
+            a prediction and a reference, or "exact_match", "numeric", "choice", "math_verify" or
             "python_tests".
         num_proc: number of processes to run the checker in.
         p_values: whether to add <key>_p, the two-sided p-value of no difference: the smallest alpha

@@ -1,0 +1,391 @@
+"""The process of the tests: it never runs code of a program, and no program can reach it.
+
+Names of a program are proxies here. A call is sent to the process of the program, and its result
+comes back as a value, see `values.py`, so that what is expected is compared here. Objects of
+classes that a program defines stay there. They are asked for attributes, calls and operators. Only
+objects of a class that the tests name, with a capital letter as classes have, may compare
+themselves with a value: an object that equals everything would pass otherwise.
+
+Tests that reach into the interpreter of the program (see `references.py`), or hand it objects of
+their own, run in its process instead; what it reports is counted here.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any, NoReturn
+
+from .runner import UnusableTestsError, last_line, remember, run_tests
+from .values import NEED_BOTH, SPECIAL_METHODS, decode, encode, receive, send
+
+_PREDICATES = {
+    name
+    for kind in (str, bytes, set, float)
+    for name in dir(kind)
+    if name.startswith("is") or name.endswith("with")
+}
+
+
+_OWN_NUMBER = 2  # in a namespace: the first process that the server forks
+
+
+class _EndedError(BaseException):
+    """The process of the program ended, or sent what is no message. Tests cannot catch it."""
+
+
+class _NeedsInterpreterError(BaseException):
+    """The tests hand the program an object that only their own process has."""
+
+
+def examine(control: socket.socket, jobs: int, replies: int, is_isolated: bool) -> None:
+    """Run tests, one after another, until the server ends.
+
+    Args:
+        control: the server sends "p" with the connection to a program, "f" to find the tests
+            without one, or "k" to end all other processes; each is answered with the same letter.
+        jobs: a pipe with the tests, as lines of JSON.
+        replies: a pipe for what happened to them.
+        is_isolated: whether the server is process 1 of a namespace.
+    """
+    with open(jobs, "rb") as lines, open(replies, "wb") as out:
+        while True:
+            letter, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+            if not letter:
+                return
+            if letter == b"k":
+                if is_isolated:
+                    _end_other_processes()
+            else:
+                job = json.loads(lines.readline())
+                if letter == b"f":
+                    send(out, _found(job))
+                else:
+                    program = _RemoteProgram(descriptors[0])
+                    send(out, _examined(job, program))
+                    program.close()
+                    if is_isolated:
+                        _end_other_processes()
+            control.send(letter)
+
+
+def _end_other_processes() -> None:
+    """End all processes but the server and this one, and wait until the server has reaped them."""
+    if os.getpid() != _OWN_NUMBER:
+        raise RuntimeError("this process is in no namespace of its own")
+    try:
+        os.kill(-1, signal.SIGKILL)
+        while True:
+            os.kill(-1, 0)
+            time.sleep(0.0001)
+    except ProcessLookupError:
+        return
+
+
+@lru_cache(maxsize=256)
+def _compiled(source: str, without_asserts: bool = False) -> Any:
+    tree = ast.parse(source)
+    if without_asserts:
+        tree.body = [node for node in tree.body if not isinstance(node, ast.Assert)] or [ast.Pass()]
+        ast.fix_missing_locations(tree)
+    return compile(tree, "<tests>", "exec", dont_inherit=True)
+
+
+def _found(job: dict[str, Any]) -> dict[str, Any]:
+    """Return the names of the tests, which are found without a program, in a process of its own.
+
+    In place of the names of the program are objects that allow everything.
+    """
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            from unittest.mock import MagicMock
+
+            names = {*job["names"]} - {*dir(builtins)}
+            stubs = {name: MagicMock() for name in names}
+            code = _compiled(job["tests"], without_asserts=True)
+            result = run_tests(code, stubs, job["entry_point"], job["is_test"], only_find=True)
+            found = {"ran": result.ran, "problem": result.problem}
+        except UnusableTestsError as error:
+            found = {"ran": [], "problem": str(error)}
+        except BaseException:
+            found = {"ran": None, "problem": None}  # they need a program
+        with open(writing, "wb") as out:
+            send(out, found)
+        os._exit(0)
+    os.close(writing)
+    with open(reading, "rb") as stream:
+        try:
+            found = receive(stream)
+        except EOFError:
+            found = {"ran": None, "problem": None}
+    os.waitpid(pid, 0)
+    return found
+
+
+def _examined(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
+    """Run tests with a program, and return what happened.
+
+    Returns:
+        A dict with `status`: "passed", "failed", "ended" if the process of the program did, or
+        "together" if the tests need it; `message`; and `tests`, the number of those that ran.
+    """
+    remember(job["tests"])
+    try:
+        if job["is_together"]:
+            ran, problem = program.run(job)
+        else:
+            linked = _linked(job, program.names(job))
+            result = run_tests(_compiled(job["tests"]), linked, job["entry_point"], job["is_test"])
+            ran, problem = result.ran, result.problem
+    except _ProgramError as error:
+        ran, problem = [], str(error)
+    except UnusableTestsError as error:
+        ran, problem = [], f"the tests {error}"
+    except _EndedError:
+        ran, problem = [], None
+    if program.has_ended:
+        return {"status": "ended", "message": "", "tests": 0}
+    if program.needs_interpreter:
+        return {"status": "together", "message": "", "tests": 0}
+    missing = {*(job["expected"] or ran)} - {*ran}
+    if problem is None and missing:
+        problem = f"{min(missing)} did not run"
+    if problem is None and not ran:
+        problem = "no test ran"
+    status = "passed" if problem is None else "failed"
+    return {"status": status, "message": problem or "", "tests": len(ran)}
+
+
+def _linked(job: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
+    """Return the names of a program that its tests see.
+
+    A name of a builtin function, such as `abs`, is one of them only if the tests use no other name
+    of the program, or if it is the entry point.
+    """
+    shadowing = {name for name in names if hasattr(builtins, name)} - {job["entry_point"]}
+    if job["entry_point"] or {*names} - shadowing:
+        return {name: value for name, value in names.items() if name not in shadowing}
+    return names
+
+
+# --- The program, as the tests see it -----------------------------------------------------
+
+
+class _ProgramError(Exception):
+    """A program cannot be loaded."""
+
+
+class _RemoteProgram:
+    """The process of a program.
+
+    Attributes:
+        has_ended: whether it ended, or sent what is no message.
+        needs_interpreter: whether the tests handed it an object that cannot be sent.
+    """
+
+    def __init__(self, connection: int):
+        self._reading = open(connection, "rb")  # noqa: SIM115
+        self._writing = open(connection, "wb", closefd=False)  # noqa: SIM115
+        self.has_ended = self.needs_interpreter = False
+        self._proxies: dict[int, Any] = {}
+        self._classes: dict[Any, type] = {}
+        self._named: set[str] = set()
+
+    def names(self, job: dict[str, Any]) -> dict[str, Any]:
+        """Return the names of the program that its tests use; raise a _ProgramError if it fails."""
+        self._named = {name for name in job["names"] if name[:1].isupper()}
+        watched = job["modules"] if job["is_together"] else []
+        message = {key: job[key] for key in ("names", "entry_point")}
+        try:
+            return self._answer({"load": job["imports"], "watched": watched, **message})
+        except BaseException as error:
+            raise _ProgramError(last_line(error)) from error
+
+    def run(self, job: dict[str, Any]) -> tuple[list[str], str | None]:
+        """Run tests in the process of the program."""
+        self.names(job | {"names": []})
+        reply = self._exchange({"run": job})
+        if not isinstance(reply.get("ran"), list):
+            self._end()
+        return [*map(str, reply["ran"])], reply.get("problem")
+
+    def close(self) -> None:
+        """Close the connection, which ends the process."""
+        self._reading.close()
+        with suppress(BrokenPipeError):
+            self._writing.close()
+
+    def ask(self, operation: str, *arguments: Any, **options: Any) -> Any:
+        """Return the result of an operation, or raise the exception of the program."""
+        sent = [encode(argument, self._keep) for argument in arguments]
+        keywords = {name: encode(argument, self._keep) for name, argument in options.items()}
+        reply = self._exchange({"do": operation, "with": sent, "by_name": keywords})
+        try:
+            for index, changed in reply.get("changed", ()):
+                _replace(arguments[index], decode(changed, self._resolve))
+            if "argument" in reply:
+                return arguments[reply["argument"]]
+        except (ValueError, TypeError, KeyError, IndexError, ImportError, RecursionError):
+            self._end()
+        return self._result(reply)
+
+    def _answer(self, message: Any) -> Any:
+        return self._result(self._exchange(message))
+
+    def _result(self, reply: Any) -> Any:
+        try:
+            if "value" in reply:
+                return decode(reply["value"], self._resolve)
+            error = self._exception(*reply["error"])
+        except (ValueError, TypeError, KeyError, IndexError, ImportError, RecursionError):
+            self._end()
+        raise error
+
+    def _exchange(self, message: Any) -> Any:
+        if self.has_ended:
+            self._end()
+        try:
+            send(self._writing, message)
+            reply = receive(self._reading)
+        except (EOFError, OSError):
+            self._end()
+        if not isinstance(reply, dict):
+            self._end()
+        return reply
+
+    def _end(self) -> NoReturn:
+        self.has_ended = True
+        raise _EndedError
+
+    def _keep(self, value: Any) -> Any:
+        """Return how an object that is no value is sent: only those of the program are."""
+        if isinstance(value, _Object):
+            return {"object": value._at_k_number}
+        if isinstance(value, type) and value in self._classes.values():
+            return {"object": value._at_k_number}  # type: ignore[attr-defined]
+        if isinstance(value, BaseException) and "_at_k_object" in value.__dict__:
+            return {"object": value.__dict__["_at_k_object"]}
+        self.needs_interpreter = True
+        raise _NeedsInterpreterError
+
+    def _resolve(self, name: str, parts: Any) -> Any:
+        """Return the proxy of an object of the program."""
+        if name == "exception class":
+            return self._exception_class(parts)
+        number, kind, class_name, special = parts
+        if number not in self._proxies:
+            key = (kind, class_name)
+            if key not in self._classes:
+                self._classes[key] = _class_of(self, str(class_name), {*special})
+            self._proxies[number] = self._classes[key](number)
+        return self._proxies[number]
+
+    def _exception_class(self, chain: list[Any]) -> type[BaseException]:
+        """Return a class of exceptions of the program, or of Python if it is one of them."""
+        number, module, name = chain[0]
+        known = getattr(sys.modules.get(module), name, None) if module in _MODULES else None
+        if isinstance(known, type) and issubclass(known, BaseException):
+            return known
+        if number not in self._classes:
+            base = self._exception_class(chain[1:])
+            members = {"_at_k_number": number, "__getattr__": _attribute, "__str__": _text}
+            self._classes[number] = type(str(name), (base,), members)
+        return self._classes[number]
+
+    def _exception(self, chain: list[Any], arguments: Any, text: str, number: int) -> BaseException:
+        kind = self._exception_class(chain)
+        values = decode(arguments, self._resolve)
+        is_builtin = kind.__module__ == "builtins"
+        error = kind(*values) if is_builtin else kind.__new__(kind, *values)
+        error.__dict__.update(_at_k_object=number, _at_k_program=self, _at_k_text=str(text))
+        return error
+
+
+# Of other modules, such as unittest, a program could raise what says that a test did not fail.
+_MODULES = ("builtins", "json.decoder", "decimal", "statistics", "re", "datetime", "copy", "numpy")
+
+
+def _text(error: BaseException) -> str:
+    return error.__dict__.get("_at_k_text") or BaseException.__str__(error)
+
+
+def _attribute(error: Any, name: str) -> Any:
+    if name.startswith("__") or "_at_k_object" not in error.__dict__:
+        raise AttributeError(name)
+    program, number = error.__dict__["_at_k_program"], error.__dict__["_at_k_object"]
+    return program.ask("getattr", program._resolve("object", [number, 0, "error", []]), name)
+
+
+def _replace(old: Any, new: Any) -> None:
+    """Change a list, dict, set or other container to what a call has made of it."""
+    if isinstance(old, list | bytearray):
+        old[:] = new
+        return
+    old.clear()
+    getattr(old, "update", getattr(old, "extend", None))(new)  # type: ignore[misc]
+
+
+class _Object:
+    """An object of the program. Its subclasses have the special methods that its class has."""
+
+    _at_k_program: _RemoteProgram
+
+    def __init__(self, number: int):
+        object.__setattr__(self, "_at_k_number", number)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_at_k") or name in _PREDICATES:
+            raise AttributeError(name)
+        return self._at_k_program.ask("getattr", self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._at_k_program.ask("setattr", self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self._at_k_program.ask("delattr", self, name)
+
+    def __instancecheck__(self, value: Any) -> bool:
+        return isinstance(value, _Object) and self._at_k_program.ask("isinstance", value, self)
+
+    def __subclasscheck__(self, value: Any) -> bool:
+        return isinstance(value, _Object) and self._at_k_program.ask("issubclass", value, self)
+
+    def __mro_entries__(self, bases: Any) -> NoReturn:
+        self._at_k_program.needs_interpreter = True
+        raise _NeedsInterpreterError
+
+
+def _class_of(program: _RemoteProgram, name: str, special: set[str]) -> type:
+    """Return the class of proxies for a class of the program."""
+    members: dict[str, Any] = {"_at_k_program": program, "__hash__": _Object.__hash__}
+    may_compare = name in program._named
+    for method, operation in SPECIAL_METHODS.items():
+        is_defined = operation in special and method not in ("__setattr__", "__delattr__")
+        # Without `in` of its own, the items of an object are compared here.
+        if is_defined and (operation != "contains" or may_compare):
+            members[method] = _method(operation, may_compare)
+    return type(name, (_Object,), members)
+
+
+@lru_cache(maxsize=256)
+def _method(operation: str, may_compare: bool) -> Any:
+    needs_both = operation in NEED_BOTH
+
+    def method(self: Any, *arguments: Any, **options: Any) -> Any:
+        if needs_both and not (may_compare or isinstance(arguments[0], _Object)):
+            return NotImplemented
+        if operation == "exit":
+            arguments = ()
+        return self._at_k_program.ask(operation, self, *arguments, **options)
+
+    return method

@@ -1,0 +1,271 @@
+"""The process of one program. It never has the tests, unless they reach into its interpreter."""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import json
+import os
+import resource
+import sys
+import types
+from collections import Counter, OrderedDict, defaultdict, deque
+from contextlib import suppress
+from typing import Any
+
+from .values import OPERATIONS, as_base, decode, encode, receive, send, special_methods
+
+MOST_FILES = 256  # that a process may open: what a socket or a pipe holds counts nowhere else
+_STDIN = ".stdin"  # the file that /dev/stdin of a sandbox is a link to
+
+
+def run_program(server: Any, job: dict[str, Any], connection: int | None, start: int) -> None:
+    """Run a program in this process, which ends then.
+
+    Args:
+        server: the server.
+        job: the job, see `references.py`.
+        connection: the descriptor of the socket to the tests, if there are any.
+        start: the descriptor that takes a byte when the process has its limits.
+    """
+    report = server.report
+    try:
+        _limit_process(server, job, {report, start, *([] if connection is None else [connection])})
+    except BaseException as error:
+        os.write(report, repr(error).encode(errors="replace"))
+        os._exit(1)
+    os.write(start, b"1")
+    os.close(start)
+    try:
+        if connection is not None:
+            _AnsweringProgram(job, connection).serve()
+        elif job["form"] == "calls":
+            space = _loaded(job, "program")
+            result = _call(space, job["entry_point"], job["input"])
+            os.write(report, json.dumps(result, default=_plain_number).encode())
+        else:
+            try:
+                _loaded(job, "__main__")
+            except SystemExit as end:
+                if end.code not in (None, 0):
+                    raise
+            _finish()
+        os._exit(0)
+    except BaseException as error:
+        os.write(report, exception_line(error).encode(errors="replace"))
+        os._exit(1)
+
+
+def _limit_process(server: Any, job: dict[str, Any], kept: set[int]) -> None:
+    """Limit this process, and close the descriptors of the server other than those kept."""
+    if os.getppid() != 1:  # process 1 needs no group to find the processes of a program
+        os.setpgid(0, 0)
+    if job["form"] == "stdin":
+        path = os.path.join(server.limits["folders"][0], _STDIN)
+        stdin = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        os.write(stdin, job["input"].encode())
+        os.lseek(stdin, 0, os.SEEK_SET)
+        os.dup2(server.printed, 1)
+        os.dup2(stdin, 0)
+    ends = sorted(kept)
+    for before, after in zip([2, *ends], [*ends, MOST_FILES], strict=True):
+        os.closerange(before + 1, after)
+    for limit, values in server.resource_limits:
+        resource.setrlimit(limit, values)
+
+
+def _loaded(job: dict[str, Any], name: str) -> dict[str, Any]:
+    """Run the code of a program, and return its names."""
+    program = types.ModuleType(name)
+    sys.modules[name] = program
+    space = vars(program)
+    code = compile(job["program"], "<program>", "exec", dont_inherit=True)
+    if job["setup"]:
+        exec(compile(job["setup"], "<setup>", "exec", dont_inherit=True), space)
+    exec(code, space)
+    return space
+
+
+def _finish() -> None:
+    """Do what Python does when a script has ended, which may be all that prints something."""
+    if "threading" in sys.modules:
+        sys.modules["threading"]._shutdown()  # waits for threads
+    atexit._run_exitfuncs()
+    for file in filter(None, (sys.stdout, sys.__stdout__)):
+        with suppress(Exception):  # it may be closed
+            file.flush()
+
+
+def _call(space: dict[str, Any], entry_point: str, arguments: list[Any]) -> Any:
+    """Call a function of the program, or a method of an object of its class."""
+    names = entry_point.split(".")
+    if len(names) == 1 and names[0] not in space and "Solution" in space:
+        names = ["Solution", *names]
+    if names[0] not in space:
+        raise NameError(f"name {names[0]!r} is not defined")
+    function = space[names[0]]
+    for name in names[1:]:
+        function = getattr(function() if isinstance(function, type) else function, name)
+    return function(*arguments)
+
+
+def _plain_number(value: Any) -> Any:
+    """Return a number of NumPy as one of Python; raise a TypeError for what JSON cannot hold."""
+    if getattr(value, "shape", None) == ():
+        return value.item()
+    raise TypeError(
+        f"the result has a {type(value).__name__}: only numbers, texts, lists and dicts"
+    )
+
+
+def exception_line(error: BaseException) -> str:
+    """Return the last line of a traceback."""
+    try:
+        text = str(error).strip()
+    except BaseException:
+        text = "it cannot be shown"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+# --- What the tests ask of a program ------------------------------------------------------
+
+
+class _AnsweringProgram:
+    """A program that answers its tests.
+
+    Args:
+        job: the job.
+        connection: the socket to the process of the tests.
+    """
+
+    def __init__(self, job: dict[str, Any], connection: int):
+        self._reading = open(connection, "rb", closefd=False)  # noqa: SIM115
+        self._writing = open(connection, "wb", closefd=False)  # noqa: SIM115
+        self._job = job
+        self._space: dict[str, Any] = {}
+        self._kept: dict[int, Any] = {}
+        self._numbers: dict[int, int] = {}
+
+    def serve(self) -> None:
+        """Answer until the tests end."""
+        with suppress(EOFError, BrokenPipeError):
+            while True:
+                message = receive(self._reading)
+                try:
+                    if "load" in message:
+                        self._load(message["load"], message["watched"])
+                        reply = {"value": self._encoded(self._names(message))}
+                    elif "run" in message:
+                        reply = self._run_tests(message["run"])
+                    else:
+                        reply = self._do(message["do"], message["with"], message["by_name"])
+                    send(self._writing, reply)
+                except (EOFError, BrokenPipeError):
+                    return
+                except BaseException as error:
+                    send(self._writing, {"error": self._described(error)})
+
+    def _load(self, imports: list[str], watched: list[str]) -> None:
+        """Run the program. Modules that the tests import are there for it too, as in one file."""
+        if watched:
+            from . import runner
+
+            self._watched, self._runner = _watched(watched), runner
+        self._space = _loaded(self._job, "program")
+        own: dict[str, Any] = {}
+        for line in imports:
+            with suppress(ImportError):
+                exec(line, own)
+        for name in own.keys() - self._space.keys():
+            self._space[name] = own[name]
+
+    def _names(self, message: dict[str, Any]) -> dict[str, Any]:
+        wanted = {*message["names"], (message["entry_point"] or "").partition(".")[0]}
+        return {name: self._space[name] for name in wanted & self._space.keys()}
+
+    def _do(self, operation: str, sent: list[Any], by_name: dict[str, Any]) -> dict[str, Any]:
+        arguments = [decode(argument, self._resolve) for argument in sent]
+        options = {name: decode(value, self._resolve) for name, value in by_name.items()}
+        result = OPERATIONS[operation](*arguments, **options)
+        changeable = [i for i, x in enumerate(arguments) if type(x) in _CHANGEABLE]
+        after = [(index, self._encoded(arguments[index])) for index in changeable]
+        changed = [[index, value] for index, value in after if value != sent[index]]
+        same = [index for index in changeable if arguments[index] is result]
+        reply: dict[str, Any] = {"changed": changed} if changed else {}
+        return reply | ({"argument": same[0]} if same else {"value": self._encoded(result)})
+
+    def _encoded(self, value: Any) -> Any:
+        return encode(value, self._keep)
+
+    def _keep(self, value: Any) -> Any:
+        """Return how an object that is no value is sent."""
+        base = as_base(value)
+        if base is not value:
+            return self._encoded(base)
+        if isinstance(value, type) and issubclass(value, BaseException):
+            return {"exception class": self._chain(value)}
+        kind = type(value)
+        name = value.__name__ if kind is type else kind.__name__
+        return {"object": [self._number(value), self._number(kind), name, special_methods(kind)]}
+
+    def _number(self, value: Any) -> int:
+        if id(value) not in self._numbers:
+            self._numbers[id(value)] = len(self._kept)
+            self._kept[len(self._kept)] = value
+        return self._numbers[id(value)]
+
+    def _resolve(self, name: str, number: Any) -> Any:
+        return self._kept[number]
+
+    def _chain(self, kind: type) -> list[Any]:
+        return [[self._number(c), c.__module__, c.__name__] for c in kind.__mro__[:-1]]
+
+    def _described(self, error: BaseException) -> list[Any]:
+        try:
+            arguments = self._encoded(error.args)
+            text = str(error)
+        except BaseException:
+            arguments, text = self._encoded(()), "it cannot be shown"
+        return [self._chain(type(error)), arguments, text, self._number(error)]
+
+    def _run_tests(self, job: dict[str, Any]) -> dict[str, Any]:
+        """Run tests in this process; see `run_tests`."""
+        names = self._names(job)
+        try:
+            _compare(self._watched)
+            self._runner.remember(job["tests"])
+            code = compile(job["tests"], "<tests>", "exec", dont_inherit=True)
+            result = self._runner.run_tests(code, names, job["entry_point"], job["is_test"])
+            _compare(self._watched)
+        except BaseException as error:
+            return {"ran": [], "problem": exception_line(error)}
+        return {"ran": result.ran, "problem": result.problem}
+
+
+_CHANGEABLE = (list, dict, set, bytearray, deque, Counter, OrderedDict, defaultdict)
+
+
+def _watched(names: list[str]) -> list[tuple[str, Any, list[tuple[str, Any]]]]:
+    """Return (name, namespace, callables) of modules and of their classes."""
+    for name in names:
+        with suppress(ImportError):
+            importlib.import_module(name)
+    inside = tuple(f"{name}." for name in names)
+    modules = [(n, m) for n, m in sys.modules.items() if n in names or n.startswith(inside)]
+    spaces: list[tuple[str, Any]] = [(name, vars(module)) for name, module in modules]
+    spaces += [
+        (f"{name}.{key}", vars(value))
+        for name, space in spaces
+        for key, value in space.items()
+        if isinstance(value, type) and value.__module__ == name
+    ]
+    snapshots = [(n, s, [(k, x) for k, x in s.items() if callable(x)]) for n, s in spaces]
+    return [("sys.modules", sys.modules, modules), *snapshots]
+
+
+def _compare(watched: list[tuple[str, Any, list[tuple[str, Any]]]]) -> None:
+    """Raise a RuntimeError if the program replaced what its tests call."""
+    for name, space, entries in watched:
+        for key, value in entries:
+            if space.get(key) is not value:
+                raise RuntimeError(f"the program replaced {name}.{key}")

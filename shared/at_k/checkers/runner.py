@@ -1,0 +1,394 @@
+"""Finds the tests in a module that has run, as pytest and unittest find them, and runs them.
+
+Classes of `unittest` are loaded and run by unittest. Functions `test*`, and methods `test*` of
+classes `Test*`, are those of pytest: without parameters they need nothing but a call, and so pytest
+does not have to be installed. Tests that import pytest, or take fixtures or functions of set-up,
+are run by pytest itself.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import os
+import sys
+import types
+import unittest
+from contextlib import contextmanager
+from typing import Any
+
+MODULE = "__main__"  # as in a script, so that what a file does only then runs as well
+CODE = "module"  # the name of the test that is the code outside functions and classes
+_FILE = "<tests>"
+
+
+class UnusableTestsError(Exception):
+    """Tests that no program can pass, with what is wrong with them."""
+
+
+class _NoMain:
+    """In place of `unittest.main`: its tests are found with all others."""
+
+    def __init__(self, *arguments: Any, **options: Any):
+        self.result = unittest.TestResult()
+
+    def __bool__(self) -> bool:  # as a status of exit
+        return False
+
+
+class Result(unittest.TestResult):
+    """What happened to each test.
+
+    Attributes:
+        ran: the names of the tests that ran.
+        problem: how the first test failed, or None.
+        error: its exception, if it is one.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ran: list[str] = []
+        self._is_skipped = False
+        self.problem: str | None = None
+        self.error: BaseException | None = None
+
+    def fails(self, name: str, problem: BaseException | str) -> None:
+        """Note that a test failed."""
+        if self.problem is None:
+            self.error = problem if isinstance(problem, BaseException) else None
+            self.problem = f"{name}: {problem}" if self.error is None else None
+            self.problem = self.problem or last_line(problem)  # type: ignore[arg-type]
+            if self.error is not None and name not in (CODE, "check"):
+                self.problem = f"{name}: {self.problem}"
+
+    def startTest(self, test: Any) -> None:  # noqa: N802
+        self._is_skipped = False
+
+    def stopTest(self, test: Any) -> None:  # noqa: N802
+        if not self._is_skipped:
+            self.ran.append(name_of(test))
+
+    def addError(self, test: Any, err: Any) -> None:  # noqa: N802
+        self.fails(name_of(test), err[1])
+
+    addFailure = addError  # noqa: N815
+
+    def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:  # noqa: N802
+        if err is not None:
+            self.fails(name_of(test), err[1])
+
+    def addSkip(self, test: Any, reason: str) -> None:  # noqa: N802
+        self._is_skipped = True
+        if not _skips_itself(test):
+            self.fails(name_of(test), "was skipped, and so it did not pass")
+
+    def addUnexpectedSuccess(self, test: Any) -> None:  # noqa: N802
+        self.fails(name_of(test), "passed, and was expected to fail")
+
+
+def name_of(test: Any) -> str:
+    """Return the name of a test, without the parameters that it has."""
+    return str(test.id()).removeprefix(f"{MODULE}.").partition("[")[0]
+
+
+def run_tests(
+    code: types.CodeType,
+    linked: dict[str, Any],
+    entry_point: str | None,
+    is_test: bool,
+    only_find: bool = False,
+) -> Result:
+    """Run the code of tests, and the tests that it defines.
+
+    Args:
+        code: the tests.
+        linked: the names of the program that they use.
+        entry_point: the function that `check` is called with, if the tests define one.
+        is_test: whether the code outside functions and classes is a test itself.
+        only_find: whether to run no test: `ran` has the names of those that would run.
+
+    Raises:
+        UnusableTestsError: if no program can pass the tests.
+    """
+    result, module = Result(), types.ModuleType(MODULE)
+    space = vars(module)
+    space |= {"__file__": "/tmp/tests.py", **linked}
+    own_main, sys.modules[MODULE] = sys.modules[MODULE], module
+    try:
+        with _without_main():
+            try:
+                exec(code, space)
+            except BaseException as error:
+                is_exit = isinstance(error, SystemExit) and not error.code
+                if not (is_exit and _is_raised_by_tests(error)):
+                    if only_find:
+                        raise
+                    result.fails(CODE, error)
+        if result.problem is not None:
+            return result
+        result.ran += [CODE] * is_test
+        own = {key: x for key, x in space.items() if key not in linked or x is not linked[key]}
+        if entry_point is not None and inspect.isfunction(own.get("check")):
+            result.ran.append("check")
+            if not only_find:
+                _note_failure_of(result, "check", own["check"], space, entry_point)
+        if _needs_pytest(own, code):
+            if importlib.util.find_spec("pytest") is None:
+                raise UnusableTestsError("have fixtures of pytest, which is not installed here")
+            _run_with_pytest(module, own, result, only_find)
+        else:
+            suite = _suite(module, own)
+            if only_find:
+                result.ran += [
+                    name_of(test) for test in _single_tests(suite) if not _skips_itself(test)
+                ]
+            else:
+                _note_failure_of(result, CODE, suite.run, {}, result)
+        return result
+    finally:
+        sys.modules[MODULE] = own_main
+
+
+def _note_failure_of(
+    result: Result, name: str, function: Any, space: dict[str, Any], argument: Any
+) -> None:
+    try:
+        if isinstance(argument, str):
+            if argument.partition(".")[0] not in space:
+                raise NameError(f"name {argument!r} is not defined")
+            first, *rest = argument.split(".")
+            argument = space[first]
+            for attribute in rest:
+                argument = getattr(argument, attribute)
+        function(argument)
+    except BaseException as error:
+        result.fails(name, error)
+
+
+@contextmanager
+def _without_main() -> Any:
+    """Let calls of `unittest.main` and `pytest.main` do nothing."""
+    before, unittest.main = unittest.main, _NoMain  # type: ignore[assignment]
+    pytest: Any = sys.modules.get("pytest")
+    if pytest is not None:
+        main_of_pytest, pytest.main = pytest.main, lambda *arguments, **options: 0
+    try:
+        yield
+    finally:
+        unittest.main = before
+        if pytest is not None:
+            pytest.main = main_of_pytest
+
+
+def _is_raised_by_tests(error: BaseException) -> bool:
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    return last is not None and last.tb_frame.f_code.co_filename == _FILE
+
+
+# --- Tests that need no pytest ------------------------------------------------------------
+
+
+def _suite(module: types.ModuleType, own: dict[str, Any]) -> unittest.TestSuite:
+    """Return the tests of a module."""
+    loader = unittest.TestLoader()
+    if inspect.isfunction(own.get("load_tests")):
+        return loader.loadTestsFromModule(module)
+    suite = unittest.TestSuite()
+    for name, value in own.items():
+        if inspect.isfunction(value) and name.startswith("test"):
+            suite.addTest(_Function(name, value))
+        elif _is_case(value):
+            suite.addTest(loader.loadTestsFromTestCase(value))
+        elif _is_class_of_tests(name, value):
+            for method in dir(value):
+                if method.startswith("test"):
+                    suite.addTest(_Function(f"{name}.{method}", getattr(value(), method)))
+    return suite
+
+
+def _is_case(value: Any) -> bool:
+    return (
+        isinstance(value, type)
+        and issubclass(value, unittest.TestCase)
+        and value.__module__.partition(".")[0] != "unittest"
+    )
+
+
+def _is_class_of_tests(name: str, value: Any) -> bool:
+    return (
+        isinstance(value, type)
+        and name.startswith("Test")
+        and not issubclass(value, unittest.TestCase)
+        and getattr(value, "__test__", True)
+        and value.__init__ is object.__init__
+        and value.__new__ is object.__new__
+    )
+
+
+class _Function(unittest.FunctionTestCase):
+    """A test that is a function, or a bound method; a coroutine function is awaited."""
+
+    def __init__(self, name: str, function: Any):
+        super().__init__(function)
+        self._name, self._function = name, function
+
+    def runTest(self) -> None:  # noqa: N802
+        if inspect.iscoroutinefunction(self._function):
+            import asyncio
+
+            asyncio.run(self._function())
+        else:
+            self._function()
+
+    def id(self) -> str:
+        return self._name
+
+
+def _single_tests(suite: Any) -> list[Any]:
+    if not isinstance(suite, unittest.BaseTestSuite):
+        return [suite]
+    return [test for part in suite for test in _single_tests(part)]
+
+
+def _skips_itself(test: Any) -> bool:
+    """Whether a decorator of the test or of its class skips it."""
+    method = getattr(test, getattr(test, "_testMethodName", ""), None)
+    return any(getattr(what, "__unittest_skip__", False) for what in (test, method))
+
+
+# --- Tests that pytest runs ---------------------------------------------------------------
+
+_SET_UP = ("setup_", "teardown_", "pytest_plugins", "pytestmark")
+
+
+def _needs_pytest(own: dict[str, Any], code: types.CodeType) -> bool:
+    if "pytest" in code.co_names:
+        return True
+    for name, value in own.items():
+        if name.startswith(_SET_UP) and callable(value):
+            return True
+        if inspect.isfunction(value) and name.startswith("test") and _has_parameters(value, 0):
+            return True
+        if _is_class_of_tests(name, value):
+            methods = [(key, getattr(value, key)) for key in dir(value) if key[:2] != "__"]
+            for key, method in methods:
+                bound = 0 if isinstance(inspect.getattr_static(value, key), staticmethod) else 1
+                bound -= inspect.ismethod(method)
+                if key.startswith(_SET_UP) or _is_class_of_tests(key, method):
+                    return True
+                if key.startswith("test") and _has_parameters(method, bound):
+                    return True
+    return False
+
+
+def _has_parameters(function: Any, bound: int) -> bool:
+    needed = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    return len(needed) > bound
+
+
+def _run_with_pytest(
+    module: types.ModuleType, own: dict[str, Any], result: Result, only_find: bool
+) -> None:
+    """Collect and run the tests of a module by pytest, which reads no file and no settings."""
+    import pytest
+    from _pytest.skipping import evaluate_skip_marks
+
+    for name in {*vars(module)} - {*own}:
+        if name.lower().startswith("test"):  # of the program
+            vars(module).pop(name)
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    path = os.path.abspath(f"test_{os.getpid()}.py")
+
+    class Tests(pytest.Module):
+        def _getobj(self) -> Any:
+            return module
+
+    class Plugin:
+        def pytest_pycollect_makemodule(self, module_path: Any, parent: Any) -> Any:
+            return Tests.from_parent(parent, path=module_path)
+
+        def pytest_collectreport(self, report: Any) -> None:
+            if report.failed:
+                problem[:] = [f"cannot be collected by pytest: {report.longrepr}"]
+
+        def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+            for item in items:
+                fixtures = item._fixtureinfo
+                for name in fixtures.argnames:
+                    has_values = hasattr(item, "callspec") and name in item.callspec.params
+                    is_known = name in fixtures.name2fixturedefs or name == "request"
+                    if not (has_values or is_known):
+                        problem[:] = [
+                            f"have the test {item.name} with the parameter {name}, which is no "
+                            f"fixture of pytest"
+                        ]
+                if only_find and not evaluate_skip_marks(item):
+                    result.ran.append(base_name(item.nodeid))
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_pyfunc_call(self, pyfuncitem: Any) -> bool | None:
+            if not inspect.iscoroutinefunction(pyfuncitem.obj):
+                return None
+            names = pyfuncitem._fixtureinfo.argnames
+            import asyncio
+
+            asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+            return True
+
+        @pytest.hookimpl(wrapper=True)
+        def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
+            report, name = (yield), base_name(item.nodeid)
+            if report.when == "call":
+                result.ran.append(name)
+            if report.failed:
+                result.fails(name, call.excinfo.value if call.excinfo else str(report.longrepr))
+            elif report.skipped and not (hasattr(report, "wasxfail") or evaluate_skip_marks(item)):
+                result.fails(name, "was skipped, and so it did not pass")
+            return report
+
+    def base_name(node: str) -> str:
+        return node.partition("::")[2].replace("::", ".").partition("[")[0]
+
+    problem: list[str] = []
+    options = ["-q", "-s", "--assert=plain", "-p", "no:cacheprovider", "-c", os.devnull]
+    options += ["-W", "ignore", *(["--collect-only"] if only_find else [])]
+    with open(path, "w", encoding="utf-8"):
+        pass
+    try:
+        status = pytest.main([*options, "--rootdir", os.path.dirname(path), path], [Plugin()])
+    finally:
+        os.unlink(path)
+    if problem:
+        raise UnusableTestsError(problem[0])
+    if status not in (0, 1, 5):
+        result.fails(CODE, f"pytest ended with status {status}")
+
+
+def last_line(error: BaseException) -> str:
+    """Return the last line of the traceback; for an assertion without a message, its test."""
+    try:
+        text = str(error).strip()
+    except BaseException:  # its class is the program's
+        text = "it cannot be shown"
+    if not text and isinstance(error, AssertionError):
+        traceback = error.__traceback__
+        while traceback is not None:
+            if traceback.tb_frame.f_code.co_filename == _FILE:
+                text = _line(traceback.tb_lineno)
+            traceback = traceback.tb_next
+    name = type(error).__name__
+    return f"{name}: {text.splitlines()[0][:500]}" if text else name
+
+
+_source: list[str] = []
+
+
+def remember(source: str) -> None:
+    """Keep the text of tests, for the lines that fail."""
+    _source[:] = [source]
+
+
+def _line(number: int) -> str:
+    return _source[0].splitlines()[number - 1].strip()

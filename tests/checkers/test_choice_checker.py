@@ -1,0 +1,152 @@
+"""How `choice` reads a reference and the option that a response chooses."""
+
+import json
+from typing import Any
+
+import at_k
+import pytest
+from at_k.checkers.choice import read_choice, read_options
+from conftest import ROOT
+
+PLANETS = {"options": ["Venus", "Mars", "the Moon", "Mars and the Moon"], "answer": "B"}
+
+
+def chosen(text, reference="A"):
+    options = read_options(reference)
+    assert options is not None
+    return read_choice(text, options)
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("(D)", "D"),
+        ("__D__", "D"),
+        ("Answer: d)", "D"),
+        ("The answer should be D.", "D"),
+        (r"\boxed{\textbf{(D) } 12}", "D"),
+        ("I would select D", "D"),
+        ("Option D matches, option A is not right.", "D"),
+        ("The answer is not A but D.", "D"),
+        ("First D.\n\nThe answer is D\n\nQ: 2 + 2?\nThe answer is A", "D"),
+        ("<think>(A), surely</think>D", "D"),
+        ("(A), surely</think>D", "D"),
+        ("<reasoning>D", None),
+        ("The answer is D or A", None),
+        ("Answer: (A)/(D)", None),
+        ("A cat sat.", None),
+        ("The answer is a guess.", None),
+        ("", None),
+        ("1", None),
+    ],
+)
+def test_a_letter_is_read_as_a_person_reads_it(text, letter):
+    assert chosen(text) == letter
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("It is Mars.", "B"),
+        ("The answer is **Mars and the Moon**.", "D"),
+        ("Mars or Venus", None),
+        ("Venus is too hot. So it must be the moon!", "C"),
+        ("Answer: B. Mars", "B"),
+        ("The answer is (E).", None),
+        ("Jupiter", None),
+    ],
+)
+def test_the_text_of_an_option_is_a_choice_where_the_reference_has_the_options(text, letter):
+    assert chosen(text, PLANETS) == letter
+
+
+@pytest.mark.parametrize(
+    ("reference", "correct"),
+    [
+        ("C", "C"),
+        ("(c)", "C"),
+        ("yes", "YES"),
+        ("False", "FALSE"),
+        (PLANETS | {"answer": 2}, "C"),
+        (PLANETS | {"answer": "mars."}, "B"),
+        ({"choices": {"text": ["x", "y"], "label": ["A", "B"]}, "answer": "B"}, "B"),
+    ],
+)
+def test_the_forms_of_a_reference(reference, correct):
+    options = read_options(reference)
+    assert options is not None
+    assert options.correct == correct
+
+
+@pytest.mark.parametrize("reference", ["AB", "maybe", 3, "", PLANETS | {"answer": "E"}, {}, None])
+def test_a_reference_that_is_no_choice_is_an_error_with_its_index(reference):
+    with pytest.raises(ValueError, match=r"references\[1\] is .*choice compares with a letter"):
+        at_k.load("gpassk").compute(
+            predictions=[["A"], ["B"]], references=["A", reference], check_correct_fn="choice", k=1
+        )
+
+
+def test_letters_are_voted_on_and_words_are_compared():
+    scores = at_k.load("cons_at_k").compute(
+        predictions=[
+            ["(B)", "Answer: B", "C", "I do not know"],
+            ["No.", "The answer is no", "Yes"],
+        ],
+        references=["B", "no"],
+        check_correct_fn="choice",
+    )
+    assert scores["vote@n"] == 1.0
+    assert scores["avg@n"] == pytest.approx((1 / 2 + 2 / 3) / 2)
+
+
+def test_the_warning_about_exact_match_names_choice_where_references_are_letters():
+    arguments: dict[str, Any] = {
+        "predictions": [["The answer is A."], ["No."]],
+        "k": 1,
+        "include": "pass@k",
+    }
+    with pytest.warns(UserWarning, match="'choice' compares the option"):
+        at_k.load("gpassk").compute(references=["A", "no"], **arguments)
+    with pytest.warns(UserWarning, match="'numeric' compares the number"):
+        at_k.load("gpassk").compute(references=["A", "12"], **arguments)
+
+
+def test_named_checkers_take_texts_with_which_a_response_ends():
+    checkers = {
+        at_k.checkers.numeric(stop=["Exercise"]): ("It is 7. Exercise 8", "7"),
+        at_k.checkers.choice(stop="###"): ("B\n### (C)", "B"),
+        at_k.checkers.math_verify(stop=["Exercise"]): (r"$\sqrt{2}$ Exercise: $3$", r"\sqrt{2}"),
+    }
+    for checker, (text, reference) in checkers.items():
+        scores = at_k.load("gpassk").compute(
+            predictions=[[text]], references=[reference], check_correct_fn=checker, k=1,
+            include="pass@k",
+        )  # fmt: skip
+        assert scores == {"pass@1": 1.0}, checker
+    with pytest.raises(ValueError, match="stop has 3: give texts"):
+        at_k.checkers.numeric(stop=[3])  # type: ignore[list-item]
+
+
+def test_the_command_takes_choice(tmp_path, capsys):
+    from at_k.cli.command import main
+
+    file = tmp_path / "run.jsonl"
+    rows = [
+        {"id": i, "prediction": text, "reference": "C"} for i, text in enumerate(["(C)", "(B)"])
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    flags = ["--check-correct-fn", "choice", "--k", "1", "--include", "pass@k", "--json"]
+    main(["gpassk", str(file), *flags])
+    assert json.loads(capsys.readouterr().out) == {"pass@1": 0.5}
+
+
+def test_the_study_of_letters_is_that_of_the_card(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tests/benchmarks")
+    from extraction import CHOICES
+
+    for reference, text, is_correct in CHOICES:
+        options = read_options(reference)
+        assert options is not None
+        assert (read_choice(text, options) == options.correct) == is_correct, text
+    card = (ROOT / "metrics/cons_at_k/README.md").read_text(encoding="utf-8")
+    assert f"{len(CHOICES)} texts" in card

@@ -1,0 +1,292 @@
+"""Which tests run: what pytest and unittest find themselves, and what a program can do about it.
+
+Every reference has one test that the incorrect program fails. A reference whose test does not run
+would let it pass.
+"""
+
+import pytest
+from at_k.checkers import python_tests
+
+RIGHT = "def f(x):\n    return 2 * x\n"
+WRONG = "def f(x):\n    return 5\n"
+CASE = "import unittest\nclass A(unittest.TestCase):\n    def test_a(self):\n"
+CHECK = "        self.assertEqual(f(2), 4)\n"
+
+REFERENCES = {
+    # unittest
+    "an alias of TestCase": "from unittest import TestCase as Case\nclass A(Case):\n"
+    "    def test_a(self):\n" + CHECK,
+    "two levels of classes": "import unittest\nclass B(unittest.TestCase): pass\nclass C(B): pass\n"
+    "class D(C):\n    def test_a(self):\n" + CHECK,
+    "a mixin": "import unittest\nclass M:\n    def test_a(self):\n" + CHECK + "\n"
+    "class A(M, unittest.TestCase): pass\n",
+    "a class made by type": "import unittest\ndef t(self): self.assertEqual(f(2), 4)\n"
+    "A = type('A', (unittest.TestCase,), {'test_a': t})\n",
+    "a class of coroutines": "import unittest\nclass A(unittest.IsolatedAsyncioTestCase):\n"
+    "    async def test_a(self):\n" + CHECK,
+    "setUp": CASE.replace("    def test_a", "    def setUp(self): self.x = 2\n    def test_a")
+    + "        self.assertEqual(f(self.x), 4)\n",
+    "setUpClass": "import unittest\nclass A(unittest.TestCase):\n    @classmethod\n"
+    "    def setUpClass(cls): cls.x = 2\n    def test_a(self): self.assertEqual(f(self.x), 4)\n",
+    "tearDown that asserts": "import unittest\nclass A(unittest.TestCase):\n"
+    "    def test_a(self): self.x = f(2)\n    def tearDown(self): self.assertEqual(self.x, 4)\n",
+    "a cleanup that asserts": CASE + "        self.addCleanup(self.assertEqual, f(2), 4)\n",
+    "subtests": CASE + "        for x in (2.5, 2, 3):\n            with self.subTest(x=x):\n"
+    "                self.assertEqual(f(x), 2 * x)\n",
+    "an expected failure": "import unittest\nclass A(unittest.TestCase):\n"
+    "    @unittest.expectedFailure\n    def test_a(self): self.assertEqual(f(2), 5)\n",
+    "load_tests": CASE + CHECK + "def load_tests(loader, tests, pattern): return tests\n",
+    "a class under a guard": "import unittest\nif True:\n    class A(unittest.TestCase):\n"
+    "        def test_a(self): self.assertEqual(f(2), 4)\n",
+    "main under a guard": CASE + CHECK + "if __name__ == '__main__':\n    unittest.main()\n",
+    "main that does not exit": CASE + CHECK + "r = unittest.main(exit=False).result\n"
+    "assert r.wasSuccessful()\n",
+    "a runner": CASE + CHECK + "suite = unittest.TestLoader().loadTestsFromTestCase(A)\n"
+    "unittest.TextTestRunner().run(suite)\n",
+    "skipped beside another": CASE + CHECK + "    @unittest.skip('slow')\n"
+    "    def test_b(self): self.fail()\n",
+    # pytest
+    "a class": "class TestF:\n    def test_a(self): assert f(2) == 4\n",
+    "a method of a class, static": "class TestF:\n    @staticmethod\n"
+    "    def test_a(): assert f(2) == 4\n",
+    "a class in a class": "class TestF:\n    class TestG:\n"
+    "        def test_a(self): assert f(2) == 4\n",
+    "set-up of pytest": "class TestF:\n    def setup_method(self): self.x = 2\n"
+    "    def test_a(self): assert f(self.x) == 4\n",
+    "parameters": "import pytest\n@pytest.mark.parametrize('x', [2.5, 2, 3])\n"
+    "def test_a(x): assert f(x) == 2 * x\n",
+    "a fixture": "import pytest\n@pytest.fixture\ndef x():\n    yield 2\n"
+    "def test_a(x): assert f(x) == 4\n",
+    "a fixture of pytest": "def test_a(tmp_path):\n    assert tmp_path.exists() and f(2) == 4\n",
+    "approx": "import pytest\ndef test_a(): assert f(2) == pytest.approx(4)\n",
+    "an exception": "import pytest\ndef test_a():\n    with pytest.raises(TypeError): f(None)\n",
+    "a test nested in an if": "if True:\n    def test_a(): assert f(2) == 4\n",
+    "a coroutine": "async def test_a(): assert f(2) == 4\n",
+    "a coroutine and a fixture": "import pytest\n@pytest.fixture\ndef x(): return 2\n"
+    "async def test_a(x): assert f(x) == 4\n",
+    "a lambda": "test_a = lambda: f(2) / 0 if f(2) != 4 else 0\n",
+    # scripts
+    "only under a guard": "def run_all():\n    assert f(2) == 4\n"
+    "if __name__ == '__main__':\n    run_all()\n",
+    "under a guard beside others": "def test_0(): assert f(2)\n"
+    "if __name__ == '__main__':\n    assert f(2) == 4\n",
+    "a loop": "for x in (2.5, 2, 3):\n    assert f(x) == 2 * x\n",
+    "exit after a main": CASE + CHECK + "import sys\nif __name__ == '__main__':\n"
+    "    sys.exit(unittest.main())\n",
+    # in the interpreter of the program
+    "a mock": "from unittest import mock\ndef test_a():\n    m = mock.Mock(return_value=4)\n"
+    "    assert f(2) == m()\n",
+    "a function that is patched": "from unittest.mock import patch\nimport unittest\n"
+    "class A(unittest.TestCase):\n    @patch('builtins.print')\n"
+    "    def test_a(self, p): self.assertEqual(f(2), 4)\n",
+    "capsys": "def test_a(capsys):\n    print(f(2))\n"
+    "    assert capsys.readouterr().out == '4\\n'\n",
+    "sys": "import sys\ndef test_a():\n    assert f(2) == 4 and sys.maxsize\n",
+    "an object of the tests": "class Number:\n    def __rmul__(self, x): return x * 7\n"
+    "def test_a(): assert f(Number()) == 14\n",
+}
+
+
+@pytest.fixture(scope="module")
+def records():
+    rows = python_tests(workers=2).run([[RIGHT, WRONG]] * len(REFERENCES), [*REFERENCES.values()])
+    return dict(zip(REFERENCES, rows, strict=True))
+
+
+@pytest.mark.parametrize("form", REFERENCES)
+def test_tests_of_this_form_run(form, records):
+    right, wrong = records[form]
+    assert right["status"] == "passed", right
+    assert right["tests"] > 0
+    assert wrong["status"] == "failed", wrong
+
+
+def test_the_number_of_tests_that_ran_is_in_the_record():
+    tests = "import pytest\n" + CASE + CHECK + "def test_b(): assert f(2) == 4\nassert f(0) == 0\n"
+    tests += "@pytest.mark.parametrize('x', [1, 2, 3])\ndef test_c(x): assert f(x) == 2 * x\n"
+    cases = {"entry_point": "f", "inputs": [[1], [2]], "outputs": [2, 4]}
+    [[tested], [called]] = python_tests(workers=1).run([[RIGHT]] * 2, [tests, cases])
+    assert (tested["status"], tested["tests"]) == ("passed", 6)
+    assert (called["status"], called["tests"]) == ("passed", 2)
+
+
+NO_TESTS = {
+    "def helper(x): return f(x) == 4\n": "test nothing",
+    "class Check:\n    def test_a(self): assert f(2) == 4\n": "test nothing",
+    "import unittest\nclass A(unittest.TestCase):\n    def check_a(self): pass\n"
+    "unittest.main()\n": "test nothing",
+    "import unittest\n@unittest.skip('x')\nclass A(unittest.TestCase):\n"
+    "    def test_a(self): assert f(2) == 4\n": "test nothing",
+    "import pytest\n@pytest.mark.skip\ndef test_a(): assert f(2) == 4\n": "test nothing",
+    "def test_add(candidate): assert candidate(2) == 4\n": "candidate, which is no fixture",
+}
+
+
+@pytest.mark.parametrize("tests", NO_TESTS)
+def test_a_reference_without_a_test_that_runs_is_an_error_with_its_index(tests):
+    with pytest.raises(ValueError, match=r"references\[1\].*" + NO_TESTS[tests]):
+        python_tests(workers=1).run([[RIGHT], [RIGHT]], ["assert f(2) == 4", tests])
+
+
+# --- Programs that would pass without the tests -------------------------------------------
+
+FORGED = {
+    "skips": "import unittest\ndef f(x): raise unittest.SkipTest('x')\n",
+    "skips by pytest": "import pytest\ndef f(x): pytest.skip('x')\n",
+    "changes the prefix of tests": "import unittest\n"
+    "unittest.defaultTestLoader.testMethodPrefix = 'no'\n"
+    "unittest.TestLoader.testMethodPrefix = 'no'\n" + WRONG,
+    "marks all tests as skipped": "import unittest\n"
+    "unittest.TestCase.__unittest_skip__ = True\n" + WRONG,
+    "takes part of the assertions away and restores them": "import unittest\n"
+    "own = unittest.TestCase.assertEqual\ndef fake(self, *x):\n"
+    "    unittest.TestCase.assertEqual = own\nunittest.TestCase.assertEqual = fake\n" + WRONG,
+    "replaces a function of math until it is called": "import math\nown = math.isclose\n"
+    "def fake(*x, **y):\n    math.isclose = own\n    return True\nmath.isclose = fake\n" + WRONG,
+    "replaces a function of math in each call": "import math\nown = math.isclose\n"
+    "def fake(*x, **y):\n    math.isclose = own\n    return True\n"
+    "def f(x):\n    math.isclose = fake\n    return 5\n",
+    "ends the run": "def f(x): raise KeyboardInterrupt\n",
+    "exits": "def f(x): raise SystemExit(0)\n",
+    "ends generators": "def f(x): raise GeneratorExit\n",
+    "replaces the results of tests": "import unittest\n"
+    "unittest.TestResult.addFailure = unittest.TestResult.addError = lambda *x: None\n"
+    "unittest.case._Outcome.result_supports_subtests = False\n" + WRONG,
+    "replaces the reports of pytest": "import _pytest.reports\n"
+    "own = _pytest.reports.TestReport.from_item_and_call\n"
+    "def fake(item, call):\n    call.excinfo = None\n    return own(item, call)\n"
+    "_pytest.reports.TestReport.from_item_and_call = fake\n" + WRONG,
+    "defines tests of its own": WRONG + "def test_a(): pass\nclass A: pass\nclass TestF: pass\n",
+    "replaces what runs an assertion": "import builtins\nbuiltins.AssertionError = type('E', "
+    "(Exception,), {'__new__': lambda *x: None})\n" + WRONG,
+    "leaves in the middle": "import os\ndef f(x): os._exit(0)\n",
+}
+TESTS = {
+    "unittest": "import math\n" + CASE + CHECK + "        self.assertTrue(math.isclose(f(2), 4))\n",
+    "pytest": "import math, pytest\ndef test_a(): assert math.isclose(f(2), 4)\n",
+    "functions": "import math\nclass TestF:\n    def test_a(self): assert math.isclose(f(2), 4)\n",
+    "assertions": "import math\nassert math.isclose(f(2), 4)\n",
+}
+
+
+@pytest.fixture(scope="module")
+def forged():
+    rows = python_tests(workers=2).run([[*FORGED.values()]] * len(TESTS), [*TESTS.values()])
+    return {
+        (tests, name): record
+        for tests, row in zip(TESTS, rows, strict=True)
+        for name, record in zip(FORGED, row, strict=True)
+    }
+
+
+@pytest.mark.parametrize("tests", TESTS)
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_success_fails(name, tests, forged):
+    assert forged[tests, name]["status"] == "failed", forged[tests, name]
+
+
+def test_tests_in_the_interpreter_of_a_program_are_counted_outside_of_it():
+    tests = "import sys\n" + TESTS["unittest"]
+    names = ["skips", "changes the prefix of tests", "marks all tests as skipped", "exits"]
+    names += ["takes part of the assertions away and restores them", "leaves in the middle"]
+    [row] = python_tests(workers=1).run([[RIGHT, *(FORGED[name] for name in names)]], [tests])
+    assert [record["status"] for record in row] == ["passed"] + ["failed"] * len(names), row
+
+
+# --- Objects of a program, as tests see them ----------------------------------------------
+
+STACK = """
+import math
+class Empty(LookupError):
+    pass
+class Stack:
+    kind = "stack"
+    def __init__(self, *items): self.items = list(items)
+    def push(self, x): self.items.append(x); return self
+    def pop(self):
+        if not self.items: raise Empty("no items", 3)
+        return self.items.pop()
+    def __len__(self): return len(self.items)
+    def __iter__(self): return iter(self.items)
+    def __getitem__(self, i): return self.items[i]
+    def __contains__(self, x): return x in self.items
+    def __eq__(self, other): return list(self) == list(other)
+    def __add__(self, other): return Stack(*self, *other)
+    def __repr__(self): return f"Stack({self.items})"
+    def __enter__(self): return self
+    def __exit__(self, *error): self.items.clear()
+    @property
+    def top(self): return self.items[-1]
+class Small(Stack): pass
+def make(): return Small(1, 2)
+def count(n):
+    for i in range(n): yield i
+def sort(xs): xs.sort(); return xs
+def fill(d): d["a"] = {1: (2, 3)}
+def apply(g, x): return g(x)
+def types(): return [1.5, (1, 2), {1, 2}, {1: "a"}, b"x", 2j, None, True, range(3), 10**30]
+VALUE = 7
+"""
+USES = """
+s = Stack()
+assert s.push(1).push(2) is s
+assert len(s) == 2 and s[0] == 1 and list(s) == [1, 2] and 2 in s and 5 not in s
+assert s == Stack(1, 2) and s == [1, 2] and s != Stack(3)
+assert repr(s + Stack(3)) == "Stack([1, 2, 3])" and s.top == 2 and Stack.kind == "stack"
+s.kind = "other"
+assert s.kind == "other" and Stack.kind == "stack" and hasattr(s, "items")
+assert not hasattr(s, "nothing") and getattr(s, "nothing", 3) == 3
+with Stack(1) as t:
+    assert t.pop() == 1
+try:
+    Stack().pop()
+    assert False
+except Empty as error:
+    assert isinstance(error, LookupError) and error.args == ("no items", 3)
+assert isinstance(s, Stack) and isinstance(make(), Small) and isinstance(make(), Stack)
+assert not isinstance(s, Small) and issubclass(Small, Stack) and not isinstance(3, Stack)
+assert list(count(3)) == [0, 1, 2] and next(count(1)) == 0 and sum(count(4)) == 6
+numbers = [3, 1, 2]
+assert sort(numbers) is numbers and numbers == [1, 2, 3]
+d = {}
+fill(d)
+assert d == {"a": {1: (2, 3)}}
+assert apply(make, *[]) if False else apply(len, [1]) == 1 if False else True
+assert types() == [1.5, (1, 2), {1, 2}, {1: "a"}, b"x", 2j, None, True, range(3), 10**30]
+assert [type(x) for x in types()][:4] == [float, tuple, set, dict]
+assert VALUE == 7 and math.floor(1.5) == 1
+assert apply(count, 2) is not None and apply(sort, [2, 1]) == [1, 2]
+assert sorted(Stack(3, 1)) == [1, 3] and str(Stack()) == "Stack([])" and not Stack()
+assert {s_.top for s_ in [Stack(1), Stack(2)]} == {1, 2}
+"""
+
+
+@pytest.mark.parametrize("place", ["apart", "together"])
+def test_tests_use_objects_of_a_program_as_in_one_process(place):
+    tests = USES if place == "apart" else "import sys\n" + USES
+    tests = "import math\n" + tests
+    lines = tests.splitlines()
+    [[record]] = python_tests(workers=1).run([[STACK]], [tests])
+    assert record["status"] == "passed", record
+    changed = [
+        "\n".join([*lines[:i], line.replace("assert ", "assert not (") + ")", *lines[i + 1 :]])
+        for i, line in enumerate(lines)
+        if line.startswith("assert ")
+    ]
+    rows = python_tests(workers=2).run([[STACK]] * len(changed), changed)
+    assert {record["status"] for [record] in rows} == {"failed"}
+
+
+def test_tests_that_hand_over_a_function_run_in_the_interpreter_of_the_program():
+    tests = ["assert apply(lambda x: x + 1, 2) == 3"]
+    wrong = STACK.replace("return g(x)", "return 5")
+    [row] = python_tests(workers=1).run([[STACK, wrong]], tests)
+    assert [record["status"] for record in row] == ["passed", "failed"]
+
+
+def test_what_tests_import_is_there_for_the_program_as_in_one_file():
+    [row] = python_tests().run(
+        [["def f(x): return math.floor(x)", "def f(x): return floor(x)"]],
+        ["import math\nassert f(2.5) == 2"],
+    )
+    assert [record["status"] for record in row] == ["passed", "failed"]
