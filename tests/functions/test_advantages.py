@@ -8,7 +8,7 @@ import at_k
 import numpy as np
 import pytest
 from conftest import ROOT
-from exact import spectrum_values, values_by_definition
+from exact import values_of
 
 BASELINES = ("none", "marginal", "leave-one-out", "centered")
 NAMES = ("pass@k", "pass^k", "maj@k", "AUC@k", "mG-Pass@k", "G-Pass@k_0.6")
@@ -19,10 +19,9 @@ def value_of(score, k):
     if score == "max@k":
         return lambda subset: max(subset, default=Fraction(0))
     if isinstance(score, str):
-        name = score.partition("_")[0]
-        values = values_by_definition(k, Fraction(3, 5))[name]
+        values = values_of(score.partition("_")[0], k, Fraction(3, 5))
     else:
-        values = spectrum_values(score)
+        values = values_of("Spectrum@k", k, weights=tuple(score))
     return lambda subset: values[int(sum(subset))]
 
 
