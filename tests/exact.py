@@ -201,6 +201,54 @@ def _dirichlet_mean(counts: Sequence[int], powers: Sequence[int]) -> Fraction:
     return math.prod(factors, start=Fraction(1)) / _rising(Fraction(sum(counts)), sum(powers))
 
 
+def advantages(
+    rewards: Sequence[float],
+    k: int,
+    score: str | Sequence[float],
+    baseline: str = "none",
+    normalize: str | None = None,
+) -> list[float]:
+    """Return the weights of samples by their definitions, from all subsets of k of them."""
+    n, given = len(rewards), [Fraction(reward) for reward in rewards]
+    subsets = list(itertools.combinations(range(n), k))
+    if not isinstance(score, str):
+        values = values_of("Spectrum@k", k, weights=tuple(score))
+    elif score != "max@k":
+        name, _, tau = score.partition("_")
+        values = values_of(name, k, float(tau or 0.5))
+
+    def value(of_subset: list[Fraction]) -> Fraction:
+        return (
+            max(of_subset, default=Fraction(0)) if score == "max@k" else values[int(sum(of_subset))]
+        )
+
+    def mean(chosen: Sequence[tuple[int, ...]], without: Sequence[int] = ()) -> Fraction:
+        rows = ([given[j] for j in subset if j not in without] for subset in chosen)
+        return sum(map(value, rows), Fraction(0)) / len(subsets)
+
+    weights = []
+    for i in range(n):
+        included = [subset for subset in subsets if i in subset]
+        others = [subset for subset in subsets if i not in subset]
+        weight = mean(included)
+        if normalize:
+            second = sum(value([given[j] for j in subset]) ** 2 for subset in subsets) / len(
+                subsets
+            )
+            difference = weight * Fraction(n, k) - mean(subsets)
+            spread = math.sqrt(second - mean(subsets) ** 2)
+            weights.append(float(difference) / spread if difference else 0.0)
+            continue
+        if baseline == "marginal":
+            weight -= mean(included, without=[i])
+        elif baseline == "centered":
+            weight *= Fraction(n, n - k)
+        elif baseline == "leave-one-out":
+            weight -= Fraction(k, n - 1) * mean(others) * len(subsets) / len(others)
+        weights.append(float(weight))
+    return weights
+
+
 # --- Votes and verdicts -----------------------------------------------------------------
 
 

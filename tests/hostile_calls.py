@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-from agreement import metric
+from random_calls import metric
 
 Make = Callable[[], Any]
 ROWS = [[1, 0, 1, 1], [0, 0, 1, 0], [1, 1, 1, 1]]
