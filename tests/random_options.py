@@ -405,12 +405,10 @@ def check_noise(rng: Random) -> None:
     of_questions = [exact.subset_mean(row, exact.values_of("pass@k", k)) for row in rows]
     mean = exact.mean_of(of_questions)
     require(result["score"], mean, (rows, k))
-    squares = sum((x - mean) ** 2 for x in of_questions)
-    require(
-        result["standard_error"], math.sqrt(squares / len(rows) / (len(rows) - 1)), (rows, k), 1e-6
-    )
+    variance = sample_variance(of_questions)
+    require(result["standard_error"], math.sqrt(variance / len(rows)), (rows, k), 1e-6)
     shares = [result[name] or 0.0 for name in ("questions", "samples", "checker")]
-    if squares:
+    if variance:
         require(sum(shares), 1, (rows, k))
 
 
@@ -453,33 +451,33 @@ def check_variance(rng: Random) -> None:
     c = [int(rng.integers(0, x + 1) if rate == 0.5 else rng.binomial(x, rate)) for x in n]
     name, k = str(rng.choice(_NAMES)), int(rng.integers(1, min(n) + 1))
     values, key = exact.values_of(name, k), name.replace("k", str(k))
-    weights, within, scores = [], 0.0, []
+    within = 0.0
     for size, prior in prior_by_em(n, c):
         h = [exact.hypergeometric_mean(size, x, values) for x in range(size + 1)]
         divisor = math.lcm(*(x.denominator for x in h))
         numbers = [int(x * divisor) for x in h]
         for (ways, of_all), weight in zip(ways_at_odds(size), prior.tolist(), strict=True):
-            sums = [
-                sum(w * x**power for w, x in zip(ways, numbers, strict=True)) for power in (1, 2)
-            ]
             mean, square = (
-                Fraction(sums[0], of_all * divisor),
-                Fraction(sums[1], of_all * divisor**2),
+                Fraction(
+                    sum(w * x**power for w, x in zip(ways, numbers, strict=True)),
+                    of_all * divisor**power,
+                )
+                for power in (1, 2)
             )
             within += weight * float(square - mean**2)
-            weights.append(weight)
-            scores.append((float(mean), float(1 - mean)))  # the smaller one keeps its digits
-    smaller = np.array(scores)[:, np.argmin(np.average(scores, axis=0, weights=weights))]
-    of_both = within + np.average(
-        (smaller - np.average(smaller, weights=weights)) ** 2, weights=weights
-    )
+    scores = [exact.hypergeometric_mean(*pair, values) for pair in zip(n, c, strict=True)]
     counts, options = at_k.Counts(n, c), {"k": k, "include": name, "confidence": 0.9}
-    for interval, variance in (("sampling", within), ("questions", of_both)):
-        result = metric("gpassk").compute(predictions=counts, interval=interval, **options)
+    for interval, variance in (("sampling", within), ("questions", sample_variance(scores))):
+        sigma = metric("gpassk").compute(predictions=counts, interval=interval, **options)
         expected = math.sqrt(variance / questions)
-        require(result[f"{key}_sigma"], expected, (n, c, key, interval), 1e-6)
-        if expected > 1e-100 and not math.isclose(result[f"{key}_sigma"], expected, rel_tol=1e-6):
-            raise Difference(f"{n}, {c}, {key}, {interval}: {result[f'{key}_sigma']}, {expected}")
+        require(sigma[f"{key}_sigma"], expected, (n, c, key, interval), 1e-6)
+        if expected > 1e-100 and not math.isclose(sigma[f"{key}_sigma"], expected, rel_tol=1e-6):
+            raise Difference(f"{n}, {c}, {key}, {interval}: {sigma}, {expected}")
+
+
+def sample_variance(numbers: list[Fraction]) -> Fraction:
+    mean = exact.mean_of(numbers)
+    return sum(((x - mean) ** 2 for x in numbers), Fraction(0)) / (len(numbers) - 1)
 
 
 def check_assertion(rng: Random) -> None:
