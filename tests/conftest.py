@@ -65,6 +65,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Run one file in this process, and more of them in two processes more than there are cores.
+
+    Tests of pages wait for a browser, so a process for each core would leave some cores idle.
+    """
+    files = [name.partition("::")[0] for name in config.option.file_or_dir]
+    is_one_file = len({*files}) == 1 and files[0].endswith(".py")
+    return 0 if is_one_file else (os.cpu_count() or 1) + 2
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Run each file in one process, and each Space in one: its tests share a server."""
     from xdist.scheduler import LoadScopeScheduling

@@ -1,4 +1,8 @@
-"""Reference values by independent methods: exact fractions, enumeration and 200-digit floats."""
+"""Scores by their definitions, in exact rational arithmetic, without any code of the package.
+
+Sums over all subsets, or over all numbers of correct samples among k, replace the closed forms of
+the package. Only powers and square roots are floats.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +12,69 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from operator import add
+from statistics import NormalDist
 
 import mpmath
 
 Values = Sequence[Fraction]
 """The values of 0, 1, .., k correct samples."""
+Prior = tuple[float, float]
+"""The parameters of a Beta distribution."""
+
+
+def mean_of(numbers: Sequence[Fraction]) -> Fraction:
+    return sum(numbers, Fraction(0)) / len(numbers)
 
 
 # --- Binary outcomes --------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def values_of(
+    name: str, k: int, tau: float | Fraction = 0.5, weights: tuple[float, ...] = ()
+) -> tuple[Fraction, ...]:
+    """Return the values of each score for j = 0 .. k correct samples, as the papers define them."""
+    needed = Fraction(tau) * k
+    nearest = round(needed)  # a float may be off by its last digit
+    required = nearest if abs(needed - nearest) < Fraction(1, 10**9) else math.ceil(needed)
+    definitions = {
+        "pass@k": lambda j: j >= 1,
+        "pass^k": lambda j: j == k,
+        "G-Pass@k": lambda j: j >= max(1, required),
+        "maj@k": lambda j: 2 * j > k,
+        "AUC@k": lambda j: _area_of_pass_curve(k, j),
+        # 2/k times the number of thresholds i/k above one half that j correct samples reach
+        "mG-Pass@k": lambda j: Fraction(2 * max(0, j - math.ceil(Fraction(k, 2))), k),
+        "Spectrum@k": lambda j: sum(map(Fraction, weights[:j]), Fraction(0)),
+    }
+    return tuple(Fraction(definitions[name](j)) for j in range(k + 1))
+
+
+def values_by_definition(k: int, tau: Fraction) -> dict[str, tuple[Fraction, ...]]:
+    """Return the values of each score that has no weights."""
+    names = ("pass@k", "pass^k", "G-Pass@k", "maj@k", "AUC@k", "mG-Pass@k")
+    return {name: values_of(name, k, tau) for name in names}
+
+
+def _area_of_pass_curve(k: int, correct: int) -> Fraction:
+    """Return the area by trapezoids under pass@j of k samples, of which `correct` are correct.
+
+    pass@j is 1 - C(k - correct, j) / C(k, j), and the sum of these ratios over j = 0 .. k is
+    (k + 1) / (correct + 1).
+    """
+    first = Fraction(correct, k)
+    if k == 1:
+        return first
+    last = Fraction(correct >= 1)
+    total = k - (Fraction(k + 1, correct + 1) - 1)
+    return (total - (first + last) / 2) / (k - 1)
+
+
+def subset_mean(outcomes: Sequence[int], values: Values) -> Fraction:
+    """Return the expected value of k samples, by enumeration of all subsets."""
+    subsets = itertools.combinations(outcomes, len(values) - 1)
+    return mean_of([values[sum(subset)] for subset in subsets])
 
 
 def hypergeometric_mean(n: int, c: int, values: Values) -> Fraction:
@@ -35,144 +94,159 @@ def _numbers_of_subsets(n: int, c: int, k: int) -> list[int]:
     return [math.comb(c, j) * math.comb(n - c, k - j) for j in range(k + 1)]
 
 
-def subset_mean(outcomes: Sequence[int], values: Values) -> Fraction:
-    """Return the expected value of k samples, by enumeration of all subsets."""
-    subsets = list(itertools.combinations(outcomes, len(values) - 1))
-    return sum((values[sum(subset)] for subset in subsets), Fraction(0)) / len(subsets)
-
-
-def posterior_moments(
-    n: int, c: int, values: Values, alpha0: float, beta0: float
-) -> tuple[mpmath.mpf, mpmath.mpf]:
-    """Return the posterior mean and variance of the expected value of k new samples."""
-    mean = posterior_mean(n, c, [values], alpha0, beta0)
-    return mean, posterior_covariance(n, c, values, values, alpha0, beta0)
-
-
-def posterior_covariance(
-    n: int, c: int, first: Values, second: Values, alpha0: float, beta0: float
-) -> mpmath.mpf:
-    """Return the posterior covariance of two expected values of k new samples."""
-    with mpmath.workdps(200):
-        means = [posterior_mean(n, c, [values], alpha0, beta0) for values in (first, second)]
-        return posterior_mean(n, c, [first, second], alpha0, beta0) - means[0] * means[1]
-
-
-def posterior_mean(
-    n: int, c: int, factors: Sequence[Values], alpha0: float, beta0: float
-) -> mpmath.mpf:
-    """Return the posterior mean of the product of expected values of k new samples.
+def posterior_mean(n: int, c: int, prior: Prior, *factors: Values) -> Fraction:
+    """Return the posterior mean of a product of expected values of k new samples.
 
     Each factor is a polynomial in p and 1 - p. The product is multiplied out term by term, and the
     mean of each term is that of a Beta distribution.
     """
-    with mpmath.workdps(200):
-        alpha, beta = mpmath.mpf(alpha0) + c, mpmath.mpf(beta0) + n - c
-        product = {(0, 0): mpmath.mpf(1)}  # {(power of p, power of 1 - p): coefficient}
-        for values in factors:
-            k, terms = len(values) - 1, product
-            product = {}
-            for (correct, incorrect), coefficient in terms.items():
-                for j, value in enumerate(values):
-                    powers = correct + j, incorrect + k - j
-                    term = coefficient * math.comb(k, j) * value.numerator / value.denominator
-                    product[powers] = product.get(powers, 0) + term
-        return mpmath.fsum(
-            coefficient * _dirichlet_mean([alpha, beta], powers)
-            for powers, coefficient in product.items()
-            if coefficient
-        )
+    alpha, beta = Fraction(prior[0]) + c, Fraction(prior[1]) + n - c
+    coefficients = [Fraction(1)]
+    for values in factors:
+        k, before = len(values) - 1, coefficients
+        coefficients = [Fraction(0)] * (len(before) + k)
+        for i, coefficient in enumerate(before):
+            for j, value in enumerate(values):
+                coefficients[i + j] += coefficient * math.comb(k, j) * value
+    size = len(coefficients) - 1
+    terms = [
+        coefficient * _rising(alpha, i) * _rising(beta, size - i)
+        for i, coefficient in enumerate(coefficients)
+        if coefficient
+    ]
+    return sum(terms, Fraction(0)) / _rising(alpha + beta, size)
 
 
-def values_by_definition(k: int, tau: Fraction) -> dict[str, list[Fraction]]:
-    """Return the values of each score for j = 0 .. k correct samples, as the papers define them."""
-    needed = max(1, math.ceil(tau * k))
-    half = math.ceil(Fraction(k, 2))
-    return {
-        "pass@k": [Fraction(j >= 1) for j in range(k + 1)],
-        "pass^k": [Fraction(j == k) for j in range(k + 1)],
-        "G-Pass@k": [Fraction(j >= needed) for j in range(k + 1)],
-        "maj@k": [Fraction(2 * j > k) for j in range(k + 1)],
-        "AUC@k": [_area_of_pass_curve(k, j) for j in range(k + 1)],
-        # 2/k times the number of thresholds i/k above one half that j correct samples reach
-        "mG-Pass@k": [
-            Fraction(2, k) * sum(j >= i for i in range(half + 1, k + 1)) for j in range(k + 1)
-        ],
-    }
+@lru_cache(maxsize=1 << 14)
+def _rising(x: Fraction, n: int) -> Fraction:
+    """Return x (x + 1) .. (x + n - 1)."""
+    product = math.prod(x.numerator + i * x.denominator for i in range(n))
+    return Fraction(product, x.denominator**n)
 
 
-def _area_of_pass_curve(k: int, correct: int) -> Fraction:
-    """Return the area by trapezoids under pass@j of k samples, of which `correct` are correct.
-
-    pass@j is 1 - C(k - correct, j) / C(k, j), and the sum of these ratios over j = 0 .. k is
-    (k + 1) / (correct + 1).
-    """
-    first = Fraction(correct, k)
-    if k == 1:
-        return first
-    last = Fraction(correct >= 1)
-    total = k - (Fraction(k + 1, correct + 1) - 1)
-    return (total - (first + last) / 2) / (k - 1)
+def posterior_covariance(n: int, c: int, prior: Prior, u: Values, v: Values) -> Fraction:
+    """Return the posterior covariance of two expected values of k new samples."""
+    means = posterior_mean(n, c, prior, u) * posterior_mean(n, c, prior, v)
+    return posterior_mean(n, c, prior, u, v) - means
 
 
-def spectrum_values(weights: Sequence[float]) -> list[Fraction]:
-    """Return the values of j = 0 .. k correct samples in the threshold spectrum."""
-    return [sum(map(Fraction, weights[:j]), Fraction(0)) for j in range(len(weights) + 1)]
+def summary(mean, variance, confidence: float, bounds) -> tuple[float, float, float, float]:
+    """Return (mu, sigma, lo, hi) with the limits of a normal distribution, clipped to bounds."""
+    mu, sigma = float(mean), math.sqrt(variance)
+    half = NormalDist().inv_cdf((1 + confidence) / 2) * sigma
+    lowest, highest = bounds or (-math.inf, math.inf)
+    lo, hi = (float(min(max(limit, lowest), highest)) for limit in (mu - half, mu + half))
+    return mu, sigma, lo, hi
 
 
-# --- Rewards ----------------------------------------------------------------------------
+def product(x: float | Fraction, y: float | Fraction, a: float, b: float) -> float:
+    return float(x) ** a * float(y) ** b
+
+
+def variance_of_product(x, y, variances, a: float, b: float) -> float:
+    """Return the variance of x^a y^b by the first-order delta method."""
+    x, y = float(x), float(y)
+    var_x, var_y, cov = map(float, variances)
+    dx = a * x ** (a - 1) * y**b if a else 0.0
+    dy = b * x**a * y ** (b - 1) if b else 0.0
+    return max(0.0, dx * dx * var_x + dy * dy * var_y + 2 * dx * dy * cov)
+
+
+# --- Categories and rewards -------------------------------------------------------------
 
 
 def subset_mean_of_maximum(rewards: Sequence[float], k: int) -> Fraction:
     """Return the mean of the maximum of k rewards, by enumeration of all subsets."""
-    subsets = list(itertools.combinations(map(Fraction, rewards), k))
-    return sum(map(max, subsets), Fraction(0)) / len(subsets)
+    return mean_of([*map(max, itertools.combinations(map(Fraction, rewards), k))])
+
+
+def posterior_moments_of_mean(
+    counts: Sequence[int], rewards: Sequence[float]
+) -> tuple[Fraction, Fraction]:
+    """Return the mean and variance of the mean reward under a Dirichlet distribution."""
+    total, w = sum(counts), [Fraction(reward) for reward in rewards]
+    mean = sum((nu * x for nu, x in zip(counts, w, strict=True)), Fraction(0)) / total
+    square = sum((nu * x * x for nu, x in zip(counts, w, strict=True)), Fraction(0)) / total
+    return mean, (square - mean**2) / (total + 1)
 
 
 def posterior_moments_of_maximum(
     counts: Sequence[int], rewards: Sequence[float], k: int
-) -> tuple[mpmath.mpf, mpmath.mpf]:
+) -> tuple[Fraction, Fraction]:
     """Return the mean and variance of the expected maximum reward of k new samples.
 
     The category probabilities p have a Dirichlet distribution with the parameters `counts`. The
     expected maximum is a sum over all numbers of samples in each category: the multinomial
-    probability times the maximum reward.
+    probability times the maximum reward. Rewards are integers until the end.
     """
-    with mpmath.workdps(200):
-        terms = {}
-        for sizes in _compositions(k, len(counts)):
-            maximum = max(r for r, size in zip(rewards, sizes, strict=True) if size)
-            terms[sizes] = _multinomial(sizes) * mpmath.mpf(maximum)
-        mean = mpmath.fsum(term * _dirichlet_mean(counts, sizes) for sizes, term in terms.items())
-        square = mpmath.fsum(
-            v * w * _dirichlet_mean(counts, [a + b for a, b in zip(one, two, strict=True)])
-            for one, v in terms.items()
-            for two, w in terms.items()
-        )
-        return mean, square - mean**2
+    unit = math.lcm(*(Fraction(reward).denominator for reward in rewards))
+    w = [int(Fraction(reward) * unit) for reward in rewards]
+    terms, products = {}, Counter[tuple[int, ...]]()
+    for sizes in itertools.product(range(k + 1), repeat=len(counts)):
+        if sum(sizes) == k:
+            ways = math.factorial(k) // math.prod(map(math.factorial, sizes))
+            terms[sizes] = ways * max(r for r, size in zip(w, sizes, strict=True) if size)
+    for (one, v), (two, u) in itertools.product(terms.items(), repeat=2):
+        products[tuple(map(add, one, two))] += v * u
+    mean, square = (
+        sum((value * _dirichlet_mean(counts, sizes) for sizes, value in of.items()), Fraction(0))
+        for of in (terms, products)
+    )
+    return mean / unit, (square - mean**2) / unit**2
 
 
-def _compositions(total: int, parts: int) -> list[tuple[int, ...]]:
-    """Return all tuples of `parts` integers of at least 0 with the sum `total`."""
-    tuples = itertools.product(range(total + 1), repeat=parts)
-    return [sizes for sizes in tuples if sum(sizes) == total]
-
-
-def _multinomial(sizes: Sequence[int]) -> int:
-    """Return the multinomial coefficient."""
-    return math.factorial(sum(sizes)) // math.prod(map(math.factorial, sizes))
-
-
-def _dirichlet_mean(counts: Sequence[float], powers: Sequence[int]) -> mpmath.mpf:
+def _dirichlet_mean(counts: Sequence[int], powers: Sequence[int]) -> Fraction:
     """Return E[product of p_i^powers_i] under a Dirichlet distribution."""
-    factors = [_rising_factorial(a, power) for a, power in zip(counts, powers, strict=True)]
-    return mpmath.fprod(factors) / _rising_factorial(mpmath.fsum(counts), sum(powers))
+    factors = [_rising(Fraction(a), power) for a, power in zip(counts, powers, strict=True)]
+    return math.prod(factors, start=Fraction(1)) / _rising(Fraction(sum(counts)), sum(powers))
 
 
-@lru_cache(maxsize=4096)
-def _rising_factorial(x: float, n: int) -> mpmath.mpf:
-    """Return x (x + 1) .. (x + n - 1)."""
-    return mpmath.fprod(mpmath.mpf(x) + i for i in range(n))
+def advantages(
+    rewards: Sequence[float],
+    k: int,
+    score: str | Sequence[float],
+    baseline: str = "none",
+    normalize: str | None = None,
+) -> list[float]:
+    """Return the weights of samples by their definitions, from all subsets of k of them."""
+    n, given = len(rewards), [Fraction(reward) for reward in rewards]
+    subsets = list(itertools.combinations(range(n), k))
+    if not isinstance(score, str):
+        values = values_of("Spectrum@k", k, weights=tuple(score))
+    elif score != "max@k":
+        name, _, tau = score.partition("_")
+        values = values_of(name, k, float(tau or 0.5))
+
+    def value(of_subset: list[Fraction]) -> Fraction:
+        return (
+            max(of_subset, default=Fraction(0)) if score == "max@k" else values[int(sum(of_subset))]
+        )
+
+    def mean(chosen: Sequence[tuple[int, ...]], without: Sequence[int] = ()) -> Fraction:
+        rows = ([given[j] for j in subset if j not in without] for subset in chosen)
+        return sum(map(value, rows), Fraction(0)) / len(subsets)
+
+    weights = []
+    for i in range(n):
+        included = [subset for subset in subsets if i in subset]
+        others = [subset for subset in subsets if i not in subset]
+        weight = mean(included)
+        if normalize:
+            second = sum(value([given[j] for j in subset]) ** 2 for subset in subsets) / len(
+                subsets
+            )
+            difference = weight * Fraction(n, k) - mean(subsets)
+            spread = math.sqrt(second - mean(subsets) ** 2)
+            weights.append(float(difference) / spread if difference else 0.0)
+            continue
+        if baseline == "marginal":
+            weight -= mean(included, without=[i])
+        elif baseline == "centered":
+            weight *= Fraction(n, n - k)
+        elif baseline == "leave-one-out":
+            weight -= Fraction(k, n - 1) * mean(others) * len(subsets) / len(others)
+        weights.append(float(weight))
+    return weights
 
 
 # --- Votes and verdicts -----------------------------------------------------------------
@@ -205,3 +279,19 @@ def power_mean(x: Sequence[float], p: float) -> mpmath.mpf:
             return mpmath.exp(mpmath.fsum(map(mpmath.log, x)) / len(x))
         powers = [mpmath.mpf(weight) ** mpmath.mpf(p) for weight in x]
         return (mpmath.fsum(powers) / len(x)) ** (1 / mpmath.mpf(p))
+
+
+def score_agg(weights: Sequence[float], temperature: float, penalty: float, eps: float) -> float:
+    """Return the power mean of the text, with its table interpolated linearly.
+
+    Of zeros alone it is 0. No temperature may give a power between 0 and 1.
+    """
+    if not any(weights):
+        return 0.0
+    table = [(0.1, -8.0), (0.3, -2.5), (0.5, 1.0), (0.7, 4.6), (1.0, 12.25)]
+    for (low, p_low), (high, p_high) in itertools.pairwise(table):
+        if low <= temperature <= high:
+            p = p_low + (p_high - p_low) * (temperature - low) / (high - low)
+            break
+    factor = max(0.0, 1 - penalty * sum(weight == 0 for weight in weights))
+    return factor * float(power_mean([weight or (eps if p <= 0 else 0.0) for weight in weights], p))

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-from agreement import metric
+from random_calls import metric
 
 Make = Callable[[], Any]
 ROWS = [[1, 0, 1, 1], [0, 0, 1, 0], [1, 1, 1, 1]]
@@ -124,7 +124,7 @@ VALUES: dict[str, Make] = {
     "Arrow table": lambda: pa.table({"a": [[1], [0], [1]]}),
 }
 
-FUNCTIONS: dict[str, dict[str, Any]] = {
+OF_QUESTIONS: dict[str, dict[str, Any]] = {
     "pass_at_k": {"k": 2},
     "pass_at_k_ci": {"k": 2, "confidence": 0.9, "alpha0": 1.0, "beta0": 1.0, "bounds": (0, 1)},
     "g_pass_at_k_tau": {"k": 2, "tau": 0.5},
@@ -138,24 +138,14 @@ FUNCTIONS: dict[str, dict[str, Any]] = {
     "max_at_k_ci": {"k": 2, "R0": [0, 1]},
     "cons_at_k": {"k": 2},
     "score_agg": {"temperature": 0.5, "penalty": 0.1, "eps_for_neg_p": 1e-9},
-    "advantages": {"k": 2, "score": "pass@k", "baseline": "marginal", "normalize": "std"},
-    "noise": {
-        "k": 1,
-        "metric": "pass@k",
-        "confidence": 0.9,
-        "tau": 0.5,
-        "clusters": REFERENCES,
-        "checker_rates": (0.9, 0.1),
-    },
+    "noise": {"k": 1, "metric": "pass@k", "confidence": 0.9, "tau": 0.5}
+    | {"clusters": REFERENCES, "checker_rates": (0.9, 0.1)},
     "testing.assert_at_least": {"threshold": 0.5, "metric": "pass@k", "k": 1, "confidence": 0.9},
     "testing.assert_not_worse": {"baseline": ROWS, "margin": 0.1, "metric": "pass@k", "k": 1},
-    "compare": {
-        "R_b": ROWS,
-        "metric": "pass@k",
-        "k": 2,
-        "interval": "auto",
-        "clusters": REFERENCES,
-    },
+    "plan": {"metric": "pass@k", "k": 1, "questions": [50], "samples": [2], "half_width": 0.3}
+    | {"confidence": 0.9, "question_cost": 1.0, "sample_cost": 1.0, "correlation": None},
+    "tailpass": {"k": 2, "w": [0, 1], "R0": ROWS, "eta": 1.0, "prior": 1.0, "thresholds": [0.5]},
+    "tailpass_empirical": {"k": 2, "w": [0, 1], "thresholds": [0.5]},
 }
 SCORES = {"pass@1": 0.5, "pass@1_lo": 0.4, "pass@1_hi": 0.6, "pass@2": 0.7}
 SCORES |= {f"{group}/{key}": score for key, score in SCORES.items() for group in "ab"}
@@ -166,8 +156,19 @@ CAPTION = {"questions": 3, "n": 4, "checker": "numeric", "caption": "text", "wid
 INTERVAL = {"confidence": 0.9, "interval": "sampling"}
 PER_QUESTION = {"pass@1": 0.5, "per_question": {"pass@1": [0.25, 0.5, 0.75]}}
 TABLE = [{"id": i, "correct": i % 2, "group": "a", "reward": 0.5} for i in range(4)]
-# Functions whose first argument is not the outcomes of questions: the name of it, and its value.
-OTHERS: dict[str, tuple[str, Any, dict[str, Any]]] = {
+# The name of the first argument, its value, and other arguments.
+FUNCTIONS: dict[str, tuple[str, Any, dict[str, Any]]] = {
+    **{name: ("R", ROWS, arguments) for name, arguments in OF_QUESTIONS.items()},
+    "advantages": (
+        "rewards",
+        ROWS,
+        {"k": 2, "score": "pass@k", "baseline": "marginal", "normalize": "std"},
+    ),
+    "compare": (
+        "R_a",
+        ROWS,
+        {"R_b": ROWS, "metric": "pass@k", "k": 2, "interval": "auto", "clusters": REFERENCES},
+    ),
     "read": (
         "source",
         TABLE,
@@ -180,18 +181,6 @@ OTHERS: dict[str, tuple[str, Any, dict[str, Any]]] = {
         {"A": ROWS, "B": ROWS[::-1]},
         {"metric": "pass@k", "k": 2, "interval": "questions", "confidence": 0.9},
     ),
-    "plan": (
-        "R",
-        ROWS,
-        {"metric": "pass@k", "k": 1, "questions": [50], "samples": [2], "half_width": 0.3}
-        | {"confidence": 0.9, "question_cost": 1.0, "sample_cost": 1.0, "correlation": None},
-    ),
-    "tailpass": (
-        "R",
-        ROWS,
-        {"k": 2, "w": [0, 1], "R0": ROWS, "eta": 1.0, "prior": 1.0, "thresholds": [0.5, 1.0]},
-    ),
-    "tailpass_empirical": ("R", ROWS, {"k": 2, "w": [0, 1], "thresholds": [0.5]}),
     "Counts": ("n", [4, 4], {"c": [1, 2]}),
     "load": ("name", "gpassk", {}),
     "charts.by_k": ("results", SCORES, {"metric": "pass@k", "highlight": 1} | CAPTION | INTERVAL),
@@ -248,92 +237,72 @@ METRICS: dict[str, dict[str, Any]] = {
 # --- Calls ------------------------------------------------------------------------------
 
 
-def put_into(rows: list[list[Any]], value: Any, rng: np.random.Generator) -> Any:
-    """Return rows of which one sample or question is the value, or the value itself."""
-    rows, place = [list(row) for row in rows], rng.random()
-    if place < 0.4:
-        rows[int(rng.integers(3))][int(rng.integers(4))] = value
-    elif place < 0.7:
-        return [value if i == 1 else row for i, row in enumerate(rows)]
-    else:
+REQUIRED = {"parameter", "k", "group_size", "questions", "samples", "tau", "weights", "threshold"}
+REQUIRED |= {"R_b", "baseline"}
+WORDS = {"R", "scores", "tau", "predictions", "outcome", "question", "sample"}
+OTHER_WORDS = {"run", "score", "column", "row", "counts", "key", "metric", "file", "chart"}
+OTHER_WORDS |= {"confidence", "interval", "Counts", "A", "B"}
+
+
+def put_into(given: Any, value: Any, rng: np.random.Generator) -> Any:
+    """Return an argument of which one part is the value, or the value itself."""
+    if rng.random() < 0.4:
         return value
-    return rows
+    if isinstance(given, dict):
+        return given | {str(rng.choice([*map(str, given)])): value}
+    place = int(rng.integers(len(given))) if isinstance(given, list) and given else None
+    if place is None:
+        return value
+    part = given[place]
+    if isinstance(part, list) and part and rng.random() < 0.6:
+        part = list(part)
+        part[int(rng.integers(len(part)))] = value
+    else:
+        part = value
+    return [*given[:place], part, *given[place + 1 :]]
 
 
 def random_call(rng: np.random.Generator) -> tuple[str, Callable[[], Any], set[str]]:
     """Return the text of a call, the call, and the names that an error may have."""
     described = str(rng.choice(list(VALUES)))
     value = VALUES[described]()
-    samples: Any = ROWS
-    kind = rng.random()
-    if kind < 0.3:
-        return other_call(rng, described, value)
-    if kind < 0.65:
+    if rng.random() < 0.6:
         name = str(rng.choice(list(FUNCTIONS)))
-        arguments = dict(FUNCTIONS[name])
-        function = operator.attrgetter(name)(at_k)
-        first = {"compare": "R_a", "advantages": "rewards"}.get(name, "R")
+        first, source, every = FUNCTIONS[name]
+        arguments = {
+            key: value for key, value in every.items() if key in REQUIRED or rng.random() < 0.7
+        }
+        function = operator.attrgetter(name.strip())(at_k)
     else:
         name = str(rng.choice(list(METRICS)))
-        arguments = METRICS[name] | COMMON
-        arguments = {name: value for name, value in arguments.items() if rng.random() < 0.5}
-        if "references" in arguments or name == "score_agg":
-            samples = TEXTS
+        arguments = {key: x for key, x in (METRICS[name] | COMMON).items() if rng.random() < 0.5}
         if name == "score_agg":
-            for unknown in ("references", "check_correct_fn"):
-                arguments.pop(unknown, None)
-        function, first = metric(name).compute, "predictions"
-    hostile = str(rng.choice([first, *arguments]))
-    words = ("R", "scores", "tau", "predictions", "outcome", "question", "sample")
-    names = {first, hostile, *arguments, *words}
-    given: Any = samples
-    if hostile == first:
-        given = put_into(samples, value, rng)
-    elif isinstance(arguments[hostile], list) and rng.random() < 0.5:
-        arguments[hostile] = [*arguments[hostile][:-1], value]
-    else:
-        arguments[hostile] = value
-    place = f"{hostile} with {described}"
-    call = (
-        (lambda: function(predictions=given, **arguments))
-        if first == "predictions"
-        else (lambda: function(given, **arguments))
-    )
-    return f"{name}({', '.join(arguments)}), {place}", call, names
-
-
-def other_call(
-    rng: np.random.Generator, described: str, value: Any
-) -> tuple[str, Callable[[], Any], set[str]]:
-    """Return a call of one of `OTHERS`."""
-    name = str(rng.choice(list(OTHERS)))
-    first, source, arguments = OTHERS[name]
-    required = {"parameter", "k", "group_size", "questions", "samples"}
-    arguments = {
-        key: value for key, value in arguments.items() if key in required or rng.random() < 0.7
-    }
-    hostile = str(rng.choice([first, *arguments]))
+            arguments = {
+                key: x
+                for key, x in arguments.items()
+                if key not in ("references", "check_correct_fn")
+            }
+        is_text = "references" in arguments or name == "score_agg"
+        first, source = "predictions", TEXTS if is_text else ROWS
+        function = metric(name).compute
     if name.startswith("read") and isinstance(value, str):
         value = [value]  # a text is the name of a file, or of a dataset on the Hub
-    if hostile != first:
-        arguments[hostile] = value
-    elif rng.random() < 0.5:
-        source = value
-    elif isinstance(source, dict):
-        source = source | {str(rng.choice(list(map(str, source)))): value}
-    else:
-        source = [*source[:-1], value]
-    function = operator.attrgetter(name.strip())(at_k)
+    given = {first: source, **arguments}
+    hostile = str(rng.choice(list(given)))
+    given[hostile] = put_into(given[hostile], value, rng)
 
     def call() -> Any:
-        result = function(source, **arguments)
+        others = {key: x for key, x in given.items() if key != first}
+        if first == "predictions":
+            return function(**given)
+        result = function(given[first], **others)
         if name == "Counts":  # which says what is wrong with it when it is used
             at_k.pass_at_k(result, 1)
+        return result
 
-    words = ("run", "score", "column", "row", "question", "sample", "outcome", "counts", "key")
-    names = {first, hostile, *arguments, *words, "metric", "predictions", "file", "chart", "R"}
-    names |= {"confidence", "interval", "Counts", "A", "B"}
-    return f"{name}({', '.join(arguments)}), {hostile} with {described}", call, names
+    text = f"{name}({', '.join(given)}), {hostile} with {described}"
+    names = {*given, *WORDS}
+    return text, call, names if source in (ROWS, TEXTS) else names | OTHER_WORDS
 
 
 def problem_of(call: Callable[[], Any], names: set[str]) -> str | None:

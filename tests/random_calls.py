@@ -1,36 +1,43 @@
-"""Random calls of the public functions and metrics, with their results by brute force."""
+"""Random calls of the public functions and metrics, compared with brute force and with scorio.
+
+    python tests/random_calls.py 50000 [SEED] [--tensors]
+
+This also makes a tenth as many calls with an argument that makes no sense, and of the options that
+only `random_options` has. With --tensors, outcomes also come as tensors of torch and arrays of JAX,
+which have to be installed.
+"""
 
 from __future__ import annotations
 
 import math
+import sys
+import warnings
 from collections.abc import Callable
-from functools import lru_cache
+from fractions import Fraction
+from functools import cache
 from typing import Any, NamedTuple
 
-import brute_force as exact
+import at_k
+import exact
 import numpy as np
+from container_types import TYPES, Type, can_hold, tensor_types
+from scorio import eval as scorio
 
 Rows = list[list[Any]]
 MEANS = {
-    "pass_at_k": "pass",
-    "pass_hat_k": "unanimous",
-    "unanimous_at_k": "unanimous",
-    "g_pass_at_k": "unanimous",
-    "g_pass_at_k_tau": "threshold",
-    "mg_pass_at_k": "mG",
-    "auc_at_k": "area",
-    "maj_at_k": "majority",
-    "threshold_spectrum_at_k": "spectrum",
+    "pass_at_k": "pass@k",
+    "pass_hat_k": "pass^k",
+    "unanimous_at_k": "pass^k",
+    "g_pass_at_k": "pass^k",
+    "g_pass_at_k_tau": "G-Pass@k",
+    "mg_pass_at_k": "mG-Pass@k",
+    "auc_at_k": "AUC@k",
+    "maj_at_k": "maj@k",
+    "threshold_spectrum_at_k": "Spectrum@k",
 }
 PRODUCTS = ("geom_at_k", "geom_ds_at_k", "geo_spectrum_at_k", "geo_spectrum_star_at_k")
 REWARDS = ("bayes", "avg", "max_at_k")
-KEYS = {
-    "pass@{k}": "pass",
-    "pass^{k}": "unanimous",
-    "mG-Pass@{k}": "mG",
-    "maj@{k}": "majority",
-    "AUC@{k}": "area",
-}
+SCORES = ("pass@k", "pass^k", "mG-Pass@k", "maj@k", "AUC@k")
 
 
 class Call(NamedTuple):
@@ -93,9 +100,18 @@ def random_weights(rng: np.random.Generator, k: int) -> list[float]:
 # --- Binary outcomes --------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4096)
-def _values(score: str, k: int, tau: float = 0.5, weights: tuple[float, ...] = ()) -> exact.Values:
-    return exact.values_of(score, k, tau, weights)
+def subset_mean(questions: Rows, values: exact.Values) -> Fraction:
+    """Return the mean over questions of the mean over all subsets of k samples."""
+    return exact.mean_of([exact.subset_mean(row, values) for row in questions])
+
+
+def posterior(
+    questions: Rows, prior: exact.Prior, u: exact.Values, v: exact.Values
+) -> tuple[list[Fraction], list[Fraction]]:
+    """Return the posterior mean of u, and the covariance of u and v, for each question."""
+    counts = [(len(row), sum(row)) for row in questions]
+    means = [exact.posterior_mean(*pair, prior, u) for pair in counts]
+    return means, [exact.posterior_covariance(*pair, prior, u, v) for pair in counts]
 
 
 def call_of_mean(rng: np.random.Generator) -> Call:
@@ -109,23 +125,21 @@ def call_of_mean(rng: np.random.Generator) -> Call:
     arguments: dict[str, Any] = {"k": k}
     if name == "g_pass_at_k_tau":
         tau = float(rng.choice([0.0, 0.25, 0.28, 0.5, 0.6, 0.75, 0.9, 1.0]))
-        values = _values("threshold", k, tau)
+        values = exact.values_of("G-Pass@k", k, tau)
         # The tolerance of a threshold is above the error of a single-precision number.
         arguments["tau"] = [tau, np.float64(tau), np.float32(tau), np.array(tau)][rng.integers(4)]
     elif name == "threshold_spectrum_at_k":
         weights = random_weights(rng, k)
-        values = _values("spectrum", k, 0.5, tuple(weights))
+        values = exact.values_of("Spectrum@k", k, weights=tuple(weights))
         arguments["weights"] = [weights, tuple(weights), np.array(weights)][rng.integers(3)]
     else:
-        values = _values(MEANS[name], k)
+        values = exact.values_of(MEANS[name], k)
     if not has_interval:
-        mean = exact.mean_of([exact.subset_mean(row, values) for row in scored(rows)])
-        return Call(name, rows, arguments, float(mean))
+        return Call(name, rows, arguments, float(subset_mean(scored(rows), values)))
     options, prior = random_interval(rng), random_prior(rng)
     shape = prior.get("alpha0", 1.0), prior.get("beta0", 1.0)
-    mean = exact.mean_of([exact.posterior_mean(row, shape, values) for row in scored(rows)])
-    variances = [exact.covariance(row, shape, values, values) for row in scored(rows)]
-    expected = summary(mean, exact.mean_of(variances) / len(rows), options)
+    means, variances = posterior(scored(rows), shape, values, values)
+    expected = summary(exact.mean_of(means), exact.mean_of(variances) / len(rows), options)
     return Call(f"{name}_ci", rows, arguments | options | prior, expected)
 
 
@@ -142,14 +156,14 @@ def call_of_product(rng: np.random.Generator) -> Call:
     has_interval = rng.random() < 0.5
     k = int(rng.integers(1, 8 if has_interval else min(map(len, scored(rows))) + 1))
     arguments: dict[str, Any] = {"k": k}
-    values = _values("pass", k), _values("unanimous", k)
+    values = exact.values_of("pass@k", k), exact.values_of("pass^k", k)
     a = b = 0.5
     if name.startswith("geom"):
         a = float(rng.choice([0.0, 0.25, 0.5, 1.0, 2.5]))
         b = float(rng.choice([0.25, 0.5, 1.0, 2.5] if a == 0 else [0.0, 0.25, 0.5, 1.0, 2.5]))
         arguments |= {"pass_power": a, "unanimous_power": b}
     else:
-        values = values[0], _values("mG", k)
+        values = values[0], exact.values_of("mG-Pass@k", k)
     if name == "geo_spectrum_at_k":
         a = float(rng.choice([0.0, 0.3, 0.5, 1.0]))
         b = 1 - a
@@ -157,7 +171,7 @@ def call_of_product(rng: np.random.Generator) -> Call:
         if rng.random() < 0.5:
             weights = random_weights(rng, k)
             weights[-1] = weights[-1] or 1 / 64 if sum(weights) < 1 else weights[-1]
-            values = values[0], _values("spectrum", k, 0.5, tuple(weights))
+            values = values[0], exact.values_of("Spectrum@k", k, weights=tuple(weights))
             arguments["weights"] = weights
     if not has_interval:
         pairs = [[exact.subset_mean(row, v) for v in values] for row in scored(rows)]
@@ -174,18 +188,11 @@ def call_of_product(rng: np.random.Generator) -> Call:
 def product_summary(name, rows, values, powers, prior, options) -> tuple[float, ...] | None:
     """Return the summary of a product, or None if the derivative at 0 is not defined."""
     u, v = values
-    moments = [
-        [
-            *(exact.posterior_mean(row, prior, factor) for factor in values),
-            exact.covariance(row, prior, u, u),
-            exact.covariance(row, prior, v, v),
-            exact.covariance(row, prior, u, v),
-        ]
-        for row in rows
-    ]
+    (x, var_x), (y, var_y) = (posterior(rows, prior, of, of) for of in values)
+    moments = [*map(list, zip(x, y, var_x, var_y, posterior(rows, prior, u, v)[1], strict=True))]
     if name != "geom_at_k":
-        x, y, *covariances = (exact.mean_of(column) for column in zip(*moments, strict=True))
-        moments = [[x, y, *(value / len(rows) for value in covariances)]]
+        u, v, *covariances = (exact.mean_of(column) for column in zip(*moments, strict=True))
+        moments = [[u, v, *(value / len(rows) for value in covariances)]]
     if any(y == 0 for _, y, *_ in moments):
         return None
     means = [exact.product(x, y, *powers) for x, y, *_ in moments]
@@ -195,6 +202,18 @@ def product_summary(name, rows, values, powers, prior, options) -> tuple[float, 
 
 
 # --- Categories and rewards -------------------------------------------------------------
+
+
+def posterior_of_categories(
+    questions: Rows, prior: Rows, moments: Callable[[list[int]], Any], categories: int
+) -> tuple[list[Fraction], list[Fraction]]:
+    """Return what `moments` makes of the counts of each question and of its prior outcomes."""
+    pairs = [
+        moments([1 + [*row, *outcomes].count(j) for j in range(categories)])
+        for row, outcomes in zip(questions, prior, strict=True)
+    ]
+    means, variances = map(list, zip(*pairs, strict=True))
+    return means, variances
 
 
 def call_of_reward(rng: np.random.Generator) -> Call:
@@ -222,17 +241,23 @@ def call_of_reward(rng: np.random.Generator) -> Call:
             values = [[rewards[category] for category in row] for row in questions]
             means = [exact.subset_mean_of_maximum(row, k) for row in values]
             return Call(name, rows, arguments, float(exact.mean_of(means)))
-        pairs = [
-            exact.moments_of_maximum(row, outcomes, rewards, k)
-            for row, outcomes in zip(questions, prior, strict=True)
-        ]
-        means, variances = map(list, zip(*pairs, strict=True))
+        means, variances = posterior_of_categories(
+            questions,
+            prior,
+            lambda counts: exact.posterior_moments_of_maximum(counts, rewards, k),
+            len(rewards),
+        )
         if k > 1:
             options["bounds"] = options.get("bounds") or (min(rewards), max(rewards))
     else:
-        means, variances = exact.dirichlet_moments(questions, rewards, prior)
+        means, variances = posterior_of_categories(
+            questions,
+            prior,
+            lambda counts: exact.posterior_moments_of_mean(counts, rewards),
+            len(rewards),
+        )
     if name == "avg":
-        sizes = [exact.Fraction(len(row) + len(rewards), len(row)) for row in questions]
+        sizes = [Fraction(len(row) + len(rewards), len(row)) for row in questions]
         variances = [v * s**2 for v, s in zip(variances, sizes, strict=True)]
         means = [exact.subset_mean_of_maximum([rewards[i] for i in row], 1) for row in questions]
     mean, variance = exact.mean_of(means), exact.mean_of(variances) / len(rows)
@@ -319,27 +344,26 @@ def call_of_metric(rng: np.random.Generator) -> Call:
     ks = sorted({int(k) for k in rng.integers(1, least + 1, 2)})
 
     def mean(score: str, k: int, tau: float = 0.5) -> float:
-        values = _values(score, k, tau)
-        return float(exact.mean_of([exact.subset_mean(row, values) for row in questions]))
+        return float(subset_mean(questions, exact.values_of(score, k, tau)))
 
     if name == "gpassk":
         taus = [0.28, 0.5, 1.0]
-        expected = {f"G-Pass@{k}_{tau}": mean("threshold", k, tau) for k in ks for tau in taus}
-        expected |= {key.format(k=k): mean(s, k) for key, s in KEYS.items() for k in ks}
-        include = ["G-Pass@k", *(key.format(k="k") for key in KEYS)]
+        expected = {f"G-Pass@{k}_{tau}": mean("G-Pass@k", k, tau) for k in ks for tau in taus}
+        expected |= {name.replace("k", str(k)): mean(name, k) for name in SCORES for k in ks}
+        include = ["G-Pass@k", *SCORES]
         arguments = {"k": ks, "thresholds": taus, "include": include, "confidence": None}
     elif name == "max_at_k":
         arguments = {"k": ks, "confidence": None}
-        expected = {f"max@{k}": mean("pass", k) for k in ks}
+        expected = {f"max@{k}": mean("pass@k", k) for k in ks}
     elif name == "cons_at_k":
         k = ks[-1]
         size = least if least == most else "n"
         arguments = {"k": k, "confidence": None}
         expected = {
             f"cons@{k}": sum(2 * sum(row) > k for row in questions) / len(rows),
-            f"avg@{size}": mean("pass", 1),
-            f"pass@{k}": mean("pass", k),
-            f"maj@{k}": mean("majority", k),
+            f"avg@{size}": mean("pass@k", 1),
+            f"pass@{k}": mean("pass@k", k),
+            f"maj@{k}": mean("maj@k", k),
         }
     else:
         size = least if least == most else "n"
@@ -347,11 +371,13 @@ def call_of_metric(rng: np.random.Generator) -> Call:
         arguments, expected = dict(options), {}
         names = ("", "_sigma", "_lo", "_hi")
         prior: Rows = [[] for _ in rows]
-        means, variances = exact.dirichlet_moments(questions, [0.0, 1.0], prior)
+        means, variances = posterior_of_categories(
+            questions, prior, lambda counts: exact.posterior_moments_of_mean(counts, [0, 1]), 2
+        )
         moments = {"bayes": (means, variances)}
-        scales = [exact.Fraction(len(row) + 2, len(row)) for row in questions]
+        scales = [Fraction(len(row) + 2, len(row)) for row in questions]
         variances = [v * s**2 for v, s in zip(variances, scales, strict=True)]
-        means = [exact.mean_of([exact.Fraction(value) for value in row]) for row in questions]
+        means = [exact.mean_of([Fraction(value) for value in row]) for row in questions]
         moments["avg"] = means, variances
         for key, (means, variances) in moments.items():
             variance = exact.mean_of(variances) / len(rows)
@@ -370,3 +396,126 @@ CALLS: tuple[tuple[Callable[[np.random.Generator], Call], float], ...] = (
     (call_with_too_large_k, 0.04),
     (call_of_metric, 0.06),
 )
+
+
+# --- Comparison -------------------------------------------------------------------------
+
+
+class Disagreement(NamedTuple):
+    """A call whose result is not the expected one."""
+
+    call: Call
+    container: str
+    against: str
+    result: Any
+    expected: Any
+
+    def __str__(self) -> str:
+        name, rows, arguments, _ = self.call
+        return (
+            f"{name}({rows}, {arguments}) as {self.container}: {self.result}, but {self.against} "
+            f"gives {self.expected}"
+        )
+
+
+@cache
+def metric(name: str):
+    return at_k.load(name)
+
+
+def result_of(call: Call, container: Any) -> Any:
+    """Return the result of a call, or the type of the error that it raises."""
+    try:
+        if call.name.startswith("metric "):
+            return metric(call.name.split()[1]).compute(predictions=container, **call.arguments)
+        return getattr(at_k, call.name)(container, **call.arguments)
+    except (ValueError, TypeError) as error:
+        if not isinstance(call.expected, type):
+            return error
+        return call.expected if isinstance(error, call.expected) else type(error)
+    except Exception as error:  # a disagreement, whatever it is
+        return error
+
+
+def agree(result: Any, expected: Any, tolerance: float = 1e-9) -> bool:
+    """Return whether two results are equal up to rounding. None as expected agrees with all."""
+    if expected is None:
+        return not isinstance(result, Exception)
+    if isinstance(expected, type):
+        return result is expected
+    if isinstance(expected, dict):
+        if isinstance(result, dict):  # only floats have a number of runs
+            result = {key: value for key, value in result.items() if "runs" not in key}
+        if not isinstance(result, dict) or sorted(result) != sorted(expected):
+            return False
+        return all(agree(result[key], value, tolerance) for key, value in expected.items())
+    if isinstance(expected, tuple):
+        if not isinstance(result, tuple) or len(result) != len(expected):
+            return False
+        return all(agree(x, y, tolerance) for x, y in zip(result, expected, strict=True))
+    return type(result) is float and math.isclose(
+        result, expected, rel_tol=tolerance, abs_tol=1e-12
+    )
+
+
+def result_of_scorio(call: Call) -> Any:
+    """Return the result of scorio, or None where scorio has no such call."""
+    function = getattr(scorio, call.name, None)
+    is_matrix = len(set(map(len, call.rows))) == 1 and scored(call.rows) == call.rows
+    real = any(isinstance(value, float) for row in call.rows for value in row)
+    if function is None or not is_matrix or real or isinstance(call.expected, type):
+        return None
+    arguments = {
+        name: np.array(value) if name in ("w", "R0") else value
+        for name, value in call.arguments.items()
+    }
+    if arguments.get("bounds", ()) is None and not call.name.startswith(REWARDS):
+        arguments["bounds"] = (-math.inf, math.inf)
+    if "confidence" in arguments:
+        arguments["confidence"] = float(arguments["confidence"])
+    if "tau" in arguments and isinstance(arguments["tau"], np.float32):
+        return None  # scorio multiplies in single precision
+    result = function(np.array(call.rows), **arguments)
+    return tuple(map(float, result)) if isinstance(result, tuple) else float(result)
+
+
+def check_calls(
+    number: int, seed: int, types: dict[str, Type] = TYPES
+) -> tuple[dict[str, int], list[Disagreement]]:
+    """Return how many results were compared with each peer, and those that disagree."""
+    rng = np.random.default_rng(seed)
+    makers, shares = zip(*CALLS, strict=True)
+    compared = {"brute force": 0, "scorio": 0}
+    disagreements = []
+    for _ in range(number):
+        call = makers[rng.choice(len(makers), p=shares)](rng)
+        is_binary = len(call.arguments.get("w", "01")) == 2
+        held = [name for name, kind in types.items() if can_hold(kind, call.rows, is_binary)]
+        name = held[rng.integers(len(held))]
+        result = result_of(call, types[name].make(call.rows))
+        compared["brute force"] += call.expected is not None
+        if not agree(result, call.expected):
+            disagreements.append(Disagreement(call, name, "brute force", result, call.expected))
+        peer = result_of_scorio(call)
+        compared["scorio"] += peer is not None
+        if peer is not None and not agree(result, peer, 1e-7):
+            disagreements.append(Disagreement(call, name, "scorio", result, peer))
+    return compared, disagreements
+
+
+def main() -> int:
+    from hostile_calls import check_hostile_calls
+    from random_options import check_options
+
+    count, seed = [*(int(x) for x in sys.argv[1:] if x.isdigit()), 1][:2]
+    types = TYPES | tensor_types() if "--tensors" in sys.argv else TYPES
+    warnings.simplefilter("ignore")
+    compared, disagreements = check_calls(count, seed, types)
+    problems = [*disagreements, *check_hostile_calls(count // 10, seed)]
+    problems += check_options(count // 10, seed)
+    print(f"{compared}, {len(problems)} problems", *problems, sep="\n")
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

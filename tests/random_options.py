@@ -1,11 +1,11 @@
-"""Random calls with the options that `random_calls` leaves out, with their results by brute force.
+"""Random calls with the options that `random_calls` leaves out, compared with brute force.
 
     python tests/random_options.py 20000 [SEED]
 
 These are rates and labels of a checker and what they add to limits, a budget, scores that pick,
-weights of votes, advantages, standard errors near 0 and 1, the shares of an error bar, assertions,
-verdicts for GitHub, logs of agents, files of several parts, and the formats in which scores are
-published. Each call takes less than five seconds of CPU time.
+weights of votes, advantages, standard errors near 0 and 1, the shares of an error bar, steps on one
+metric, comparisons, assertions, verdicts for GitHub, logs of agents, files of several parts, and
+the formats in which scores are published. Each call takes less than five seconds of CPU time.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import tempfile
 import time
 import traceback
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
@@ -29,22 +30,20 @@ from typing import Any
 
 import at_k
 import at_k.testing
-import brute_force as exact
+import exact
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from agreement import metric
 from at_k.cli.command import main
-from random_calls import random_rows, scored
+from random_calls import Rows, metric, random_rows, scored, subset_mean
 from scipy import stats
 
-Rows = list[list[Any]]
 Random = np.random.Generator
 _MOST_SECONDS = 5.0
 _FIXTURES = Path(__file__).parent / "readers" / "fixtures"
-_FAMILY = {"pass@k": "pass", "pass^k": "unanimous", "maj@k": "majority", "mG-Pass@k": "mG"}
+_NAMES = ("pass@k", "pass^k", "maj@k", "mG-Pass@k")
 
 
 class Difference(Exception):  # noqa: N818 - it is found, not raised to callers
@@ -99,13 +98,13 @@ def corrected_values(values: exact.Values, t: Fraction, f: Fraction) -> exact.Va
 def check_rates(rng: Random) -> None:
     rows, k = rows_and_k(rng, 1)
     t, f = (float(x) for x in (rng.integers(60, 101) / 100, rng.integers(0, 41) / 100))
-    include = [str(x) for x in rng.choice([*_FAMILY], int(rng.integers(1, 5)), replace=False)]
+    include = [str(x) for x in rng.choice(_NAMES, int(rng.integers(1, 5)), replace=False)]
     confidence = 0.9 if rng.random() < 0.5 and max(map(len, scored(rows))) > 1 else None
     options = {"k": k, "include": include, "checker_rates": (t, f), "confidence": confidence}
     scores = metric("gpassk").compute(predictions=rows, **options)
     for name in include:
-        values = corrected_values(exact.values_of(_FAMILY[name], k), Fraction(t), Fraction(f))
-        expected = exact.mean_of([exact.subset_mean(row, values) for row in scored(rows)])
+        values = corrected_values(exact.values_of(name, k), Fraction(t), Fraction(f))
+        expected = subset_mean(scored(rows), values)
         key = name.replace("k", str(k))
         require(scores[key], expected, (rows, options, key), 1e-8)
         if confidence and not scores.get(f"{key}_interval", "").startswith("none"):
@@ -139,8 +138,8 @@ def check_labels(rng: Random) -> None:
             return  # too few to show that the checker is better than chance
         raise
     rates = [Fraction(counts[a], counts[a] + counts[b]) for a, b in (("tp", "fn"), ("fp", "tn"))]
-    values = corrected_values(exact.values_of("pass", k), *rates)
-    expected = mean_over(rows, lambda row: exact.subset_mean(row, values))
+    values = corrected_values(exact.values_of("pass@k", k), *rates)
+    expected = subset_mean(rows, values)
     require(result, expected, (rows, options), 1e-8)
 
 
@@ -154,8 +153,8 @@ def check_limits_of_labels(rng: Random) -> None:
     t, f, key = tp / (tp + fn), fp / (fp + tn), name.replace("k", str(k))
 
     def score(t: float, f: float) -> float:
-        values = corrected_values(exact.values_of(_FAMILY[name], k), Fraction(t), Fraction(f))
-        return float(mean_over(rows, lambda row: exact.subset_mean(row, values)))
+        values = corrected_values(exact.values_of(name, k), Fraction(t), Fraction(f))
+        return float(subset_mean(rows, values))
 
     def limits(yes: int, no: int) -> list[float]:
         lo, hi = stats.beta.interval(confidence, yes + 0.5, no + 0.5)
@@ -272,39 +271,16 @@ def check_advantages(rng: Random) -> None:
         if not ks:
             return
     weight_of = {k: float(rng.integers(-4, 5)) / 4 for k in ks} if rng.random() < 0.3 else ks[0]
-    score = "max@k" if is_max else str(rng.choice([*_FAMILY, "G-Pass@k_0.5"]))
+    score = "max@k" if is_max else str(rng.choice([*_NAMES, "G-Pass@k_0.5"]))
     by_k = weight_of if isinstance(weight_of, dict) else {weight_of: 1.0}
 
-    def value(rewards: list[Fraction], k: int) -> Fraction:
-        if is_max:
-            return max(rewards, default=Fraction(0))
-        name = "threshold" if score.startswith("G-") else _FAMILY[score]
-        if (
-            len(rewards) < k
-        ):  # a subset without sample i: the sum of the credits of its correct ones
-            values = exact.values_of(name, k)
-            return values[int(sum(rewards))]
-        return exact.values_of(name, k)[int(sum(rewards))]
-
     def weights(row: list[Any]) -> list[float]:
-        kept = [Fraction(x) for x in row if x is not None]
-        n, result = len(kept), []
-        for i in range(n):
-            total = Fraction(0)
-            for k, factor in by_k.items():
-                others = [kept[j] for j in range(n) if j != i]
-                containing = [[others[j] for j in s] for s in subsets(n - 1, k - 1)]
-                s = sum((value([*rest, kept[i]], k) for rest in containing), Fraction(0))
-                s /= math.comb(n, k)
-                if baseline == "marginal":
-                    s -= sum((value(rest, k) for rest in containing), Fraction(0)) / math.comb(n, k)
-                elif baseline == "leave-one-out":
-                    without = [value([others[j] for j in x], k) for x in subsets(n - 1, k)]
-                    s -= Fraction(k, n - 1) * exact.mean_of(without)
-                elif baseline == "centered":
-                    s *= Fraction(n, n - k)
-                total += Fraction(factor) * s
-            result.append(float(total))
+        kept = [x for x in row if x is not None]
+        of_ks = [
+            [factor * x for x in exact.advantages(kept, k, score, baseline)]
+            for k, factor in by_k.items()
+        ]
+        result, n = [sum(x) for x in zip(*of_ks, strict=True)], len(kept)
         of_unscored = sum(result) / n if baseline == "centered" else 0.0
         rest_of = iter(result)
         return [of_unscored if x is None else next(rest_of) for x in row]
@@ -331,6 +307,94 @@ def check_advantages(rng: Random) -> None:
         require(result, wanted_weight, (rows, options, form))
 
 
+# --- Steps and comparisons --------------------------------------------------------------
+
+
+class Interrupt:
+    """A checker that works for a number of pairs, and then raises an error."""
+
+    def __init__(self, pairs: int, error: BaseException):
+        self.pairs, self.error = pairs, error
+
+    def __call__(self, prediction: str, reference: str) -> bool:
+        if self.pairs == 0:
+            raise self.error
+        self.pairs -= 1
+        return prediction == reference
+
+
+def random_answers(rng: Random) -> tuple[Rows, list[str]]:
+    """Return the answers to 1 to 7 questions, and the references."""
+    questions = int(rng.integers(1, 8))
+    rows = [rng.choice(list("abcd"), rng.integers(2, 7)).tolist() for _ in range(questions)]
+    return rows, rng.choice(list("abcd"), questions).tolist()
+
+
+def add_in_steps(rng: Random, target: Any, rows: Rows, references: list[str]) -> None:
+    """Add questions one by one and in batches of several types, with failing steps in between."""
+    place = 0
+    while place < len(rows):
+        size = int(rng.integers(1, 4))
+        batch = rows[place : place + size], references[place : place + size]
+        kind = rng.integers(4)
+        if kind == 0:
+            target.add(prediction=rows[place], reference=references[place])
+            size = 1
+        elif kind == 1:
+            target.add_batch(predictions=batch[0], references=batch[1])
+        elif kind == 2:
+            target.add_batch(predictions=pa.array(batch[0]), references=np.array(batch[1]))
+        else:
+            target.add_batch(predictions=tuple(map(tuple, batch[0])), references=pa.array(batch[1]))
+        place += size
+        if rng.random() < 0.3:
+            added = zip(rows[:place], references[:place], strict=True)
+            interrupt(
+                rng, target, {(answer, reference) for row, reference in added for answer in row}
+            )
+
+
+def interrupt(rng: Random, target: Any, pairs: set[tuple[str, str]]) -> None:
+    """Let a computation fail at one of its pairs. The metric must keep what it has."""
+    before = len(target)
+    error = [RuntimeError("no"), KeyboardInterrupt(), MemoryError()][rng.integers(3)]
+    checker = Interrupt(int(rng.integers(0, len(pairs))), error)
+    with contextlib.suppress(ValueError, KeyboardInterrupt, MemoryError):
+        target.compute(k=1, check_correct_fn=checker)
+    require(len(target), before, error)
+
+
+def check_steps(rng: Random) -> None:
+    """A computation may be interrupted by an error of the checker or by Ctrl+C: nothing is lost."""
+    target = metric("cons_at_k")
+    rows, references = random_answers(rng)
+    k = int(rng.integers(1, min(map(len, rows)) + 1))
+    add_in_steps(rng, target, rows, references)
+    result = target.compute(k=k)
+    require(len(target), 0, rows)
+    outcomes = [[int(x == y) for x in row] for row, y in zip(rows, references, strict=True)]
+    require(result[f"pass@{k}"], subset_mean(outcomes, exact.values_of("pass@k", k)), rows)
+    votes = []
+    for row, reference in zip(rows, references, strict=True):
+        counts = Counter(row)
+        correct = [counts.pop(reference)] if reference in counts else []
+        votes.append(exact.vote(correct, [*counts.values()], 0, k))
+    require(result[f"vote@{k}"], exact.mean_of(votes), (rows, references, k))
+
+
+def check_comparison(rng: Random) -> None:
+    first = random_rows(rng, least=2)
+    second = [rng.integers(0, 2, rng.integers(2, 9)).tolist() for _ in first]
+    k = int(rng.integers(1, min(len(row) for row in (*scored(first), *second)) + 1))
+    a, b = (subset_mean(rows, exact.values_of("pass@k", k)) for rows in (scored(first), second))
+    key, result = f"pass@{k}", at_k.compare(first, second, "pass@k", k=k)
+    for name, expected in {key: b - a, f"{key}_a": a, f"{key}_b": b}.items():
+        require(result[name], expected, (first, second, k, name))
+    lo, hi = result.get(f"{key}_lo", -1.0), result.get(f"{key}_hi", 1.0)
+    if not -1 <= lo <= result[key] + 1e-12 <= hi + 2e-12 <= 1 + 2e-12:
+        raise Difference(f"{first}, {second}, {k}: limits {lo}, {hi} of {result[key]}")
+
+
 # --- What is made of scores -------------------------------------------------------------
 
 
@@ -338,15 +402,13 @@ def check_noise(rng: Random) -> None:
     rows = [rng.integers(0, 2, int(rng.integers(1, 7))).tolist() for _ in range(rng.integers(2, 9))]
     k = int(rng.integers(1, min(map(len, rows)) + 1))
     result = at_k.noise(rows, k=k)[f"pass@{k}"]
-    of_questions = [exact.subset_mean(row, exact.values_of("pass", k)) for row in rows]
+    of_questions = [exact.subset_mean(row, exact.values_of("pass@k", k)) for row in rows]
     mean = exact.mean_of(of_questions)
     require(result["score"], mean, (rows, k))
-    squares = sum((x - mean) ** 2 for x in of_questions)
-    require(
-        result["standard_error"], math.sqrt(squares / len(rows) / (len(rows) - 1)), (rows, k), 1e-6
-    )
+    variance = sample_variance(of_questions)
+    require(result["standard_error"], math.sqrt(variance / len(rows)), (rows, k), 1e-6)
     shares = [result[name] or 0.0 for name in ("questions", "samples", "checker")]
-    if squares:
+    if variance:
         require(sum(shares), 1, (rows, k))
 
 
@@ -387,34 +449,35 @@ def check_variance(rng: Random) -> None:
     n = [int(x) for x in rng.choice(sizes, questions)]
     rate = float(rng.choice([0.0, 0.002, 0.5, 0.998, 1.0]))
     c = [int(rng.integers(0, x + 1) if rate == 0.5 else rng.binomial(x, rate)) for x in n]
-    name, k = str(rng.choice([*_FAMILY])), int(rng.integers(1, min(n) + 1))
-    values, key = exact.values_of(_FAMILY[name], k), name.replace("k", str(k))
+    name, k = str(rng.choice(_NAMES)), int(rng.integers(1, min(n) + 1))
+    values, key = exact.values_of(name, k), name.replace("k", str(k))
     within = 0.0
     for size, prior in prior_by_em(n, c):
-        h = [exact.subset_mean([1] * x + [0] * (size - x), values) for x in range(size + 1)]
+        h = [exact.hypergeometric_mean(size, x, values) for x in range(size + 1)]
         divisor = math.lcm(*(x.denominator for x in h))
         numbers = [int(x * divisor) for x in h]
         for (ways, of_all), weight in zip(ways_at_odds(size), prior.tolist(), strict=True):
-            sums = [
-                sum(w * x**power for w, x in zip(ways, numbers, strict=True)) for power in (1, 2)
-            ]
             mean, square = (
-                Fraction(sums[0], of_all * divisor),
-                Fraction(sums[1], of_all * divisor**2),
+                Fraction(
+                    sum(w * x**power for w, x in zip(ways, numbers, strict=True)),
+                    of_all * divisor**power,
+                )
+                for power in (1, 2)
             )
             within += weight * float(square - mean**2)
-    estimates = [
-        exact.subset_mean([1] * x + [0] * (size - x), values) for size, x in zip(n, c, strict=True)
-    ]
-    squares = [(x - exact.mean_of(estimates)) ** 2 for x in estimates]
-    of_both = float(sum(squares, Fraction(0)) / (questions - 1))
+    scores = [exact.hypergeometric_mean(*pair, values) for pair in zip(n, c, strict=True)]
     counts, options = at_k.Counts(n, c), {"k": k, "include": name, "confidence": 0.9}
-    for interval, variance in (("sampling", within), ("questions", of_both)):
-        result = metric("gpassk").compute(predictions=counts, interval=interval, **options)
+    for interval, variance in (("sampling", within), ("questions", sample_variance(scores))):
+        sigma = metric("gpassk").compute(predictions=counts, interval=interval, **options)
         expected = math.sqrt(variance / questions)
-        require(result[f"{key}_sigma"], expected, (n, c, key, interval), 1e-6)
-        if expected > 1e-100 and not math.isclose(result[f"{key}_sigma"], expected, rel_tol=1e-6):
-            raise Difference(f"{n}, {c}, {key}, {interval}: {result[f'{key}_sigma']}, {expected}")
+        require(sigma[f"{key}_sigma"], expected, (n, c, key, interval), 1e-6)
+        if expected > 1e-100 and not math.isclose(sigma[f"{key}_sigma"], expected, rel_tol=1e-6):
+            raise Difference(f"{n}, {c}, {key}, {interval}: {sigma}, {expected}")
+
+
+def sample_variance(numbers: list[Fraction]) -> Fraction:
+    mean = exact.mean_of(numbers)
+    return sum(((x - mean) ** 2 for x in numbers), Fraction(0)) / (len(numbers) - 1)
 
 
 def check_assertion(rng: Random) -> None:
@@ -489,7 +552,7 @@ def check_github(rng: Random) -> None:
 def check_formats(rng: Random) -> None:
     rows = random_rows(rng)
     k = int(rng.integers(1, min(map(len, scored(rows))) + 1))
-    mean = mean_over(scored(rows), lambda row: exact.subset_mean(row, exact.values_of("pass", k)))
+    mean = subset_mean(scored(rows), exact.values_of("pass@k", k))
     table = [
         {"id": name, "correct": x} for name, row in zip("abcdefgh", rows, strict=False) for x in row
     ]
@@ -693,21 +756,23 @@ def check_parts(rng: Random) -> None:
 
 
 CHECKS = {
-    check_rates: 0.12,
-    check_labels: 0.08,
-    check_limits_of_labels: 0.04,
-    check_budget: 0.06,
-    check_picked: 0.09,
-    check_votes: 0.09,
-    check_advantages: 0.12,
-    check_variance: 0.04,
-    check_noise: 0.05,
-    check_assertion: 0.03,
-    check_plan: 0.03,
-    check_formats: 0.03,
-    check_github: 0.03,
-    check_log: 0.15,
-    check_parts: 0.04,
+    check_rates: 0.07,
+    check_labels: 0.05,
+    check_limits_of_labels: 0.02,
+    check_budget: 0.04,
+    check_picked: 0.05,
+    check_votes: 0.05,
+    check_advantages: 0.07,
+    check_variance: 0.02,
+    check_noise: 0.03,
+    check_steps: 0.2,
+    check_comparison: 0.2,
+    check_assertion: 0.02,
+    check_plan: 0.02,
+    check_formats: 0.02,
+    check_github: 0.02,
+    check_log: 0.09,
+    check_parts: 0.03,
 }
 
 

@@ -26,11 +26,6 @@ from typing import Any, NamedTuple
 
 import at_k
 import numpy as np
-from at_k.core.counts import BinaryCounts
-from at_k.core.credits import ScoreOptions, scores_by_name
-from at_k.intervals.binary_family import BinaryFamily
-from at_k.intervals.sampling import SamplingIntervals
-from at_k.scores.checker_rates import estimator
 from judges import graded
 from scipy.special import expit, logit, ndtr
 from scipy.stats import binom
@@ -100,18 +95,20 @@ def half_widths(
     case: Case, truth: np.ndarray, kind: str, runs: int, rng: np.random.Generator
 ) -> float:
     """Return the mean half-width of the intervals of simulated runs."""
-    n = case.samples
-    keys, estimate = estimator(scores_by_name([case.metric], [case.k], ScoreOptions()))
-    counts = BinaryCounts(np.full(n + 1, n), np.arange(n + 1))
-    family = BinaryFamily.of_run(counts, keys, estimate, {})
+    n, questions = case.samples, case.questions
     correct = [rng.binomial(n, case.rates(truth, kind, rng)) for _ in range(runs)]
-    multiplicity = np.array([np.bincount(c, minlength=n + 1) for c in correct])
-    if kind == "questions":
-        method = family.for_other_questions()
-        found = [*method.for_groups([np.repeat(np.arange(n + 1), x) for x in multiplicity], 0.95)]
-        return float(np.mean([(x.hi - x.lo) / 2 for of_run in found for x in of_run.values()]))
-    (interval,) = SamplingIntervals(family).over(multiplicity, 0.95).values()
-    return float(((interval.hi - interval.lo) / 2).mean())
+    scores = at_k.load("gpassk").compute(
+        predictions=at_k.Counts(np.full(runs * questions, n), np.concatenate(correct)),
+        groups=np.repeat(np.arange(runs), questions).tolist(),
+        k=case.k,
+        include=case.metric,
+        confidence=0.95,
+        interval=kind,
+    )
+    key = f"{case.metric[:-1]}{case.k}"
+    return float(
+        np.mean([scores[f"{i}/{key}_hi"] - scores[f"{i}/{key}_lo"] for i in range(runs)]) / 2
+    )
 
 
 def power(
@@ -193,7 +190,7 @@ def study_widths(runs: int) -> None:
         for case, kind in itertools.product(cases(), KINDS):
             rng = np.random.default_rng(2)
             predicted = case.plan(rates=truth)[f"half_width_{kind}"]
-            mean = half_widths(case, truth, kind, runs, rng)
+            mean = half_widths(case, truth, kind, runs // 5, rng)
             score = case.score(truth).mean()
             events = case.questions * min(score, 1 - score)
             errors.append((predicted / mean - 1, events, name, kind, *case))

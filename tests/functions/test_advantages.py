@@ -8,53 +8,10 @@ import at_k
 import numpy as np
 import pytest
 from conftest import ROOT
-from exact import spectrum_values, values_by_definition
+from exact import advantages as by_enumeration
 
 BASELINES = ("none", "marginal", "leave-one-out", "centered")
 NAMES = ("pass@k", "pass^k", "maj@k", "AUC@k", "mG-Pass@k", "G-Pass@k_0.6")
-
-
-def value_of(score, k):
-    """Return f of a subset, which is None for one of no samples."""
-    if score == "max@k":
-        return lambda subset: max(subset, default=Fraction(0))
-    if isinstance(score, str):
-        name = score.partition("_")[0]
-        values = values_by_definition(k, Fraction(3, 5))[name]
-    else:
-        values = spectrum_values(score)
-    return lambda subset: values[int(sum(subset))]
-
-
-def by_enumeration(rewards, k, score, baseline="none", normalize=None):
-    """Return the weights by their definitions, from all subsets of k samples, as fractions."""
-    n, f = len(rewards), value_of(score, k)
-    rewards = [Fraction(reward) for reward in rewards]
-    subsets = list(itertools.combinations(range(n), k))
-
-    def total(chosen, without=()):
-        return sum(
-            (f([rewards[j] for j in subset if j not in without]) for subset in chosen), Fraction(0)
-        )
-
-    weights = []
-    for i in range(n):
-        included = [subset for subset in subsets if i in subset]
-        weight = total(included) / len(subsets)
-        if normalize:
-            mean = total(subsets) / len(subsets)
-            second = sum(f([rewards[j] for j in subset]) ** 2 for subset in subsets) / len(subsets)
-            difference = weight * Fraction(n, k) - mean
-            weight = difference and float(difference) / math.sqrt(second - mean**2)
-        elif baseline == "marginal":
-            weight -= total(included, without=[i]) / len(subsets)
-        elif baseline == "centered":
-            weight *= Fraction(n, n - k)
-        elif baseline == "leave-one-out":
-            others = [subset for subset in subsets if i not in subset]
-            weight -= Fraction(k, n - 1) * total(others) / len(others)
-        weights.append(float(weight))
-    return weights
 
 
 def check(rewards, k, score, baseline, normalize=None):

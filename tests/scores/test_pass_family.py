@@ -21,12 +21,13 @@ from at_k.core.distributions import Prior, pmf
 from at_k.core.expected import expected_credits
 from at_k.scores.covariances import credit_covariances
 from exact import (
+    Values,
     hypergeometric_mean,
     posterior_covariance,
-    posterior_moments,
-    spectrum_values,
+    posterior_mean,
     subset_mean,
     values_by_definition,
+    values_of,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -50,6 +51,10 @@ def credits_by_name(k: int, tau: float) -> dict[str, Credits]:
         "AUC@k": area_under_pass(k),
         "mG-Pass@k": above_half(k),
     }
+
+
+def posterior_moments(n: int, c: int, prior: Prior, values: Values) -> tuple[Fraction, Fraction]:
+    return posterior_mean(n, c, prior, values), posterior_covariance(n, c, prior, values, values)
 
 
 def relative_error(value: float, exact: Fraction) -> float:
@@ -162,7 +167,15 @@ def test_a_spectrum_of_any_weights_agrees_with_exact_fractions(data):
     n = data.draw(st.integers(k, 128))
     c = data.draw(st.integers(0, n))
     value = scores(n, [c], [spectrum(k, weights)])[0, 0]
-    assert relative_error(value, hypergeometric_mean(n, c, spectrum_values(weights))) < 1e-15
+    assert (
+        relative_error(
+            value,
+            hypergeometric_mean(
+                n, c, values_of("Spectrum@k", len(weights), weights=tuple(weights))
+            ),
+        )
+        < 1e-15
+    )
 
 
 @pytest.mark.parametrize("k", range(1, 31))
@@ -192,7 +205,7 @@ def test_mg_pass_is_twice_the_area_for_even_k_and_below_it_for_odd_k(k):
 
 @given(st.data())
 @settings(deadline=None, max_examples=40)
-def test_posterior_covariances_agree_with_200_digit_floats(data):
+def test_posterior_covariances_agree_with_exact_fractions(data):
     n = data.draw(st.one_of(st.integers(0, 40), st.integers(129, 400)))
     c = data.draw(st.sampled_from(sorted({0, n // 2, n})))
     k = data.draw(st.integers(1, 10))
@@ -200,7 +213,7 @@ def test_posterior_covariances_agree_with_200_digit_floats(data):
     exact, credits = values_by_definition(k, Fraction(1, 2)), credits_by_name(k, 0.5)
     names = st.sampled_from(list(credits))
     a, b = data.draw(names), data.draw(names)
-    expected = posterior_covariance(n, c, exact[a], exact[b], *prior)
+    expected = posterior_covariance(n, c, prior, exact[a], exact[b])
     pairs = [(credits[a], credits[b])]
     value = credit_covariances(np.array([n]), np.array([c]), pairs, prior)[0, 0]
     assert value == pytest.approx(float(expected), rel=1e-12, abs=1e-300)
@@ -208,7 +221,7 @@ def test_posterior_covariances_agree_with_200_digit_floats(data):
 
 @given(st.data())
 @settings(deadline=None, max_examples=60)
-def test_posterior_means_and_variances_agree_with_200_digit_floats(data):
+def test_posterior_means_and_variances_agree_with_exact_fractions(data):
     n = data.draw(st.one_of(st.integers(0, 40), st.integers(129, 400)))
     c = data.draw(st.sampled_from(sorted({0, 1, n // 2, max(0, n - 1), n} & set(range(n + 1)))))
     k = data.draw(st.integers(1, 12))
@@ -217,7 +230,7 @@ def test_posterior_means_and_variances_agree_with_200_digit_floats(data):
     prior = data.draw(positive), data.draw(positive)
     exact = values_by_definition(k, tau)
     for name, credit in credits_by_name(k, float(tau)).items():
-        exact_mean, exact_variance = posterior_moments(n, c, exact[name], *prior)
+        exact_mean, exact_variance = posterior_moments(n, c, prior, exact[name])
         assert scores(n, [c], [credit], prior)[0, 0] == pytest.approx(float(exact_mean), rel=1e-13)
         assert variance(np.array([n]), np.array([c]), credit, prior)[0] == pytest.approx(
             float(exact_variance), rel=1e-12, abs=1e-320
@@ -227,7 +240,7 @@ def test_posterior_means_and_variances_agree_with_200_digit_floats(data):
 def test_a_variance_far_below_the_squared_mean_is_accurate():
     n = c = 1000
     values = values_by_definition(8, Fraction(1))["pass@k"]
-    exact_mean, exact_variance = posterior_moments(n, c, values, 1.0, 1.0)
+    exact_mean, exact_variance = posterior_moments(n, c, (1.0, 1.0), values)
     assert exact_variance / exact_mean**2 < 1e-30
     value = variance(np.array([n]), np.array([c]), any_correct(8), (1.0, 1.0))[0]
     assert value == pytest.approx(float(exact_variance), rel=1e-12)
@@ -237,7 +250,7 @@ def test_a_variance_that_depends_on_the_smallest_credits_is_accurate():
     """The last credit of AUC@64 is 1/8064, and it dominates the variance at c = n."""
     n = c = 2000
     values = values_by_definition(64, Fraction(1))["AUC@k"]
-    _, exact_variance = posterior_moments(n, c, values, 1.0, 1.0)
+    _, exact_variance = posterior_moments(n, c, (1.0, 1.0), values)
     value = variance(np.array([n]), np.array([c]), area_under_pass(64), (1.0, 1.0))[0]
     assert value == pytest.approx(float(exact_variance), rel=1e-12)
 

@@ -84,7 +84,7 @@ def test_max_at_k_of_categories_is_the_mean_over_all_subsets(w, data):
 
 @given(rewards_of_categories, st.data())
 @settings(deadline=None, max_examples=40)
-def test_posterior_moments_of_the_maximum_agree_with_200_digit_floats(w, data):
+def test_posterior_moments_of_the_maximum_agree_with_exact_fractions(w, data):
     R = data.draw(outcomes_of(len(w)))
     R0 = [data.draw(st.lists(st.integers(0, len(w) - 1), min_size=2, max_size=2)) for _ in R]
     k = data.draw(st.integers(1, 4))
