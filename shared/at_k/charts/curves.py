@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ..core.checks import as_list, check_k, check_names, check_text, entries_of, short
 from ..core.estimates import Estimate
 from .figure import Figure
-from .lines import LineAxis, figure_of_scores, k_axis
+from .lines import LineAxis, figure_of_lines, k_axis, with_panels
 from .results import (
     ChartDetails,
     ChartResults,
@@ -30,7 +30,6 @@ from .results import (
     runs_by_name,
     score_title,
 )
-from .style import nice_ticks
 
 
 def by_k(
@@ -110,7 +109,7 @@ def by_k(
     names = {shown: metric_title(next(iter(first[shown].values()))) for shown in metrics}
     x = k_axis(row["x"] for row in rows)
     title = names[metrics[0]] if len(metrics) == 1 else "mean over the questions"
-    return figure_of_scores(rows, names, x, text, width, title, highlight)
+    return figure_of_lines(with_panels(rows, names, title), x, text, width, highlight)
 
 
 def _odd_if_votes(metric: str, curve: Curve) -> Curve:
@@ -168,10 +167,10 @@ def by_threshold(
     ]
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
     text = details.caption_of(details.limits(rows, "Bands"), correction(runs))
-    title = "G-Pass@k: at least a share τ of k samples correct"
-    names = {x: f"k = {x}" if len(runs) == 1 else f"{title}, k = {x}" for x in ks}
-    x = LineAxis("threshold τ", [0, 0.25, 0.5, 0.75, 1], 0, 1)
-    return figure_of_scores(rows, names, x, text, width, title, highlight)
+    title = "G-Pass@{0}: at least a share τ of {0} samples correct"
+    names = {x: f"k = {x}" if len(runs) == 1 else title.format(x) for x in ks}
+    x = LineAxis("threshold τ", 0, 1, [0, 0.25, 0.5, 0.75, 1])
+    return figure_of_lines(with_panels(rows, names, title.format("k")), x, text, width, highlight)
 
 
 def _with_steps(k: int, curve: Mapping[float, Estimate], **columns: Any) -> list[Row]:
@@ -261,14 +260,13 @@ def by_parameter(
         for shown in keys
         for value in sorted(by_value)
     ]
-    lowest, highest = min(row["x"] for row in rows), max(row["x"] for row in rows)
-    ticks = [x for x in nice_ticks(lowest, highest) if lowest <= x <= highest]
-    x = LineAxis(parameter, ticks, lowest, highest)
+    values = [row["x"] for row in rows]
+    x = LineAxis(parameter, min(values), max(values))
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
     names = {shown: score_title(shown) for shown in keys}
     title = names[keys[0]] if len(keys) == 1 else "mean over the questions"
     text = details.caption_of(details.limits(rows, "Bands"))
-    return figure_of_scores(rows, names, x, text, width, title, highlight)
+    return figure_of_lines(with_panels(rows, names, title), x, text, width, highlight)
 
 
 def by_question(
@@ -331,11 +329,11 @@ def by_question(
                 for rank, i in enumerate(hardest_first, start=1)
             ]
     most = max(2, *sizes)
-    ticks = [1.0, *(x for x in nice_ticks(1, most) if 1 < x <= most and x == int(x))]
     order = "hardest to the easiest" if noun == "question" else "lowest to the highest"
-    x = LineAxis(f"{noun}s, from the {order}", ticks, 1, most)
+    x = LineAxis(f"{noun}s, from the {order}", 1, most, integers=True)
     names = {shown: score_title(shown) for shown in keys}
     title = names[keys[0]] if len(keys) == 1 else f"score of the {noun}"
     questions = most if len(sizes) == 1 and noun == "question" else None
     details = ChartDetails(questions=questions, n=n, checker=checker, caption=caption)
-    return figure_of_scores(rows, names, x, details.caption_of(correction(runs)), width, title)
+    text = details.caption_of(correction(runs))
+    return figure_of_lines(with_panels(rows, names, title), x, text, width)
